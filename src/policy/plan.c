@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/policy.h"
+#include "policy/plan_decisions.h"
 
 int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
 {
@@ -95,14 +95,7 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
     return (usable < limit ? usable : limit) + earmarked;
 }
 
-/* The decision that this plan has for a component, or NULL. */
-static struct pleat_event *find(const struct pleat_plan *plan, uint32_t component)
-{
-    return plan->stamp[component] == plan->pass ? &plan->decisions.items[plan->decided[component]]
-                                                : NULL;
-}
-
-static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32_t component)
+struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uint16_t kind, uint32_t component)
 {
     if (pleat_array_reserve(&plan->decisions, 1)) {
         plan->failed = 1;
@@ -120,143 +113,16 @@ static struct pleat_event *append(struct pleat_plan *plan, uint16_t kind, uint32
     return fresh;
 }
 
-/* The component's resize in this plan, made where there is none; journalled either way. */
-static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component)
-{
-    struct pleat_event *known = find(plan, component);
-    const struct pleat_component *comp = &plan->view->components[component];
-    if (pleat_array_reserve(&plan->journal, 1)) {
-        plan->failed = 1;
-        return NULL;
-    }
-    /* built in place: there is one for every offer */
-    struct pleat_plan_undo *undo = &plan->journal.items[plan->journal.count];
-    undo->component = component;
-    undo->decision = known ? plan->decided[component] : (uint32_t)plan->decisions.count;
-    undo->free_before = plan->sites[comp->site].free;
-    undo->site = comp->site;
-    undo->was_new = !known;
-    if (known) {
-        undo->before = *known;
-        plan->journal.count++;
-        return known;
-    }
-    struct pleat_event *fresh = append(plan, PLEAT_EV_RESIZE, component);
-    if (!fresh)
-        return NULL;
-    plan->journal.count++;
-    fresh->u.resize.waiter = PLEAT_NONE;
-    fresh->u.resize.processors = comp->processors;
-    fresh->u.resize.processes = comp->processes;
-    return fresh;
-}
-
-/* What a component would accept now, whatever its backoff; 0 where it may not change, or not in
- * that direction.
- */
-static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component,
-                               int32_t processors)
-{
-    const struct pleat_component *comp = &plan->view->components[component];
-    const struct pleat_event *known = find(plan, component);
-    if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
-        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted < 0)))
-        return 0;
-    int32_t growable = pleat_plan_growable(plan, comp->site);
-    int32_t size = known ? known->u.resize.processors : comp->processors;
-    return pleat_accept_grow(plan->view, comp, size, processors < growable ? processors : growable);
-}
-
-static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t component,
-                                 int32_t processors)
-{
-    const struct pleat_component *comp = &plan->view->components[component];
-    const struct pleat_event *known = find(plan, component);
-    if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
-        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)))
-        return 0;
-    int32_t size = known ? known->u.resize.processors : comp->processors;
-    return pleat_accept_shrink(plan->view, comp, size, processors);
-}
-
-int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component)
-{
-    const struct pleat_event *known = find(plan, component);
-    return known && known->kind == PLEAT_EV_RESIZE ? known->u.resize.processors
-                                                   : plan->view->components[component].processors;
-}
-
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component)
 {
-    return find(plan, component) != NULL;
+    return pleat_plan_find(plan, component) != NULL;
 }
 
-bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors)
+bool pleat_plan_is_given_up(const struct pleat_plan *plan, uint32_t waiter)
 {
-    return plan->view->now_us >= plan->view->components[component].quiet_until_us &&
-           grow_acceptance(plan, component, processors) > 0;
-}
-
-bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component)
-{
-    return shrink_acceptance(plan, component, 1) > 0;
-}
-
-int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors)
-{
-    const struct pleat_component *comp = &plan->view->components[component];
-    int32_t accepted = grow_acceptance(plan, component, processors);
-    if (accepted == 0)
-        return 0;
-    if (plan->view->now_us < comp->quiet_until_us) {
-        pleat_plan_wake(plan, comp->quiet_until_us);
-        return 0;
-    }
-    struct pleat_event *resize = resize_of(plan, component);
-    if (!resize)
-        return 0;
-    resize->u.resize.offered += processors;
-    resize->u.resize.accepted += accepted;
-    resize->u.resize.processors += accepted;
-    resize->u.resize.processes += pleat_view_folds(comp) ? 0 : accepted;
-    plan->sites[comp->site].free -= accepted;
-    return accepted;
-}
-
-/* Is this the try after which a waiting component is given up? Then no room need be made for it. */
-static bool is_given_up(const struct pleat_plan *plan, uint32_t waiter)
-{
-    const struct pleat_event *known = waiter == PLEAT_NONE ? NULL : find(plan, waiter);
+    const struct pleat_event *known = waiter == PLEAT_NONE ? NULL : pleat_plan_find(plan, waiter);
     return known && known->kind == PLEAT_EV_TRIED &&
            plan->view->components[waiter].tries >= plan->view->max_tries;
-}
-
-int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
-                                uint32_t waiter)
-{
-    if (is_given_up(plan, waiter))
-        return 0;
-    int32_t accepted = shrink_acceptance(plan, component, processors);
-    if (accepted == 0)
-        return 0;
-    int64_t quiet_until_us = plan->view->components[component].quiet_until_us;
-    if (waiter == PLEAT_NONE && plan->view->now_us < quiet_until_us) {
-        pleat_plan_wake(plan, quiet_until_us);
-        return 0;
-    }
-    struct pleat_event *resize = resize_of(plan, component);
-    if (!resize)
-        return 0;
-    if (waiter != PLEAT_NONE)
-        resize->flags |= PLEAT_MANDATORY;
-    resize->u.resize.offered -= processors;
-    resize->u.resize.accepted -= accepted;
-    resize->u.resize.processors -= accepted;
-    resize->u.resize.processes -=
-        pleat_view_folds(&plan->view->components[component]) ? 0 : accepted;
-    resize->u.resize.waiter = waiter;
-    /* the processors are not free before their processes are gone */
-    return accepted;
 }
 
 static bool journal_start(struct pleat_plan *plan, uint32_t component, uint32_t site)
@@ -278,12 +144,12 @@ static bool start(struct pleat_plan *plan, uint32_t component, uint32_t site, in
                   int32_t processes, int32_t mpl)
 {
     const struct pleat_component *comp = &plan->view->components[component];
-    if (comp->state != PLEAT_QUEUED || size < 1 || find(plan, component) ||
+    if (comp->state != PLEAT_QUEUED || size < 1 || pleat_plan_find(plan, component) ||
         size > pleat_plan_available(plan, component, site))
         return false;
     if (pleat_view_is_several(plan->view, comp) && !journal_start(plan, component, site))
         return false;
-    struct pleat_event *start = append(plan, PLEAT_EV_START, component);
+    struct pleat_event *start = pleat_plan_append(plan, PLEAT_EV_START, component);
     if (!start)
         return false;
     start->u.start.site = site;
@@ -328,7 +194,7 @@ uint32_t pleat_plan_makes_room(const struct pleat_plan *plan, uint32_t waiter)
 
 bool pleat_plan_starts(const struct pleat_plan *plan, uint32_t component)
 {
-    const struct pleat_event *known = find(plan, component);
+    const struct pleat_event *known = pleat_plan_find(plan, component);
     return known && known->kind == PLEAT_EV_START;
 }
 
@@ -338,12 +204,13 @@ bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
     return comp->state == PLEAT_RUNNING && comp->begin_us == 0 &&
            !(comp->flags & PLEAT_COMPONENT_ONCE) && !pleat_view_is_several(plan->view, comp) &&
            comp->preempted < UINT8_MAX && comp->preempted < plan->view->preemptions &&
-           !find(plan, component);
+           !pleat_plan_find(plan, component);
 }
 
 bool pleat_plan_preempt(struct pleat_plan *plan, uint32_t component)
 {
-    return pleat_plan_could_preempt(plan, component) && append(plan, PLEAT_EV_PREEMPT, component);
+    return pleat_plan_could_preempt(plan, component) &&
+           pleat_plan_append(plan, PLEAT_EV_PREEMPT, component);
 }
 
 const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32_t site)
@@ -388,14 +255,14 @@ void pleat_plan_tried(struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_view *view = plan->view;
     const struct pleat_component *comp = &view->components[component];
-    if (view->max_tries == 0 || find(plan, component))
+    if (view->max_tries == 0 || pleat_plan_find(plan, component))
         return;
     int64_t next_us = comp->last_try_us + view->try_us;
     if (comp->tries > 0 && view->now_us < next_us) {
         pleat_plan_wake(plan, next_us);
         return;
     }
-    (void)append(plan, PLEAT_EV_TRIED, component);
+    (void)pleat_plan_append(plan, PLEAT_EV_TRIED, component);
     pleat_plan_wake(plan, view->now_us + view->try_us);
 }
 
@@ -408,7 +275,7 @@ void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us)
 uint32_t pleat_plan_place(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_component *comp = &plan->view->components[component];
-    const struct pleat_event *known = find(plan, component);
+    const struct pleat_event *known = pleat_plan_find(plan, component);
     if (comp->state == PLEAT_QUEUED)
         return known && known->kind == PLEAT_EV_START ? known->u.start.site : PLEAT_NONE;
     return pleat_state_is_final((enum pleat_state)comp->state) ? PLEAT_NONE : comp->site;
@@ -440,100 +307,12 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
     const struct pleat_component *comp = &plan->view->components[component];
     if (comp->promised_us == start_us && (start_us == PLEAT_NEVER || comp->promised_site == site))
         return;
-    if (is_given_up(plan, component))
+    if (pleat_plan_is_given_up(plan, component))
         return; /* this plan gives the component up */
-    struct pleat_event *promise = append(plan, PLEAT_EV_PROMISE, PLEAT_NONE);
+    struct pleat_event *promise = pleat_plan_append(plan, PLEAT_EV_PROMISE, PLEAT_NONE);
     if (!promise)
         return; /* not stamped as the component's decision: it may still be started, or tried */
     promise->component = component;
     promise->u.promise.site = site;
     promise->u.promise.start_us = start_us;
-}
-
-/* ---- buffers ---- */
-
-/* Appends a decision about a buffer. It is not stamped as the component's decision, since the
- * component may be resized in the same plan. */
-static struct pleat_event *buffer_decision(struct pleat_plan *plan, uint32_t component)
-{
-    struct pleat_event *decision = append(plan, PLEAT_EV_BUFFER, PLEAT_NONE);
-    if (decision)
-        decision->component = component;
-    return decision;
-}
-
-/* How much this plan has taken out of a component's buffer already. */
-static int32_t taken_out(const struct pleat_plan *plan, uint32_t component)
-{
-    int32_t sum = 0;
-    for (size_t i = 0; plan->unbuffers && i < plan->decisions.count; i++) {
-        const struct pleat_event *decision = &plan->decisions.items[i];
-        if (decision->kind == PLEAT_EV_BUFFER && decision->component == component)
-            sum += decision->u.buffer.release;
-    }
-    return sum;
-}
-
-/* Does this plan end the component? Then its buffer goes as well. */
-static bool is_preempted(const struct pleat_plan *plan, uint32_t component)
-{
-    const struct pleat_event *known = find(plan, component);
-    return known && known->kind == PLEAT_EV_PREEMPT;
-}
-
-/* The size that a component has after this plan. */
-static int32_t size_after(const struct pleat_plan *plan, uint32_t component)
-{
-    const struct pleat_event *known = find(plan, component);
-    int32_t target = plan->view->components[component].target;
-    return known && known->kind == PLEAT_EV_RESIZE && known->u.resize.processors > target
-               ? known->u.resize.processors
-               : target;
-}
-
-void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
-                       const struct pleat_review *review)
-{
-    const struct pleat_component *comp = &plan->view->components[component];
-    int32_t left = pleat_view_buffered(plan->view, comp) - taken_out(plan, component);
-    int32_t release = review->release < left ? review->release : left;
-    int32_t room =
-        pleat_view_buffer_room(plan->view, comp) - (size_after(plan, component) - comp->target);
-    int32_t most = pleat_plan_growable(plan, comp->site);
-    if (room < most)
-        most = room > 0 ? room : 0;
-    struct pleat_event *decision =
-        is_preempted(plan, component) ? NULL : buffer_decision(plan, component);
-    if (!decision)
-        return;
-    decision->u.buffer.review_us = review->again_us;
-    decision->u.buffer.review_iteration = review->again_iteration;
-    decision->u.buffer.release = release > 0 ? release : 0;
-    decision->u.buffer.request = review->request < most ? review->request : most;
-    if (decision->u.buffer.request < 0)
-        decision->u.buffer.request = 0;
-    plan->sites[comp->site].free -= decision->u.buffer.request;
-}
-
-int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors)
-{
-    const struct pleat_view *view = plan->view;
-    int32_t left = processors;
-    for (uint32_t b = view->sites[site].buffers_first; b != PLEAT_NONE && left > 0;
-         b = view->buffers[b].next) {
-        const struct pleat_buffer *buffer = &view->buffers[b];
-        int32_t held = buffer->prepared - taken_out(plan, buffer->component);
-        if (held <= 0 || is_preempted(plan, buffer->component))
-            continue;
-        struct pleat_event *decision = buffer_decision(plan, buffer->component);
-        if (!decision)
-            break;
-        decision->flags = PLEAT_MANDATORY;
-        decision->u.buffer.review_us = PLEAT_NEVER;
-        decision->u.buffer.review_iteration = INT32_MAX;
-        decision->u.buffer.release = held < left ? held : left;
-        left -= decision->u.buffer.release;
-        plan->unbuffers = true;
-    }
-    return processors - left;
 }

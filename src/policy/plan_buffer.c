@@ -1,0 +1,89 @@
+/* Decisions of a plan about buffers: prepared processes are requested and released. */
+#include "policy/plan_decisions.h"
+#include "policy/policy.h"
+
+/* Appends a decision about a buffer. It is not stamped as the component's decision, since the
+ * component may be resized in the same plan. */
+static struct pleat_event *buffer_decision(struct pleat_plan *plan, uint32_t component)
+{
+    struct pleat_event *decision = pleat_plan_append(plan, PLEAT_EV_BUFFER, PLEAT_NONE);
+    if (decision)
+        decision->component = component;
+    return decision;
+}
+
+/* How much this plan has taken out of a component's buffer already. */
+static int32_t taken_out(const struct pleat_plan *plan, uint32_t component)
+{
+    int32_t sum = 0;
+    for (size_t i = 0; plan->unbuffers && i < plan->decisions.count; i++) {
+        const struct pleat_event *decision = &plan->decisions.items[i];
+        if (decision->kind == PLEAT_EV_BUFFER && decision->component == component)
+            sum += decision->u.buffer.release;
+    }
+    return sum;
+}
+
+/* Does this plan end the component? Then its buffer goes as well. */
+static bool is_preempted(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_event *known = pleat_plan_find(plan, component);
+    return known && known->kind == PLEAT_EV_PREEMPT;
+}
+
+/* The size that a component has after this plan. */
+static int32_t size_after(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_event *known = pleat_plan_find(plan, component);
+    int32_t target = plan->view->components[component].target;
+    return known && known->kind == PLEAT_EV_RESIZE && known->u.resize.processors > target
+               ? known->u.resize.processors
+               : target;
+}
+
+void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
+                       const struct pleat_review *review)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    int32_t left = pleat_view_buffered(plan->view, comp) - taken_out(plan, component);
+    int32_t release = review->release < left ? review->release : left;
+    int32_t room =
+        pleat_view_buffer_room(plan->view, comp) - (size_after(plan, component) - comp->target);
+    int32_t most = pleat_plan_growable(plan, comp->site);
+    if (room < most)
+        most = room > 0 ? room : 0;
+    struct pleat_event *decision =
+        is_preempted(plan, component) ? NULL : buffer_decision(plan, component);
+    if (!decision)
+        return;
+    decision->u.buffer.review_us = review->again_us;
+    decision->u.buffer.review_iteration = review->again_iteration;
+    decision->u.buffer.release = release > 0 ? release : 0;
+    decision->u.buffer.request = review->request < most ? review->request : most;
+    if (decision->u.buffer.request < 0)
+        decision->u.buffer.request = 0;
+    plan->sites[comp->site].free -= decision->u.buffer.request;
+}
+
+int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors)
+{
+    const struct pleat_view *view = plan->view;
+    int32_t left = processors;
+    for (uint32_t b = view->sites[site].buffers_first; b != PLEAT_NONE && left > 0;
+         b = view->buffers[b].next) {
+        const struct pleat_buffer *buffer = &view->buffers[b];
+        int32_t held = buffer->prepared - taken_out(plan, buffer->component);
+        if (held <= 0 || is_preempted(plan, buffer->component))
+            continue;
+        struct pleat_event *decision = buffer_decision(plan, buffer->component);
+        if (!decision)
+            break;
+        decision->flags = PLEAT_MANDATORY;
+        decision->u.buffer.review_us = PLEAT_NEVER;
+        decision->u.buffer.review_iteration = INT32_MAX;
+        decision->u.buffer.release = held < left ? held : left;
+        left -= decision->u.buffer.release;
+        plan->unbuffers = true;
+    }
+    return processors - left;
+}

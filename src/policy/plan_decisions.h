@@ -1,0 +1,22 @@
+/* plan_decisions.h - the list of a plan's decisions; only for plan*.c */
+#ifndef PLEAT_POLICY_PLAN_DECISIONS_H
+#define PLEAT_POLICY_PLAN_DECISIONS_H
+
+#include "policy/plan.h"
+
+/* The decision that this plan has for a component, or NULL. */
+static inline struct pleat_event *pleat_plan_find(const struct pleat_plan *plan, uint32_t component)
+{
+    return plan->stamp[component] == plan->pass ? &plan->decisions.items[plan->decided[component]]
+                                                : NULL;
+}
+
+/* Appends a decision of which only time, kind and component are set, as the component's own; with
+ * PLEAT_NONE it is nobody's, and pleat_plan_find does not find it. NULL: out of memory, the plan
+ * has failed. Valid until the next one is appended. */
+struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uint16_t kind, uint32_t component);
+
+/* Is this the try after which a waiting component is given up? Then no room need be made for it. */
+bool pleat_plan_is_given_up(const struct pleat_plan *plan, uint32_t waiter);
+
+#endif

@@ -1,0 +1,129 @@
+/* Offers of a plan: components that grow and shrink. */
+#include "policy/plan_decisions.h"
+#include "policy/policy.h"
+
+/* The component's resize in this plan, made where there is none; journalled either way. */
+static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component)
+{
+    struct pleat_event *known = pleat_plan_find(plan, component);
+    const struct pleat_component *comp = &plan->view->components[component];
+    if (pleat_array_reserve(&plan->journal, 1)) {
+        plan->failed = 1;
+        return NULL;
+    }
+    /* built in place: there is one for every offer */
+    struct pleat_plan_undo *undo = &plan->journal.items[plan->journal.count];
+    undo->component = component;
+    undo->decision = known ? plan->decided[component] : (uint32_t)plan->decisions.count;
+    undo->free_before = plan->sites[comp->site].free;
+    undo->site = comp->site;
+    undo->was_new = !known;
+    if (known) {
+        undo->before = *known;
+        plan->journal.count++;
+        return known;
+    }
+    struct pleat_event *fresh = pleat_plan_append(plan, PLEAT_EV_RESIZE, component);
+    if (!fresh)
+        return NULL;
+    plan->journal.count++;
+    fresh->u.resize.waiter = PLEAT_NONE;
+    fresh->u.resize.processors = comp->processors;
+    fresh->u.resize.processes = comp->processes;
+    return fresh;
+}
+
+/* What a component would accept now, whatever its backoff; 0 where it may not change, or not in
+ * that direction.
+ */
+static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component,
+                               int32_t processors)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    const struct pleat_event *known = pleat_plan_find(plan, component);
+    if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
+        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted < 0)))
+        return 0;
+    int32_t growable = pleat_plan_growable(plan, comp->site);
+    int32_t size = known ? known->u.resize.processors : comp->processors;
+    return pleat_accept_grow(plan->view, comp, size, processors < growable ? processors : growable);
+}
+
+static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t component,
+                                 int32_t processors)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    const struct pleat_event *known = pleat_plan_find(plan, component);
+    if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
+        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)))
+        return 0;
+    int32_t size = known ? known->u.resize.processors : comp->processors;
+    return pleat_accept_shrink(plan->view, comp, size, processors);
+}
+
+int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_event *known = pleat_plan_find(plan, component);
+    return known && known->kind == PLEAT_EV_RESIZE ? known->u.resize.processors
+                                                   : plan->view->components[component].processors;
+}
+
+bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors)
+{
+    return plan->view->now_us >= plan->view->components[component].quiet_until_us &&
+           grow_acceptance(plan, component, processors) > 0;
+}
+
+bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component)
+{
+    return shrink_acceptance(plan, component, 1) > 0;
+}
+
+int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    int32_t accepted = grow_acceptance(plan, component, processors);
+    if (accepted == 0)
+        return 0;
+    if (plan->view->now_us < comp->quiet_until_us) {
+        pleat_plan_wake(plan, comp->quiet_until_us);
+        return 0;
+    }
+    struct pleat_event *resize = resize_of(plan, component);
+    if (!resize)
+        return 0;
+    resize->u.resize.offered += processors;
+    resize->u.resize.accepted += accepted;
+    resize->u.resize.processors += accepted;
+    resize->u.resize.processes += pleat_view_folds(comp) ? 0 : accepted;
+    plan->sites[comp->site].free -= accepted;
+    return accepted;
+}
+
+int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
+                                uint32_t waiter)
+{
+    if (pleat_plan_is_given_up(plan, waiter))
+        return 0;
+    int32_t accepted = shrink_acceptance(plan, component, processors);
+    if (accepted == 0)
+        return 0;
+    int64_t quiet_until_us = plan->view->components[component].quiet_until_us;
+    if (waiter == PLEAT_NONE && plan->view->now_us < quiet_until_us) {
+        pleat_plan_wake(plan, quiet_until_us);
+        return 0;
+    }
+    struct pleat_event *resize = resize_of(plan, component);
+    if (!resize)
+        return 0;
+    if (waiter != PLEAT_NONE)
+        resize->flags |= PLEAT_MANDATORY;
+    resize->u.resize.offered -= processors;
+    resize->u.resize.accepted -= accepted;
+    resize->u.resize.processors -= accepted;
+    resize->u.resize.processes -=
+        pleat_view_folds(&plan->view->components[component]) ? 0 : accepted;
+    resize->u.resize.waiter = waiter;
+    /* the processors are not free before their processes are gone */
+    return accepted;
+}
