@@ -163,6 +163,9 @@ void pleat_workload_finish(struct pleat_workload *workload);
 /* Appends app 0 of an empty (zeroed) workload. 0 or PLEAT_E_NOMEM. */
 int pleat_workload_init(struct pleat_workload *workload) PLEAT_MUST_CHECK;
 
+/* How many rows of a speedup table are for at most n processors. */
+uint32_t pleat_table_rank(const struct pleat_table_row *rows, uint32_t count, double n);
+
 /* Is every job one that can be run: sorted, limits in order, app and tables there, numbers that
  * make sense? PLEAT_E_INVALID: err names the job by its number (or the application by its index),
  * and the field. All run times together must stay below 70,000 years, so that no schedule's clock
