@@ -8,97 +8,7 @@
 #include "model/dependency.h"
 #include "model/indexes.h"
 #include "model/runner_kind.h"
-
-static int copy_string(const json_t *object, const char *name, bool required, char **out,
-                       struct pleat_error *err)
-{
-    const char *text = NULL;
-    if (json_is_null(json_object_get(object, name)) && !required)
-        return 0;
-    int rc = pleat_get_string(object, name, required, &text, err);
-    if (rc || !text)
-        return rc;
-    *out = strdup(text);
-    return *out ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-}
-
-static int copy_bounded(const json_t *object, const char *name, size_t most, char **out,
-                        struct pleat_error *err)
-{
-    int rc = copy_string(object, name, false, out, err);
-    if (rc || !*out)
-        return rc;
-    if (!**out)
-        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must not be empty", name);
-    if (strlen(*out) > most)
-        return pleat_error_set(err, PLEAT_E_TOOBIG, "'%s' has %zu bytes; at most %zu", name,
-                               strlen(*out), most);
-    return 0;
-}
-
-static int copy_list(const json_t *object, const char *name, char ***out, struct pleat_error *err)
-{
-    const json_t *list = json_object_get(object, name);
-    if (!json_is_array(list))
-        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be a list of strings", name);
-    size_t count = json_array_size(list);
-    if (count > PLEAT_SPEC_STRINGS_MAX)
-        return pleat_error_set(err, PLEAT_E_TOOBIG, "'%s' has %zu strings; at most %d", name, count,
-                               PLEAT_SPEC_STRINGS_MAX);
-    *out = calloc(count + 1, sizeof(**out));
-    if (!*out)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < count; i++) {
-        const char *text = json_string_value(json_array_get(list, i));
-        if (!text)
-            return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be a list of strings", name);
-        (*out)[i] = strdup(text);
-        if (!(*out)[i])
-            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    }
-    return 0;
-}
-
-static int read_choice(const json_t *object, const char *name, const char *const *choices,
-                       const char *fallback, char **out, struct pleat_error *err)
-{
-    int rc = copy_string(object, name, false, out, err);
-    if (rc)
-        return rc;
-    if (!*out && !(*out = strdup(fallback)))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    for (size_t i = 0; choices[i]; i++)
-        if (!strcmp(choices[i], *out))
-            return 0;
-    return pleat_error_set(err, PLEAT_E_INVALID, "'%s' cannot be '%s'", name, *out);
-}
-
-/* Reads seconds into microseconds; 0 where absent or null. */
-static int read_seconds(const json_t *object, const char *name, int64_t *us,
-                        struct pleat_error *err)
-{
-    double seconds = 0;
-    int rc = json_is_null(json_object_get(object, name))
-                 ? 0
-                 : pleat_get_real(object, name, false, &seconds, err);
-    if (rc)
-        return rc;
-    if (!(seconds >= 0 && seconds <= 1e9))
-        return pleat_error_set(err, PLEAT_E_INVALID, "'%s' must be between 0 and 1e9 seconds",
-                               name);
-    *us = (int64_t)(seconds * 1e6);
-    return 0;
-}
-
-/* The same, but -1 where absent or null: the configuration's default holds. */
-static int read_seconds_or_default(const json_t *object, const char *name, int64_t *us,
-                                   struct pleat_error *err)
-{
-    *us = -1;
-    return json_is_null(json_object_get(object, name)) || !json_object_get(object, name)
-               ? 0
-               : read_seconds(object, name, us, err);
-}
+#include "wire/spec_values.h"
 
 /* The signal before the time limit: {"signal", "lead_s", "script"}. */
 static int read_signal(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
@@ -109,7 +19,7 @@ static int read_signal(const json_t *object, struct pleat_spec *spec, struct ple
         return 0;
     int rc = pleat_get_int(member, "signal", true, 1, SIGRTMAX, &number, err);
     if (!rc)
-        rc = read_seconds(member, "lead_s", &spec->signal.lead_us, err);
+        rc = pleat_spec_read_seconds(member, "lead_s", &spec->signal.lead_us, err);
     if (!rc)
         rc = pleat_get_bool(member, "script", false, &spec->signal.script_only, err);
     spec->signal.number = (int32_t)number;
@@ -122,19 +32,19 @@ static int read_signal(const json_t *object, struct pleat_spec *spec, struct ple
 
 static int read_times(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
-    int rc = read_seconds(object, "estimate_s", &spec->estimate_us, err);
+    int rc = pleat_spec_read_seconds(object, "estimate_s", &spec->estimate_us, err);
     if (!rc)
-        rc = read_seconds(object, "deadline_in_s", &spec->deadline_us, err);
+        rc = pleat_spec_read_seconds(object, "deadline_in_s", &spec->deadline_us, err);
     if (!rc)
-        rc = read_seconds(object, "begin_in_s", &spec->begin_us, err);
+        rc = pleat_spec_read_seconds(object, "begin_in_s", &spec->begin_us, err);
     if (!rc)
-        rc = read_seconds(object, "limit_s", &spec->limit_us, err);
+        rc = pleat_spec_read_seconds(object, "limit_s", &spec->limit_us, err);
     if (!rc)
         rc = read_signal(object, spec, err);
     if (!rc)
-        rc = read_seconds_or_default(object, "notice_s", &spec->notice_us, err);
+        rc = pleat_spec_read_seconds_or_default(object, "notice_s", &spec->notice_us, err);
     if (!rc)
-        rc = read_seconds_or_default(object, "lifetime_s", &spec->lifetime_us, err);
+        rc = pleat_spec_read_seconds_or_default(object, "lifetime_s", &spec->lifetime_us, err);
     if (!spec->estimate_us)
         spec->estimate_us = spec->limit_us; /* the job cannot run longer */
     if (!rc && spec->begin_us && !spec->estimate_us)
@@ -175,7 +85,7 @@ static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pl
 
 static int read_pattern(const json_t *object, const char *name, char **out, struct pleat_error *err)
 {
-    int rc = copy_bounded(object, name, PLEAT_SPEC_PATH_MAX, out, err);
+    int rc = pleat_spec_copy_bounded(object, name, PLEAT_SPEC_PATH_MAX, out, err);
     return rc || !*out ? rc : pleat_spec_check_pattern(name, *out, err);
 }
 
@@ -187,7 +97,7 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
     if (!rc)
         rc = read_pattern(object, "input", &spec->input, err);
     if (!rc)
-        rc = copy_bounded(object, "terminal", PLEAT_SPEC_NAME_MAX, &spec->terminal, err);
+        rc = pleat_spec_copy_bounded(object, "terminal", PLEAT_SPEC_NAME_MAX, &spec->terminal, err);
     if (!rc && spec->terminal && *spec->terminal != '/')
         rc = pleat_error_set(err, PLEAT_E_INVALID, "'terminal' must be an absolute path");
     if (!rc && spec->terminal && (spec->output || spec->error || spec->input))
@@ -196,7 +106,7 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
     if (!rc)
         rc = pleat_get_bool(object, "append", false, &spec->append, err);
     if (!rc)
-        rc = copy_bounded(object, "script", PLEAT_SPEC_SCRIPT_MAX, &spec->script, err);
+        rc = pleat_spec_copy_bounded(object, "script", PLEAT_SPEC_SCRIPT_MAX, &spec->script, err);
     int64_t mask = PLEAT_SPEC_UMASK;
     if (!rc)
         rc = pleat_get_int(object, "umask", false, 0, 0777, &mask, err);
@@ -208,7 +118,7 @@ static int read_process(const json_t *object, struct pleat_spec *spec, struct pl
 {
     struct pleat_limits limits;
     int64_t nice = PLEAT_SPEC_NICE_HERE;
-    int rc = copy_string(object, "limits", false, &spec->limits, err);
+    int rc = pleat_spec_copy_text(object, "limits", false, &spec->limits, err);
     if (!rc && spec->limits)
         rc = pleat_limits_parse(spec->limits, &limits, err);
     if (!rc && json_object_get(object, "nice"))
@@ -224,7 +134,7 @@ static int read_notify(const json_t *object, struct pleat_spec *spec, struct ple
 {
     const json_t *when = json_object_get(object, "notify_on"), *word;
     size_t i;
-    int rc = copy_bounded(object, "notify", PLEAT_SPEC_NOTIFY_MAX, &spec->notify, err);
+    int rc = pleat_spec_copy_bounded(object, "notify", PLEAT_SPEC_NOTIFY_MAX, &spec->notify, err);
     spec->notify_on = PLEAT_NOTIFY_END | PLEAT_NOTIFY_FAIL;
     if (rc || !when || json_is_null(when))
         return rc;
@@ -250,7 +160,8 @@ static int read_holds(const json_t *object, struct pleat_spec *spec, struct plea
     bool any;
     int rc = pleat_get_bool(object, "hold", false, &spec->hold, err);
     if (!rc)
-        rc = copy_bounded(object, "dependency", PLEAT_SPEC_TEXT_MAX, &spec->dependency, err);
+        rc = pleat_spec_copy_bounded(object, "dependency", PLEAT_SPEC_TEXT_MAX, &spec->dependency,
+                                     err);
     if (!rc && spec->dependency) {
         rc = pleat_needs_parse(spec->dependency, &needs, &any, err);
         if (rc)
@@ -368,11 +279,14 @@ static int read_fold(const json_t *object, struct pleat_spec *spec, struct pleat
     spec->fold.most = (int32_t)most;
     spec->fold.mpl = (int32_t)mpl;
     if (!rc)
-        rc = copy_bounded(fold, "settings", PLEAT_SPEC_TEXT_MAX, &spec->fold.settings, err);
+        rc = pleat_spec_copy_bounded(fold, "settings", PLEAT_SPEC_TEXT_MAX, &spec->fold.settings,
+                                     err);
     if (!rc)
-        rc = copy_bounded(fold, "mapping", PLEAT_SPEC_NAME_MAX, &spec->fold.mapping, err);
+        rc =
+            pleat_spec_copy_bounded(fold, "mapping", PLEAT_SPEC_NAME_MAX, &spec->fold.mapping, err);
     if (!rc)
-        rc = copy_bounded(fold, "count_word", PLEAT_SPEC_NAME_MAX, &spec->fold.count_word, err);
+        rc = pleat_spec_copy_bounded(fold, "count_word", PLEAT_SPEC_NAME_MAX,
+                                     &spec->fold.count_word, err);
     return rc ? rc : check_fold(spec, err);
 }
 
@@ -406,7 +320,7 @@ static int read_class(const json_t *object, struct pleat_spec *spec, struct plea
 {
     static const char *const classes[] = {"unknown", "short", "long", NULL};
     char *word = NULL;
-    int rc = read_choice(object, "class", classes, "unknown", &word, err);
+    int rc = pleat_spec_read_choice(object, "class", classes, "unknown", &word, err);
     for (int c = 0; !rc && classes[c]; c++)
         if (!strcmp(classes[c], word))
             spec->job_class = (enum pleat_job_class)c;
@@ -419,35 +333,35 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
     static const char *const kinds[] = {"rigid", "moldable", "malleable", NULL};
     static const char *const mpis[] = {"none", "openmpi", "mpich", NULL};
     char *kind = NULL;
-    int rc = read_choice(object, "kind", kinds, "rigid", &kind, err);
+    int rc = pleat_spec_read_choice(object, "kind", kinds, "rigid", &kind, err);
     for (int k = 0; !rc && kinds[k]; k++)
         if (!strcmp(kinds[k], kind))
             spec->kind = (enum pleat_job_kind)k;
     free(kind);
     if (!rc)
-        rc = read_choice(object, "runner", pleat_runner_names, *pleat_runner_names, &spec->runner,
-                         err);
+        rc = pleat_spec_read_choice(object, "runner", pleat_runner_names, *pleat_runner_names,
+                                    &spec->runner, err);
     if (!rc)
-        rc = read_choice(object, "mpi", mpis, "none", &spec->mpi, err);
+        rc = pleat_spec_read_choice(object, "mpi", mpis, "none", &spec->mpi, err);
     if (!rc)
-        rc = copy_list(object, "argv", &spec->argv, err);
+        rc = pleat_spec_copy_list(object, "argv", PLEAT_SPEC_STRINGS_MAX, &spec->argv, err);
     if (!rc && !spec->argv[0])
         rc = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: no program to run");
     if (!rc)
-        rc = copy_list(object, "env", &spec->env, err);
+        rc = pleat_spec_copy_list(object, "env", PLEAT_SPEC_STRINGS_MAX, &spec->env, err);
     if (!rc)
-        rc = copy_string(object, "cwd", true, &spec->cwd, err);
+        rc = pleat_spec_copy_text(object, "cwd", true, &spec->cwd, err);
     if (!rc)
-        rc = copy_string(object, "site", false, &spec->site, err);
+        rc = pleat_spec_copy_text(object, "site", false, &spec->site, err);
     if (!rc)
-        rc = copy_string(object, "name", false, &spec->name, err);
+        rc = pleat_spec_copy_text(object, "name", false, &spec->name, err);
     if (!rc && !spec->name) {
         const char *slash = strrchr(spec->argv[0], '/');
         spec->name = strdup(slash ? slash + 1 : spec->argv[0]);
         rc = spec->name ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
     if (!rc)
-        rc = copy_string(object, "sizes", false, &spec->sizes_text, err);
+        rc = pleat_spec_copy_text(object, "sizes", false, &spec->sizes_text, err);
     if (!rc)
         rc = pleat_sizes_parse(spec->sizes_text ? spec->sizes_text : "any", &spec->sizes,
                                &spec->size_list, err);
