@@ -26,14 +26,14 @@ struct guard {
     const char *lock_path; /* borrowed */
 };
 
-/* Sets the name that 'ps' and 'top' show. */
+/* Sets the name that 'ps' and 'top' show, in the place of the one that argv0 ends with. */
 static void take_name(char *argv0, const char *name)
 {
     size_t length = strlen(argv0), own = strlen(name);
     (void)prctl(PR_SET_NAME, name, 0, 0, 0);
     if (length >= own &&
         (!strcmp(argv0 + length - own, AGENT) || !strcmp(argv0 + length - own, GUARD)))
-        memcpy(argv0 + length - own, name, own);
+        memcpy(argv0 + length - own, name, own + 1);
 }
 
 /* ---- the lock ---- */
