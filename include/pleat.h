@@ -79,7 +79,8 @@ static inline int pleat_session_create(struct pleat_session **session,
 /* Begins, when all values and rows are registered. Returns an enum pleat_begin, or a negative code:
  * then the rank cannot take part and must end. A rank that joins and gets a negative code finishes
  * the session, calls MPI_Finalize and exits with 0 (with another exit code mpirun would end all
- * ranks); the ranks that run already go on without the new ones. */
+ * ranks); the ranks that run already go on without the new ones. PLEAT_E_INVALID: the ranks have
+ * registered different data; the text has the first difference. */
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* An adaptation point: a place in the outer loop, passed once in each iteration, where the
@@ -177,6 +178,65 @@ void *pleat_rows_data(const struct pleat_rows *handle);
 /* Global index of the first local row, and number of local rows. Both change at a resize. */
 int64_t pleat_rows_first(const struct pleat_rows *handle);
 int64_t pleat_rows_count(const struct pleat_rows *handle);
+
+/* ---- distributed arrays ---- */
+
+#define PLEAT_ARRAY_DIMS 4
+
+/* How a dimension is distributed over the processes of its dimension of the grid. */
+enum pleat_format {
+    PLEAT_COLLAPSED,   /* not at all: every process has all indices */
+    PLEAT_BLOCK,       /* contiguous; the first extent % processes have one index more */
+    PLEAT_BLOCK_CYCLIC /* blocks dealt out in turn, as in ScaLAPACK; cyclic is block 1 */
+};
+
+struct pleat_dimension {
+    int64_t extent; /* at least 0 */
+    enum pleat_format format;
+    int64_t block; /* of PLEAT_BLOCK_CYCLIC */
+    /* Copies of neighbours' elements before and behind the local ones; of the contiguous formats.
+     * They are zero at the start and after each resize. */
+    int halo_low, halo_high;
+};
+
+/* An array over a grid of processes. With all dimensions collapsed it is replicated, and rank 0's
+ * counts at a resize. */
+struct pleat_array_shape {
+    int dims; /* 1 to PLEAT_ARRAY_DIMS */
+    struct pleat_dimension dim[PLEAT_ARRAY_DIMS];
+    size_t element_bytes;
+    int column_major;      /* in memory the first index is the fastest (Fortran, ScaLAPACK) */
+    int grid_column_major; /* ranks in the grid likewise (BLACS 'C') */
+};
+
+struct pleat_array;
+
+/* Makes a distributed array. On all ranks, before begin. Its process grid has all ranks: for
+ * dimensions with halos the one with the least surface, else the one nearest to a square, with
+ * processes(0) <= processes(1). The library owns the memory, which is zero at first, and *handle
+ * belongs to the session. At a resize every element is copied once; memory for the rank's new part
+ * of one array is needed in addition. PLEAT_E_INVALID, PLEAT_E_EXISTS, PLEAT_E_STATE,
+ * PLEAT_E_TOOBIG, PLEAT_E_NOMEM. */
+int pleat_array_create(struct pleat_session *session, const char *name,
+                       const struct pleat_array_shape *shape, struct pleat_array **handle,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* The local array, halos included; NULL: this rank has no element. Changes at a resize, as do all
+ * the following. */
+void *pleat_array_data(const struct pleat_array *handle);
+/* Number of indices that this rank owns in a dimension, without halos; if it has no element: 0. */
+int64_t pleat_array_count(const struct pleat_array *handle, int dimension);
+/* The same with halos: the extent of the local array in memory. */
+int64_t pleat_array_extent(const struct pleat_array *handle, int dimension);
+/* Global index of a local one, from 0, without halos; -1: it is none. */
+int64_t pleat_array_global(const struct pleat_array *handle, int dimension, int64_t local);
+/* The grid: number of processes, and this rank's coordinate (-1: it is not in the grid). */
+int pleat_array_processes(const struct pleat_array *handle, int dimension);
+int pleat_array_coordinate(const struct pleat_array *handle, int dimension);
+/* ScaLAPACK's descriptor of a matrix in a BLACS context whose grid is the array's.
+ * PLEAT_E_UNSUPPORTED: ScaLAPACK has no such distribution. */
+int pleat_array_descriptor(const struct pleat_array *handle, int context, int descriptor[9],
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- which library, which MPI ---- */
 

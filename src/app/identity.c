@@ -52,6 +52,16 @@ void pleat_session_identify(struct pleat_state_header *own)
     memcpy(own->name, name, count < sizeof(own->name) ? count : sizeof(own->name) - 1);
 }
 
+uint64_t pleat_session_grids(const struct pleat_session *session)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const struct pleat_object *object = session->objects; object; object = object->next) {
+        uint64_t chosen = object->ops->chosen ? object->ops->chosen(object) : 0;
+        hash = pleat_session_hash(hash, &chosen, sizeof(chosen));
+    }
+    return hash;
+}
+
 uint64_t pleat_session_shape(const struct pleat_session *session)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -50,6 +50,28 @@ int pleat_mpi_agree(MPI_Comm comm, int code, int *agreed, struct pleat_error *er
                            "agreeing on the outcome of a resize", err);
 }
 
+int pleat_mpi_same(MPI_Comm comm, uint64_t hash, bool excused, bool *same, struct pleat_error *err)
+{
+    const uint64_t mine[2] = {excused ? UINT64_MAX : hash, excused ? UINT64_MAX : ~hash};
+    uint64_t least[2] = {0, 0};
+    int code = pleat_mpi_check(MPI_Allreduce(mine, least, 2, MPI_UINT64_T, MPI_MIN, comm),
+                               "comparing what the ranks have registered", err);
+    *same = least[0] == ~least[1];
+    return code;
+}
+
+int pleat_mpi_agree_on(MPI_Comm comm, int code, uint64_t hash, int *agreed, struct pleat_error *err)
+{
+    bool same = true;
+    int failed = pleat_mpi_agree(comm, code, agreed, err);
+    if (!failed && !*agreed)
+        failed = pleat_mpi_same(comm, hash, false, &same, err);
+    if (!failed && !same)
+        *agreed = pleat_error_set(err, PLEAT_E_INVALID,
+                                  "the ranks have chosen different process grids for an array");
+    return failed;
+}
+
 /* What to spawn: this process's own program, arguments and directory. */
 struct command {
     char program[PATH_MAX];

@@ -1,7 +1,7 @@
 /* object.h - what a distributed object must be able to do to take part in a resize, and to be saved
  * and loaded (shm/state.h).
  *
- * Row blocks (rows.c) are the first kind. Another kind, such as a 2-D block-cyclic matrix, would be
+ * There are rows in blocks (rows.c) and arrays of any distribution (array.c); another kind would be
  * another set of these functions. A resize calls prepare on every rank, and the ranks agree on the
  * outcome; then it calls exchange and commit, or cancel. Up to the agreement nothing has changed.
  */
@@ -10,6 +10,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -33,12 +34,17 @@ struct pleat_object;
 struct pleat_object_ops {
     /* A hash of kind, shape and element size, which must be equal on all ranks. */
     uint64_t (*shape)(const struct pleat_object *object);
+    /* The same in words. */
+    void (*text)(const struct pleat_object *object, char *text, size_t size);
+    /* A hash of the process grid that prepare has chosen, or else of the one now, which must be
+     * equal on all ranks. NULL: there is no choice. */
+    uint64_t (*chosen)(const struct pleat_object *object);
     /* Does everything that can fail for want of memory. No communication. */
     int (*prepare)(struct pleat_object *object, const struct pleat_change *change,
                    struct pleat_error *err);
     void (*cancel)(struct pleat_object *object);
-    /* Moves the data to other ranks. Not called if the object is in the data file, which all ranks
-     * map. After a failure the object is unusable. */
+    /* Moves the data to other ranks, or, in the data file, to where these will have them.
+     * Collective over change->comm. After a failure the object is unusable. */
     int (*exchange)(struct pleat_object *object, const struct pleat_change *change,
                     struct pleat_error *err);
     /* Takes the new local part into use. After a failure the object is unusable. */
@@ -59,6 +65,11 @@ struct pleat_object_ops {
                 struct pleat_error *err);
     /* From now on this rank does not change the data file. */
     void (*detach)(struct pleat_object *object);
+    /* Rank 0, once all ranks have loaded the object, while the data file is the state: in the state
+     * the object is from now on where it was loaded to. NULL: it is where it was. */
+    int (*settle)(const struct pleat_object *object, struct pleat_error *err);
+    /* Every rank after settle: frees where the object was. */
+    void (*tidy)(struct pleat_object *object);
     void (*destroy)(struct pleat_object *object);
 };
 

@@ -16,7 +16,7 @@
 #include "app/session.h"
 #include "base/clock.h"
 
-#define HELLO_MAGIC UINT64_C(0x32706d6f636c7770)
+#define HELLO_MAGIC UINT64_C(0x33706d6f636c7770)
 
 /* Nothing has changed. Negative codes mean that the session is broken. */
 #define REFUSED 1
@@ -25,7 +25,6 @@
 struct hello {
     uint64_t magic;
     uint64_t iteration; /* number of the adaptation point at which the resize happens */
-    uint64_t shape;
     int64_t old_size;
     int64_t new_size;
     int64_t in_data;
@@ -91,19 +90,26 @@ static int move_all(struct pleat_session *session, const struct pleat_change *ch
     int agreed = 0;
     if (!code)
         code = prepare_objects(session, change, err);
-    int failed = pleat_mpi_agree(change->comm, code, &agreed, err);
-    if (failed)
+    struct pleat_error grids = {0};
+    int failed =
+        pleat_mpi_agree_on(change->comm, code, pleat_session_grids(session), &agreed, &grids);
+    if (failed) {
+        if (err)
+            *err = grids;
         return failed;
+    }
     if (agreed) {
         if (!code) {
             cancel_objects(session, NULL);
-            pleat_error_set(err, agreed, "another rank could not take part (%s)",
-                            pleat_error_name(agreed));
+            if (grids.code)
+                pleat_error_set(err, agreed, "%s", grids.text);
+            else
+                pleat_error_set(err, agreed, "another rank could not take part (%s)",
+                                pleat_error_name(agreed));
         }
         return REFUSED;
     }
-    for (struct pleat_object *object = session->objects; object && !code && !change->in_data;
-         object = object->next)
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
         code = object->ops->exchange(object, change, err);
     if (!code)
         code = send_values(session, change, err);
@@ -130,7 +136,6 @@ static int say_hello(struct pleat_session *session, const struct pleat_change *c
 {
     *hello = (struct hello){.magic = HELLO_MAGIC,
                             .iteration = session->self.iteration,
-                            .shape = pleat_session_shape(session),
                             .old_size = change->old_size,
                             .new_size = change->new_size,
                             .in_data = change->in_data};
@@ -138,17 +143,16 @@ static int say_hello(struct pleat_session *session, const struct pleat_change *c
                            "greeting between old and new ranks", err);
 }
 
-static int check_hello(const struct pleat_session *session, const struct hello *hello,
-                       struct pleat_error *err)
+/* Old and new ranks compare what they have registered. *code: this rank's error so far, and after
+ * it. */
+static int compare(struct pleat_session *session, const struct pleat_change *change, int *code,
+                   struct pleat_error *err)
 {
-    if (hello->magic != HELLO_MAGIC)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "old and new ranks use different versions of libpleat");
-    if (hello->shape != pleat_session_shape(session))
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "ranks have registered different values or rows (names, sizes and "
-                               "order must agree)");
-    return 0;
+    int differs = 0;
+    int failed = pleat_registry_check(session, change->comm, pleat_session_shape(session),
+                                      *code != 0, &differs, *code ? NULL : err);
+    *code = *code ? *code : differs;
+    return failed;
 }
 
 /* ---- grow and shrink ---- */
@@ -195,7 +199,10 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     if (code)
         return code;
     cost->bytes = moved_bytes(session, &change);
-    code = move_all(session, &change, check_hello(session, &hello, err), err);
+    int failed = compare(session, &change, &code, err);
+    if (failed)
+        return failed;
+    code = move_all(session, &change, code, err);
     if (code == REFUSED)
         MPI_Comm_free(&merged);
     if (code)
@@ -401,8 +408,12 @@ static int join(struct pleat_session *session, int code, struct pleat_error *err
     session->in_data = hello.in_data;
     const struct pleat_change change =
         change_to(session, session->comm, (int)hello.old_size, (int)hello.new_size);
-    if (!code)
-        code = check_hello(session, &hello, err);
+    if (!code && hello.magic != HELLO_MAGIC)
+        code = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "old and new ranks use different versions of libpleat");
+    failed = compare(session, &change, &code, err);
+    if (failed)
+        return failed;
     if (!code && session->in_data && change.data < 0)
         code = pleat_error_set(err, PLEAT_E_CORRUPT,
                                "this rank has no memory for the data themselves (" PLEAT_STATE_ENV

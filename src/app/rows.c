@@ -3,7 +3,9 @@
  * (shm/state.h); there a row's place does not depend on who has it. Otherwise they are received
  * where they belong.
  */
+#include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +100,13 @@ static uint64_t rows_shape(const struct pleat_object *object)
 {
     const struct pleat_rows *rows = const_rows_of(object);
     return ((uint64_t)rows->rows * 31 + rows->row_bytes) * 31 + (uint64_t)rows->halo;
+}
+
+static void rows_text(const struct pleat_object *object, char *text, size_t size)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    snprintf(text, size, "%" PRId64 " rows of %zu bytes with a halo of %" PRId64, rows->rows,
+             rows->row_bytes, rows->halo);
 }
 
 /* A message of this rank in a resize: to or from which rank, and which rows. */
@@ -216,6 +225,8 @@ static int rows_exchange(struct pleat_object *object, const struct pleat_change 
 {
     struct pleat_rows *rows = rows_of(object);
     int used = 0;
+    if (is_in_file(rows))
+        return 0;
     int code = 0;
     struct message message;
     for (int cursor = 0; !code && next_message(rows, change, &cursor, &message);)
@@ -370,6 +381,7 @@ static void rows_destroy(struct pleat_object *object)
 
 static const struct pleat_object_ops rows_ops = {
     .shape = rows_shape,
+    .text = rows_text,
     .prepare = rows_prepare,
     .cancel = rows_cancel,
     .exchange = rows_exchange,

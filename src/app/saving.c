@@ -21,6 +21,16 @@ uint64_t pleat_session_room(const struct pleat_session *session)
     return page_up(session->objects_bytes);
 }
 
+int pleat_session_window(struct pleat_session *session, uint64_t *window, struct pleat_error *err)
+{
+    if (session->windows == PLEAT_STATE_WINDOWS)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "there are %d arrays already",
+                               PLEAT_STATE_WINDOWS);
+    *window = PLEAT_STATE_WINDOW_FIRST + session->windows * PLEAT_STATE_WINDOW;
+    session->windows++;
+    return 0;
+}
+
 uint64_t pleat_session_bytes(const struct pleat_session *session)
 {
     return page_up(session->objects_bytes) + session->values_bytes;
@@ -128,24 +138,59 @@ static int check_state(const struct pleat_session *session, struct pleat_error *
     if (session->held.shape != pleat_session_shape(session) ||
         session->held.bytes != pleat_session_bytes(session))
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               "the program was started again with other values or rows registered "
+                               "the program was started again with other data registered "
                                "than those of its state (names, sizes and order must agree)");
     return 0;
 }
 
-static int load_part(struct pleat_session *session, struct pleat_error *err)
+static int load_values(struct pleat_session *session, struct pleat_error *err)
 {
     int code = check_state(session, err);
-    const int data = session->in_data ? pleat_state_data(session->saved) : -1;
     uint64_t offset = page_up(session->objects_bytes);
     for (size_t i = 0; !code && i < session->values.count; i++) {
         const struct pleat_value *value = &session->values.items[i];
         code = pleat_state_read(session->saved, offset, value->ptr, value->bytes, err);
         offset += value->bytes;
     }
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
-        code = object->ops->load(object, session->saved, data, err);
     return code;
+}
+
+/* Once all ranks have loaded an object it counts in the state where it is now, and the memory where
+ * it was is free. *code: this rank's error before; after it, if it was 0, any rank's. */
+static int settle(struct pleat_session *session, struct pleat_object *object, int *code,
+                  struct pleat_error *err)
+{
+    int settled = 0;
+    int agreed = 0;
+    int failed = pleat_mpi_agree(session->comm, *code, &agreed, err);
+    if (!failed && !agreed && session->rank == 0)
+        settled = object->ops->settle(object, err);
+    if (!failed && !agreed)
+        failed = pleat_mpi_check(MPI_Bcast(&settled, 1, MPI_INT, 0, session->comm), "loading", err);
+    if (failed)
+        return failed;
+    if (!agreed && !settled)
+        object->ops->tidy(object);
+    else if (!*code && (agreed || session->rank != 0))
+        pleat_error_set(err, agreed ? agreed : settled, "another rank could not load '%s'",
+                        object->name);
+    *code = *code ? *code : agreed ? agreed : settled;
+    return 0;
+}
+
+/* Loads one object after the other, so that memory is needed twice for one only. *code: this rank's
+ * error. */
+static int load_objects(struct pleat_session *session, int *code, struct pleat_error *err)
+{
+    const int data = session->in_data ? pleat_state_data(session->saved) : -1;
+    int failed = 0;
+    for (struct pleat_object *object = session->objects; object && !failed; object = object->next) {
+        if (!*code)
+            *code = object->ops->load(object, session->saved, data, err);
+        if (object->ops->settle && data >= 0)
+            failed = settle(session, object, code, err);
+    }
+    return failed;
 }
 
 /* *agreed: the outcome over all ranks. Rank 0 tells the agent of a failure before any rank knows of
@@ -169,8 +214,10 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
     int64_t start = pleat_clock_monotonic_ns();
     MPI_Errhandler handler;
     int agreed = 0;
-    int code = load_part(session, err);
+    int code = load_values(session, err);
     int failed = pleat_mpi_quiet_begin(session->comm, &handler, err);
+    if (!failed)
+        failed = load_objects(session, &code, err);
     if (!failed)
         failed = agree_on_load(session, code, &agreed, err);
     if (!failed && !agreed && session->in_data)

@@ -9,8 +9,6 @@
 
 #include "base/clock.h"
 
-#define VALUES_BYTES_MAX ((size_t)1 << 30)
-
 /* The MPI that this library was built for. */
 #if PLEAT_MPI_KIND == 1
 #define THIS_MPI "Open MPI"
@@ -324,11 +322,36 @@ static int begin_announcing(struct pleat_session *session, struct pleat_error *e
     return pleat_mpi_agree(session->comm, 0, &agreed, err);
 }
 
+/* All ranks that start together have registered the same. Rank 0 tells the agent before any rank
+ * knows, since the first one that knows may end the program. */
+static int compare(struct pleat_session *session, struct pleat_error *err)
+{
+    int differs = 0;
+    struct pleat_error why = {0};
+    if (session->joiner)
+        return 0;
+    const uint64_t hashes[2] = {pleat_session_shape(session), pleat_session_grids(session)};
+    uint64_t hash = pleat_session_hash(hashes[0], hashes, sizeof(hashes));
+    int failed = pleat_registry_check(session, session->comm, hash, false, &differs, &why);
+    if (!failed && !differs)
+        return 0;
+    if (!failed && session->rank == 0 && session->mailbox)
+        pleat_mailbox_cannot_begin(&session->self, why.text);
+    if (!failed)
+        failed = pleat_mpi_check(MPI_Barrier(session->comm), "beginning", &why);
+    session->state = PLEAT_SESSION_BROKEN;
+    if (err)
+        *err = why;
+    return failed ? failed : differs;
+}
+
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
 {
     if (session->state != PLEAT_SESSION_OPEN)
         return pleat_error_set(err, PLEAT_E_STATE, "the session has begun already, or is broken");
-    int code = begin_announcing(session, err);
+    int code = compare(session, err);
+    if (!code)
+        code = begin_announcing(session, err);
     if (code)
         return code;
     if (session->joiner)
@@ -430,68 +453,6 @@ void pleat_session_finish(struct pleat_session *session)
     pleat_mailbox_close(session->mailbox);
     free(session);
     session_exists = false;
-}
-
-/* ---- registering ---- */
-
-static bool name_taken(const struct pleat_session *session, const char *name)
-{
-    for (size_t i = 0; i < session->values.count; i++)
-        if (!strcmp(session->values.items[i].name, name))
-            return true;
-    for (const struct pleat_object *object = session->objects; object; object = object->next)
-        if (!strcmp(object->name, name))
-            return true;
-    return false;
-}
-
-static int check_name(const struct pleat_session *session, const char *name,
-                      struct pleat_error *err)
-{
-    if (session->state != PLEAT_SESSION_OPEN)
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "values and rows are registered before pleat_session_begin");
-    if (!name || !*name || strlen(name) >= PLEAT_NAME_SIZE)
-        return pleat_error_set(err, PLEAT_E_INVALID, "a name has 1 to %d bytes",
-                               PLEAT_NAME_SIZE - 1);
-    if (name_taken(session, name))
-        return pleat_error_set(err, PLEAT_E_EXISTS, "'%s' is registered already", name);
-    return 0;
-}
-
-int pleat_value_register(struct pleat_session *session, const char *name, void *ptr, size_t bytes,
-                         struct pleat_error *err)
-{
-    int code = check_name(session, name, err);
-    if (code)
-        return code;
-    if (!ptr || !bytes)
-        return pleat_error_set(err, PLEAT_E_INVALID, "value '%s' has no address or no bytes", name);
-    if (bytes > VALUES_BYTES_MAX - session->values_bytes)
-        return pleat_error_set(err, PLEAT_E_TOOBIG,
-                               "values together may have %zu bytes, '%s' would exceed it",
-                               VALUES_BYTES_MAX, name);
-    struct pleat_value value = {.ptr = ptr, .bytes = bytes};
-    memcpy(value.name, name, strlen(name) + 1);
-    if (pleat_array_push(&session->values, value))
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to register '%s'", name);
-    session->values_bytes += bytes;
-    return 0;
-}
-
-int pleat_session_add(struct pleat_session *session, struct pleat_object *object, const char *name,
-                      struct pleat_error *err)
-{
-    int code = check_name(session, name, err);
-    if (code)
-        return code;
-    memcpy(object->name, name, strlen(name) + 1);
-    struct pleat_object **last = &session->objects;
-    while (*last)
-        last = &(*last)->next;
-    *last = object;
-    session->objects_bytes = object->offset + object->ops->stored(object);
-    return 0;
 }
 
 /* ---- queries ---- */

@@ -21,7 +21,7 @@ struct pleat_value {
 };
 
 enum pleat_session_state {
-    PLEAT_SESSION_OPEN,    /* values and rows may be registered */
+    PLEAT_SESSION_OPEN,    /* values, rows and arrays may be registered */
     PLEAT_SESSION_RUNNING, /* after pleat_session_begin */
     PLEAT_SESSION_LEAVING, /* this rank was released by a shrink or a relaunch */
     PLEAT_SESSION_BROKEN   /* a communication failed half-way, or this rank was refused */
@@ -52,6 +52,7 @@ struct pleat_session {
     size_t values_bytes;
     unsigned char *packed; /* buffer for values during a resize */
     struct pleat_object *objects;
+    unsigned windows;       /* of arrays, in the data file */
     uint64_t objects_bytes; /* where the last object ends in a state */
 
     int64_t last_ns; /* time at the end of the last adaptation point */
@@ -78,6 +79,13 @@ void pleat_mpi_quiet_end(MPI_Comm comm, MPI_Errhandler *before);
 bool pleat_mpi_spawns(void);
 /* *agreed: the smallest of all ranks' codes, so that all have the same outcome. Collective. */
 int pleat_mpi_agree(MPI_Comm comm, int code, int *agreed, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same, and *err says if the ranks' hashes differ though no code is negative: then *agreed is
+ * PLEAT_E_INVALID. */
+int pleat_mpi_agree_on(MPI_Comm comm, int code, uint64_t hash, int *agreed,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* *same: whether all ranks have the same hash, but for those that are excused. Collective. */
+int pleat_mpi_same(MPI_Comm comm, uint64_t hash, bool excused, bool *same,
+                   struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Starts `count` more ranks of this program, with its arguments and directory. Collective over
  * comm. *children: the intercommunicator. *refused: it failed on all ranks before anything was
  * started; after any other failure the ranks disagree. */
@@ -93,9 +101,10 @@ int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
 bool pleat_session_has_data(const struct pleat_session *session);
 /* Offset in a state for the next object. */
 uint64_t pleat_session_room(const struct pleat_session *session);
-/* Appends an object, whose offset is that of pleat_session_room. */
-int pleat_session_add(struct pleat_session *session, struct pleat_object *object, const char *name,
-                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* *window: offset in the data file of a window (PLEAT_STATE_WINDOW_HALF) for one more array.
+ * PLEAT_E_TOOBIG: there is none left. */
+int pleat_session_window(struct pleat_session *session, uint64_t *window,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- identity.c ---- */
 
@@ -104,6 +113,20 @@ void pleat_session_identify(struct pleat_state_header *own);
 /* A hash of everything registered, in order. */
 uint64_t pleat_session_shape(const struct pleat_session *session);
 uint64_t pleat_session_hash(uint64_t hash, const void *bytes, size_t count);
+
+/* A hash of the process grids of all objects. */
+uint64_t pleat_session_grids(const struct pleat_session *session);
+
+/* ---- registry.c ---- */
+
+/* Appends an object, whose offset is that of pleat_session_room. */
+int pleat_session_add(struct pleat_session *session, struct pleat_object *object, const char *name,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Compares what the ranks have registered, by a hash of it. *differs: 0, or, on all ranks,
+ * PLEAT_E_INVALID with a text that names the first difference (or PLEAT_E_NOMEM). excused: this
+ * rank takes part, but what it has registered does not count. Collective over comm. */
+int pleat_registry_check(struct pleat_session *session, MPI_Comm comm, uint64_t hash, bool excused,
+                         int *differs, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- saving.c ---- */
 

@@ -462,6 +462,34 @@ int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *da
     return write_at(fd, PLEAT_STATE_OFFSET + offset, data, bytes, err);
 }
 
+int pleat_state_put(int fd, uint64_t offset, const void *data, size_t bytes,
+                    struct pleat_error *err)
+{
+    if (write_mapped(fd, PLEAT_STATE_OFFSET + offset, data, bytes, MADV_POPULATE_WRITE))
+        return 0;
+    return no_room(err, bytes, "no memory can be mapped");
+}
+
+int pleat_state_map(struct pleat_state *state, uint64_t offset, size_t bytes, bool writing,
+                    void **at, struct pleat_error *err)
+{
+    if (state->file < 0 || state->writing != writing || offset > state->bytes ||
+        bytes > state->bytes - offset)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%zu bytes at %" PRIu64 " are not part of the state", bytes, offset);
+    void *mapped = mmap(NULL, bytes, writing ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
+                        state->fd[state->file], (off_t)(PLEAT_STATE_OFFSET + offset));
+    if (mapped == MAP_FAILED)
+        return no_room(err, bytes, strerror(errno));
+    if (madvise(mapped, bytes, writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)) {
+        int reason = errno;
+        munmap(mapped, bytes);
+        return no_room(err, bytes, strerror(reason));
+    }
+    *at = mapped;
+    return 0;
+}
+
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
 {
     if (state->file < 0 || !state->writing || !state->first)

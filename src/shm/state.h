@@ -42,6 +42,14 @@
 #define PLEAT_STATE_OFFSET 4096
 #define PLEAT_STATE_BYTES_MAX ((uint64_t)1 << 60)
 
+/* Windows in the data file, behind everything else: of two halves each, with a page in front. An
+ * offset counts from behind the header, as in a state. The file is sparse, so unused ones cost
+ * nothing. */
+#define PLEAT_STATE_WINDOW_FIRST ((uint64_t)1 << 56)
+#define PLEAT_STATE_WINDOW ((uint64_t)1 << 46)
+#define PLEAT_STATE_WINDOW_HALF ((uint64_t)1 << 44)
+#define PLEAT_STATE_WINDOWS 8192
+
 #define PLEAT_STATE_NAME 40
 
 /* The header of a file. A state belongs to one program of one run, which `launch` and `program`
@@ -111,6 +119,9 @@ bool pleat_state_is_data(const struct pleat_state *state);
  * the file ends before. */
 int pleat_state_read_data(int fd, uint64_t offset, void *data, size_t bytes,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Writes into the data file, whatever the limit on the size of files. PLEAT_E_NOMEM. */
+int pleat_state_put(int fd, uint64_t offset, const void *data, size_t bytes,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rank 0, before any rank writes to what it has mapped: from now on the data file is no state. */
 int pleat_state_go_on(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -130,6 +141,10 @@ int pleat_state_join(struct pleat_state *state, uint64_t generation,
  * part is beyond the size given to pleat_state_begin, or nothing was begun. */
 int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *data, size_t bytes,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Maps a part of the copy that is being saved (writing) or was found, whose pages are all there.
+ * offset: of a whole page. The caller unmaps it. PLEAT_E_NOMEM, PLEAT_E_STATE. */
+int pleat_state_map(struct pleat_state *state, uint64_t offset, size_t bytes, bool writing,
+                    void **at, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rank 0, once all ranks have written: makes it the state. The memory of the copy before is freed,
  * unless eight times the state's size is available: then the next save uses it again.
  * PLEAT_E_STATE: nothing was begun. */

@@ -1,12 +1,20 @@
 #!/bin/sh
-# app_docs.sh GUIDE INCLUDE LIBRARY: the guide's example compiles as it stands and computes its sum.
+# app_docs.sh GUIDE INCLUDE LIBRARY: the guide's example compiles as it stands and computes its sum; its snippets compile.
 set -eu
 guide=$1 include=$2 library=$3
+snippets=$(dirname "$0")/app_docs.h
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 awk '/^```c$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$guide" > "$dir/example.c"
 mpicc.openmpi -std=c11 -Wall -Wextra -Werror "$dir/example.c" -o "$dir/example" \
     -I"$include" -L"$library" -lpleat-openmpi -Wl,-rpath,"$library"
+# Pieces of programs: each compiles by itself where its variables are declared.
+awk '/^```c snippet$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print > DIR "/snippet" n ".inc" }' \
+    DIR="$dir" "$guide"
+for snippet in "$dir"/snippet*.inc; do
+    { cat "$snippets"; printf 'int snippet(void)\n{\n#include "%s"\n    return 0;\n}\n' "$snippet"; } > "$dir/snippet.c"
+    mpicc.openmpi -std=c11 -Wall -Wextra -Werror -Wno-unused -c "$dir/snippet.c" -o "$dir/snippet.o" -I"$include"
+done
 # 0 + .. + 999, and 100 steps of adding 1 to each
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 EVENT_NOEPOLL=1
 unset PLEAT_MAILBOX PLEAT_DOORBELL

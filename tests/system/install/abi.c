@@ -5,6 +5,7 @@
 
 typedef struct pleat_session session;
 typedef struct pleat_rows rows;
+typedef struct pleat_array array;
 typedef struct pleat_error error;
 
 #define IS(function, type)                                                                         \
@@ -31,6 +32,16 @@ IS(pleat_session_announce, int (*)(session *, error *));
 IS(pleat_session_pending, int (*)(const session *));
 IS(pleat_session_limit, int (*)(session *, int, error *));
 IS(pleat_session_comm_fortran, MPI_Fint (*)(const session *));
+
+IS(pleat_array_create,
+   int (*)(session *, const char *, const struct pleat_array_shape *, array **, error *));
+IS(pleat_array_data, void *(*)(const array *));
+IS(pleat_array_count, int64_t (*)(const array *, int));
+IS(pleat_array_extent, int64_t (*)(const array *, int));
+IS(pleat_array_global, int64_t (*)(const array *, int, int64_t));
+IS(pleat_array_processes, int (*)(const array *, int));
+IS(pleat_array_coordinate, int (*)(const array *, int));
+IS(pleat_array_descriptor, int (*)(const array *, int, int *, error *));
 
 _Static_assert(sizeof(error) == 484 && offsetof(error, text) == 4, "struct pleat_error");
 _Static_assert(PLEAT_API_VERSION == 1, "another version needs another SONAME");

@@ -1,0 +1,377 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "app/array-part.h"
+#include "app/memory.h"
+#include "dist/grid.h"
+#include "shm/available.h"
+
+#define MARK_MAGIC UINT64_C(0x31796172726c70)
+#define HASH_SEED UINT64_C(0xcbf29ce484222325)
+
+/* ---- describing ---- */
+
+static enum pleat_dim_format format_of(enum pleat_format format)
+{
+    return format == PLEAT_BLOCK          ? PLEAT_DIM_BLOCK
+           : format == PLEAT_BLOCK_CYCLIC ? PLEAT_DIM_BLOCK_CYCLIC
+                                          : PLEAT_DIM_COLLAPSED;
+}
+
+/* The array as described by the program, over a grid. */
+static struct pleat_dist over_grid(const struct pleat_array *array, int ranks, const int *grid)
+{
+    const struct pleat_array_shape *shape = &array->shape;
+    struct pleat_dist dist = {
+        .name = array->object.name,
+        .dims = shape->dims,
+        .ranks = ranks,
+        .element_bytes = (int64_t)shape->element_bytes,
+        .storage = shape->column_major ? PLEAT_DIST_COLUMN_MAJOR : PLEAT_DIST_ROW_MAJOR,
+        .grid = shape->grid_column_major ? PLEAT_DIST_COLUMN_MAJOR : PLEAT_DIST_ROW_MAJOR};
+    for (int d = 0; d < shape->dims; d++)
+        dist.dim[d] = (struct pleat_dim){.extent = shape->dim[d].extent,
+                                         .format = format_of(shape->dim[d].format),
+                                         .processes = grid[d],
+                                         .block = shape->dim[d].block,
+                                         .halo_low = shape->dim[d].halo_low,
+                                         .halo_high = shape->dim[d].halo_high};
+    return dist;
+}
+
+/* The grid for a size: with the least surface where there are halos, else as square as possible.
+ * All ranks of the program are in it, but for a replicated array, whose grid is one place. */
+static int propose_grid(const struct pleat_array *array, int size, int grid[PLEAT_DIST_DIMS],
+                        struct pleat_error *err)
+{
+    const struct pleat_array_shape *shape = &array->shape;
+    struct pleat_grid_wish wish = {.dims = shape->dims};
+    bool halos = false;
+    bool collapsed = true;
+    for (int d = 0; d < shape->dims; d++) {
+        grid[d] = 1;
+        wish.fixed[d] = shape->dim[d].format == PLEAT_COLLAPSED;
+        collapsed &= wish.fixed[d] == 1;
+        halos |= shape->dim[d].halo_low > 0 || shape->dim[d].halo_high > 0;
+    }
+    if (collapsed)
+        return 0;
+    if (halos) {
+        struct pleat_grid_wish least = wish;
+        for (int d = 0; d < shape->dims; d++)
+            least.extent[d] = shape->dim[d].extent;
+        if (!pleat_grid_propose(size, &least, grid, NULL))
+            return 0;
+    }
+    return pleat_grid_propose(size, &wish, grid, err);
+}
+
+int pleat_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
+                        struct pleat_part *part, struct pleat_error *err)
+{
+    int chosen[PLEAT_DIST_DIMS] = {0};
+    int code = grid ? 0 : propose_grid(array, size, chosen, err);
+    if (code)
+        return code;
+    memset(part, 0, sizeof(*part));
+    part->rank = rank;
+    part->dist = over_grid(array, size, grid ? grid : chosen);
+    code = pleat_dist_check(&part->dist, err);
+    if (code || rank >= size)
+        return code;
+    part->is_in_grid = pleat_dist_coordinates(&part->dist, rank, part->coordinates);
+    return pleat_dist_layout(&part->dist, rank, NULL, &part->layout, err);
+}
+
+uint64_t pleat_part_grid(const struct pleat_part *part)
+{
+    uint64_t hash = pleat_session_hash(HASH_SEED, &part->dist.ranks, sizeof(part->dist.ranks));
+    for (int d = 0; d < part->dist.dims; d++)
+        hash = pleat_session_hash(hash, &part->dist.dim[d].processes, sizeof(int));
+    return hash;
+}
+
+/* ---- areas of the data file ---- */
+
+static uint64_t page_up(uint64_t bytes)
+{
+    uint64_t page = pleat_page_bytes();
+    return (bytes + page - 1) / page * page;
+}
+
+/* Room for any rank's part. */
+static uint64_t stride_of(const struct pleat_dist *dist)
+{
+    uint64_t bytes = (uint64_t)dist->element_bytes;
+    for (int d = 0; d < dist->dims; d++) {
+        const struct pleat_dim *dim = &dist->dim[d];
+        uint64_t extent = (uint64_t)(pleat_dim_count_max(dim) + dim->halo_low + dim->halo_high);
+        if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > PLEAT_STATE_WINDOW_HALF)
+            return PLEAT_STATE_WINDOW_HALF + 1;
+    }
+    return page_up(bytes);
+}
+
+static bool fits_window(const struct pleat_dist *dist)
+{
+    return stride_of(dist) <= PLEAT_STATE_WINDOW_HALF / (uint64_t)dist->ranks;
+}
+
+static uint64_t half_of(const struct pleat_array *array, unsigned half)
+{
+    return PLEAT_STATE_OFFSET + array->window + pleat_page_bytes() + half * PLEAT_STATE_WINDOW_HALF;
+}
+
+static uint64_t area_of(const struct pleat_array *array, const struct pleat_part *part, int rank)
+{
+    return half_of(array, part->half) + (uint64_t)rank * stride_of(&part->dist);
+}
+
+static void punch(const struct pleat_array *array, uint64_t first, uint64_t end)
+{
+    if (first < end)
+        (void)fallocate(array->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)first,
+                        (off_t)(end - first));
+}
+
+void pleat_part_free_area(const struct pleat_array *array, const struct pleat_part *part, int rank)
+{
+    /* The last rank's area goes to the end, whatever was there before with other areas. */
+    bool last = rank == part->dist.ranks - 1;
+    punch(array, area_of(array, part, rank),
+          last ? half_of(array, part->half) + PLEAT_STATE_WINDOW_HALF
+               : area_of(array, part, rank + 1));
+}
+
+void pleat_part_free_other_half(const struct pleat_array *array, const struct pleat_part *part)
+{
+    uint64_t first = half_of(array, 1 - part->half);
+    punch(array, first, first + PLEAT_STATE_WINDOW_HALF);
+}
+
+/* ---- memory ---- */
+
+int pleat_part_check_room(const struct pleat_array *array, uint64_t bytes, struct pleat_error *err)
+{
+    uint64_t available = bytes ? pleat_available_bytes("") : 0;
+    if (bytes <= available)
+        return 0;
+    return pleat_error_set(err, PLEAT_E_NOMEM,
+                           "array '%s' needs %" PRIu64 " bytes of memory for its new parts, and "
+                           "%" PRIu64 " are available",
+                           array->object.name, bytes, available);
+}
+
+uint64_t pleat_part_bytes_of_all(const struct pleat_part *part)
+{
+    uint64_t bytes = 0;
+    for (int rank = 0; rank < part->dist.ranks; rank++) {
+        struct pleat_layout layout;
+        if (!pleat_dist_layout(&part->dist, rank, NULL, &layout, NULL))
+            bytes += (uint64_t)layout.bytes;
+    }
+    return bytes;
+}
+
+static int no_memory(const struct pleat_array *array, const struct pleat_part *part,
+                     struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_NOMEM,
+                           "no memory for the %" PRId64 " bytes of array '%s' on rank %d: %s",
+                           part->layout.bytes, array->object.name, part->rank, strerror(errno));
+}
+
+int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
+                       struct pleat_error *err)
+{
+    bool in_file = array->fd >= 0;
+    if (!fits_window(&part->dist))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "array '%s' is too large for %d ranks",
+                               array->object.name, part->dist.ranks);
+    if (!part->layout.bytes)
+        return 0;
+    part->mapped = (size_t)page_up((uint64_t)part->layout.bytes);
+    void *at = mmap(NULL, part->mapped, in_file ? PROT_READ | PROT_WRITE : PROT_NONE,
+                    in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, in_file ? array->fd : -1,
+                    in_file ? (off_t)area_of(array, part, part->rank) : 0);
+    if (at == MAP_FAILED)
+        return no_memory(array, part, err);
+    part->memory = at;
+    return 0;
+}
+
+int pleat_part_fill(const struct pleat_array *array, struct pleat_part *part, bool at_once,
+                    struct pleat_error *err)
+{
+    if (array->fd >= 0)
+        pleat_part_free_area(array, part, part->rank);
+    if (!part->memory)
+        return 0;
+    if (array->fd < 0 && mprotect(part->memory, part->mapped, PROT_READ | PROT_WRITE))
+        return no_memory(array, part, err);
+    if (at_once && madvise(part->memory, part->mapped, MADV_POPULATE_WRITE) && errno != EINVAL)
+        return no_memory(array, part, err);
+    return 0;
+}
+
+/* Zeroes the halos on a line along the fastest dimension, or, if the whole line is in one, all of
+ * it. */
+static void zero_line(const struct pleat_part *part, int fastest, unsigned char *line, bool whole)
+{
+    const struct pleat_dim *dim = &part->dist.dim[fastest];
+    size_t step = (size_t)part->layout.stride[fastest];
+    size_t behind = (size_t)(dim->halo_low + part->layout.owned[fastest]);
+    size_t extent = (size_t)part->layout.extent[fastest];
+    memset(line, 0, (whole ? extent : (size_t)dim->halo_low) * step);
+    if (!whole)
+        memset(line + behind * step, 0, (extent - behind) * step);
+}
+
+void pleat_part_zero_halos(struct pleat_part *part)
+{
+    const struct pleat_dist *dist = &part->dist;
+    int64_t index[PLEAT_DIST_DIMS] = {0};
+    int fastest = pleat_dist_fastest(dist, 0);
+    int step = 0;
+    while (part->memory && step < dist->dims) {
+        unsigned char *line = part->memory;
+        bool whole = false;
+        for (int d = 0; d < dist->dims; d++) {
+            int64_t low = dist->dim[d].halo_low;
+            line += index[d] * part->layout.stride[d];
+            whole |= d != fastest && (index[d] < low || index[d] >= low + part->layout.owned[d]);
+        }
+        zero_line(part, fastest, line, whole);
+        for (step = 1; step < dist->dims; step++) {
+            int d = pleat_dist_fastest(dist, step);
+            if (++index[d] < part->layout.extent[d])
+                break;
+            index[d] = 0;
+        }
+    }
+}
+
+void pleat_part_close(struct pleat_part *part)
+{
+    if (part->memory)
+        munmap(part->memory, part->mapped);
+    part->memory = NULL;
+    part->mapped = 0;
+}
+
+void pleat_part_detach(const struct pleat_array *array, struct pleat_part *part)
+{
+    if (array->fd < 0 || !part->memory)
+        return;
+    void *at = mmap(part->memory, part->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
+                    array->fd, (off_t)area_of(array, part, part->rank));
+    if (at == MAP_FAILED)
+        pleat_part_close(part);
+}
+
+int pleat_old_parts_open(const struct pleat_array *array, const struct pleat_part *part,
+                         struct pleat_old_parts *old, struct pleat_error *err)
+{
+    old->stride = stride_of(&part->dist);
+    old->mapped = (size_t)old->stride * (size_t)part->dist.ranks;
+    if (!old->mapped)
+        return 0;
+    void *at =
+        mmap(NULL, old->mapped, PROT_READ, MAP_SHARED, array->fd, (off_t)area_of(array, part, 0));
+    if (at == MAP_FAILED)
+        return pleat_error_set(err, PLEAT_E_NOMEM,
+                               "no address space for the %zu bytes of array '%s': %s", old->mapped,
+                               array->object.name, strerror(errno));
+    old->memory = at;
+    return 0;
+}
+
+void pleat_old_parts_close(struct pleat_old_parts *old)
+{
+    if (old->memory)
+        munmap(old->memory, old->mapped);
+    *old = (struct pleat_old_parts){0};
+}
+
+/* ---- the mark ---- */
+
+/* What the window says about the array in it. There is a place for a mark of each half; the good
+ * one with the highest number counts. So a rank that dies while it writes one does no harm. */
+struct mark {
+    uint64_t magic;
+    uint64_t number;
+    uint64_t shape;
+    int32_t ranks;
+    int32_t processes[PLEAT_DIST_DIMS];
+    uint32_t unused;
+    uint64_t checksum; /* of the members above */
+};
+
+_Static_assert(sizeof(struct mark) == 56, "a mark has no padding");
+
+static uint64_t checksum_of(const struct mark *mark)
+{
+    return pleat_session_hash(HASH_SEED, mark, offsetof(struct mark, checksum));
+}
+
+/* *half: whose mark counts; -1: there is none. */
+static int read_marks(const struct pleat_array *array, struct mark marks[2], int *half,
+                      struct pleat_error *err)
+{
+    int code = pleat_state_read_data(array->fd, array->window, marks, 2 * sizeof(struct mark), err);
+    *half = -1;
+    for (int i = 0; i < 2 && !code; i++) {
+        bool good = marks[i].magic == MARK_MAGIC && marks[i].checksum == checksum_of(&marks[i]);
+        if (good && (*half < 0 || marks[i].number > marks[*half].number))
+            *half = i;
+    }
+    return code;
+}
+
+int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *part,
+                     struct pleat_error *err)
+{
+    struct mark there[2];
+    struct mark mark;
+    int half;
+    int code = read_marks(array, there, &half, err);
+    if (code)
+        return code;
+    memset(&mark, 0, sizeof(mark));
+    mark.magic = MARK_MAGIC;
+    mark.number = half >= 0 ? there[half].number : 1;
+    mark.shape = array->object.ops->shape(&array->object);
+    mark.ranks = part->dist.ranks;
+    for (int d = 0; d < part->dist.dims; d++)
+        mark.processes[d] = part->dist.dim[d].processes;
+    mark.checksum = checksum_of(&mark);
+    if (half == (int)part->half && !memcmp(&mark, &there[half], sizeof(mark)))
+        return 0;
+    mark.number += half >= 0;
+    mark.checksum = checksum_of(&mark);
+    return pleat_state_put(array->fd, array->window + part->half * sizeof(mark), &mark,
+                           sizeof(mark), err);
+}
+
+int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_part *part,
+                    struct pleat_error *err)
+{
+    struct mark marks[2];
+    int half;
+    int code = read_marks(array, marks, &half, err);
+    if (code)
+        return code;
+    const struct mark *mark = half >= 0 ? &marks[half] : NULL;
+    bool good = mark && mark->shape == array->object.ops->shape(&array->object) &&
+                mark->ranks >= 1 &&
+                !pleat_part_describe(array, mark->ranks, rank, mark->processes, part, NULL) &&
+                fits_window(&part->dist);
+    if (!good)
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "the memory of array '%s' is damaged",
+                               array->object.name);
+    part->half = (unsigned)half;
+    return 0;
+}

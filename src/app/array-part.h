@@ -1,0 +1,135 @@
+/* array-part.h - arrays of any distribution (dist/dist.h), in local arrays that the library owns.
+ *
+ * In the data file (shm/state.h) an array has a window with two halves. A half has an area for each
+ * rank; the file is sparse, so only areas in use take memory. At a resize each new rank copies what
+ * it gets from the old ranks' areas into its own area in the other half: every element is copied
+ * once, and by as many processes as there are. A mark in the window says which half has the array,
+ * and how it is distributed. It changes when all ranks have their parts. So at any time the window
+ * has a whole array, whoever dies, and memory is needed twice for one array at a time only.
+ *
+ * Without a data file the parts are private memory, and are sent in messages.
+ */
+#ifndef PLEAT_APP_ARRAY_PART_H
+#define PLEAT_APP_ARRAY_PART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "app/session.h"
+#include "dist/plan.h"
+
+_Static_assert(PLEAT_ARRAY_DIMS == PLEAT_DIST_DIMS, "arrays have as many dimensions as dist/ has");
+
+/* The array at one size, and this rank's part of it. */
+struct pleat_part {
+    struct pleat_dist dist; /* dims 0: there is none */
+    struct pleat_layout layout;
+    int rank;
+    int coordinates[PLEAT_DIST_DIMS];
+    bool is_in_grid;
+    unsigned half;         /* of the window */
+    unsigned char *memory; /* NULL: no part, or not opened */
+    size_t mapped;
+};
+
+/* All old parts, mapped to be read. */
+struct pleat_old_parts {
+    unsigned char *memory; /* NULL: not mapped */
+    size_t mapped;
+    uint64_t stride;
+};
+
+struct pleat_array {
+    struct pleat_object object;
+    struct pleat_session *session;
+    struct pleat_array_shape shape;
+    uint64_t window; /* in the data file */
+    int fd;          /* the data file, borrowed; -1: private memory */
+    struct pleat_part now;
+    /* between prepare and exchange, or cancel */
+    struct pleat_part coming;
+    struct pleat_plan send, receive;
+    struct pleat_old_parts old;
+    /* between load and tidy: where the array was loaded from, if it was distributed otherwise */
+    struct pleat_part loaded;
+};
+
+static inline struct pleat_array *pleat_array_of(struct pleat_object *object)
+{
+    return (struct pleat_array *)(void *)object;
+}
+
+static inline const struct pleat_array *pleat_array_of_const(const struct pleat_object *object)
+{
+    return (const struct pleat_array *)(const void *)object;
+}
+
+/* ---- array-part.c: a size, its grid, memory, the mark ---- */
+
+/* Fills all of *part but its memory and half. grid: NULL: the one that the program names, or else
+ * the one proposed. rank: may be beyond the size, and has no part then. PLEAT_E_INVALID,
+ * PLEAT_E_TOOBIG. */
+int pleat_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
+                        struct pleat_part *part, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* A hash of the grid, which must be equal on all ranks. */
+uint64_t pleat_part_grid(const struct pleat_part *part);
+/* PLEAT_E_NOMEM where less memory is available than `bytes` for new parts of the array. */
+int pleat_part_check_room(const struct pleat_array *array, uint64_t bytes,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* What all ranks together need for their parts. */
+uint64_t pleat_part_bytes_of_all(const struct pleat_part *part);
+/* Takes address space for a part: that of its area, or private. Its memory is not to be touched
+ * before pleat_part_fill. PLEAT_E_NOMEM. */
+int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Gives a reserved part its memory, which is zero; in the file it frees what an earlier attempt may
+ * have left there. at_once: takes all of it, so that a lack of memory is an error and not a signal.
+ * PLEAT_E_NOMEM. */
+int pleat_part_fill(const struct pleat_array *array, struct pleat_part *part, bool at_once,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_part_zero_halos(struct pleat_part *part);
+void pleat_part_close(struct pleat_part *part);
+/* Changes made from now on stay in this process. */
+void pleat_part_detach(const struct pleat_array *array, struct pleat_part *part);
+/* Frees a rank's area of a half that nobody uses. If all ranks do that for theirs, the whole half
+ * is free. */
+void pleat_part_free_area(const struct pleat_array *array, const struct pleat_part *part, int rank);
+/* Frees the half that the part is not in. */
+void pleat_part_free_other_half(const struct pleat_array *array, const struct pleat_part *part);
+/* Maps the parts of all ranks. PLEAT_E_NOMEM. */
+int pleat_old_parts_open(const struct pleat_array *array, const struct pleat_part *part,
+                         struct pleat_old_parts *old, struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_old_parts_close(struct pleat_old_parts *old);
+
+/* Says in the window that the array is where `part` says. PLEAT_E_NOMEM. */
+int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *part,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Fills *part with what the window has, as rank `rank` of that size would see it. PLEAT_E_CORRUPT.
+ */
+int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_part *part,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- array-move.c: a resize; the functions are those of object.h ---- */
+
+int pleat_array_prepare(struct pleat_object *object, const struct pleat_change *change,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_array_cancel(struct pleat_object *object);
+int pleat_array_exchange(struct pleat_object *object, const struct pleat_change *change,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+uint64_t pleat_array_moved(const struct pleat_object *object, const struct pleat_change *change);
+/* Copies a rank's new part from the old ones, which are mapped. */
+int pleat_array_copy(const struct pleat_plan *plan, const struct pleat_old_parts *old,
+                     struct pleat_part *new, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- array-state.c: saving and loading; the functions are those of object.h ---- */
+
+uint64_t pleat_array_stored(const struct pleat_object *object);
+int pleat_array_save(const struct pleat_object *object, struct pleat_state *state,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int data,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_array_tidy(struct pleat_object *object);
+
+#endif

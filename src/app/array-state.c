@@ -1,0 +1,160 @@
+/* Saving and loading an array: in the data file it stays where it is, in a copy it lies in one
+ * piece. */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "app/array-part.h"
+#include "dist/copy.h"
+
+uint64_t pleat_array_stored(const struct pleat_object *object)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    uint64_t bytes = array->shape.element_bytes;
+    for (int d = 0; d < array->shape.dims; d++)
+        bytes *= (uint64_t)array->shape.dim[d].extent;
+    return bytes;
+}
+
+/* The array as it lies in a copy. */
+static int in_one_piece(const struct pleat_array *array, struct pleat_dist *dist,
+                        struct pleat_error *err)
+{
+    static const int grid[PLEAT_DIST_DIMS] = {1, 1, 1, 1};
+    struct pleat_part part;
+    int code = pleat_part_describe(array, 1, 0, grid, &part, err);
+    if (code)
+        return code;
+    *dist = part.dist;
+    for (int d = 0; d < array->shape.dims; d++)
+        dist->dim[d] = (struct pleat_dim){
+            .extent = array->shape.dim[d].extent, .format = PLEAT_DIM_COLLAPSED, .processes = 1};
+    return 0;
+}
+
+int pleat_array_save(const struct pleat_object *object, struct pleat_state *state,
+                     struct pleat_error *err)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    const struct pleat_part *now = &array->now;
+    if (pleat_state_is_data(state))
+        return now->rank == 0 ? pleat_mark_write(array, now, err) : 0;
+    struct pleat_dist one;
+    struct pleat_plan plan = {0};
+    void *whole = NULL;
+    const size_t bytes = (size_t)pleat_array_stored(object);
+    if (!now->memory || !bytes)
+        return 0;
+    int code = in_one_piece(array, &one, err);
+    if (!code)
+        code = pleat_plan_receive(&now->dist, &one, 0, NULL, 0, &plan, err);
+    size_t me = code ? SIZE_MAX : pleat_plan_find(&plan, now->rank);
+    if (me != SIZE_MAX) {
+        const struct pleat_copy_source source = {.base = now->memory};
+        code = pleat_state_map(state, object->offset, bytes, true, &whole, err);
+        if (!code)
+            code = pleat_copy_peer(&plan, me, &source, whole, err);
+    }
+    if (whole)
+        munmap(whole, bytes);
+    pleat_plan_finish(&plan);
+    return code;
+}
+
+/* ---- loading ---- */
+
+static int load_copy(struct pleat_array *array, struct pleat_state *state, struct pleat_error *err)
+{
+    struct pleat_part *now = &array->now;
+    struct pleat_dist one;
+    struct pleat_plan plan = {0};
+    void *whole = NULL;
+    const size_t bytes = (size_t)pleat_array_stored(&array->object);
+    int code = pleat_part_check_room(array, (uint64_t)now->layout.bytes, err);
+    if (!code)
+        code = pleat_part_reserve(array, now, err);
+    if (!code)
+        code = pleat_part_fill(array, now, true, err);
+    if (code || !now->memory || !bytes)
+        return code;
+    code = in_one_piece(array, &one, err);
+    if (!code)
+        code = pleat_plan_receive(&one, &now->dist, now->rank, NULL, 0, &plan, err);
+    if (!code)
+        code = pleat_state_map(state, array->object.offset, bytes, false, &whole, err);
+    const struct pleat_copy_source source = {.base = whole};
+    if (!code)
+        code = pleat_copy_all(&plan, &source, now->memory, err);
+    if (whole)
+        munmap(whole, bytes);
+    pleat_plan_finish(&plan);
+    return code;
+}
+
+/* Copies this rank's part from where the array was, with its old distribution. */
+static int load_from_old(struct pleat_array *array, struct pleat_error *err)
+{
+    struct pleat_part *now = &array->now;
+    struct pleat_old_parts old = {0};
+    struct pleat_plan plan = {0};
+    now->half = 1 - array->loaded.half;
+    int code = pleat_part_check_room(array, (uint64_t)now->layout.bytes, err);
+    if (!code)
+        code = pleat_part_reserve(array, now, err);
+    if (!code)
+        code = pleat_part_fill(array, now, true, err);
+    if (!code)
+        code = pleat_plan_receive(&array->loaded.dist, &now->dist, now->rank, NULL, 0, &plan, err);
+    if (!code && plan.peers)
+        code = pleat_old_parts_open(array, &array->loaded, &old, err);
+    if (!code)
+        code = pleat_array_copy(&plan, &old, now, err);
+    pleat_old_parts_close(&old);
+    pleat_plan_finish(&plan);
+    return code;
+}
+
+/* Takes the part over from the window, or copies it where the array was distributed otherwise. */
+static int load_window(struct pleat_array *array, struct pleat_error *err)
+{
+    struct pleat_part *now = &array->now;
+    int code = pleat_mark_read(array, now->rank, &array->loaded, err);
+    if (code)
+        return code;
+    if (pleat_part_grid(&array->loaded) != pleat_part_grid(now))
+        return load_from_old(array, err);
+    now->half = array->loaded.half;
+    memset(&array->loaded, 0, sizeof(array->loaded));
+    code = pleat_part_reserve(array, now, err);
+    if (!code)
+        pleat_part_zero_halos(now); /* which are no part of the state */
+    return code;
+}
+
+int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int data,
+                     struct pleat_error *err)
+{
+    struct pleat_array *array = pleat_array_of(object);
+    pleat_part_close(&array->now);
+    array->fd = data;
+    return data >= 0 && pleat_state_is_data(state) ? load_window(array, err)
+                                                   : load_copy(array, state, err);
+}
+
+int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    return array->loaded.dist.dims ? pleat_mark_write(array, &array->now, err) : 0;
+}
+
+void pleat_array_tidy(struct pleat_object *object)
+{
+    struct pleat_array *array = pleat_array_of(object);
+    const struct pleat_part *now = &array->now;
+    for (int rank = now->rank; rank < array->loaded.dist.ranks; rank += now->dist.ranks)
+        pleat_part_free_area(array, &array->loaded, rank);
+    /* what a resize that was not completed has left */
+    if (!array->loaded.dist.dims && array->fd >= 0 && now->rank == 0)
+        pleat_part_free_other_half(array, now);
+    memset(&array->loaded, 0, sizeof(array->loaded));
+}

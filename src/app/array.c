@@ -1,0 +1,205 @@
+/* Arrays of any distribution: made, and asked about. */
+#include "app/array-part.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/memory.h"
+#include "dist/descriptor.h"
+
+/* ---- as an object ---- */
+
+static uint64_t array_shape(const struct pleat_object *object)
+{
+    const struct pleat_array_shape *shape = &pleat_array_of_const(object)->shape;
+    const int64_t whole[] = {shape->dims, (int64_t)shape->element_bytes, shape->column_major != 0,
+                             shape->grid_column_major != 0};
+    uint64_t hash = pleat_session_hash(UINT64_C(0xcbf29ce484222325), whole, sizeof(whole));
+    for (int d = 0; d < shape->dims; d++) {
+        const struct pleat_dimension *dim = &shape->dim[d];
+        const int64_t members[] = {dim->extent, dim->format, dim->block, dim->halo_low,
+                                   dim->halo_high};
+        hash = pleat_session_hash(hash, members, sizeof(members));
+    }
+    return hash;
+}
+
+static void array_text(const struct pleat_object *object, char *text, size_t size)
+{
+    const struct pleat_array_shape *shape = &pleat_array_of_const(object)->shape;
+    int at = snprintf(text, size, "array, %zu-byte elements, ", shape->element_bytes);
+    for (int d = 0; d < shape->dims && at >= 0 && (size_t)at < size; d++) {
+        const struct pleat_dimension *dim = &shape->dim[d];
+        const char *format = dim->format == PLEAT_COLLAPSED ? "*"
+                             : dim->format == PLEAT_BLOCK   ? "block"
+                                                            : "cyclic";
+        int more = snprintf(text + at, size - (size_t)at, "%s%" PRId64 " %s", d ? " x " : "",
+                            dim->extent, format);
+        at += more;
+        if (dim->format == PLEAT_BLOCK_CYCLIC && at >= 0 && (size_t)at < size)
+            at += snprintf(text + at, size - (size_t)at, "(%" PRId64 ")", dim->block);
+    }
+}
+
+static uint64_t array_chosen(const struct pleat_object *object)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    return pleat_part_grid(array->coming.dist.dims ? &array->coming : &array->now);
+}
+
+static int array_commit(struct pleat_object *object, const struct pleat_change *change,
+                        struct pleat_error *err)
+{
+    (void)object;
+    (void)change;
+    (void)err;
+    return 0;
+}
+
+static void array_detach(struct pleat_object *object)
+{
+    struct pleat_array *array = pleat_array_of(object);
+    pleat_part_detach(array, &array->now);
+}
+
+static void array_destroy(struct pleat_object *object)
+{
+    struct pleat_array *array = pleat_array_of(object);
+    pleat_array_cancel(object);
+    pleat_part_close(&array->now);
+    free(array);
+}
+
+static const struct pleat_object_ops array_ops = {
+    .shape = array_shape,
+    .text = array_text,
+    .chosen = array_chosen,
+    .prepare = pleat_array_prepare,
+    .cancel = pleat_array_cancel,
+    .exchange = pleat_array_exchange,
+    .commit = array_commit,
+    .moved = pleat_array_moved,
+    .stored = pleat_array_stored,
+    .save = pleat_array_save,
+    .load = pleat_array_load,
+    .detach = array_detach,
+    .settle = pleat_array_settle,
+    .tidy = pleat_array_tidy,
+    .destroy = array_destroy,
+};
+
+/* ---- creating ---- */
+
+static int check_shape(const char *name, const struct pleat_array_shape *shape,
+                       struct pleat_error *err)
+{
+    if (shape->dims < 1 || shape->dims > PLEAT_ARRAY_DIMS || shape->element_bytes < 1 ||
+        shape->element_bytes > PLEAT_STATE_WINDOW_HALF)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "array '%s': %d dimensions, elements of %zu bytes: there are 1 to "
+                               "%d dimensions, and elements of at least 1 byte",
+                               name, shape->dims, shape->element_bytes, PLEAT_ARRAY_DIMS);
+    for (int d = 0; d < shape->dims; d++)
+        if (shape->dim[d].format != PLEAT_COLLAPSED && shape->dim[d].format != PLEAT_BLOCK &&
+            shape->dim[d].format != PLEAT_BLOCK_CYCLIC)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "array '%s': dimension %d has the unknown format %d", name, d,
+                                   (int)shape->dim[d].format);
+    return 0;
+}
+
+/* The part of a program that starts. A rank that joins gets its part with the data, and a program
+ * that goes on from a state must not change it before it is loaded. */
+static int first_part(struct pleat_session *session, struct pleat_array *array,
+                      struct pleat_error *err)
+{
+    struct pleat_part probe;
+    int code = pleat_part_describe(array, session->size, session->rank, NULL, &probe, err);
+    if (code || session->joiner)
+        return code;
+    array->now = probe;
+    if (session->in_data && !session->resumed)
+        array->fd = pleat_state_data(session->saved);
+    code = pleat_part_reserve(array, &array->now, err);
+    return code ? code : pleat_part_fill(array, &array->now, pleat_memory_is_strict(), err);
+}
+
+int pleat_array_create(struct pleat_session *session, const char *name,
+                       const struct pleat_array_shape *shape, struct pleat_array **handle,
+                       struct pleat_error *err)
+{
+    int code = check_shape(name ? name : "", shape, err);
+    if (code)
+        return code;
+    struct pleat_array *array = calloc(1, sizeof(*array));
+    if (!array)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for array '%s'", name ? name : "");
+    array->object.ops = &array_ops;
+    array->object.offset = pleat_session_room(session);
+    array->session = session;
+    array->shape = *shape;
+    array->fd = -1;
+    if (name)
+        strncpy(array->object.name, name, sizeof(array->object.name) - 1);
+    code = pleat_session_window(session, &array->window, err);
+    if (!code)
+        code = first_part(session, array, err);
+    if (!code)
+        code = pleat_session_add(session, &array->object, name, err);
+    if (code) {
+        array_destroy(&array->object);
+        return code;
+    }
+    *handle = array;
+    return 0;
+}
+
+/* ---- asking ---- */
+
+void *pleat_array_data(const struct pleat_array *handle)
+{
+    return handle->now.memory;
+}
+
+static bool is_dimension(const struct pleat_array *handle, int dimension)
+{
+    return dimension >= 0 && dimension < handle->shape.dims;
+}
+
+int64_t pleat_array_count(const struct pleat_array *handle, int dimension)
+{
+    return is_dimension(handle, dimension) ? handle->now.layout.owned[dimension] : 0;
+}
+
+int64_t pleat_array_extent(const struct pleat_array *handle, int dimension)
+{
+    return is_dimension(handle, dimension) ? handle->now.layout.extent[dimension] : 0;
+}
+
+int64_t pleat_array_global(const struct pleat_array *handle, int dimension, int64_t local)
+{
+    const struct pleat_part *now = &handle->now;
+    if (!is_dimension(handle, dimension) || local < 0 || local >= now->layout.owned[dimension])
+        return -1;
+    return pleat_dim_global(&now->dist.dim[dimension], now->coordinates[dimension], local);
+}
+
+int pleat_array_processes(const struct pleat_array *handle, int dimension)
+{
+    return is_dimension(handle, dimension) ? handle->now.dist.dim[dimension].processes : 0;
+}
+
+int pleat_array_coordinate(const struct pleat_array *handle, int dimension)
+{
+    return is_dimension(handle, dimension) && handle->now.is_in_grid
+               ? handle->now.coordinates[dimension]
+               : -1;
+}
+
+int pleat_array_descriptor(const struct pleat_array *handle, int context, int descriptor[9],
+                           struct pleat_error *err)
+{
+    return pleat_descriptor_write(&handle->now.dist, handle->now.rank, context, 0, descriptor, err);
+}

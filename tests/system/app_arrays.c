@@ -1,0 +1,302 @@
+/* arrays - a malleable program with arrays of many distributions, which checks every element of
+ * them after each resize. In each iteration all elements get other values, and all halos rubbish.
+ *
+ * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: three
+ * arrays only. --mismatch order|shape: rank 1 registers them in another order, or one with another
+ * shape.
+ * --address R: rank R cannot get address space any more. --large BYTES: one array more.
+ */
+#include <getopt.h>
+#include <pleat.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "app_crash.h"
+
+#define BLOCK(n, low, high)                                                                        \
+    {                                                                                              \
+        (n), PLEAT_BLOCK, 0, (low), (high)                                                         \
+    }
+#define CYCLIC(n, nb)                                                                              \
+    {                                                                                              \
+        (n), PLEAT_BLOCK_CYCLIC, (nb), 0, 0                                                        \
+    }
+#define WHOLE(n)                                                                                   \
+    {                                                                                              \
+        (n), PLEAT_COLLAPSED, 0, 0, 0                                                              \
+    }
+
+static const struct item {
+    const char *name;
+    int dims;
+    struct pleat_dimension dim[PLEAT_ARRAY_DIMS];
+    size_t bytes;
+    int column_major, grid_column_major;
+} table[] = {
+    {"matrix", 2, {CYCLIC(61, 4), CYCLIC(53, 3)}, 8, 1, 0},
+    {"cells", 3, {BLOCK(13, 1, 1), BLOCK(11, 2, 0), BLOCK(9, 0, 1)}, 8, 0, 0},
+    {"table", 2, {WHOLE(5), WHOLE(7)}, 3, 0, 0},
+    {"list", 1, {WHOLE(100)}, 8, 0, 0},
+    {"line", 1, {BLOCK(1009, 0, 0)}, 8, 0, 0},
+    {"line with halo", 1, {BLOCK(1009, 3, 2)}, 16, 0, 0},
+    {"cyclic", 1, {CYCLIC(1000, 1)}, 1, 0, 0},
+    {"block-cyclic", 1, {CYCLIC(997, 5)}, 24, 0, 0},
+    {"columns first", 2, {CYCLIC(50, 8), CYCLIC(40, 8)}, 16, 1, 1},
+    {"mixed", 2, {BLOCK(33, 0, 0), CYCLIC(29, 2)}, 24, 0, 1},
+    {"slabs", 3, {BLOCK(17, 1, 1), WHOLE(6), WHOLE(5)}, 8, 0, 0},
+    {"pencils", 3, {BLOCK(9, 0, 0), BLOCK(10, 0, 0), WHOLE(11)}, 16, 0, 0},
+    {"pencils of columns", 3, {WHOLE(11), BLOCK(9, 0, 0), BLOCK(10, 0, 0)}, 16, 1, 0},
+    {"four", 4, {BLOCK(5, 0, 1), CYCLIC(4, 1), WHOLE(3), BLOCK(6, 1, 0)}, 3, 0, 0},
+    {"none", 1, {BLOCK(0, 1, 1)}, 8, 0, 0},
+    {"none of them", 2, {CYCLIC(0, 2), CYCLIC(5, 2)}, 8, 1, 0},
+    {"one", 1, {BLOCK(1, 2, 2)}, 8, 0, 0},
+    {"one by one", 2, {CYCLIC(1, 64), CYCLIC(1, 64)}, 8, 1, 0},
+    {"fewer than ranks", 1, {CYCLIC(3, 2)}, 3, 0, 0},
+    {"two planes", 3, {BLOCK(2, 1, 1), BLOCK(30, 1, 1), WHOLE(3)}, 1, 0, 0},
+    {"large", 2, {CYCLIC(700, 32), CYCLIC(500, 32)}, 8, 1, 0},
+};
+
+#define ITEMS ((int)(sizeof(table) / sizeof(table[0])))
+
+static struct item items[ITEMS + 1];
+static struct pleat_array *arrays[ITEMS + 1];
+static int count;
+
+/* iterations, resizes, wrong elements, and what makes the values of an iteration others */
+static long long counters[3];
+static unsigned long long salt;
+
+/* ---- values ---- */
+
+static unsigned char value_of(int item, unsigned long long element, size_t byte)
+{
+    unsigned long long x = (element * 24 + byte + 1) * 0x9e3779b97f4a7c15ULL;
+    x ^= (salt * 977 + (unsigned long long)item) * 0xc2b2ae3d27d4eb4fULL;
+    x ^= x >> 29;
+    return (unsigned char)((x * 0xbf58476d1ce4e5b9ULL) >> 56);
+}
+
+/* Visits the local array in the order of memory. `check`: counts wrong bytes; otherwise writes.
+ * Adds the elements that this rank owns to *owned. */
+static long long visit(int item, int check, long long *owned)
+{
+    const struct item *it = &items[item];
+    const struct pleat_array *array = arrays[item];
+    unsigned char *at = pleat_array_data(array);
+    int64_t index[PLEAT_ARRAY_DIMS] = {0};
+    int64_t extent[PLEAT_ARRAY_DIMS];
+    int64_t all = 1;
+    long long wrong = 0;
+    for (int d = 0; d < it->dims; d++) {
+        extent[d] = pleat_array_extent(array, d);
+        all *= extent[d];
+    }
+    if (!at)
+        return pleat_array_count(array, 0) != 0;
+    for (int64_t i = 0; i < all; i++, at += it->bytes) {
+        unsigned long long element = 0;
+        int halo = 0;
+        for (int d = 0; d < it->dims; d++) {
+            int64_t local = index[d] - it->dim[d].halo_low;
+            int64_t global = pleat_array_global(array, d, local);
+            halo |= global < 0;
+            element = element * (unsigned long long)it->dim[d].extent + (unsigned long long)global;
+        }
+        *owned += !halo;
+        for (size_t b = 0; b < it->bytes; b++) {
+            unsigned char value = halo ? (check ? 0 : 0xAA) : value_of(item, element, b);
+            if (check)
+                wrong += at[b] != value;
+            else
+                at[b] = value;
+        }
+        for (int k = 0; k < it->dims; k++) {
+            int d = it->column_major ? k : it->dims - 1 - k;
+            if (++index[d] < extent[d])
+                break;
+            index[d] = 0;
+        }
+    }
+    return wrong;
+}
+
+static void fill(void)
+{
+    long long owned = 0;
+    for (int i = 0; i < count; i++)
+        (void)visit(i, 0, &owned);
+}
+
+static int is_replicated(const struct item *it)
+{
+    for (int d = 0; d < it->dims; d++)
+        if (it->dim[d].format != PLEAT_COLLAPSED)
+            return 0;
+    return 1;
+}
+
+/* All ranks together must have each element once. */
+static void check(struct pleat_session *session)
+{
+    for (int i = 0; i < count; i++) {
+        long long mine[2] = {0, 0};
+        long long all[2];
+        long long elements = is_replicated(&items[i]) ? pleat_session_size(session) : 1;
+        for (int d = 0; d < items[i].dims; d++)
+            elements *= items[i].dim[d].extent;
+        mine[0] = visit(i, 1, &mine[1]);
+        PMPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, pleat_session_comm(session));
+        if ((all[0] || all[1] != elements) && pleat_session_rank(session) == 0)
+            printf("array '%s' on %d ranks, iteration %lld: %lld wrong bytes, %lld of %lld "
+                   "elements\n",
+                   items[i].name, pleat_session_size(session), counters[0], all[0], all[1],
+                   elements);
+        counters[2] += all[0] + (all[1] != elements);
+    }
+}
+
+/* ---- the program ---- */
+
+static _Noreturn void give_up(const struct pleat_error *err)
+{
+    fprintf(stderr, "arrays: %s\n", err->text);
+    fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+static void swap_items(int a, int b)
+{
+    struct item item = items[a];
+    items[a] = items[b];
+    items[b] = item;
+}
+
+static void choose_items(int few, long long large, const char *mismatch, int rank)
+{
+    count = few ? 3 : ITEMS;
+    memcpy(items, table, sizeof(table));
+    if (large)
+        items[count++] = (struct item){.name = "very large",
+                                       .dims = 2,
+                                       .dim = {CYCLIC(large / 8 / 1000 + 1, 64), CYCLIC(1000, 64)},
+                                       .bytes = 8,
+                                       .column_major = 1};
+    if (mismatch && rank == 1 && !strcmp(mismatch, "order"))
+        swap_items(0, 1);
+    else if (mismatch && rank == 1)
+        items[1].dim[2].extent = 10;
+}
+
+static void create(struct pleat_session *session)
+{
+    struct pleat_error err;
+    if (pleat_value_register(session, "counters", counters, sizeof(counters), &err) ||
+        pleat_value_register(session, "salt", &salt, sizeof(salt), &err))
+        give_up(&err);
+    for (int i = 0; i < count; i++) {
+        struct pleat_array_shape shape = {.dims = items[i].dims,
+                                          .element_bytes = items[i].bytes,
+                                          .column_major = items[i].column_major,
+                                          .grid_column_major = items[i].grid_column_major};
+        memcpy(shape.dim, items[i].dim, sizeof(shape.dim));
+        if (pleat_array_create(session, items[i].name, &shape, &arrays[i], &err))
+            give_up(&err);
+    }
+}
+
+/* From now on this process can have hardly more address space. */
+static void limit_address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%lu", &pages) != 1)
+        exit(1);
+    fclose(file);
+    const struct rlimit limit = {pages * 4096 + (1 << 20), RLIM_INFINITY};
+    setrlimit(RLIMIT_AS, &limit);
+}
+
+static int run(struct pleat_session *session, long long iterations, long long resizes)
+{
+    struct pleat_error err;
+    int what = PLEAT_SAME;
+    while (what != PLEAT_LEAVE &&
+           (resizes >= 0 ? counters[1] < resizes : counters[0] < iterations)) {
+        const struct timespec moment = {0, 5000000};
+        nanosleep(&moment, NULL);
+        salt++;
+        fill();
+        counters[0]++;
+        app_crash_inside(1);
+        what = pleat_session_adapt(session, &err);
+        app_crash_inside(0);
+        if (what < 0)
+            give_up(&err);
+        if (what == PLEAT_GREW || what == PLEAT_SHRANK) {
+            counters[1]++;
+            check(session);
+        }
+    }
+    return what;
+}
+
+int main(int argc, char **argv)
+{
+    long long iterations = 100, resizes = -1, address = -1, large = 0;
+    const char *mismatch = NULL;
+    int few = 0;
+    const struct option options[] = {{"iterations", 1, NULL, 'i'},
+                                     {"resizes", 1, NULL, 'r'},
+                                     {"mismatch", 1, NULL, 'm'},
+                                     {"address", 1, NULL, 'a'},
+                                     {"large", 1, NULL, 'l'},
+                                     {"few", 0, &few, 1},
+                                     {NULL, 0, NULL, 0}};
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        if (c == 'i')
+            iterations = atoll(optarg);
+        else if (c == 'r')
+            resizes = atoll(optarg);
+        else if (c == 'm')
+            mismatch = optarg;
+        else if (c == 'a')
+            address = atoll(optarg);
+        else if (c == 'l')
+            large = atoll(optarg);
+        else if (c)
+            return 2;
+    }
+    struct pleat_session *session;
+    struct pleat_error err;
+    MPI_Init(&argc, &argv);
+    app_crash_init();
+    if (pleat_session_create(&session, &err))
+        give_up(&err);
+    choose_items(few, large, mismatch, pleat_session_rank(session));
+    create(session);
+    app_crash_inside(1);
+    int begun = pleat_session_begin(session, &err);
+    app_crash_inside(0);
+    if (begun < 0 && !pleat_session_joined(session))
+        give_up(&err);
+    int what = PLEAT_LEAVE;
+    if (begun == PLEAT_JOINED) {
+        counters[1]++;
+        check(session);
+    }
+    if (begun > 0) {
+        if (address == pleat_session_rank(session))
+            limit_address_space();
+        what = run(session, iterations, resizes);
+    }
+    if (what != PLEAT_LEAVE && pleat_session_rank(session) == 0)
+        printf("RESULT %s iterations=%lld resizes=%lld ranks=%d\n", counters[2] ? "wrong" : "ok",
+               counters[0], counters[1], pleat_session_size(session));
+    pleat_session_finish(session);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,35 @@
+# Arrays of libpleat with real MPI processes.
+function(app_arrays mpi library)
+  if(NOT TARGET ${library})
+    return()
+  endif()
+  add_executable(test-app-arrays-${mpi} ${test_dir}/app_arrays.c ${test_dir}/app_crash.c)
+  target_link_libraries(test-app-arrays-${mpi} PRIVATE ${library})
+  set_target_properties(test-app-arrays-${mpi} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests ENABLE_EXPORTS ON)
+  add_dependencies(test-app-arrays-driver test-app-arrays-${mpi})
+  foreach(scenario ${ARGN})
+    string(REPLACE "+copies" "" bare ${scenario})
+    set(words ${bare} ${mpi} $<TARGET_FILE:test-app-arrays-${mpi}>)
+    set(name system-app-arrays-${mpi}-${bare})
+    if(NOT bare STREQUAL scenario)
+      list(APPEND words copies)
+      string(APPEND name -copies)
+    endif()
+    add_test(NAME ${name} COMMAND test-app-arrays-driver ${words})
+    set_tests_properties(${name} PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
+  endforeach()
+endfunction()
+
+if(PLEAT_MPI)
+  add_executable(test-app-arrays-driver ${test_dir}/app_arrays_driver.c ${test_dir}/app_job.c
+    ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
+  target_include_directories(test-app-arrays-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(test-app-arrays-driver PRIVATE pleat-shm)
+  set_target_properties(test-app-arrays-driver PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  app_arrays(openmpi pleat-openmpi resizes resizes+copies resizes-and-relaunches
+    resizes-and-relaunches+copies copy deaths-in-growth deaths-in-shrink no-memory-half-way
+    no-address-space small-files small-files+copies mismatches)
+  app_arrays(mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches)
+endif()

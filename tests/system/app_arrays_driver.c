@@ -1,0 +1,310 @@
+/* app_arrays_driver SCENARIO openmpi|mpich ARRAYS [copies] - arrays of many distributions
+ * (app_arrays.c) through resizes, relaunches, and ranks that die at each step of them. copies:
+ * without a data file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app_job.h"
+
+#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static const char *program;
+static bool mpich;
+static bool copies;
+static struct app_job job;
+
+static void start(int ranks, const char *const *argv)
+{
+    const struct app_job_options options = {.ranks = ranks, .mpich = mpich, .without_data = copies};
+    app_job_start(&job, &options, argv);
+    app_job_wait_begun(&job);
+}
+
+static void end_well(void)
+{
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    APP_CHECK(&job, strstr(job.output, "RESULT ok"));
+    APP_CHECK(&job, !strstr(job.output, "wrong"));
+    APP_CHECK(&job, app_job_finish(&job) == 0);
+}
+
+static void walk(const int *sizes)
+{
+    for (; *sizes; sizes++) {
+        struct pleat_mailbox_status status = app_job_resize(&job, (uint32_t)*sizes);
+        APP_CHECK(&job, status.phase == PLEAT_MAILBOX_APPLIED);
+        APP_CHECK(&job, status.size == (uint32_t)*sizes);
+    }
+}
+
+static void relaunch_walk(const int *sizes)
+{
+    for (; *sizes; sizes++) {
+        APP_CHECK(&job, app_job_relaunch(&job, (uint32_t)*sizes).phase == PLEAT_MAILBOX_SAVED);
+        APP_CHECK(&job, app_job_status(&job).size == (uint32_t)*sizes);
+        APP_CHECK(&job, app_job_status(&job).loaded);
+    }
+}
+
+static void check_failure(const char *part)
+{
+    char text[192];
+    pleat_mailbox_failure(job.mailbox, text, sizeof(text));
+    if (!strstr(text, part))
+        app_job_fail(&job, "the mailbox says '%s', not '%s'", text, part);
+}
+
+/* ---- resizes that work ---- */
+
+static void resizes(void)
+{
+    start(2, WORDS(program, "--resizes", "6"));
+    walk((const int[]){4, 3, 8, 1, 6, 2, 0});
+    end_well();
+}
+
+static void relaunches(void)
+{
+    start(2, WORDS(program, "--resizes", "4"));
+    relaunch_walk((const int[]){6, 1, 4, 4, 0});
+    end_well();
+}
+
+static void resizes_and_relaunches(void)
+{
+    start(3, WORDS(program, "--resizes", "5"));
+    walk((const int[]){6, 0});
+    relaunch_walk((const int[]){4, 0});
+    walk((const int[]){2, 0});
+    relaunch_walk((const int[]){2, 5, 0});
+    end_well();
+}
+
+/* A resize to the size that the job has saves a copy, from which it goes on. */
+static void a_copy_of_the_data(void)
+{
+    start(2, WORDS(program, "--resizes", "2"));
+    APP_CHECK(&job, app_job_resize(&job, 2).phase == PLEAT_MAILBOX_APPLIED);
+    app_job_restart(&job, 3);
+    APP_CHECK(&job, app_job_status(&job).loaded);
+    relaunch_walk((const int[]){2, 0});
+    end_well();
+}
+
+/* ---- deaths ---- */
+
+static char crash_file[] = "/tmp/pleat-crash-XXXXXX";
+
+static void arm(const char *how, int place, int number)
+{
+    char order[128];
+    strcpy(crash_file + sizeof(crash_file) - 7, "XXXXXX");
+    int fd = mkstemp(crash_file);
+    APP_CHECK(&job, fd >= 0);
+    close(fd);
+    unlink(crash_file);
+    snprintf(order, sizeof(order), "%s:%d:%d:%s", how, place, number, crash_file);
+    setenv("PLEAT_TEST_CRASH", order, 1);
+}
+
+static void trigger(void)
+{
+    FILE *file = fopen(crash_file, "w");
+    APP_CHECK(&job, file);
+    fclose(file);
+}
+
+static bool has_happened(void)
+{
+    if (access(crash_file, F_OK))
+        return true;
+    unlink(crash_file);
+    return false;
+}
+
+/* Process `place` dies at its step `number` of a resize from `before` to `after` ranks. Returns
+ * whether it got that far. *held: whether there was a state then; the program goes on from it, at
+ * another size, with all arrays whole. */
+static bool die_at(int place, int number, int before, int after, bool relaunch, bool *held)
+{
+    struct pleat_state_header header;
+    arm("die", place, number);
+    start(before, WORDS(program, "--few", "--resizes", "1"));
+    trigger();
+    const struct pleat_mailbox_request request = {
+        .resize = 1, .target = (uint32_t)after, .relaunch = relaunch};
+    APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
+    int code = app_job_wait(&job);
+    if (relaunch && code == 0) {
+        app_job_start_again(&job, after);
+        code = app_job_wait(&job);
+    }
+    bool died = has_happened();
+    unsetenv("PLEAT_TEST_CRASH");
+    APP_CHECK(&job, died == (code != 0));
+    *held = died && pleat_state_store_held(&job.store, &header) == 0;
+    if (*held) {
+        app_job_restart(&job, number % 2 ? before : after + 1);
+        APP_CHECK(&job, app_job_status(&job).loaded);
+    }
+    if (*held || !died)
+        end_well();
+    else
+        app_job_finish(&job);
+    return died;
+}
+
+/* PLEAT_TEST_STRIDE=1: at each step. Until the state is saved there is none, and once the ranks go
+ * on there is none: between these steps each death leaves one. */
+static void die_at_each(int place, int before, int after, bool relaunch, int stride)
+{
+    const char *other = getenv("PLEAT_TEST_STRIDE");
+    stride = other ? atoi(other) : stride;
+    bool held = false;
+    bool was_held = false;
+    bool is_over = false;
+    int deaths = 0;
+    int states = 0;
+    for (int number = 3; die_at(place, number, before, after, relaunch, &held); number += stride) {
+        APP_CHECK(&job, !held || !is_over);
+        is_over |= was_held && !held;
+        was_held = held;
+        deaths++;
+        states += held;
+    }
+    printf("place %d, %d -> %d: died at %d steps, with a state at %d\n", place, before, after,
+           deaths, states);
+    if (deaths < 2 || states < 1) {
+        fprintf(stderr, "FAILED: too few deaths\n");
+        exit(1);
+    }
+}
+
+static void deaths_in_a_growth(void)
+{
+    die_at_each(0, 2, 3, false, 11);
+    die_at_each(100, 2, 3, false, 9);
+}
+
+static void deaths_in_a_shrink(void)
+{
+    die_at_each(2, 3, 2, false, 9);
+}
+
+static void deaths_in_a_relaunch(void)
+{
+    die_at_each(0, 2, 3, true, 4);
+    die_at_each(1, 2, 3, true, 5);
+}
+
+/* ---- a rank without memory ---- */
+
+/* Half-way, when other ranks or arrays have moved already: the program ends, and goes on from the
+ * state. */
+static void no_memory_half_way(void)
+{
+    for (int number = 6; number <= 13; number += 7) {
+        arm("fail", 1, number);
+        start(3, WORDS(program, "--few", "--resizes", "1"));
+        trigger();
+        app_job_post(&job, 2);
+        APP_CHECK(&job, app_job_wait(&job) != 0);
+        APP_CHECK(&job, has_happened());
+        unsetenv("PLEAT_TEST_CRASH");
+        APP_CHECK(&job, strstr(job.output, "of array"));
+        app_job_restart(&job, number == 6 ? 3 : 4);
+        APP_CHECK(&job, copies || app_job_status(&job).loaded);
+        end_well();
+    }
+}
+
+/* Before anything has moved: nothing has happened. */
+static void no_address_space(void)
+{
+    start(3, WORDS(program, "--iterations", "60", "--address", "0"));
+    APP_CHECK(&job, app_job_resize(&job, 2).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("of array 'large'");
+    APP_CHECK(&job, app_job_status(&job).size == 3);
+    end_well();
+}
+
+/* The ranks may write small files only. */
+static void small_files(void)
+{
+    const struct app_job_options options = {
+        .ranks = 2, .mpich = mpich, .without_data = copies, .file_limit = (uint64_t)32 << 20};
+    app_job_start(&job, &options,
+                  WORDS(program, "--few", "--resizes", copies ? "1" : "3", "--large", "40000000"));
+    app_job_wait_begun(&job);
+    if (copies) {
+        APP_CHECK(&job, app_job_relaunch(&job, 3).phase == PLEAT_MAILBOX_FAILED);
+        check_failure("ulimit -f");
+        walk((const int[]){3, 0});
+    } else {
+        walk((const int[]){4, 2, 0});
+        relaunch_walk((const int[]){3, 0});
+    }
+    end_well();
+}
+
+/* ---- ranks that do not agree ---- */
+
+static void refused(const char *mismatch, const char *mine, const char *first)
+{
+    const struct app_job_options options = {.ranks = 2, .mpich = mpich, .without_data = copies};
+    app_job_start(&job, &options, WORDS(program, "--mismatch", mismatch));
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, !app_job_status(&job).begun);
+    check_failure(mine);
+    check_failure(first);
+    app_job_finish(&job);
+}
+
+static void mismatches(void)
+{
+    refused("order", "rank 1 has registered 'cells' (array",
+            "where rank 0 has 'matrix' (array, 8-byte");
+    refused(
+        "shape",
+        "rank 1 has registered 'cells' (array, 8-byte elements, 13 block x 11 block x 10 block)",
+        "where rank 0 has 'cells' (array, 8-byte elements, 13 block x 11 block x 9 block)");
+}
+
+static const struct scenario {
+    const char *name;
+    void (*run)(void);
+} scenarios[] = {
+    {"resizes", resizes},
+    {"relaunches", relaunches},
+    {"resizes-and-relaunches", resizes_and_relaunches},
+    {"copy", a_copy_of_the_data},
+    {"deaths-in-growth", deaths_in_a_growth},
+    {"deaths-in-shrink", deaths_in_a_shrink},
+    {"deaths-in-relaunch", deaths_in_a_relaunch},
+    {"no-memory-half-way", no_memory_half_way},
+    {"no-address-space", no_address_space},
+    {"small-files", small_files},
+    {"mismatches", mismatches},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc < 4) {
+        fprintf(stderr, "usage: app_arrays_driver SCENARIO openmpi|mpich ARRAYS [copies]\n");
+        return 2;
+    }
+    mpich = !strcmp(argv[2], "mpich");
+    program = argv[3];
+    copies = argc == 5 && !strcmp(argv[4], "copies");
+    for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
+        if (!strcmp(argv[1], scenarios[i].name)) {
+            scenarios[i].run();
+            printf("ok\n");
+            return 0;
+        }
+    }
+    fprintf(stderr, "app_arrays_driver: no scenario '%s'\n", argv[1]);
+    return 2;
+}
