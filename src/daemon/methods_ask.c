@@ -45,12 +45,12 @@ int method_jobs(struct client *client, int64_t request, const json_t *params,
     json_t *jobs = json_array();
     size_t bytes = 0;
     bool more = false;
-    for (size_t i = job_after(d, after); i < d->jobs.by_number.count && limit > 0 && !more; i++) {
+    for (size_t i = job_after(d, after); i < d->jobs.by_number.count && !more; i++) {
         struct job *job = d->jobs.by_number.items[i];
         if (job->ended && !all)
             continue;
-        more = !add_to_page(jobs, brief ? job_brief(d, job) : job_to_json(d, job, false), &bytes);
-        limit--;
+        more = limit-- == 0 ||
+               !add_to_page(jobs, brief ? job_brief(d, job) : job_to_json(d, job, false), &bytes);
     }
     client_reply(client, request, json_pack("{s:o, s:b}", "jobs", jobs, "more", more));
     return 0;

@@ -238,7 +238,7 @@ def test_jobs_in_brief(pleat):
     """Members as in the whole, of jobs in memory and of those shown from their accounts."""
     docs = os.path.join(os.path.dirname(__file__), "../../../docs/protocol.md")
     with open(docs, encoding="utf-8") as file:
-        named = re.search(r"`brief` \(false; true: of each only ([\w`, ]+), at", file.read())[1]
+        named = re.search(r"With `brief` of `jobs` a job has only ([\w`, ]+), at", file.read())[1]
     members = set(re.findall(r"\w+", named))
     pleat.wait_end(pleat.submit("--", "true"))
     pleat.wait_end(pleat.submit("--input", "absent", "--", "true"))
@@ -257,6 +257,9 @@ def test_jobs_in_brief(pleat):
             living = one["state"] in ("running", "queued")
             assert {k for k in members if one[k] != other[k]} <= set(moving if living else ())
         assert [job["job"] for job in pleat.call("jobs", brief=True)["jobs"]] == [3, 4]
+        pages = [pleat.call("jobs", all=True, brief=True, after=after, limit=2) for after in (0, 2, 3)]
+        assert [[job["job"] for job in page["jobs"]] for page in pages] == [[1, 2], [3, 4], [4, 5]]
+        assert [page["more"] for page in pages] == [True, True, False]
         assert all(job["wait_s"] >= 0 for job in brief) and brief[3]["run_s"] is None
         assert brief[2]["run_s"] > 0 and (restarted or brief[2]["progress"]["iteration"] > 0)
     pleat.call("stop", force=True)
