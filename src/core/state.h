@@ -33,40 +33,40 @@ struct pleat_core {
     struct pleat_timing_array timings;
     struct pleat_buffer_array buffers;
     struct pleat_history_array histories; /* by buffer */
-    uint32_t reviews_last;                /* the last of the buffers whose review is due */
     struct pleat_input_array inputs;
     struct pleat_link_array links; /* sorted by (from, to) */
     struct pleat_dependency_array dependencies;
     struct pleat_group_array groups;
+    uint32_t reviews_last;                /* the last of the buffers whose review is due */
     uint32_t decided_first, decided_last; /* dependencies, settled before the call returns */
     /* free records, by their `next` (resize: `waiter`) */
     uint32_t free_component, free_claim, free_piece, free_resize, free_timing, free_buffer,
         free_input, free_dependency, free_group;
-    uint32_t open_lead; /* lead of the job whose last component has not come yet; PLEAT_NONE */
-    struct pleat_tree
-        places; /* trees of waiting components in the queue, and of running ones by their ends */
-    uint32_t queue_root;           /* PLEAT_NONE: in order of arrival, which needs no tree */
-    struct pleat_roots ends_roots; /* per site */
-    bool keeps_ends;
+    uint32_t open_lead;  /* lead of the job whose last component has not come yet; PLEAT_NONE */
+    uint32_t queue_root; /* PLEAT_NONE: in order of arrival, which needs no tree */
+    /* trees of waiting components in the queue, and of running ones by their ends */
+    struct pleat_tree places;
+    struct pleat_roots ends_roots;         /* per site */
     int64_t first_position, last_position; /* positions in the queue that were given out so far */
     uint64_t notes;                        /* NOTE effects that are wanted: pleat_note_bit */
     struct pleat_heap deadlines;
-    uint32_t wake; /* handle of the policies' wake-up */
     uint64_t next_id;
-    bool wants_pass;
+    uint32_t wake; /* handle of the policies' wake-up */
     /* passes in succession, with nothing between them but time and promises */
     uint32_t idle_passes;
     uint32_t malleable; /* running malleable components, at all sites */
+    bool keeps_ends;
+    bool wants_pass;
+    bool observed; /* some policy in force observes */
+    bool settles;  /* the policies in force that start components all settle: see pleat_policy */
     struct pleat_plan plan;
     struct pleat_pass pass; /* what policies get, and which are in force; made once */
     void *states[PLEAT_QUESTION_COUNT];
-    bool observed;  /* some policy in force observes */
-    bool settles;   /* the policies in force that start components all settle: see pleat_policy */
-    unsigned needs; /* PLEAT_NEEDS_* of the policies in force */
     int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t operations;
     struct pleat_effects *out; /* of the call under way */
     int failed;                /* out of memory in the call under way */
+    unsigned needs;            /* PLEAT_NEEDS_* of the policies in force */
 };
 
 static inline struct pleat_component *component_at(struct pleat_core *core, uint32_t index)

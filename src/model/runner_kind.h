@@ -23,10 +23,11 @@ struct pleat_runner_kind {
 };
 
 enum {
-    PLEAT_RUNNER_KIND_COUNT = 0
-#define RUNNER(name, capabilities, starts) +1
+    PLEAT_RUNNER_KIND_COUNT = sizeof((const char[]){
+#define RUNNER(name, capabilities, starts) 0,
 #include "model/runners.def"
 #undef RUNNER
+    })
 };
 
 extern const struct pleat_runner_kind pleat_runner_kinds[PLEAT_RUNNER_KIND_COUNT];

@@ -64,8 +64,7 @@ struct pleat_spec {
     char *sizes_text;
     enum pleat_job_kind kind;
     enum pleat_job_class job_class;
-    bool folds;
-    struct pleat_spec_fold fold;
+    struct pleat_spec_fold fold; /* where it folds */
     int32_t minimum, maximum, initial;
     int32_t cpus_per_task;    /* processors of each of its processes, of which all its sizes are
                                * multiples; 0: not said, which is one */
@@ -75,12 +74,15 @@ struct pleat_spec {
     int64_t deadline_us; /* after the submission; 0: none */
     int64_t begin_us;    /* after the submission (advance reservation); 0: as soon as it can */
     int16_t priority;    /* higher goes first; 0: ordinary */
+    bool folds;
     bool asks;
-    bool once; /* never started again when it may have been started */
+    bool once;   /* never started again when it may have been started */
+    bool append; /* output and error files that exist are kept, and continued */
+    bool hold;   /* it does not start before its user releases it */
+    enum pleat_resize_way resize;
     /* patterns of paths (pleat_spec_path); NULL: the daemon's own files, and no input */
     char *output, *error, *input;
     char *terminal; /* path of a pseudo-terminal, which is its input and output; NULL: files are */
-    bool append;    /* output and error files that exist are kept, and continued */
     char *script;   /* text of a batch script, run instead of argv[0]; NULL: none */
     char *notify;   /* a command line for sh; NULL: none */
     unsigned notify_on;              /* enum pleat_notify_on */
@@ -88,10 +90,8 @@ struct pleat_spec {
     struct pleat_spec_signal signal; /* before that */
     int64_t notice_us;               /* before a mandatory shrink is enforced; -1: as configured */
     int64_t lifetime_us;             /* of a size, at least; -1: as configured */
-    enum pleat_resize_way resize;
     char *dependency; /* the jobs that it waits for (model/dependency.h); NULL: none */
     struct pleat_spec_array array;
-    bool hold; /* it does not start before its user releases it */
     /* of its processes: its user's when it was submitted */
     int32_t umask;           /* 0 to 0777 */
     char *limits;            /* base/limits.h; NULL: those of the agent */
