@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,7 +30,7 @@ struct pleat_client {
     size_t out_sent;
     int64_t last_id;
     json_t *hello; /* the daemon's hello, the whole message */
-    const volatile sig_atomic_t *interrupted;
+    const atomic_int *interrupted;
     void (*notified)(void *arg, const struct pleat_message *message);
     void *notified_arg;
     PLEAT_ARRAY(, struct kept) queue;
@@ -282,8 +283,7 @@ void pleat_client_close(struct pleat_client *client)
     free(client);
 }
 
-void pleat_client_set_interrupt(struct pleat_client *client,
-                                const volatile sig_atomic_t *interrupted)
+void pleat_client_set_interrupt(struct pleat_client *client, const atomic_int *interrupted)
 {
     client->interrupted = interrupted;
 }

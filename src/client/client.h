@@ -6,7 +6,7 @@
 #ifndef PLEAT_CLIENT_CLIENT_H
 #define PLEAT_CLIENT_CLIENT_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "base/paths.h"
 #include "wire/message.h"
@@ -34,8 +34,7 @@ int pleat_client_open(const struct pleat_paths *paths, struct pleat_client **cli
  * interrupted: a flag as in pleat_client_set_interrupt, or NULL; once it is set, PLEAT_INTERRUPTED
  * is returned, and no client. */
 int pleat_client_open_or_start(const struct pleat_paths *paths, const char *pleatd,
-                               const volatile sig_atomic_t *interrupted,
-                               struct pleat_client **client,
+                               const atomic_int *interrupted, struct pleat_client **client,
                                struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Finds the pleatd beside the running program, else the first on PATH. PLEAT_E_NOTFOUND. */
 int pleat_client_find_daemon(char *path, size_t size, struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -44,8 +43,7 @@ void pleat_client_close(struct pleat_client *client);
 
 /* Sets the flag that a signal handler sets: once it is not 0, waits end with PLEAT_INTERRUPTED
  * (also if the signal arrives just before the wait). NULL: none. */
-void pleat_client_set_interrupt(struct pleat_client *client,
-                                const volatile sig_atomic_t *interrupted);
+void pleat_client_set_interrupt(struct pleat_client *client, const atomic_int *interrupted);
 /* Sets the callback for notifications that arrive during a call; it must not use the client.
  * Without a callback they are queued for pleat_client_next_notification. */
 void pleat_client_set_notified(struct pleat_client *client,

@@ -266,7 +266,7 @@ static bool nobody_there(int status)
 }
 
 static int wait_for_daemon(struct start *start, const struct pleat_paths *paths,
-                           const volatile sig_atomic_t *interrupted, struct pleat_client **client,
+                           const atomic_int *interrupted, struct pleat_client **client,
                            struct pleat_error *err)
 {
     int64_t now_us = pleat_clock_monotonic_us();
@@ -298,8 +298,8 @@ static int wait_for_daemon(struct start *start, const struct pleat_paths *paths,
 }
 
 int pleat_client_open_or_start(const struct pleat_paths *paths, const char *pleatd,
-                               const volatile sig_atomic_t *interrupted,
-                               struct pleat_client **client, struct pleat_error *err)
+                               const atomic_int *interrupted, struct pleat_client **client,
+                               struct pleat_error *err)
 {
     char found[4096];
     struct start start = {.pleatd = pleatd, .report = -1};

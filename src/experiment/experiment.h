@@ -11,7 +11,7 @@
 #ifndef PLEAT_EXPERIMENT_EXPERIMENT_H
 #define PLEAT_EXPERIMENT_EXPERIMENT_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 #include "experiment/estimate.h"
 #include "experiment/page.h"
@@ -64,7 +64,7 @@ struct pleat_study {
     /* optional: called some times a second while simulations run, in the caller's thread */
     void (*progress)(void *context, const char *what, size_t done, size_t count);
     void *context;
-    const volatile sig_atomic_t *interrupt; /* not 0: end early; NULL: nothing interrupts */
+    const atomic_int *interrupt; /* not 0: end early; NULL: nothing interrupts */
 
     /* filled by run */
     struct pleat_page page;

@@ -2,7 +2,6 @@
 #ifndef PLEAT_EXPERIMENT_POOL_H
 #define PLEAT_EXPERIMENT_POOL_H
 
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,8 +18,9 @@ struct pleat_pool {
     /* Optional: called some times a second in the caller's thread. */
     void (*attend)(void *context, size_t done);
     void *context;
-    /* not 0: all runs shall end; NULL: nothing interrupts */
-    const volatile sig_atomic_t *interrupt;
+    /* not 0: all runs shall end; NULL: nothing interrupts. Set in a signal handler, read by all
+     * threads */
+    const atomic_int *interrupt;
     atomic_bool stop; /* set and read by the pool */
 };
 

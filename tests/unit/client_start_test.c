@@ -301,7 +301,7 @@ static void test_while_another_ends(void **state)
 static void test_interrupted(void **state)
 {
     struct fixture *fixture = *state;
-    volatile sig_atomic_t flag = 1;
+    atomic_int flag = 1;
     struct pleat_client *client = NULL;
     char path[128];
     snprintf(path, sizeof(path), "%s/lock", fixture->directory);

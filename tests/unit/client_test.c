@@ -358,7 +358,7 @@ static void test_request_of_the_daemon(void **state)
 
 /* ---- interruption ---- */
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted;
 
 static void on_signal(int number)
 {
@@ -415,7 +415,7 @@ static void script_wait_then_answer(struct peer *peer)
 static void test_other_signals_do_not_end_a_call(void **state)
 {
     struct fixture *fixture = *state;
-    static volatile sig_atomic_t other = 0;
+    static atomic_int other = 0;
     struct sigaction action = {.sa_handler = on_signal}, before;
     sigaction(SIGUSR1, &action, &before);
     struct pleat_client *client = open_client(fixture, script_wait_then_answer);

@@ -59,7 +59,7 @@ static void test_the_first_failure_is_told(void **state)
     assert_int_equal(atomic_load(&counted.runs[MANY - 1]), 0);
 }
 
-static volatile sig_atomic_t interrupt;
+static atomic_int interrupt;
 
 static int interrupt_at_ten(void *context, size_t index, struct pleat_error *err)
 {

@@ -85,8 +85,8 @@ int pleat_daemon_ask_patiently(struct pleat_client **client, double patience_s, 
     return code;
 }
 
-int pleat_daemon_resume(struct pleat_client **client, const volatile sig_atomic_t *interrupted,
-                        int *losses, const struct pleat_error *err)
+int pleat_daemon_resume(struct pleat_client **client, const atomic_int *interrupted, int *losses,
+                        const struct pleat_error *err)
 {
     const struct timespec pause = {0, 100000000};
     int64_t until_us = pleat_clock_monotonic_us() + (int64_t)(PLEAT_PATIENCE_S * PLEAT_US_PER_S);

@@ -35,8 +35,8 @@ int pleat_daemon_ask_patiently(struct pleat_client **client, double patience_s, 
  * interrupt returns PLEAT_EXIT_NO_DAEMON, too. *losses counts the connections lost in a row: its
  * owner sets it to 0 at each sign of life. At PLEAT_LOSSES_MAX this function gives up. */
 #define PLEAT_LOSSES_MAX 50
-int pleat_daemon_resume(struct pleat_client **client, const volatile sig_atomic_t *interrupted,
-                        int *losses, const struct pleat_error *err);
+int pleat_daemon_resume(struct pleat_client **client, const atomic_int *interrupted, int *losses,
+                        const struct pleat_error *err);
 /* Submits a spec (stolen). Where the connection breaks, the submission is repeated. A token in the
  * spec makes sure that it is one job all the same. Returns as pleat_client_call. */
 int pleat_daemon_submit(struct pleat_client **client, json_t *spec, json_t **answer,

@@ -1,10 +1,11 @@
 #include "cli/common/interrupt.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t caught;
-static volatile sig_atomic_t leave_now;
+static atomic_int caught; /* threads read it, too */
+static atomic_int leave_now;
 static const char *volatile doomed;     /* removed before a signal ends the program */
 static void (*volatile last_act)(void); /* called before a signal ends the program */
 
@@ -33,7 +34,7 @@ void pleat_interrupt_catch(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-const volatile sig_atomic_t *pleat_interrupt_flag(void)
+const atomic_int *pleat_interrupt_flag(void)
 {
     return &caught;
 }

@@ -3,14 +3,14 @@
 #ifndef PLEAT_CLI_COMMON_INTERRUPT_H
 #define PLEAT_CLI_COMMON_INTERRUPT_H
 
-#include <signal.h>
+#include <stdatomic.h>
 
 /* From now on SIGINT, SIGTERM and SIGHUP set the flag; one that was ignored stays ignored. A
  * further one ends the program with 128 + its number. SIGPIPE is ignored, so that writes fail with
  * EPIPE. */
 void pleat_interrupt_catch(void);
 /* The flag for pleat_client_set_interrupt: the number of the signal, or 0. */
-const volatile sig_atomic_t *pleat_interrupt_flag(void);
+const atomic_int *pleat_interrupt_flag(void);
 int pleat_interrupt_signal(void);
 /* The next of these signals sets the flag again, instead of ending the program. */
 void pleat_interrupt_reset(void);

@@ -103,7 +103,7 @@ int pleat_file_reader_open(struct pleat_file_reader *reader, const char *path,
 
 /* Waits for an answer. Returns 0 when it has come. A signal just before the wait is not missed. */
 static int wait_answer(const struct pleat_file_reader *reader, int limit_ms,
-                       const volatile sig_atomic_t *interrupted, struct pleat_error *err)
+                       const atomic_int *interrupted, struct pleat_error *err)
 {
     int64_t until_us = pleat_clock_monotonic_us() + (int64_t)limit_ms * 1000;
     for (;;) {
@@ -136,7 +136,7 @@ static int broken(struct pleat_error *err)
 }
 
 int pleat_file_reader_read(struct pleat_file_reader *reader, int64_t offset, int limit_ms,
-                           const volatile sig_atomic_t *interrupted, struct pleat_string *bytes,
+                           const atomic_int *interrupted, struct pleat_string *bytes,
                            struct pleat_error *err)
 {
     char buffer[4096];

@@ -6,7 +6,7 @@
 #ifndef PLEAT_CLI_JOBS_FILE_READER_H
 #define PLEAT_CLI_JOBS_FILE_READER_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -28,7 +28,7 @@ int pleat_file_reader_open(struct pleat_file_reader *reader, const char *path,
  * PLEAT_E_TIMEOUT; the next call, which must have the same offset, waits on. PLEAT_INTERRUPTED:
  * *interrupted (NULL: never) is not 0. PLEAT_E_SYSTEM: the process is gone. PLEAT_E_NOMEM. */
 int pleat_file_reader_read(struct pleat_file_reader *reader, int64_t offset, int limit_ms,
-                           const volatile sig_atomic_t *interrupted, struct pleat_string *bytes,
+                           const atomic_int *interrupted, struct pleat_string *bytes,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Accepts a reader that is not open. Does not wait for a process that hangs. */
 void pleat_file_reader_close(struct pleat_file_reader *reader);

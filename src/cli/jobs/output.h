@@ -22,7 +22,7 @@ struct pleat_output {
     int64_t offset;     /* bytes copied; an interrupted copy can be continued there */
     int write_errno;
     /* as in pleat_client_set_interrupt, for waits that are not the client's; NULL: none */
-    const volatile sig_atomic_t *interrupted;
+    const atomic_int *interrupted;
 };
 
 /* Copies to fd; blocks. (For EPIPE to be returned, SIGPIPE must be ignored.) The content of Pleat's

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -15,7 +16,7 @@
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH};
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
 
-static volatile sig_atomic_t ended, stopped, resized;
+static atomic_int ended, stopped, resized;
 
 static struct {
     bool entered, has_keys;
@@ -40,7 +41,7 @@ bool pleat_screen_possible(void)
     return isatty(STDOUT_FILENO) && kind && *kind && strcmp(kind, "dumb") != 0;
 }
 
-const volatile sig_atomic_t *pleat_screen_ended(void)
+const atomic_int *pleat_screen_ended(void)
 {
     return &ended;
 }

@@ -7,7 +7,7 @@
 #ifndef PLEAT_CLI_LIVE_SCREEN_H
 #define PLEAT_CLI_LIVE_SCREEN_H
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/array.h"
@@ -24,7 +24,7 @@ int pleat_screen_enter(struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Restores the terminal and the signals. Does nothing where no screen was entered. */
 void pleat_screen_leave(void);
 /* The number of the signal that asks the program to end, or 0; for pleat_client_set_interrupt. */
-const volatile sig_atomic_t *pleat_screen_ended(void);
+const atomic_int *pleat_screen_ended(void);
 
 /* Shows lines of text, separated by '\n', each no wider than the terminal. Lines below its height
  * are left out. PLEAT_E_SYSTEM: the terminal takes no more output. */
