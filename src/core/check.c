@@ -1,6 +1,6 @@
 /* Recounts what the core keeps incrementally. Runs after every event in tests. */
 #include "core/check_jobs.h"
-#include "core/state.h"
+#include "core/side.h"
 
 #include <string.h>
 
@@ -407,6 +407,8 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
             rc = check_timings(core, err);
         if (!rc)
             rc = check_buffers(core, sums, err);
+        if (!rc)
+            rc = sides_check(core, err);
         if (!rc)
             rc = check_resizes(core, sums, coming, err);
         if (!rc)

@@ -10,6 +10,7 @@
 #include "core/handlers.h"
 #include "core/hold.h"
 #include "core/policies.h"
+#include "core/side.h"
 #include "core/state.h"
 #include "core/tell.h"
 #include "model/spec.h"
@@ -22,6 +23,7 @@ int pleat_core_create(struct pleat_core **out)
     if (!core)
         return PLEAT_E_NOMEM;
     pleat_heap_init(&core->deadlines);
+    sides_init(core);
     core->free_component = core->free_claim = core->free_piece = core->free_resize = PLEAT_NONE;
     core->free_timing = core->free_buffer = core->free_input = core->open_lead = PLEAT_NONE;
     core->free_dependency = core->free_group = PLEAT_NONE;
@@ -52,6 +54,7 @@ void pleat_core_destroy(struct pleat_core *core)
     if (!core)
         return;
     pleat_array_finish(&core->components);
+    sides_finish(core);
     pleat_array_finish(&core->sites);
     pleat_array_finish(&core->claims);
     pleat_array_finish(&core->pieces);

@@ -4,6 +4,7 @@
 #include "core/buffer.h"
 #include "core/policies.h"
 #include "core/save_columns.h"
+#include "core/side.h"
 #include "core/submit.h"
 
 struct loading {
@@ -57,11 +58,36 @@ static bool was_padding(const struct section *section)
     return false;
 }
 
+/* Sets one member of what stands beside components, in those where it says anything. */
+static int load_beside(struct pleat_core *core, enum side side, const struct column *column,
+                       const struct section *section, const char *from)
+{
+    if (column->width != section->width)
+        return PLEAT_E_UNSUPPORTED;
+    if (core->components.count != section->count)
+        return PLEAT_E_CORRUPT;
+    const char *none = side_read(core, side, component_fresh());
+    for (uint32_t i = 0; i < section->count; i++, from += column->width) {
+        if (!memcmp(from, none + column->offset, column->width))
+            continue;
+        char *record = side_make(core, side, i);
+        if (!record)
+            return PLEAT_E_NOMEM;
+        memcpy(record + column->offset, from, column->width);
+    }
+    return 0;
+}
+
 static int load_components(struct pleat_core *core, const struct section *section,
                            const char *bytes)
 {
     if (was_padding(section))
         return 0;
+    for (unsigned side = 0; side < SIDE_COUNT; side++) {
+        const struct column *column = find_column(side_columns[side], section->field);
+        if (column)
+            return load_beside(core, (enum side)side, column, section, bytes);
+    }
     LOAD_TABLE(&core->components, component_columns, *component_fresh());
 }
 

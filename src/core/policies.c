@@ -3,7 +3,7 @@
 
 #include "core/buffer.h"
 #include "core/policies.h"
-#include "core/state.h"
+#include "core/side.h"
 #include "core/tally.h"
 
 /* A parameter that counts processes or iterations, of which more than PLEAT_SIZE_MAX make no
@@ -18,6 +18,7 @@ void core_sync_view(struct pleat_core *core)
 {
     core->view.components = core->components.items;
     core->view.component_count = (uint32_t)core->components.count;
+    sides_sync_view(core);
     core->view.sites = core->sites.items;
     core->view.site_count = (uint32_t)core->sites.count;
     core->view.size_lists = core->size_lists.items;

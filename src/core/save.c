@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/save_columns.h"
+#include "core/side.h"
 #include "core/submit.h"
 
 uint64_t save_checksum(const char *bytes, size_t size)
@@ -56,6 +57,22 @@ static void save_table(struct pleat_string *out, enum table table, const struct 
     }
 }
 
+/* What stands beside the components, or would. */
+static void save_beside(struct pleat_string *out, const struct pleat_core *core, enum side side)
+{
+    for (const struct column *column = side_columns[side]; column->width; column++) {
+        char *to =
+            begin_section(out, COMPONENTS, column->number, column->width, core->components.count);
+        for (size_t i = 0; to && i < core->components.count; i++) {
+            const struct pleat_component *from = &core->components.items[i];
+            if (pleat_component_is_forgotten(from))
+                from = component_fresh();
+            memcpy(to + i * column->width,
+                   (const char *)side_read(core, side, from) + column->offset, column->width);
+        }
+    }
+}
+
 /* A free record keeps old values, even those of a refused submission. They are no part of the
  * state: fresh values are written in their place. */
 static void save_components(struct pleat_string *out, const struct pleat_core *core)
@@ -75,6 +92,8 @@ static void save_components(struct pleat_string *out, const struct pleat_core *c
             memcpy(to + i * column->width, (const char *)from + column->offset, column->width);
         }
     }
+    for (unsigned side = 0; side < SIDE_COUNT; side++)
+        save_beside(out, core, (enum side)side);
 }
 
 static void save_lists(struct pleat_string *out, const struct pleat_core *core)

@@ -60,8 +60,6 @@
     X(51, deadline)                                                                                \
     X(52, tries)                                                                                   \
     X(53, attempt)                                                                                 \
-    X(54, notice_us)                                                                               \
-    X(55, lifetime_us)                                                                             \
     X(56, limit_us)                                                                                \
     X(57, relaunches)                                                                              \
     X(58, since_us)                                                                                \
@@ -94,11 +92,16 @@
     X(91, failed_starts)                                                                           \
     X(92, untold)                                                                                  \
     X(94, signalled)                                                                               \
-    X(95, signal_script)                                                                           \
-    X(97, signal_lead_us)                                                                          \
-    X(98, signal_number)                                                                           \
     X(99, declared)                                                                                \
     X(100, asked)
+
+/* Beside the record of a component, with numbers of the same list. */
+#define TERMS_MEMBERS(X)                                                                           \
+    X(54, notice_us)                                                                               \
+    X(55, lifetime_us)                                                                             \
+    X(95, signal_script)                                                                           \
+    X(97, signal_lead_us)                                                                          \
+    X(98, signal_number)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -243,6 +246,7 @@
 #define WIDTH(type, member) +sizeof(((struct type *)0)->member)
 
 #define OF_COMPONENT(number, member) COLUMN(pleat_component, number, member)
+#define OF_TERMS(number, member) COLUMN(pleat_terms, number, member)
 #define OF_SITE(number, member) COLUMN(pleat_site, number, member)
 #define OF_CLAIM(number, member) COLUMN(pleat_claim, number, member)
 #define OF_PIECE(number, member) COLUMN(pleat_piece, number, member)
@@ -256,6 +260,8 @@
 #define OF_GROUP(number, member) COLUMN(pleat_group, number, member)
 
 const struct column component_columns[] = {COMPONENT_MEMBERS(OF_COMPONENT){0}};
+const struct column terms_columns[] = {TERMS_MEMBERS(OF_TERMS){0}};
+const struct column *const side_columns[SIDE_COUNT] = {[SIDE_TERMS] = terms_columns};
 const struct column site_columns[] = {SITE_MEMBERS(OF_SITE){0}};
 const struct column claim_columns[] = {CLAIM_MEMBERS(OF_CLAIM){0}};
 const struct column piece_columns[] = {PIECE_MEMBERS(OF_PIECE){0}};
@@ -268,8 +274,10 @@ const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0}};
 const struct column dependency_columns[] = {DEPENDENCY_MEMBERS(OF_DEPENDENCY){0}};
 const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 
-/* No member of a record may be left out: the widths of all add up to its size, less its padding. */
+/* No member of a record may be left out: the widths of all add up to its size, less its padding,
+ * and less the indexes between a component and what stands beside it. */
 #define COMPONENT_WIDTH(number, member) WIDTH(pleat_component, member)
+#define TERMS_WIDTH(number, member) WIDTH(pleat_terms, member)
 #define SITE_WIDTH(number, member) WIDTH(pleat_site, member)
 #define CLAIM_WIDTH(number, member) WIDTH(pleat_claim, member)
 #define PIECE_WIDTH(number, member) WIDTH(pleat_piece, member)
@@ -277,8 +285,11 @@ const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 #define TIMING_WIDTH(number, member) WIDTH(pleat_timing, member)
 #define INPUT_WIDTH(number, member) WIDTH(pleat_input, member)
 #define LINK_WIDTH(number, member) WIDTH(pleat_link, member)
-_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) == sizeof(struct pleat_component),
+_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint32_t) + 6 ==
+                   sizeof(struct pleat_component),
                "a member of pleat_component is not saved");
+_Static_assert((0 TERMS_MEMBERS(TERMS_WIDTH)) + sizeof(uint32_t) + 2 == sizeof(struct pleat_terms),
+               "a member of pleat_terms is not saved");
 _Static_assert((0 SITE_MEMBERS(SITE_WIDTH)) == sizeof(struct pleat_site),
                "a member of pleat_site is not saved");
 _Static_assert((0 CLAIM_MEMBERS(CLAIM_WIDTH)) + 2 == sizeof(struct pleat_claim),

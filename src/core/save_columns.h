@@ -48,6 +48,8 @@ struct section {
     uint64_t count;
 };
 
+/* Members of the records beside those of components: columns of COMPONENTS, too. */
+extern const struct column *const side_columns[SIDE_COUNT];
 extern const struct column component_columns[], site_columns[], claim_columns[], piece_columns[],
     resize_columns[], timing_columns[], buffer_columns[], input_columns[], link_columns[],
     deadline_columns[], scalar_columns[], dependency_columns[], group_columns[];

@@ -21,10 +21,20 @@ PLEAT_ARRAY(pleat_dependency_array, struct pleat_dependency);
 PLEAT_ARRAY(pleat_group_array, struct pleat_group);
 PLEAT_ARRAY(pleat_roots, uint32_t);
 
+/* Kinds of records beside those of components, which only some have: core/side.h. */
+enum side { SIDE_TERMS, SIDE_COUNT };
+
+struct side_records {
+    char *items;
+    size_t count, capacity;
+    uint32_t free; /* PLEAT_NONE: all are in use */
+};
+
 /* What is added here must be saved, too: see save_columns.c. */
 struct pleat_core {
     struct pleat_view view; /* its pointers follow the arrays below: core_sync_view */
     struct pleat_component_array components;
+    struct side_records sides[SIDE_COUNT];
     struct pleat_site_array sites;
     struct pleat_claim_array claims;
     struct pleat_piece_array pieces;

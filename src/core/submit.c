@@ -4,7 +4,7 @@
 #include "core/handlers.h"
 #include "core/job.h"
 #include "core/limits.h"
-#include "core/state.h"
+#include "core/side.h"
 #include "core/tally.h"
 #include "core/transition.h"
 
@@ -76,9 +76,8 @@ static const struct pleat_component fresh = {
     .deadline = PLEAT_HEAP_NONE,
     .first_timing = PLEAT_NONE,
     .buffer = PLEAT_NONE,
+    .terms = PLEAT_NONE,
     .exited = 1,
-    .notice_us = -1,
-    .lifetime_us = -1,
     .lead = PLEAT_NONE,
     .sibling = PLEAT_NONE,
     .first_input = PLEAT_NONE,
@@ -120,7 +119,11 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     struct pleat_component *component = next_record(core);
     if (!component)
         return PLEAT_E_NOMEM;
-    uint32_t next_free = core->free_component != PLEAT_NONE ? component->next : PLEAT_NONE;
+    uint32_t next_free = PLEAT_NONE;
+    if (core->free_component != PLEAT_NONE) {
+        next_free = component->next;
+        side_drop(core, core->free_component);
+    }
     *component = fresh;
     component->job = event->u.submit.job;
     component->submit_us = now_of(core);

@@ -95,8 +95,9 @@ void outstanding_signal(struct pleat_core *core, uint32_t component)
     struct pleat_effect *effect = emit(core, PLEAT_DO_SIGNAL, component, comp->run);
     if (!effect)
         return;
-    effect->u.signal.number = comp->signal_number;
-    effect->u.signal.script_only = comp->signal_script;
+    const struct pleat_terms *terms = pleat_view_terms(&core->view, comp);
+    effect->u.signal.number = terms->signal_number;
+    effect->u.signal.script_only = terms->signal_script;
 }
 
 void outstanding_effects(struct pleat_core *core, uint32_t component)

@@ -4,18 +4,19 @@
 #include "core/deadlines.h"
 #include "core/handlers.h"
 #include "core/job.h"
-#include "core/state.h"
+#include "core/side.h"
 #include "core/tally.h"
 #include "core/tell.h"
 
 /* When the component is due to get the signal before its time limit. PLEAT_NEVER: it has none, or
  * was told already. */
-static int64_t signal_due(const struct pleat_component *component)
+static int64_t signal_due(const struct pleat_core *core, const struct pleat_component *component)
 {
-    if (component->limit_us == 0 || component->signal_number == 0 || component->signalled)
+    const struct pleat_terms *terms = pleat_view_terms(&core->view, component);
+    if (component->limit_us == 0 || terms->signal_number == 0 || component->signalled)
         return PLEAT_NEVER;
-    return component->start_us + (component->limit_us > component->signal_lead_us
-                                      ? component->limit_us - component->signal_lead_us
+    return component->start_us + (component->limit_us > terms->signal_lead_us
+                                      ? component->limit_us - terms->signal_lead_us
                                       : 0);
 }
 
@@ -25,8 +26,8 @@ void running_arm(struct pleat_core *core, uint32_t component)
     int64_t at_us = comp->limit_us > 0 ? comp->start_us + comp->limit_us : PLEAT_NEVER;
     if (is_young(core, comp) && pleat_view_young_until(&core->view, comp) < at_us)
         at_us = pleat_view_young_until(&core->view, comp);
-    if (signal_due(comp) < at_us)
-        at_us = signal_due(comp);
+    if (signal_due(core, comp) < at_us)
+        at_us = signal_due(core, comp);
     if (at_us < PLEAT_NEVER)
         arm(core, &comp->deadline, DEADLINE_COMPONENT, component, at_us);
     else
@@ -56,9 +57,10 @@ void young_refresh(struct pleat_core *core, uint32_t component)
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component)
 {
     int64_t most_us = core->parameters[PLEAT_PARAM_NOTICE_MAX_US];
-    if (component->notice_us < 0)
+    int64_t notice_us = pleat_view_terms(&core->view, component)->notice_us;
+    if (notice_us < 0)
         return core->parameters[PLEAT_PARAM_SHRINK_US];
-    return component->notice_us < most_us ? component->notice_us : most_us;
+    return notice_us < most_us ? notice_us : most_us;
 }
 
 bool limit_is_over(const struct pleat_core *core, const struct pleat_component *component)
@@ -69,11 +71,21 @@ bool limit_is_over(const struct pleat_core *core, const struct pleat_component *
 void terms_follow(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (now_of(core) >= signal_due(comp)) {
+    if (now_of(core) >= signal_due(core, comp)) {
         comp->signalled = PLEAT_SIGNALLED_TOLD;
         outstanding_signal(core, component);
     }
     young_refresh(core, component);
+}
+
+/* A record of terms for each component of a job. */
+static int make_terms(struct pleat_core *core, uint32_t component)
+{
+    for (uint32_t c = job_first(core, component); c != PLEAT_NONE;
+         c = component_at(core, c)->sibling)
+        if (!side_make(core, SIDE_TERMS, c))
+            return PLEAT_E_NOMEM;
+    return 0;
 }
 
 int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -89,11 +101,17 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a notice, a minimum lifetime or a time limit is below 0 or too "
                                "large");
+    bool usual = notice_us < 0 && lifetime_us < 0; /* what holds where there is no record */
+    if (!usual && make_terms(core, event->component))
+        return PLEAT_E_NOMEM;
     core->view.lifetimes |= lifetime_us > 0;
     for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = component->sibling) {
         component = component_at(core, c);
-        component->notice_us = notice_us;
-        component->lifetime_us = lifetime_us;
+        struct pleat_terms *terms = side_find(core, SIDE_TERMS, c);
+        if (terms) {
+            terms->notice_us = notice_us;
+            terms->lifetime_us = lifetime_us;
+        }
         component->limit_us = limit_us;
         young_refresh(core, c);
     }
@@ -112,11 +130,14 @@ int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
     if (number < 0 || number > UINT8_MAX || lead_us < 0 || lead_us > PLEAT_NEVER / 4)
         return pleat_error_set(err, PLEAT_E_INVALID, "no signal has the number %d, or %lld us",
                                number, (long long)lead_us);
+    if (make_terms(core, event->component))
+        return PLEAT_E_NOMEM;
     for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = component->sibling) {
         component = component_at(core, c);
-        component->signal_number = (uint8_t)number;
-        component->signal_lead_us = lead_us;
-        component->signal_script = event->u.signal.script_only != 0;
+        struct pleat_terms *terms = side_find(core, SIDE_TERMS, c);
+        terms->signal_number = (uint8_t)number;
+        terms->signal_lead_us = lead_us;
+        terms->signal_script = event->u.signal.script_only != 0;
         young_refresh(core, c);
     }
     return 0;

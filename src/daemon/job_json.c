@@ -105,10 +105,11 @@ static void add_terms(struct daemon *d, json_t *object, const struct job *job,
                       const struct pleat_component *c)
 {
     const struct pleat_spec *spec = job_spec(d, job->id);
+    const struct pleat_terms *terms = pleat_view_terms(pleat_core_view(d->core), c);
     json_object_set_new(object, "estimate_s", json_real((double)c->estimate_us / 1e6));
     json_object_set_new(object, "limit_s", terms_or_null(c->limit_us, 0));
-    json_object_set_new(object, "notice_s", terms_or_null(c->notice_us, -1));
-    json_object_set_new(object, "lifetime_s", terms_or_null(c->lifetime_us, -1));
+    json_object_set_new(object, "notice_s", terms_or_null(terms->notice_us, -1));
+    json_object_set_new(object, "lifetime_s", terms_or_null(terms->lifetime_us, -1));
     json_object_set_new(object, "resize", json_string(pleat_resize_way_name(spec->resize)));
 }
 

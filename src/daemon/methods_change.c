@@ -261,12 +261,14 @@ static int change_time_limit(struct client *client, int64_t request, const struc
                              "'limit_s' goes without 'min' and 'max': ask twice");
     if (rc)
         return rc;
+    const struct pleat_terms *terms =
+        pleat_view_terms(pleat_core_view(client->daemon->core), component);
     struct input input = {.request = request,
                           .reply = REPLY_EMPTY,
                           .event = {.kind = PLEAT_EV_TERMS,
                                     .component = job->component,
-                                    .u.terms = {.notice_us = component->notice_us,
-                                                .lifetime_us = component->lifetime_us,
+                                    .u.terms = {.notice_us = terms->notice_us,
+                                                .lifetime_us = terms->lifetime_us,
                                                 .limit_us = (int64_t)(limit_s * 1e6)}}};
     return method_input(client, &input, err);
 }

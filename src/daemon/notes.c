@@ -202,6 +202,7 @@ static void note_of_job(struct daemon *d, const struct pleat_event *event)
     bool needs = event->flags & PLEAT_RELEASE_NEEDS;
     if (!job)
         return;
+    const struct pleat_terms *terms = pleat_view_terms(pleat_core_view(d->core), c);
     if (event->kind == PLEAT_EV_HOLD)
         note_make(d, event->time_us, "hold", job->id, json_pack("{s:s}", "by", "user"));
     else if (event->kind == PLEAT_EV_RELEASE)
@@ -210,9 +211,9 @@ static void note_of_job(struct daemon *d, const struct pleat_event *event)
                             !needs || (event->flags & PLEAT_RELEASE_HOLD), "needs", needs));
     else if (event->kind == PLEAT_EV_SIGNALLED)
         note_make(d, event->time_us, "signal", job->id,
-                  json_pack("{s:i, s:f, s:b}", "signal", (int)c->signal_number, "left_s",
+                  json_pack("{s:i, s:f, s:b}", "signal", (int)terms->signal_number, "left_s",
                             (double)(c->start_us + c->limit_us - event->time_us) / 1e6, "script",
-                            c->signal_script));
+                            terms->signal_script));
 }
 
 void note_event(struct daemon *d, const struct pleat_event *event)

@@ -103,6 +103,7 @@ struct pleat_component {
     uint32_t group;           /* PLEAT_NONE: of none */
     uint32_t first_timing;    /* what its iterations took, by size; PLEAT_NONE: nothing is known */
     uint32_t buffer;          /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
+    uint32_t terms;           /* its record beside this one: see below; PLEAT_NONE */
     uint32_t lead; /* the first of its job, maybe itself; PLEAT_NONE: it is the only one */
 
     uint16_t tries;
@@ -116,13 +117,9 @@ struct pleat_component {
     int64_t submit_us;
     int64_t due_us; /* to be done by then; PLEAT_NEVER */
     int64_t last_try_us;
-    int64_t notice_us, lifetime_us; /* terms (pleat_event.u.terms); -1: as configured */
-    int64_t signal_lead_us;         /* between the signal and the time limit */
     int16_t priority;
     uint8_t job_class;       /* enum pleat_job_class */
     uint8_t preempted;       /* how often it was; 255: or more often */
-    uint8_t signal_number;   /* given before the time limit; 0: none */
-    uint8_t signal_script;   /* it is for its script alone */
     uint8_t mpl_max;         /* FOLDS: as asked; 0: as configured */
     uint8_t mpl_first;       /* FOLDS: the MPL at which it starts, if it can */
     int32_t partition_most;  /* FOLDS: processors that it may have, as asked; 0: no limit */
@@ -144,9 +141,23 @@ struct pleat_component {
                        * application can use; 0 without */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 368 &&
-                   offsetof(struct pleat_component, submit_us) == 256,
+_Static_assert(sizeof(struct pleat_component) == 352 &&
+                   offsetof(struct pleat_component, submit_us) == 264,
                "no padding in a component, and what most jobs need stands in front");
+
+/* Beside the record of a component: what only some have. One without such a record, whose index is
+ * PLEAT_NONE, is to be read as if it had the constant one: see the functions of policy/view.h. */
+
+/* Terms (pleat_event.u.terms, u.signal); the time limit itself is in the component's record. */
+struct pleat_terms {
+    uint32_t component;             /* whose it is; of a free record, the next free one */
+    uint8_t signal_number;          /* given before the time limit; 0: none */
+    uint8_t signal_script;          /* it is for its script alone */
+    int64_t notice_us, lifetime_us; /* -1: as configured */
+    int64_t signal_lead_us;         /* between the signal and the time limit */
+};
+
+extern const struct pleat_terms pleat_no_terms;
 
 /* The `aside` of a component that has ended and was forgotten: its record is free. */
 enum { PLEAT_FORGOTTEN = 1 };

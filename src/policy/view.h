@@ -17,6 +17,7 @@ PLEAT_ARRAY(pleat_history, struct pleat_history_row);
 struct pleat_view {
     int64_t now_us;
     const struct pleat_component *components;
+    const struct pleat_terms *terms; /* beside components; read by pleat_view_terms */
     const struct pleat_site *sites;
     const struct pleat_size_list *size_lists;
     const struct pleat_timing *timings;
@@ -49,14 +50,22 @@ struct pleat_view {
     int64_t wasted_us;
 };
 
+/* ---- what only some components have: a constant record for those without ---- */
+
+static inline const struct pleat_terms *pleat_view_terms(const struct pleat_view *view,
+                                                         const struct pleat_component *component)
+{
+    return component->terms != PLEAT_NONE ? &view->terms[component->terms] : &pleat_no_terms;
+}
+
 /* How long a size of a component lasts at least: until then no policy changes it. */
 static inline int64_t pleat_view_lifetime(const struct pleat_view *view,
                                           const struct pleat_component *component)
 {
-    if (component->lifetime_us < 0)
+    int64_t lifetime_us = pleat_view_terms(view, component)->lifetime_us;
+    if (lifetime_us < 0)
         return view->lifetime_us;
-    return component->lifetime_us < view->lifetime_max_us ? component->lifetime_us
-                                                          : view->lifetime_max_us;
+    return lifetime_us < view->lifetime_max_us ? lifetime_us : view->lifetime_max_us;
 }
 
 /* When the lifetime of a component's present size is over. */

@@ -464,7 +464,8 @@ static void test_terms_that_make_no_sense(void **state)
     assert_int_equal(hand_terms(&h, component, -1, -1, PLEAT_NEVER), PLEAT_E_INVALID);
     assert_int_equal(hand_terms(&h, component + 1, -1, -1, 0), PLEAT_E_NOTFOUND);
     assert_int_equal(hand_component(&h, component)->limit_us, 0);
-    assert_int_equal(hand_component(&h, component)->notice_us, -1);
+    assert_int_equal(
+        pleat_view_terms(pleat_core_view(h.core), hand_component(&h, component))->notice_us, -1);
     assert_int_equal(hand_cancel(&h, component), 0);
     assert_int_equal(hand_exited(&h, component, 0), 0);
     hand_release_all(&h);

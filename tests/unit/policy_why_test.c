@@ -301,7 +301,6 @@ static void test_a_size_that_lasts(void **state)
     uint32_t running = bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 8);
     b.view.lifetimes = true;
     b.view.lifetime_us = 9000000;
-    b.components[running].lifetime_us = -1;
     b.components[running].since_us = b.view.now_us;
     b.components[running].young = 1;
     bench_decide(&b);
