@@ -276,7 +276,7 @@ void buffer_release_all(struct pleat_core *core, uint32_t component)
 void buffer_trim(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = component_at(core, component);
-    int32_t most = pleat_view_limit(comp);
+    int32_t most = pleat_view_limit(&core->view, comp);
     int32_t size = comp->target > comp->processors ? comp->target : comp->processors;
     int32_t room = most > size ? most - size : 0;
     int32_t above = pleat_view_buffered(&core->view, comp) - room;
@@ -386,7 +386,7 @@ int on_add_process(struct pleat_core *core, const struct pleat_event *event,
     buffer->requests++;
     if (comp->state == PLEAT_RESIZING)
         return 0; /* a resize is under way: the application asks again after it */
-    if (buffer->prepared > 0 && comp->processors < pleat_view_limit(comp)) {
+    if (buffer->prepared > 0 && comp->processors < pleat_view_limit(&core->view, comp)) {
         buffer->satisfied++;
         use_prepared(core, component);
     } else if (may_ask(core, comp)) {

@@ -70,12 +70,13 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
                 pleat_mpl(component->processes, component->processors) > component->mpl)
                 FAIL("component %u has %d processes on %d processors, at most %u on one", index,
                      component->processes, component->processors, component->mpl);
-            int32_t most = pleat_view_partition_most(component);
+            int32_t most = pleat_view_partition_most(&core->view, component);
             if (component->processors <
-                    pleat_view_partition_least(component, component->processes) ||
+                    pleat_view_partition_least(&core->view, component, component->processes) ||
                 (component->processors > most && !resize))
                 FAIL("component %u is on %d processors, outside of %d to %d", index,
-                     component->processors, component->partition_least, most);
+                     component->processors,
+                     pleat_view_folding(&core->view, component)->partition_least, most);
         } else if (component->processors < component->minimum && !component->below)
             FAIL("component %u runs on %d processors, below its minimum %d", index,
                  component->processors, component->minimum);
@@ -167,7 +168,7 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
             sums[s].resizing_count += component->state == PLEAT_RESIZING;
             int32_t smallest = pleat_accept_smallest(&core->view, component);
             sums[s].reclaimable += component->target > smallest ? component->target - smallest : 0;
-            sums[s].growers += component->target < pleat_view_limit(component);
+            sums[s].growers += component->target < pleat_view_limit(&core->view, component);
         }
     }
     return 0;
@@ -302,7 +303,7 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
     bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     int32_t size =
         component->target > component->processors ? component->target : component->processors;
-    int32_t most = pleat_view_limit(component);
+    int32_t most = pleat_view_limit(&core->view, component);
     if (running && held + requested > 0 && size + held + requested > most)
         FAIL("buffer %u: %d more than component %u may ever use", index,
              size + held + requested - most, buffer->component);

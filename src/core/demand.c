@@ -110,8 +110,8 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
                                most, component->mpl);
     int32_t least = pleat_view_folds(component) ? pleat_accept_smallest(&core->view, component)
                                                 : component->minimum;
-    if (pleat_view_folds(component) && pleat_view_partition_most(component) < most)
-        most = pleat_view_partition_most(component);
+    if (pleat_view_folds(component) && pleat_view_partition_most(&core->view, component) < most)
+        most = pleat_view_partition_most(&core->view, component);
     if (to > most || to < least)
         return pleat_error_set(err, PLEAT_E_INVALID, "%d processors: its limits are %d to %d", to,
                                least, most);

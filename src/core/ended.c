@@ -103,7 +103,7 @@ void component_reset(struct pleat_core *core, uint32_t component)
     comp->site = PLEAT_NONE;
     comp->start_us = comp->end_us = PLEAT_NEVER;
     comp->cap = PLEAT_SIZE_MAX;
-    declared_forget(comp);
+    declared_forget(core, component);
     comp->below = 0;
     comp->untold = 0;
     set_state(core, component, PLEAT_QUEUED);

@@ -8,19 +8,19 @@
 #include "core/handlers.h"
 #include "core/limits.h"
 #include "core/resize.h"
-#include "core/state.h"
+#include "core/side.h"
 #include "core/tally.h"
 
 int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
                       struct pleat_error *err)
 {
     int32_t need = pleat_accept_start(&core->view, component);
-    if (need == 0 && pleat_view_folds(component) && component->partition_most > 0)
+    int32_t most = pleat_view_folding(&core->view, component)->partition_most;
+    if (need == 0 && pleat_view_folds(component) && most > 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors are too few for %d processes: at most %d may be on "
                                "one",
-                               component->partition_most, component->minimum,
-                               pleat_view_mpl(&core->view, component));
+                               most, component->minimum, pleat_view_mpl(&core->view, component));
     if (need == 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "no accepted size lies between the minimum %d and the maximum %d",
@@ -72,25 +72,31 @@ void limits_changed(struct pleat_core *core, uint32_t component)
 
 /* The user asks for the maximum `asked`: the component gets as much of it as its application can
  * use. Its minimum and sizes are those of the user already. */
-static void declared_apply(struct pleat_core *core, struct pleat_component *component,
-                           int32_t asked)
+static void declared_apply(struct pleat_core *core, uint32_t index, int32_t asked)
 {
+    struct pleat_component *component = component_at(core, index);
+    struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, index);
     component->maximum = asked;
-    component->asked = component->declared ? asked : 0;
-    if (component->declared == 0 || component->declared >= asked)
+    if (!said)
+        return;
+    said->asked = said->declared ? asked : 0;
+    if (said->declared == 0 || said->declared >= asked)
         return;
     /* the user's minimum holds, and the application must accept some size up to the maximum */
     int32_t least = pleat_accept_smallest(&core->view, component);
-    int32_t most = pleat_larger(component->declared, pleat_larger(least, 1));
+    int32_t most = pleat_larger(said->declared, pleat_larger(least, 1));
     if (most < asked)
         component->maximum = most;
 }
 
-void declared_forget(struct pleat_component *component)
+void declared_forget(struct pleat_core *core, uint32_t component)
 {
-    if (component->declared)
-        component->maximum = component->asked;
-    component->declared = component->asked = 0;
+    struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, component);
+    if (!said)
+        return;
+    if (said->declared)
+        component_at(core, component)->maximum = said->asked;
+    said->declared = said->asked = 0;
 }
 
 int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -132,7 +138,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
         return rc;
     tally_out(core, event->component);
     component->minimum = wish.minimum;
-    declared_apply(core, component, wish.maximum);
+    declared_apply(core, event->component, wish.maximum);
     if (component->initial > wish.maximum)
         component->initial = wish.maximum;
     if (component->initial && component->initial < component->minimum)
@@ -144,9 +150,9 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
-/* The limits of a partition that make sense, for one that waits or runs. */
-static int check_partition(const struct pleat_component *component, const struct pleat_event *event,
-                           struct pleat_error *err)
+/* The limits of a partition that make sense, for one that waits or runs; least: as before. */
+static int check_partition(const struct pleat_component *component, int32_t least,
+                           const struct pleat_event *event, struct pleat_error *err)
 {
     int32_t minimum = event->u.partition.minimum, maximum = event->u.partition.maximum;
     if (pleat_state_is_final((enum pleat_state)component->state) ||
@@ -174,7 +180,7 @@ static int check_partition(const struct pleat_component *component, const struct
         component->state == PLEAT_RESIZING && component->processors < component->target
             ? component->processors
             : component->target;
-    if (minimum > component->partition_least && certain < minimum && certain < component->processes)
+    if (minimum > least && certain < minimum && certain < component->processes)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processors, fewer than a minimum of %d: grow it first",
                                certain, minimum);
@@ -184,28 +190,34 @@ static int check_partition(const struct pleat_component *component, const struct
 int on_partition(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *component = component_at(core, event->component);
-    struct pleat_component wish = *component;
-    int rc = check_partition(component, event, err);
+    struct pleat_folding before = *pleat_view_folding(&core->view, component);
+    int rc = check_partition(component, before.partition_least, event, err);
     if (rc)
         return rc;
-    wish.partition_least = event->u.partition.minimum;
-    wish.partition_most = event->u.partition.maximum;
-    rc = limits_check_fits(core, &wish, err);
+    struct pleat_folding *folding = side_make(core, SIDE_FOLDING, event->component);
+    if (!folding)
+        return PLEAT_E_NOMEM;
+    tally_out(core, event->component);
+    folding->partition_least = event->u.partition.minimum;
+    folding->partition_most = event->u.partition.maximum;
+    rc = limits_check_fits(core, component, err);
+    if (rc) {
+        folding->partition_least = before.partition_least;
+        folding->partition_most = before.partition_most;
+    } else {
+        folding->mpl_first = (uint8_t)event->u.partition.mpl;
+    }
+    tally_in(core, event->component);
     if (rc)
         return rc;
     /* for a job just submitted this is no change */
-    bool first = component->state == PLEAT_QUEUED && !component->partition_least &&
-                 !component->partition_most;
-    tally_out(core, event->component);
-    component->partition_least = wish.partition_least;
-    component->partition_most = wish.partition_most;
-    component->mpl_first = (uint8_t)event->u.partition.mpl;
-    tally_in(core, event->component);
+    bool first =
+        component->state == PLEAT_QUEUED && !before.partition_least && !before.partition_most;
     struct pleat_effect *note =
         first ? NULL : emit_note(core, PLEAT_NOTE_LIMITS, event->component, component->job);
     if (note) {
-        note->u.change.processors = component->partition_least;
-        note->u.change.processes = component->partition_most;
+        note->u.change.processors = folding->partition_least;
+        note->u.change.processes = folding->partition_most;
     }
     resize_to_limits(core, event->component);
     core->wants_pass = true;
@@ -221,12 +233,16 @@ int on_declared(struct pleat_core *core, const struct pleat_event *event, struct
         event->u.declared.run != component->run || component->kind != PLEAT_MALLEABLE ||
         pleat_view_folds(component))
         return PLEAT_CORE_STALE; /* the run is over, or its size cannot change */
-    if (maximum < 0 || maximum > PLEAT_SIZE_MAX || maximum == component->declared)
+    if (maximum < 0 || maximum > PLEAT_SIZE_MAX ||
+        maximum == pleat_view_declaration(&core->view, component)->declared)
         return PLEAT_CORE_STALE;
-    int32_t asked = pleat_view_asked(component), before = component->maximum;
+    struct pleat_declaration *said = side_make(core, SIDE_DECLARATION, event->component);
+    if (!said)
+        return PLEAT_E_NOMEM;
+    int32_t asked = pleat_view_asked(&core->view, component), before = component->maximum;
     tally_out(core, event->component);
-    component->declared = maximum;
-    declared_apply(core, component, asked);
+    said->declared = maximum;
+    declared_apply(core, event->component, asked);
     tally_in(core, event->component);
     if (component->maximum != before)
         limits_changed(core, event->component);

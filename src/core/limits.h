@@ -13,6 +13,6 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
  */
 void limits_changed(struct pleat_core *core, uint32_t component);
 /* The run is over: what its application said of itself does not hold any more. */
-void declared_forget(struct pleat_component *component);
+void declared_forget(struct pleat_core *core, uint32_t component);
 
 #endif

@@ -66,11 +66,9 @@
     X(59, young)                                                                                   \
     X(61, first_timing)                                                                            \
     X(63, job_class)                                                                               \
-    X(64, mpl_max)                                                                                 \
     X(65, mpl)                                                                                     \
     X(66, preempted)                                                                               \
     X(67, buffer)                                                                                  \
-    X(68, partition_most)                                                                          \
     X(70, lead)                                                                                    \
     X(71, sibling)                                                                                 \
     X(72, total)                                                                                   \
@@ -81,8 +79,6 @@
     X(77, claimed_us)                                                                              \
     X(78, staging)                                                                                 \
     X(79, below)                                                                                   \
-    X(81, partition_least)                                                                         \
-    X(82, mpl_first)                                                                               \
     X(84, first_need)                                                                              \
     X(85, first_dependent)                                                                         \
     X(86, group)                                                                                   \
@@ -91,9 +87,7 @@
     X(89, in_group)                                                                                \
     X(91, failed_starts)                                                                           \
     X(92, untold)                                                                                  \
-    X(94, signalled)                                                                               \
-    X(99, declared)                                                                                \
-    X(100, asked)
+    X(94, signalled)
 
 /* Beside the record of a component, with numbers of the same list. */
 #define TERMS_MEMBERS(X)                                                                           \
@@ -102,6 +96,16 @@
     X(95, signal_script)                                                                           \
     X(97, signal_lead_us)                                                                          \
     X(98, signal_number)
+
+#define FOLDING_MEMBERS(X)                                                                         \
+    X(64, mpl_max)                                                                                 \
+    X(68, partition_most)                                                                          \
+    X(81, partition_least)                                                                         \
+    X(82, mpl_first)
+
+#define DECLARATION_MEMBERS(X)                                                                     \
+    X(99, declared)                                                                                \
+    X(100, asked)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
@@ -247,6 +251,8 @@
 
 #define OF_COMPONENT(number, member) COLUMN(pleat_component, number, member)
 #define OF_TERMS(number, member) COLUMN(pleat_terms, number, member)
+#define OF_FOLDING(number, member) COLUMN(pleat_folding, number, member)
+#define OF_DECLARATION(number, member) COLUMN(pleat_declaration, number, member)
 #define OF_SITE(number, member) COLUMN(pleat_site, number, member)
 #define OF_CLAIM(number, member) COLUMN(pleat_claim, number, member)
 #define OF_PIECE(number, member) COLUMN(pleat_piece, number, member)
@@ -260,8 +266,12 @@
 #define OF_GROUP(number, member) COLUMN(pleat_group, number, member)
 
 const struct column component_columns[] = {COMPONENT_MEMBERS(OF_COMPONENT){0}};
-const struct column terms_columns[] = {TERMS_MEMBERS(OF_TERMS){0}};
-const struct column *const side_columns[SIDE_COUNT] = {[SIDE_TERMS] = terms_columns};
+static const struct column terms_columns[] = {TERMS_MEMBERS(OF_TERMS){0}};
+static const struct column folding_columns[] = {FOLDING_MEMBERS(OF_FOLDING){0}};
+static const struct column declaration_columns[] = {DECLARATION_MEMBERS(OF_DECLARATION){0}};
+const struct column *const side_columns[SIDE_COUNT] = {[SIDE_TERMS] = terms_columns,
+                                                       [SIDE_FOLDING] = folding_columns,
+                                                       [SIDE_DECLARATION] = declaration_columns};
 const struct column site_columns[] = {SITE_MEMBERS(OF_SITE){0}};
 const struct column claim_columns[] = {CLAIM_MEMBERS(OF_CLAIM){0}};
 const struct column piece_columns[] = {PIECE_MEMBERS(OF_PIECE){0}};
@@ -278,6 +288,8 @@ const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
  * and less the indexes between a component and what stands beside it. */
 #define COMPONENT_WIDTH(number, member) WIDTH(pleat_component, member)
 #define TERMS_WIDTH(number, member) WIDTH(pleat_terms, member)
+#define FOLDING_WIDTH(number, member) WIDTH(pleat_folding, member)
+#define DECLARATION_WIDTH(number, member) WIDTH(pleat_declaration, member)
 #define SITE_WIDTH(number, member) WIDTH(pleat_site, member)
 #define CLAIM_WIDTH(number, member) WIDTH(pleat_claim, member)
 #define PIECE_WIDTH(number, member) WIDTH(pleat_piece, member)
@@ -285,11 +297,17 @@ const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 #define TIMING_WIDTH(number, member) WIDTH(pleat_timing, member)
 #define INPUT_WIDTH(number, member) WIDTH(pleat_input, member)
 #define LINK_WIDTH(number, member) WIDTH(pleat_link, member)
-_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint32_t) + 6 ==
+_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint32_t) + 8 ==
                    sizeof(struct pleat_component),
                "a member of pleat_component is not saved");
 _Static_assert((0 TERMS_MEMBERS(TERMS_WIDTH)) + sizeof(uint32_t) + 2 == sizeof(struct pleat_terms),
                "a member of pleat_terms is not saved");
+_Static_assert((0 FOLDING_MEMBERS(FOLDING_WIDTH)) + sizeof(uint32_t) + 2 ==
+                   sizeof(struct pleat_folding),
+               "a member of pleat_folding is not saved");
+_Static_assert((0 DECLARATION_MEMBERS(DECLARATION_WIDTH)) + sizeof(uint32_t) ==
+                   sizeof(struct pleat_declaration),
+               "a member of pleat_declaration is not saved");
 _Static_assert((0 SITE_MEMBERS(SITE_WIDTH)) == sizeof(struct pleat_site),
                "a member of pleat_site is not saved");
 _Static_assert((0 CLAIM_MEMBERS(CLAIM_WIDTH)) + 2 == sizeof(struct pleat_claim),

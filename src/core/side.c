@@ -11,6 +11,10 @@ static const struct {
 } kinds[SIDE_COUNT] = {
     [SIDE_TERMS] = {sizeof(struct pleat_terms), offsetof(struct pleat_component, terms),
                     &pleat_no_terms},
+    [SIDE_FOLDING] = {sizeof(struct pleat_folding), offsetof(struct pleat_component, folding),
+                      &pleat_no_folding},
+    [SIDE_DECLARATION] = {sizeof(struct pleat_declaration),
+                          offsetof(struct pleat_component, declaration), &pleat_no_declaration},
 };
 
 static uint32_t index_of(const struct pleat_component *component, enum side side)
@@ -58,6 +62,8 @@ void sides_finish(struct pleat_core *core)
 void sides_sync_view(struct pleat_core *core)
 {
     core->view.terms = (const void *)core->sides[SIDE_TERMS].items;
+    core->view.foldings = (const void *)core->sides[SIDE_FOLDING].items;
+    core->view.declarations = (const void *)core->sides[SIDE_DECLARATION].items;
 }
 
 /* A free record, made where there is none; PLEAT_NONE: out of memory. */

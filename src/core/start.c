@@ -40,8 +40,8 @@ static bool start_is_accepted(const struct pleat_core *core,
     struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
     int64_t mpl = event->u.start.mpl;
     return size <= processes && mpl >= 1 && mpl <= pleat_view_mpl(&core->view, component) &&
-           size <= pleat_view_partition_most(component) &&
-           size >= pleat_view_partition_least(component, processes) &&
+           size <= pleat_view_partition_most(&core->view, component) &&
+           size >= pleat_view_partition_least(&core->view, component, processes) &&
            pleat_mpl(processes, size) <= mpl && processes >= component->minimum &&
            processes <= component->maximum && pleat_sizes_floor(&sizes, processes) == processes;
 }

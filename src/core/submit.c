@@ -77,6 +77,8 @@ static const struct pleat_component fresh = {
     .first_timing = PLEAT_NONE,
     .buffer = PLEAT_NONE,
     .terms = PLEAT_NONE,
+    .folding = PLEAT_NONE,
+    .declaration = PLEAT_NONE,
     .exited = 1,
     .lead = PLEAT_NONE,
     .sibling = PLEAT_NONE,
@@ -113,6 +115,18 @@ static void take_record(struct pleat_core *core, uint32_t next_free)
         core->view.component_count = (uint32_t)++core->components.count;
 }
 
+/* Notes the most processes that a processor is to have; the component is not taken yet. */
+static int ask_folding(struct pleat_core *core, uint8_t mpl_max)
+{
+    if (mpl_max == 0)
+        return 0;
+    struct pleat_folding *folding = side_make(core, SIDE_FOLDING, pleat_core_next_component(core));
+    if (!folding)
+        return PLEAT_E_NOMEM;
+    folding->mpl_max = mpl_max;
+    return 0;
+}
+
 int on_submit(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     /* built in place: a simulation does this for every job */
@@ -122,7 +136,8 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     uint32_t next_free = PLEAT_NONE;
     if (core->free_component != PLEAT_NONE) {
         next_free = component->next;
-        side_drop(core, core->free_component);
+        if (side_any(component))
+            side_drop(core, core->free_component);
     }
     *component = fresh;
     component->job = event->u.submit.job;
@@ -135,14 +150,16 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     component->reference = event->u.submit.reference;
     component->priority = event->u.submit.priority;
     component->job_class = event->u.submit.job_class;
-    component->mpl_max = event->u.submit.mpl_max;
     component->wanted_site = event->u.submit.site;
     component->ordinal = event->u.submit.ordinal;
     component->flags = (uint16_t)(event->flags & ~PLEAT_COMPONENT_FOLLOWS);
     component->kind = event->u.submit.job_kind;
     component->sizes_kind = event->u.submit.sizes_kind;
-    int rc = check_submit(core, event, component, err);
+    int rc = ask_folding(core, event->u.submit.mpl_max);
+    if (!rc)
+        rc = check_submit(core, event, component, err);
     if (rc) { /* a free record again: ended and forgotten */
+        side_drop(core, pleat_core_next_component(core));
         component->state = PLEAT_DONE;
         component->aside = PLEAT_FORGOTTEN;
         component->next = next_free;

@@ -215,7 +215,7 @@ static void tally(struct pleat_core *core, uint32_t component, int sign)
     int32_t above = comp->target - pleat_accept_smallest(&core->view, comp);
     if (above > 0)
         site->reclaimable += sign * above;
-    if (comp->target < pleat_view_limit(comp))
+    if (comp->target < pleat_view_limit(&core->view, comp))
         site->growers += (uint32_t)sign;
 }
 

@@ -97,8 +97,11 @@ static int learn_limit(struct daemon *d, const struct job *job, uint64_t run, co
 {
     int64_t most = 0;
     int rc = pleat_get_int(params, "processors", true, 0, PLEAT_SIZE_MAX, &most, err);
-    if (rc || most == job_component(d, job)->declared)
+    if (rc)
         return rc;
+    const struct pleat_component *component = job_component(d, job);
+    if (most == pleat_view_declaration(pleat_core_view(d->core), component)->declared)
+        return 0;
     struct pleat_event event = {.kind = PLEAT_EV_DECLARED,
                                 .component = job->component,
                                 .u.declared = {.run = run, .maximum = (int32_t)most}};

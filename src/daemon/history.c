@@ -54,11 +54,12 @@ json_t *history_entry(struct daemon *d, struct job *job)
     bool over = pleat_state_is_final((enum pleat_state)c->state);
     if (!over)
         account_until(account, now_us);
-    json_t *object =
-        json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "job", (json_int_t)job->id, "name",
-                  job_name(d, job->id), "kind", pleat_kind_name((enum pleat_job_kind)c->kind),
-                  "state", pleat_state_name((enum pleat_state)c->state), "min", job_minimum(c),
-                  "max", job_maximum(c), "attempt", (int)c->attempt, "archived", 0);
+    json_t *object = json_pack(
+        "{s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "job", (json_int_t)job->id, "name",
+        job_name(d, job->id), "kind", pleat_kind_name((enum pleat_job_kind)c->kind), "state",
+        pleat_state_name((enum pleat_state)c->state), "min",
+        job_minimum(pleat_core_view(d->core), c), "max", job_maximum(pleat_core_view(d->core), c),
+        "attempt", (int)c->attempt, "archived", 0);
     if (!object)
         return NULL;
     json_object_set_new(object, "reason",

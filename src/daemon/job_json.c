@@ -44,18 +44,18 @@ static json_t *reason_to_json(struct daemon *d, const struct pleat_component *co
                : json_string(pleat_reason_name((enum pleat_reason)component->reason));
 }
 
-int32_t job_minimum(const struct pleat_component *c)
+int32_t job_minimum(const struct pleat_view *view, const struct pleat_component *c)
 {
     if (!pleat_view_folds(c))
         return c->minimum;
-    int32_t least = pleat_view_partition_least(c, c->mpl > 0 ? c->processes : c->maximum);
+    int32_t least = pleat_view_partition_least(view, c, c->mpl > 0 ? c->processes : c->maximum);
     int32_t fewest = c->mpl > 0 ? pleat_mpl(c->processes, c->mpl) : 1;
     return least > fewest ? least : fewest;
 }
 
-int32_t job_maximum(const struct pleat_component *c)
+int32_t job_maximum(const struct pleat_view *view, const struct pleat_component *c)
 {
-    int32_t most = pleat_view_folds(c) ? pleat_view_partition_most(c) : PLEAT_SIZE_MAX;
+    int32_t most = pleat_view_folds(c) ? pleat_view_partition_most(view, c) : PLEAT_SIZE_MAX;
     int32_t processes = pleat_view_folds(c) && c->mpl > 0 ? c->processes : c->maximum;
     return most < processes ? most : processes;
 }
@@ -181,10 +181,10 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "job", json_integer(job->id));
     json_object_set_new(object, "name", json_string(name ? name : ""));
     add_terms(d, object, job, c);
-    json_object_set_new(object, "min", json_integer(job_minimum(c)));
-    json_object_set_new(object, "max", json_integer(job_maximum(c)));
-    json_object_set_new(object, "declared_max",
-                        c->declared ? json_integer(c->declared) : json_null());
+    json_object_set_new(object, "min", json_integer(job_minimum(pleat_core_view(d->core), c)));
+    json_object_set_new(object, "max", json_integer(job_maximum(pleat_core_view(d->core), c)));
+    int32_t declared = pleat_view_declaration(pleat_core_view(d->core), c)->declared;
+    json_object_set_new(object, "declared_max", declared ? json_integer(declared) : json_null());
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
     json_object_set_new(object, "promised_s",
@@ -260,7 +260,8 @@ json_t *job_brief(struct daemon *d, struct job *job)
         "{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i, s:o, s:O?}", "job",
         (json_int_t)job->id, "name", name ? name : "", "state",
         pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c), "text", text,
-        "min", job_minimum(c), "max", job_maximum(c), "processors", c->processors, "wait_s",
+        "min", job_minimum(pleat_core_view(d->core), c), "max",
+        job_maximum(pleat_core_view(d->core), c), "processors", c->processors, "wait_s",
         (double)spans.wait_us / 1e6, "run_s", json_seconds(spans.run_us), "exit_code",
         over ? json_integer(c->code) : json_null(), "signal",
         over && c->signal ? json_integer(c->signal) : json_null(), "progress",

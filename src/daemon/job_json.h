@@ -25,8 +25,8 @@ bool job_add_untaken(const struct daemon *d, json_t *object, int64_t job);
 /* How many jobs there are in each state, without states that have none: {"queued":1,..}. */
 json_t *jobs_counts(struct daemon *d);
 /* The fewest and the most processors that a job may have, whether it folds or not. */
-int32_t job_minimum(const struct pleat_component *c);
-int32_t job_maximum(const struct pleat_component *c);
+int32_t job_minimum(const struct pleat_view *view, const struct pleat_component *c);
+int32_t job_maximum(const struct pleat_view *view, const struct pleat_component *c);
 /* How many processes the job has now. */
 int32_t job_processes(struct daemon *d, int64_t job, const struct pleat_component *c);
 /* Sets submit_s, start_s, end_s, wait_s, run_s. */

@@ -282,8 +282,10 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
         return rc;
     const struct pleat_component *component = job_component(client->daemon, job);
     bool folds = pleat_view_folds(component);
-    int64_t minimum = folds ? component->partition_least : component->minimum;
-    int64_t maximum = folds ? component->partition_most : pleat_view_asked(component);
+    const struct pleat_view *view = pleat_core_view(client->daemon->core);
+    const struct pleat_folding *folding = pleat_view_folding(view, component);
+    int64_t minimum = folds ? folding->partition_least : component->minimum;
+    int64_t maximum = folds ? folding->partition_most : pleat_view_asked(view, component);
     rc = pleat_get_int(params, "min", false, 0, PLEAT_SIZE_MAX, &minimum, err);
     if (!rc)
         rc = pleat_get_int(params, "max", false, 1, PLEAT_SIZE_MAX, &maximum, err);
@@ -307,7 +309,7 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
         input.event.kind = PLEAT_EV_PARTITION;
         input.event.u.partition.minimum = (int32_t)minimum;
         input.event.u.partition.maximum = (int32_t)maximum;
-        input.event.u.partition.mpl = component->mpl_first;
+        input.event.u.partition.mpl = folding->mpl_first;
     }
     return method_input(client, &input, err);
 }

@@ -282,10 +282,10 @@ int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat
         (json_int_t)job->id, "name", job_name(d, job->id), "state",
         pleat_state_name((enum pleat_state)c->state), "kind",
         pleat_kind_name((enum pleat_job_kind)c->kind), "now_s", (double)daemon_now_us(d) / 1e6,
-        "queued_s", queued_s, "start_s", json_seconds(c->start_us), "min", job_minimum(c), "max",
-        job_maximum(c), "processors", c->processors, "target", c->target, "attempt",
-        (int)c->attempt, "text", job_account(d, job)->text, "policies", policies_of(d), "decisions",
-        decisions);
+        "queued_s", queued_s, "start_s", json_seconds(c->start_us), "min",
+        job_minimum(pleat_core_view(d->core), c), "max", job_maximum(pleat_core_view(d->core), c),
+        "processors", c->processors, "target", c->target, "attempt", (int)c->attempt, "text",
+        job_account(d, job)->text, "policies", policies_of(d), "decisions", decisions);
     rc = object ? add_present(d, job->component, object, err)
                 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc) {

@@ -43,7 +43,7 @@ struct pleat_component {
     /* what policies look at for many at every pass stands together */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
     uint32_t ends_previous, ends_next; /* the same: by expected end, per site, if indexed */
-    int32_t minimum, maximum;          /* as asked; see `asked` */
+    int32_t minimum, maximum;          /* as asked; but see struct pleat_declaration */
     int32_t earmarked;                 /* processors held for it as earmarks, all at `site` */
     int32_t target;      /* processors once the resize under way is over; = processors without */
     int64_t estimate_us; /* 0: none */
@@ -103,7 +103,7 @@ struct pleat_component {
     uint32_t group;           /* PLEAT_NONE: of none */
     uint32_t first_timing;    /* what its iterations took, by size; PLEAT_NONE: nothing is known */
     uint32_t buffer;          /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
-    uint32_t terms;           /* its record beside this one: see below; PLEAT_NONE */
+    uint32_t terms, folding, declaration; /* its records beside this one: see below; PLEAT_NONE */
     uint32_t lead; /* the first of its job, maybe itself; PLEAT_NONE: it is the only one */
 
     uint16_t tries;
@@ -118,12 +118,8 @@ struct pleat_component {
     int64_t due_us; /* to be done by then; PLEAT_NEVER */
     int64_t last_try_us;
     int16_t priority;
-    uint8_t job_class;       /* enum pleat_job_class */
-    uint8_t preempted;       /* how often it was; 255: or more often */
-    uint8_t mpl_max;         /* FOLDS: as asked; 0: as configured */
-    uint8_t mpl_first;       /* FOLDS: the MPL at which it starts, if it can */
-    int32_t partition_most;  /* FOLDS: processors that it may have, as asked; 0: no limit */
-    int32_t partition_least; /* FOLDS: that it has at least, or one for each process */
+    uint8_t job_class; /* enum pleat_job_class */
+    uint8_t preempted; /* how often it was; 255: or more often */
 
     /* a job of several components, its files, and what it waits for */
     int64_t files_us;     /* its files are expected there then; 0: they are there */
@@ -134,15 +130,10 @@ struct pleat_component {
     uint32_t files_site;  /* where its files are, or are being brought; PLEAT_NONE */
     uint32_t retries;     /* claims that failed after its files had been waited for */
     uint32_t first_need;  /* the jobs that it waits for: dependencies; PLEAT_NONE */
-
-    /* what its application said */
-    int32_t declared; /* of the present run: processors that it can use at most; 0: any number */
-    int32_t asked;    /* with that: the maximum as its user asked, of which `maximum` is what the
-                       * application can use; 0 without */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 352 &&
-                   offsetof(struct pleat_component, submit_us) == 264,
+_Static_assert(sizeof(struct pleat_component) == 344 &&
+                   offsetof(struct pleat_component, submit_us) == 272,
                "no padding in a component, and what most jobs need stands in front");
 
 /* Beside the record of a component: what only some have. One without such a record, whose index is
@@ -157,7 +148,26 @@ struct pleat_terms {
     int64_t signal_lead_us;         /* between the signal and the time limit */
 };
 
+/* FOLDS: what its user asked of it. */
+struct pleat_folding {
+    uint32_t component;      /* as in pleat_terms */
+    int32_t partition_most;  /* processors that it may have, as asked; 0: no limit */
+    int32_t partition_least; /* that it has at least, or one for each process */
+    uint8_t mpl_max;         /* as asked; 0: as configured */
+    uint8_t mpl_first;       /* the MPL at which it starts, if it can */
+};
+
+/* What its application said of the present run. */
+struct pleat_declaration {
+    uint32_t component; /* as in pleat_terms */
+    int32_t declared;   /* processors that it can use at most; 0: any number */
+    int32_t asked;      /* with that: the maximum as its user asked, of which the component's
+                         * `maximum` is what the application can use; 0 without */
+};
+
 extern const struct pleat_terms pleat_no_terms;
+extern const struct pleat_folding pleat_no_folding;
+extern const struct pleat_declaration pleat_no_declaration;
 
 /* The `aside` of a component that has ended and was forgotten: its record is free. */
 enum { PLEAT_FORGOTTEN = 1 };

@@ -27,11 +27,12 @@ static bool is_folded(const struct pleat_component *component)
     return pleat_view_folds(component) && component->mpl > 0;
 }
 
-static __attribute__((cold)) int32_t folded_smallest(const struct pleat_component *component)
+static __attribute__((cold)) int32_t folded_smallest(const struct pleat_view *view,
+                                                     const struct pleat_component *component)
 {
     return pleat_larger(
         pleat_mpl(component->processes, component->mpl), /* rounded up, as MPLs are */
-        pleat_view_partition_least(component, component->processes));
+        pleat_view_partition_least(view, component, component->processes));
 }
 
 /* The fewest processors on which a folding component may start. */
@@ -42,8 +43,8 @@ static __attribute__((cold)) int32_t folding_start(const struct pleat_view *view
     if (processes <= 0 || processes > component->maximum)
         return 0;
     int32_t least = pleat_larger(pleat_mpl(processes, pleat_view_mpl(view, component)),
-                                 pleat_view_partition_least(component, processes));
-    return least <= pleat_view_partition_most(component) ? least : 0;
+                                 pleat_view_partition_least(view, component, processes));
+    return least <= pleat_view_partition_most(view, component) ? least : 0;
 }
 
 int32_t pleat_accept_processes(const struct pleat_view *view,
@@ -53,9 +54,9 @@ int32_t pleat_accept_processes(const struct pleat_view *view,
     int32_t most = component->maximum;
     if (processors < 1 || mpl < 1)
         return 0;
-    processors = pleat_smaller(processors, pleat_view_partition_most(component));
+    processors = pleat_smaller(processors, pleat_view_partition_most(view, component));
     /* the partition may be smaller only with one process on each */
-    if (processors < component->partition_least)
+    if (processors < pleat_view_folding(view, component)->partition_least)
         mpl = 1;
     if (component->initial > 0) { /* no fewer than the fewest that are accepted */
         int32_t fewest = size_ceil(view, component, component->minimum);
@@ -73,8 +74,8 @@ int32_t pleat_accept_smallest(const struct pleat_view *view,
                               const struct pleat_component *component)
 {
     if (pleat_view_folds(component)) {
-        int32_t least =
-            is_folded(component) ? folded_smallest(component) : folding_start(view, component);
+        int32_t least = is_folded(component) ? folded_smallest(view, component)
+                                             : folding_start(view, component);
         return least ? least : PLEAT_SIZE_MAX;
     }
     if (component->minimum == 0)
@@ -86,10 +87,11 @@ int32_t pleat_accept_smallest(const struct pleat_view *view,
 int32_t pleat_accept_largest(const struct pleat_view *view, const struct pleat_component *component)
 {
     if (is_folded(component))
-        return pleat_view_limit(component);
+        return pleat_view_limit(view, component);
     int32_t size = size_floor(view, component, pleat_smaller(component->maximum, component->cap));
-    return pleat_view_folds(component) ? pleat_smaller(size, pleat_view_partition_most(component))
-                                       : size;
+    return pleat_view_folds(component)
+               ? pleat_smaller(size, pleat_view_partition_most(view, component))
+               : size;
 }
 
 int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component)
@@ -105,7 +107,7 @@ int32_t pleat_accept_start_floor(const struct pleat_view *view,
 {
     if (pleat_view_folds(component))
         return pleat_smaller(
-            pleat_smaller(available, pleat_view_partition_most(component)),
+            pleat_smaller(available, pleat_view_partition_most(view, component)),
             pleat_accept_processes(view, component, available, pleat_view_mpl(view, component)));
     int32_t size = size_floor(view, component, pleat_smaller(available, component->maximum));
     return size >= component->minimum ? size : 0;
@@ -115,7 +117,7 @@ int32_t pleat_accept_next(const struct pleat_view *view, const struct pleat_comp
                           int32_t size)
 {
     if (is_folded(component))
-        return size < pleat_view_limit(component) ? size + 1 : 0;
+        return size < pleat_view_limit(view, component) ? size + 1 : 0;
     int32_t least = size + 1 > component->minimum ? size + 1 : component->minimum;
     int32_t next = size_ceil(view, component, least);
     return next <= pleat_smaller(component->maximum, component->cap) ? next : 0;
@@ -126,7 +128,7 @@ int32_t pleat_accept_grow(const struct pleat_view *view, const struct pleat_comp
 {
     if (offered <= 0)
         return 0;
-    int32_t limit = pleat_view_limit(component);
+    int32_t limit = pleat_view_limit(view, component);
     int32_t most = offered > limit - size ? limit : size + offered; /* no overflow */
     int32_t grown = is_folded(component) ? most : size_floor(view, component, most);
     /* a component is below its minimum only after it gave processors back: it does not grow to a
@@ -154,7 +156,7 @@ int32_t pleat_view_buffer_room(const struct pleat_view *view,
 {
     int32_t size =
         component->target > component->processors ? component->target : component->processors;
-    int32_t room = pleat_view_limit(component) - size - pleat_view_buffered(view, component);
+    int32_t room = pleat_view_limit(view, component) - size - pleat_view_buffered(view, component);
     return room > 0 ? room : 0;
 }
 

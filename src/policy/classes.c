@@ -70,7 +70,8 @@ static int32_t fewest(const struct pleat_view *view, const struct pleat_componen
 static int32_t most_at(const struct pleat_pass *pass, const struct pleat_component *component,
                        uint32_t site)
 {
-    return pleat_smaller(pass->view->sites[site].capacity, pleat_view_partition_most(component));
+    return pleat_smaller(pass->view->sites[site].capacity,
+                         pleat_view_partition_most(pass->view, component));
 }
 
 /* The start of a component that needs more processes than the site has processors, or than the
@@ -81,7 +82,7 @@ static struct pleat_start_size start_too_large(const struct pleat_view *view,
 {
     int32_t processes = fewest(view, component), mpl = pleat_view_mpl(view, component);
     if (processors < 1 || pleat_mpl(processes, processors) > mpl ||
-        processors < pleat_view_partition_least(component, processes))
+        processors < pleat_view_partition_least(view, component, processes))
         return (struct pleat_start_size){0};
     return (struct pleat_start_size){
         .processors = pleat_smaller(processors, processes), .processes = processes, .mpl = mpl};

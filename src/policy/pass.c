@@ -16,10 +16,11 @@ static bool stands_in_shadow(const struct pleat_pass *pass, const struct pleat_c
             pleat_view_expected_run(component, size) > shadow->at_us - pass->view->now_us);
 }
 
-static int32_t smallest_folded(const struct pleat_component *component,
+static int32_t smallest_folded(const struct pleat_view *view,
+                               const struct pleat_component *component,
                                struct pleat_start_size size)
 {
-    int32_t least = pleat_view_partition_least(component, size.processes);
+    int32_t least = pleat_view_partition_least(view, component, size.processes);
     int32_t fewest = pleat_mpl(size.processes, size.mpl);
     return fewest > least ? fewest : least;
 }
@@ -30,7 +31,7 @@ static int32_t counted(const struct pleat_pass *pass, const struct pleat_compone
 {
     if (!pass->shrinkable || component->kind != PLEAT_MALLEABLE)
         return size.processors;
-    int32_t smallest = pleat_view_folds(component) ? smallest_folded(component, size)
+    int32_t smallest = pleat_view_folds(component) ? smallest_folded(pass->view, component, size)
                                                    : pleat_accept_smallest(pass->view, component);
     return smallest < size.processors ? smallest : size.processors;
 }
@@ -61,12 +62,14 @@ static __attribute__((cold)) struct pleat_start_size
 within_partition(const struct pleat_view *view, const struct pleat_component *component,
                  struct pleat_start_size size, int32_t available)
 {
-    int32_t most = pleat_view_partition_most(component), allowed = pleat_view_mpl(view, component);
-    if (component->mpl_first > 1) {
-        int32_t first = pleat_mpl(size.processes, pleat_smaller(component->mpl_first, allowed));
+    int32_t most = pleat_view_partition_most(view, component),
+            allowed = pleat_view_mpl(view, component);
+    int32_t mpl_first = pleat_view_folding(view, component)->mpl_first;
+    if (mpl_first > 1) {
+        int32_t first = pleat_mpl(size.processes, pleat_smaller(mpl_first, allowed));
         most = pleat_smaller(most, first);
     }
-    int32_t least = pleat_view_partition_least(component, size.processes);
+    int32_t least = pleat_view_partition_least(view, component, size.processes);
     int32_t processors = pleat_smaller(size.processors, most);
     size.processors = processors < least ? least : processors;
     if (size.processors > available)
@@ -94,7 +97,9 @@ struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t compon
         size.mpl = pleat_view_mpl(view, comp);
     if (size.processes == 0)
         size.processes = pleat_accept_processes(view, comp, size.processors, size.mpl);
-    bool limited = comp->partition_most > 0 || comp->partition_least > 0 || comp->mpl_first > 1;
+    const struct pleat_folding *folding = pleat_view_folding(view, comp);
+    bool limited =
+        folding->partition_most > 0 || folding->partition_least > 0 || folding->mpl_first > 1;
     return limited ? within_partition(view, comp, size, available) : size;
 }
 

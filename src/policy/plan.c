@@ -176,8 +176,8 @@ bool pleat_plan_start_folded(struct pleat_plan *plan, uint32_t component, uint32
 {
     const struct pleat_component *comp = &plan->view->components[component];
     return pleat_view_folds(comp) && processors <= processes && mpl >= 1 &&
-           processors <= pleat_view_partition_most(comp) &&
-           processors >= pleat_view_partition_least(comp, processes) &&
+           processors <= pleat_view_partition_most(plan->view, comp) &&
+           processors >= pleat_view_partition_least(plan->view, comp, processes) &&
            mpl <= pleat_view_mpl(plan->view, comp) && pleat_mpl(processes, processors) <= mpl &&
            start(plan, component, site, processors, processes, mpl);
 }

@@ -17,7 +17,10 @@ PLEAT_ARRAY(pleat_history, struct pleat_history_row);
 struct pleat_view {
     int64_t now_us;
     const struct pleat_component *components;
-    const struct pleat_terms *terms; /* beside components; read by pleat_view_terms */
+    /* beside components: read by pleat_view_terms, ... */
+    const struct pleat_terms *terms;
+    const struct pleat_folding *foldings;
+    const struct pleat_declaration *declarations;
     const struct pleat_site *sites;
     const struct pleat_size_list *size_lists;
     const struct pleat_timing *timings;
@@ -56,6 +59,20 @@ static inline const struct pleat_terms *pleat_view_terms(const struct pleat_view
                                                          const struct pleat_component *component)
 {
     return component->terms != PLEAT_NONE ? &view->terms[component->terms] : &pleat_no_terms;
+}
+
+static inline const struct pleat_folding *
+pleat_view_folding(const struct pleat_view *view, const struct pleat_component *component)
+{
+    return component->folding != PLEAT_NONE ? &view->foldings[component->folding]
+                                            : &pleat_no_folding;
+}
+
+static inline const struct pleat_declaration *
+pleat_view_declaration(const struct pleat_view *view, const struct pleat_component *component)
+{
+    return component->declaration != PLEAT_NONE ? &view->declarations[component->declaration]
+                                                : &pleat_no_declaration;
 }
 
 /* How long a size of a component lasts at least: until then no policy changes it. */
@@ -232,8 +249,8 @@ static inline int32_t pleat_view_mpl(const struct pleat_view *view,
 {
     if (component->mpl > 0)
         return component->mpl;
-    return component->mpl_max > 0 && component->mpl_max < view->mpl_max ? component->mpl_max
-                                                                        : view->mpl_max;
+    int32_t asked = pleat_view_folding(view, component)->mpl_max;
+    return asked > 0 && asked < view->mpl_max ? asked : view->mpl_max;
 }
 
 /* The multiprogramming level of these processes on these processors (Utrera 2010, equation 3.1). */
@@ -244,30 +261,37 @@ static inline int32_t pleat_mpl(int32_t processes, int32_t processors)
 
 /* The most processors that a folding component may have as its user wants it; and the fewest, if it
  * has `processes` processes. */
-static inline int32_t pleat_view_partition_most(const struct pleat_component *component)
+static inline int32_t pleat_view_partition_most(const struct pleat_view *view,
+                                                const struct pleat_component *component)
 {
-    return component->partition_most > 0 ? component->partition_most : PLEAT_SIZE_MAX;
+    int32_t most = pleat_view_folding(view, component)->partition_most;
+    return most > 0 ? most : PLEAT_SIZE_MAX;
 }
 
-static inline int32_t pleat_view_partition_least(const struct pleat_component *component,
+static inline int32_t pleat_view_partition_least(const struct pleat_view *view,
+                                                 const struct pleat_component *component,
                                                  int32_t processes)
 {
-    return component->partition_least < processes ? component->partition_least : processes;
+    int32_t least = pleat_view_folding(view, component)->partition_least;
+    return least < processes ? least : processes;
 }
 
 /* The maximum of a component as its user asked, whatever its application says. */
-static inline int32_t pleat_view_asked(const struct pleat_component *component)
+static inline int32_t pleat_view_asked(const struct pleat_view *view,
+                                       const struct pleat_component *component)
 {
-    return component->declared ? component->asked : component->maximum;
+    const struct pleat_declaration *said = pleat_view_declaration(view, component);
+    return said->declared ? said->asked : component->maximum;
 }
 
 /* The most processors that a component may have by its own limits: a folding one that runs, one for
  * each of its processes, and no more than its partition may have. */
-static inline int32_t pleat_view_limit(const struct pleat_component *component)
+static inline int32_t pleat_view_limit(const struct pleat_view *view,
+                                       const struct pleat_component *component)
 {
     int32_t most = component->maximum;
     if (pleat_view_folds(component)) {
-        int32_t partition = pleat_view_partition_most(component);
+        int32_t partition = pleat_view_partition_most(view, component);
         most = component->mpl > 0 ? component->processes : most;
         most = partition < most ? partition : most;
     }

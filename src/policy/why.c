@@ -200,11 +200,11 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
 }
 
 /* A component's limit, without the size at which its user holds it. */
-static int32_t uncapped(const struct pleat_component *component)
+static int32_t uncapped(const struct pleat_view *view, const struct pleat_component *component)
 {
     struct pleat_component free_one = *component;
     free_one.cap = PLEAT_SIZE_MAX;
-    return pleat_view_limit(&free_one);
+    return pleat_view_limit(view, &free_one);
 }
 
 struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t component)
@@ -225,11 +225,11 @@ struct pleat_size_answer pleat_why_size(const struct pleat_pass *pass, uint32_t 
         answer.code = PLEAT_SIZE_RESIZING;
     else if (is_decided(pass, component))
         answer.code = PLEAT_SIZE_NEXT;
-    else if (answer.next == 0 && comp->cap < uncapped(comp))
+    else if (answer.next == 0 && comp->cap < uncapped(view, comp))
         answer.code = PLEAT_SIZE_CAPPED;
     else if (answer.next == 0)
-        answer.code =
-            comp->processors >= pleat_view_limit(comp) ? PLEAT_SIZE_AT_MAXIMUM : PLEAT_SIZE_NO_SIZE;
+        answer.code = comp->processors >= pleat_view_limit(view, comp) ? PLEAT_SIZE_AT_MAXIMUM
+                                                                       : PLEAT_SIZE_NO_SIZE;
     else
         what_is_left(pass, component, &answer);
     return answer;

@@ -20,6 +20,8 @@ struct pleat_core *world_core_of(const struct pleat_string *bytes)
 struct records {
     struct pleat_component component;
     struct pleat_terms terms;
+    struct pleat_folding folding;
+    struct pleat_declaration declaration;
 };
 
 static void records_of(const struct pleat_view *view, uint32_t index, struct records *records)
@@ -28,7 +30,12 @@ static void records_of(const struct pleat_view *view, uint32_t index, struct rec
     memset(records, 0, sizeof(*records)); /* the padding, too */
     memcpy(&records->component, component, sizeof(*component));
     memcpy(&records->terms, pleat_view_terms(view, component), sizeof(records->terms));
+    memcpy(&records->folding, pleat_view_folding(view, component), sizeof(records->folding));
+    memcpy(&records->declaration, pleat_view_declaration(view, component),
+           sizeof(records->declaration));
     records->component.terms = records->terms.component = PLEAT_NONE;
+    records->component.folding = records->folding.component = PLEAT_NONE;
+    records->component.declaration = records->declaration.component = PLEAT_NONE;
 }
 
 void world_check_recovery(const struct world *world)

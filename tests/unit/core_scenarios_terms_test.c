@@ -512,7 +512,8 @@ static void test_an_application_that_can_use_fewer(void **state)
     limits_are(&h, component, 2, 2);
     assert_int_equal(declares(&h, component, 0), 0);
     limits_are(&h, component, 2, 8);
-    assert_int_equal(hand_component(&h, component)->asked, 0);
+    assert_int_equal(
+        pleat_view_declaration(pleat_core_view(h.core), hand_component(&h, component))->asked, 0);
     assert_int_equal(declares(&h, component, 0), PLEAT_CORE_STALE); /* no news */
     assert_int_equal(declares(&h, component, -1), PLEAT_CORE_STALE);
     hand_finish(&h);

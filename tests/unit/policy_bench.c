@@ -9,6 +9,7 @@ void bench_init(struct bench *bench)
                                       .components = bench->components,
                                       .sites = bench->sites,
                                       .buffers = bench->buffers,
+                                      .foldings = bench->foldings,
                                       .histories = bench->histories,
                                       .reviews_first = PLEAT_NONE,
                                       .evolves = true,
@@ -65,7 +66,8 @@ static uint32_t add(struct bench *bench, struct pleat_component component, uint3
     component.wanted_site = PLEAT_NONE;
     component.lead = component.sibling = component.first_input = component.files_site = PLEAT_NONE;
     component.resize = PLEAT_NONE;
-    component.buffer = component.terms = PLEAT_NONE;
+    component.buffer = PLEAT_NONE;
+    component.terms = component.folding = component.declaration = PLEAT_NONE;
     component.due_us = component.expected_end_us = component.promised_us = PLEAT_NEVER;
     component.promised_site = PLEAT_NONE;
     component.ends_next = PLEAT_NONE;
@@ -130,6 +132,13 @@ uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximu
     bench->components[index].flags |= PLEAT_COMPONENT_FOLDS;
     bench->components[index].job_class = (uint8_t)job_class;
     return index;
+}
+
+void bench_mpl_max(struct bench *bench, uint32_t component, int mpl)
+{
+    bench->components[component].folding = component;
+    bench->foldings[component] =
+        (struct pleat_folding){.component = component, .mpl_max = (uint8_t)mpl};
 }
 
 void bench_estimate(struct bench *bench, uint32_t component, int64_t seconds)
@@ -216,7 +225,7 @@ static void sum_up(struct bench *bench, const struct pleat_component *component)
     site->resizing_count += component->state == PLEAT_RESIZING;
     int32_t above = component->target - pleat_accept_smallest(&bench->view, component);
     site->reclaimable += above > 0 ? above : 0;
-    site->growers += component->target < pleat_view_limit(component);
+    site->growers += component->target < pleat_view_limit(&bench->view, component);
 }
 
 void bench_begin(struct bench *bench)

@@ -79,7 +79,7 @@ static void random_view(struct bench *b, struct pleat_random *random)
             b->components[index].sizes_kind = PLEAT_SIZES_ANY;
         if (kind == PLEAT_MALLEABLE && below(random, 3) == 0)
             b->components[index].flags |= PLEAT_COMPONENT_FOLDS;
-        b->components[index].mpl_max = (uint8_t)below(random, 6);
+        bench_mpl_max(b, index, below(random, 6));
         b->components[index].job_class = (uint8_t)below(random, 3);
         if (below(random, 3))
             bench_estimate(b, index, 1 + below(random, 100));
@@ -130,7 +130,7 @@ static void check_resize(const struct bench *b, const struct pleat_event *decisi
         assert_true(to >= component->minimum);
     }
     if (to > component->processors) {
-        assert_true(to <= pleat_view_limit(component) && to <= component->cap);
+        assert_true(to <= pleat_view_limit(&b->view, component) && to <= component->cap);
         assert_true(decision->u.resize.offered >= decision->u.resize.accepted);
         assert_true(b->view.now_us >= component->quiet_until_us);
         assert_false(decision->flags & PLEAT_MANDATORY);
@@ -158,8 +158,8 @@ static void check_start(const struct bench *b, const struct pleat_event *decisio
     assert_true(processes >= component->minimum && processes <= component->maximum);
     assert_int_equal(pleat_sizes_floor(&sizes, processes), processes);
     if (pleat_view_folds(component)) {
-        assert_in_range(decision->u.start.mpl, 1,
-                        component->mpl_max && component->mpl_max < 4 ? component->mpl_max : 4);
+        int32_t asked = pleat_view_folding(&b->view, component)->mpl_max;
+        assert_in_range(decision->u.start.mpl, 1, asked && asked < 4 ? asked : 4);
         assert_true(size <= processes);
         assert_in_range(pleat_mpl(processes, size), 1, decision->u.start.mpl);
     } else {
@@ -390,7 +390,7 @@ static void test_what_is_accepted_folded(void **state)
             uint32_t site = bench_site(&b, 100, 0);
             uint32_t runs = bench_fold(&b, site, processes, processes, mpl, PLEAT_CLASS_LONG);
             uint32_t waits = bench_wait_folding(&b, 2, processes + 1, PLEAT_CLASS_LONG);
-            b.components[waits].mpl_max = (uint8_t)mpl;
+            bench_mpl_max(&b, waits, mpl);
             b.components[waits].sizes_kind = PLEAT_SIZES_POWERS;
             int32_t most = mpl < 4 ? mpl : 4, can_start = 0;
             for (int32_t n = 1; n <= processes + 4; n++) {

@@ -17,22 +17,22 @@
 #define COST_SHARE 100
 #define COST_MAX_US INT64_C(3600000000) /* more is no cost, but a mistake */
 
-static int32_t processes_of(const struct pleat_component *component)
+static int32_t processes_of(const struct pleat_view *view, uint32_t index)
 {
-    return pleat_view_folds(component) ? component->processes : pleat_view_limit(component);
+    const struct pleat_component *component = &view->components[index];
+    return pleat_view_folds(component) ? component->processes : pleat_view_limit(view, component);
 }
 
 static int32_t mpl_of(const struct pleat_pass *pass, uint32_t component)
 {
-    return pleat_mpl(processes_of(&pass->view->components[component]),
-                     pleat_plan_size(pass->plan, component));
+    return pleat_mpl(processes_of(pass->view, component), pleat_plan_size(pass->plan, component));
 }
 
 /* By how many processors a component must grow so that its MPL is one level lower; 0: it has the
  * lowest. */
 static int32_t to_lower_level(const struct pleat_pass *pass, uint32_t component)
 {
-    int32_t processes = processes_of(&pass->view->components[component]);
+    int32_t processes = processes_of(pass->view, component);
     int32_t size = pleat_plan_size(pass->plan, component), mpl = pleat_mpl(processes, size);
     return size == 0 ? 1 : mpl > 1 ? pleat_mpl(processes, mpl - 1) - size : 0;
 }
@@ -117,8 +117,7 @@ static int32_t partition_shrink(struct pleat_pass *pass, uint32_t site, int32_t 
         if (emptiest == PLEAT_NONE)
             break;
         int32_t size = pleat_plan_size(pass->plan, emptiest);
-        int32_t next =
-            pleat_mpl(processes_of(&view->components[emptiest]), mpl_of(pass, emptiest) + 1);
+        int32_t next = pleat_mpl(processes_of(view, emptiest), mpl_of(pass, emptiest) + 1);
         int32_t given =
             pleat_plan_offer_shrink(pass->plan, emptiest, next < size ? size - next : 1, waiter);
         if (given == 0)
