@@ -197,7 +197,10 @@ struct pleat_dimension {
     /* Copies of neighbours' elements before and behind the local ones; of the contiguous formats.
      * They are zero at the start and after each resize. */
     int halo_low, halo_high;
+    int periodic; /* 1: in pleat_array_comm the last process and the first one are neighbours */
 };
+
+struct pleat_array;
 
 /* An array over a grid of processes. With all dimensions collapsed it is replicated, and rank 0's
  * counts at a resize. */
@@ -207,16 +210,38 @@ struct pleat_array_shape {
     size_t element_bytes;
     int column_major;      /* in memory the first index is the fastest (Fortran, ScaLAPACK) */
     int grid_column_major; /* ranks in the grid likewise (BLACS 'C') */
+    /* An array made before, with as many dimensions and the same ones collapsed, whose grid and
+     * communicator this one has at any size; NULL: it has its own. */
+    struct pleat_array *same_grid_as;
 };
 
-struct pleat_array;
+/* *bytes: what an element of an MPI datatype takes in an array: its extent. Any type will do whose
+ * data begin at 0. PLEAT_E_INVALID: they do not, or there is none; PLEAT_E_MPI. */
+int pleat_element_bytes(MPI_Datatype type, size_t *bytes, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Makes a distributed array. On all ranks, before begin. Its process grid has all ranks: for
- * dimensions with halos the one with the least surface, else the one nearest to a square, with
- * processes(0) <= processes(1). The library owns the memory, which is zero at first, and *handle
- * belongs to the session. At a resize every element is copied once; memory for the rank's new part
- * of one array is needed in addition. PLEAT_E_INVALID, PLEAT_E_EXISTS, PLEAT_E_STATE,
- * PLEAT_E_TOOBIG, PLEAT_E_NOMEM. */
+/* Fills *shape for the matrix of a descriptor of ScaLAPACK, of which context and leading dimension
+ * do not count: both are the library's matter. PLEAT_E_INVALID: it contradicts itself;
+ * PLEAT_E_UNSUPPORTED: a band matrix, or its first block is not on the first process, which is not
+ * there at all sizes. */
+int pleat_array_shape_of(const int descriptor[9], size_t element_bytes,
+                         struct pleat_array_shape *shape, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Names the process grid of the array `name` for `size` ranks. grid[0] to grid[dims - 1] are what
+ * the library proposes, and may be changed: where a dimension is collapsed to 1 only, and with a
+ * product of at most `size` (ranks from the product on have no part of the array). The answer must
+ * depend on nothing but name and size, as it is asked for on every rank, any number of times. */
+typedef void (*pleat_grid_callback)(const char *name, int size, int dims, int *grid, void *arg);
+
+/* Sets the callback, before the arrays are made. A resize to a size for which ranks name different
+ * grids, or one that is none, is refused. */
+void pleat_session_on_grid(struct pleat_session *session, pleat_grid_callback callback, void *arg);
+
+/* Makes a distributed array. On all ranks, before begin. If the program names no other process
+ * grid, it has all ranks: for dimensions with halos it is the one with the least surface, else the
+ * one nearest to a square, with processes(0) <= processes(1). The library owns the memory, which is
+ * zero at first, and *handle belongs to the session. At a resize every element is copied once;
+ * memory for the rank's new part of one array is needed in addition. PLEAT_E_INVALID,
+ * PLEAT_E_EXISTS, PLEAT_E_STATE, PLEAT_E_TOOBIG, PLEAT_E_NOMEM. */
 int pleat_array_create(struct pleat_session *session, const char *name,
                        const struct pleat_array_shape *shape, struct pleat_array **handle,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -233,6 +258,14 @@ int64_t pleat_array_global(const struct pleat_array *handle, int dimension, int6
 /* The grid: number of processes, and this rank's coordinate (-1: it is not in the grid). */
 int pleat_array_processes(const struct pleat_array *handle, int dimension);
 int pleat_array_coordinate(const struct pleat_array *handle, int dimension);
+/* A Cartesian communicator of the array's grid (MPI_Cart_create), for its neighbours:
+ * MPI_Cart_shift and neighbourhood collectives. The first call after begin and after a resize is
+ * collective over the session's communicator. *comm is borrowed, and freed at the next resize, so
+ * that no communication may be pending on it at an adaptation point. Ranks that are not in the grid
+ * get MPI_COMM_NULL. PLEAT_E_UNSUPPORTED: the array is replicated; PLEAT_E_STATE: not between begin
+ * and end; PLEAT_E_MPI. */
+int pleat_array_comm(struct pleat_array *handle, MPI_Comm *comm,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
 /* ScaLAPACK's descriptor of a matrix in a BLACS context whose grid is the array's.
  * PLEAT_E_UNSUPPORTED: ScaLAPACK has no such distribution. */
 int pleat_array_descriptor(const struct pleat_array *handle, int context, int descriptor[9],

@@ -69,11 +69,23 @@ static int propose_grid(const struct pleat_array *array, int size, int grid[PLEA
     return pleat_grid_propose(size, &wish, grid, err);
 }
 
+static int choose_grid(const struct pleat_array *array, int size, int grid[PLEAT_DIST_DIMS],
+                       struct pleat_error *err)
+{
+    while (array->shape.same_grid_as)
+        array = array->shape.same_grid_as;
+    int code = propose_grid(array, size, grid, err);
+    if (!code && array->session->on_grid)
+        array->session->on_grid(array->object.name, size, array->shape.dims, grid,
+                                array->session->on_grid_arg);
+    return code;
+}
+
 int pleat_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
                         struct pleat_part *part, struct pleat_error *err)
 {
     int chosen[PLEAT_DIST_DIMS] = {0};
-    int code = grid ? 0 : propose_grid(array, size, chosen, err);
+    int code = grid ? 0 : choose_grid(array, size, chosen, err);
     if (code)
         return code;
     memset(part, 0, sizeof(*part));

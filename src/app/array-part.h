@@ -46,6 +46,8 @@ struct pleat_array {
     struct pleat_array_shape shape;
     uint64_t window; /* in the data file */
     int fd;          /* the data file, borrowed; -1: private memory */
+    MPI_Comm comm;   /* of the grid; MPI_COMM_NULL: not made, or this rank is not in the grid */
+    bool has_comm;   /* the ranks have made it since the last resize */
     struct pleat_part now;
     /* between prepare and exchange, or cancel */
     struct pleat_part coming;
@@ -109,6 +111,11 @@ int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *p
  */
 int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_part *part,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- array-comm.c ---- */
+
+/* Frees the communicator (object.h). */
+void pleat_array_release(struct pleat_object *object);
 
 /* ---- array-move.c: a resize; the functions are those of object.h ---- */
 

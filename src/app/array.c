@@ -23,6 +23,8 @@ static uint64_t array_shape(const struct pleat_object *object)
                                    dim->halo_high};
         hash = pleat_session_hash(hash, members, sizeof(members));
     }
+    if (shape->same_grid_as)
+        hash = pleat_session_hash(hash, shape->same_grid_as->object.name, PLEAT_NAME_SIZE);
     return hash;
 }
 
@@ -77,6 +79,7 @@ static const struct pleat_object_ops array_ops = {
     .text = array_text,
     .chosen = array_chosen,
     .prepare = pleat_array_prepare,
+    .release = pleat_array_release,
     .cancel = pleat_array_cancel,
     .exchange = pleat_array_exchange,
     .commit = array_commit,
@@ -110,6 +113,26 @@ static int check_shape(const char *name, const struct pleat_array_shape *shape,
     return 0;
 }
 
+/* Whether the array can have the grid of the other one. */
+static int check_grid(const char *name, const struct pleat_array_shape *shape,
+                      struct pleat_error *err)
+{
+    const struct pleat_array *other = shape->same_grid_as;
+    if (!other)
+        return 0;
+    bool same = other->shape.dims == shape->dims &&
+                !other->shape.grid_column_major == !shape->grid_column_major;
+    for (int d = 0; same && d < shape->dims; d++)
+        same = (other->shape.dim[d].format == PLEAT_COLLAPSED) ==
+               (shape->dim[d].format == PLEAT_COLLAPSED);
+    return same ? 0
+                : pleat_error_set(err, PLEAT_E_INVALID,
+                                  "array '%s' cannot have the grid of '%s': they differ in the "
+                                  "number of dimensions, in those that are collapsed, or in "
+                                  "the order of ranks",
+                                  name, other->object.name);
+}
+
 /* The part of a program that starts. A rank that joins gets its part with the data, and a program
  * that goes on from a state must not change it before it is loaded. */
 static int first_part(struct pleat_session *session, struct pleat_array *array,
@@ -131,6 +154,8 @@ int pleat_array_create(struct pleat_session *session, const char *name,
                        struct pleat_error *err)
 {
     int code = check_shape(name ? name : "", shape, err);
+    if (!code)
+        code = check_grid(name ? name : "", shape, err);
     if (code)
         return code;
     struct pleat_array *array = calloc(1, sizeof(*array));
@@ -141,6 +166,7 @@ int pleat_array_create(struct pleat_session *session, const char *name,
     array->session = session;
     array->shape = *shape;
     array->fd = -1;
+    array->comm = MPI_COMM_NULL;
     if (name)
         strncpy(array->object.name, name, sizeof(array->object.name) - 1);
     code = pleat_session_window(session, &array->window, err);
@@ -153,6 +179,55 @@ int pleat_array_create(struct pleat_session *session, const char *name,
         return code;
     }
     *handle = array;
+    return 0;
+}
+
+/* ---- describing ---- */
+
+int pleat_element_bytes(MPI_Datatype type, size_t *bytes, struct pleat_error *err)
+{
+    MPI_Aint low = 0;
+    MPI_Aint extent = 0;
+    if (type == MPI_DATATYPE_NULL)
+        return pleat_error_set(err, PLEAT_E_INVALID, "MPI_DATATYPE_NULL has no elements");
+    int code =
+        pleat_mpi_check(MPI_Type_get_extent(type, &low, &extent), "asking for an extent", err);
+    if (code)
+        return code;
+    if (low != 0 || extent < 1)
+        return pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "a datatype from byte %lld on with an extent of %lld cannot be that "
+            "of an array's elements: make it begin at 0 (MPI_Type_create_resized)",
+            (long long)low, (long long)extent);
+    *bytes = (size_t)extent;
+    return 0;
+}
+
+int pleat_array_shape_of(const int descriptor[9], size_t element_bytes,
+                         struct pleat_array_shape *shape, struct pleat_error *err)
+{
+    static const struct pleat_descriptor_grid one = {1, 1, PLEAT_DIST_ROW_MAJOR};
+    struct pleat_dist dist;
+    int64_t allocated[2];
+    int whole[PLEAT_DESCRIPTOR_SIZE];
+    memcpy(whole, descriptor, sizeof(whole));
+    if (whole[PLEAT_RSRC] || whole[PLEAT_CSRC])
+        return pleat_error_set(
+            err, PLEAT_E_UNSUPPORTED,
+            "the descriptor has its first block on process (%d, %d): the process "
+            "grid changes its size, so that must be (0, 0)",
+            whole[PLEAT_RSRC], whole[PLEAT_CSRC]);
+    whole[PLEAT_LLD] = whole[PLEAT_M] > 1 ? whole[PLEAT_M] : 1; /* one process has all rows */
+    int code =
+        pleat_descriptor_read(whole, &one, 0, NULL, (int64_t)element_bytes, &dist, allocated, err);
+    if (code)
+        return code;
+    *shape =
+        (struct pleat_array_shape){.dims = 2, .element_bytes = element_bytes, .column_major = 1};
+    for (int d = 0; d < 2; d++)
+        shape->dim[d] = (struct pleat_dimension){
+            .extent = dist.dim[d].extent, .format = PLEAT_BLOCK_CYCLIC, .block = dist.dim[d].block};
     return 0;
 }
 

@@ -43,6 +43,9 @@ struct pleat_object_ops {
     int (*prepare)(struct pleat_object *object, const struct pleat_change *change,
                    struct pleat_error *err);
     void (*cancel)(struct pleat_object *object);
+    /* Frees communicators, before the one that they come from is replaced. Collective over the
+     * ranks so far. NULL: there are none. */
+    void (*release)(struct pleat_object *object);
     /* Moves the data to other ranks, or, in the data file, to where these will have them.
      * Collective over change->comm. After a failure the object is unusable. */
     int (*exchange)(struct pleat_object *object, const struct pleat_change *change,

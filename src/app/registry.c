@@ -73,6 +73,13 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
     return 0;
 }
 
+void pleat_registry_release(struct pleat_session *session)
+{
+    for (struct pleat_object *object = session->objects; object; object = object->next)
+        if (object->ops->release)
+            object->ops->release(object);
+}
+
 /* ---- comparing ---- */
 
 /* A value or an object, in words. */

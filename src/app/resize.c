@@ -109,6 +109,7 @@ static int move_all(struct pleat_session *session, const struct pleat_change *ch
         }
         return REFUSED;
     }
+    pleat_registry_release(session);
     for (struct pleat_object *object = session->objects; object && !code; object = object->next)
         code = object->ops->exchange(object, change, err);
     if (!code)
@@ -268,6 +269,7 @@ static int leave(struct pleat_session *session, int saved, const struct pleat_er
                  struct pleat_error *err)
 {
     if (saved == 0) {
+        pleat_registry_release(session);
         for (struct pleat_object *object = session->objects; object; object = object->next)
             object->ops->detach(object);
         adopt(session, MPI_COMM_NULL, 0);

@@ -428,6 +428,7 @@ static void release_communicator(struct pleat_session *session)
     if (session->comm == MPI_COMM_NULL || session->state == PLEAT_SESSION_BROKEN ||
         MPI_Finalized(&finalized) || finalized)
         return;
+    pleat_registry_release(session);
     MPI_Comm_free(&session->comm);
 }
 
@@ -495,6 +496,12 @@ int pleat_session_malleable(const struct pleat_session *session)
 const struct pleat_error *pleat_session_failure(const struct pleat_session *session)
 {
     return &session->failure;
+}
+
+void pleat_session_on_grid(struct pleat_session *session, pleat_grid_callback callback, void *arg)
+{
+    session->on_grid = callback;
+    session->on_grid_arg = arg;
 }
 
 void pleat_session_on_offer(struct pleat_session *session, pleat_offer_callback callback, void *arg)

@@ -62,6 +62,8 @@ struct pleat_session {
     bool announces;
     pleat_offer_callback on_offer;
     void *on_offer_arg;
+    pleat_grid_callback on_grid;
+    void *on_grid_arg;
     struct pleat_error failure;
 };
 
@@ -118,6 +120,9 @@ uint64_t pleat_session_hash(uint64_t hash, const void *bytes, size_t count);
 uint64_t pleat_session_grids(const struct pleat_session *session);
 
 /* ---- registry.c ---- */
+
+/* Frees the communicators of all objects. Collective over the session's ranks. */
+void pleat_registry_release(struct pleat_session *session);
 
 /* Appends an object, whose offset is that of pleat_session_room. */
 int pleat_session_add(struct pleat_session *session, struct pleat_object *object, const char *name,

@@ -2,8 +2,8 @@
  * them after each resize. In each iteration all elements get other values, and all halos rubbish.
  *
  * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: three
- * arrays only. --mismatch order|shape: rank 1 registers them in another order, or one with another
- * shape.
+ * arrays only. --mismatch order|shape|grid: rank 1 registers them in another order, or one with
+ * another shape.
  * --address R: rank R cannot get address space any more. --large BYTES: one array more.
  */
 #include <getopt.h>
@@ -18,15 +18,15 @@
 
 #define BLOCK(n, low, high)                                                                        \
     {                                                                                              \
-        (n), PLEAT_BLOCK, 0, (low), (high)                                                         \
+        (n), PLEAT_BLOCK, 0, (low), (high), 0                                                      \
     }
 #define CYCLIC(n, nb)                                                                              \
     {                                                                                              \
-        (n), PLEAT_BLOCK_CYCLIC, (nb), 0, 0                                                        \
+        (n), PLEAT_BLOCK_CYCLIC, (nb), 0, 0, 1                                                     \
     }
 #define WHOLE(n)                                                                                   \
     {                                                                                              \
-        (n), PLEAT_COLLAPSED, 0, 0, 0                                                              \
+        (n), PLEAT_COLLAPSED, 0, 0, 0, 0                                                           \
     }
 
 static const struct item {
@@ -35,28 +35,29 @@ static const struct item {
     struct pleat_dimension dim[PLEAT_ARRAY_DIMS];
     size_t bytes;
     int column_major, grid_column_major;
+    const char *grid_of;
 } table[] = {
-    {"matrix", 2, {CYCLIC(61, 4), CYCLIC(53, 3)}, 8, 1, 0},
-    {"cells", 3, {BLOCK(13, 1, 1), BLOCK(11, 2, 0), BLOCK(9, 0, 1)}, 8, 0, 0},
-    {"table", 2, {WHOLE(5), WHOLE(7)}, 3, 0, 0},
-    {"list", 1, {WHOLE(100)}, 8, 0, 0},
-    {"line", 1, {BLOCK(1009, 0, 0)}, 8, 0, 0},
-    {"line with halo", 1, {BLOCK(1009, 3, 2)}, 16, 0, 0},
-    {"cyclic", 1, {CYCLIC(1000, 1)}, 1, 0, 0},
-    {"block-cyclic", 1, {CYCLIC(997, 5)}, 24, 0, 0},
-    {"columns first", 2, {CYCLIC(50, 8), CYCLIC(40, 8)}, 16, 1, 1},
-    {"mixed", 2, {BLOCK(33, 0, 0), CYCLIC(29, 2)}, 24, 0, 1},
-    {"slabs", 3, {BLOCK(17, 1, 1), WHOLE(6), WHOLE(5)}, 8, 0, 0},
-    {"pencils", 3, {BLOCK(9, 0, 0), BLOCK(10, 0, 0), WHOLE(11)}, 16, 0, 0},
-    {"pencils of columns", 3, {WHOLE(11), BLOCK(9, 0, 0), BLOCK(10, 0, 0)}, 16, 1, 0},
-    {"four", 4, {BLOCK(5, 0, 1), CYCLIC(4, 1), WHOLE(3), BLOCK(6, 1, 0)}, 3, 0, 0},
-    {"none", 1, {BLOCK(0, 1, 1)}, 8, 0, 0},
-    {"none of them", 2, {CYCLIC(0, 2), CYCLIC(5, 2)}, 8, 1, 0},
-    {"one", 1, {BLOCK(1, 2, 2)}, 8, 0, 0},
-    {"one by one", 2, {CYCLIC(1, 64), CYCLIC(1, 64)}, 8, 1, 0},
-    {"fewer than ranks", 1, {CYCLIC(3, 2)}, 3, 0, 0},
-    {"two planes", 3, {BLOCK(2, 1, 1), BLOCK(30, 1, 1), WHOLE(3)}, 1, 0, 0},
-    {"large", 2, {CYCLIC(700, 32), CYCLIC(500, 32)}, 8, 1, 0},
+    {"matrix", 2, {CYCLIC(61, 4), CYCLIC(53, 3)}, 8, 1, 0, NULL},
+    {"cells", 3, {BLOCK(13, 1, 1), BLOCK(11, 2, 0), BLOCK(9, 0, 1)}, 8, 0, 0, NULL},
+    {"table", 2, {WHOLE(5), WHOLE(7)}, 3, 0, 0, NULL},
+    {"list", 1, {WHOLE(100)}, 8, 0, 0, NULL},
+    {"line", 1, {BLOCK(1009, 0, 0)}, 8, 0, 0, NULL},
+    {"line with halo", 1, {BLOCK(1009, 3, 2)}, 16, 0, 0, NULL},
+    {"cyclic", 1, {CYCLIC(1000, 1)}, 1, 0, 0, NULL},
+    {"block-cyclic", 1, {CYCLIC(997, 5)}, 24, 0, 0, NULL},
+    {"columns first", 2, {CYCLIC(50, 8), CYCLIC(40, 8)}, 16, 1, 1, NULL},
+    {"mixed", 2, {BLOCK(33, 0, 0), CYCLIC(29, 2)}, 24, 0, 1, "columns first"},
+    {"slabs", 3, {BLOCK(17, 1, 1), WHOLE(6), WHOLE(5)}, 8, 0, 0, NULL},
+    {"pencils", 3, {BLOCK(9, 0, 0), BLOCK(10, 0, 0), WHOLE(11)}, 16, 0, 0, NULL},
+    {"pencils of columns", 3, {WHOLE(11), BLOCK(9, 0, 0), BLOCK(10, 0, 0)}, 16, 1, 0, NULL},
+    {"four", 4, {BLOCK(5, 0, 1), CYCLIC(4, 1), WHOLE(3), BLOCK(6, 1, 0)}, 3, 0, 0, NULL},
+    {"none", 1, {BLOCK(0, 1, 1)}, 8, 0, 0, NULL},
+    {"none of them", 2, {CYCLIC(0, 2), CYCLIC(5, 2)}, 8, 1, 0, NULL},
+    {"one", 1, {BLOCK(1, 2, 2)}, 8, 0, 0, NULL},
+    {"one by one", 2, {CYCLIC(1, 64), CYCLIC(1, 64)}, 8, 1, 0, NULL},
+    {"fewer than ranks", 1, {CYCLIC(3, 2)}, 3, 0, 0, NULL},
+    {"two planes", 3, {BLOCK(2, 1, 1), BLOCK(30, 1, 1), WHOLE(3)}, 1, 0, 0, NULL},
+    {"large", 2, {CYCLIC(700, 32), CYCLIC(500, 32)}, 8, 1, 0, "matrix"},
 };
 
 #define ITEMS ((int)(sizeof(table) / sizeof(table[0])))
@@ -138,6 +139,35 @@ static int is_replicated(const struct item *it)
     return 1;
 }
 
+/* Whether the Cartesian communicator of an array knows the ranks' places in the grid, and its
+ * neighbours are the neighbours. */
+static int is_cartesian(int item)
+{
+    struct pleat_error err;
+    MPI_Comm comm;
+    int code = pleat_array_comm(arrays[item], &comm, &err);
+    int here[PLEAT_ARRAY_DIMS], extents[PLEAT_ARRAY_DIMS], periods[PLEAT_ARRAY_DIMS];
+    int good = 1;
+    if (is_replicated(&items[item]))
+        return code == PLEAT_E_UNSUPPORTED;
+    if (code)
+        return 0;
+    if (comm == MPI_COMM_NULL)
+        return pleat_array_coordinate(arrays[item], 0) == -1;
+    MPI_Cart_get(comm, items[item].dims, extents, periods, here);
+    for (int d = 0; d < items[item].dims; d++) {
+        int from, to, theirs = -1;
+        good &= here[d] == pleat_array_coordinate(arrays[item], d);
+        good &= extents[d] == pleat_array_processes(arrays[item], d);
+        MPI_Cart_shift(comm, d, 1, &from, &to);
+        MPI_Sendrecv(&here[d], 1, MPI_INT, to, 0, &theirs, 1, MPI_INT, from, 0, comm,
+                     MPI_STATUS_IGNORE);
+        int expected = here[d] > 0 ? here[d] - 1 : periods[d] ? extents[d] - 1 : -1;
+        good &= theirs == expected;
+    }
+    return good;
+}
+
 /* All ranks together must have each element once. */
 static void check(struct pleat_session *session)
 {
@@ -147,7 +177,7 @@ static void check(struct pleat_session *session)
         long long elements = is_replicated(&items[i]) ? pleat_session_size(session) : 1;
         for (int d = 0; d < items[i].dims; d++)
             elements *= items[i].dim[d].extent;
-        mine[0] = visit(i, 1, &mine[1]);
+        mine[0] = visit(i, 1, &mine[1]) + !is_cartesian(i);
         PMPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, pleat_session_comm(session));
         if ((all[0] || all[1] != elements) && pleat_session_rank(session) == 0)
             printf("array '%s' on %d ranks, iteration %lld: %lld wrong bytes, %lld of %lld "
@@ -187,8 +217,31 @@ static void choose_items(int few, long long large, const char *mismatch, int ran
                                        .column_major = 1};
     if (mismatch && rank == 1 && !strcmp(mismatch, "order"))
         swap_items(0, 1);
-    else if (mismatch && rank == 1)
+    else if (mismatch && rank == 1 && !strcmp(mismatch, "shape"))
         items[1].dim[2].extent = 10;
+}
+
+/* The program's own grids: all ranks but one, a column in odd sizes, one rank only. */
+static void name_grid(const char *name, int size, int dims, int *grid, void *arg)
+{
+    const int *is_other = arg;
+    (void)dims;
+    if (!strcmp(name, "line") && size > 2)
+        grid[0] = size - 1;
+    if (!strcmp(name, "cyclic"))
+        grid[0] = 1;
+    if (!strcmp(name, "matrix") && size % 2 == 1) {
+        grid[0] = *is_other ? 1 : size;
+        grid[1] = *is_other ? size : 1;
+    }
+}
+
+static struct pleat_array *find_array(const char *name)
+{
+    for (int i = 0; name && i < count; i++)
+        if (!strcmp(items[i].name, name))
+            return arrays[i];
+    return NULL;
 }
 
 static void create(struct pleat_session *session)
@@ -201,11 +254,32 @@ static void create(struct pleat_session *session)
         struct pleat_array_shape shape = {.dims = items[i].dims,
                                           .element_bytes = items[i].bytes,
                                           .column_major = items[i].column_major,
-                                          .grid_column_major = items[i].grid_column_major};
+                                          .grid_column_major = items[i].grid_column_major,
+                                          .same_grid_as = find_array(items[i].grid_of)};
         memcpy(shape.dim, items[i].dim, sizeof(shape.dim));
         if (pleat_array_create(session, items[i].name, &shape, &arrays[i], &err))
             give_up(&err);
     }
+}
+
+/* The sizes of MPI's own types are those of C and C++. */
+static void check_types(void)
+{
+    struct pleat_error err;
+    MPI_Datatype late, types[] = {MPI_CHAR,  MPI_INT16_T,    MPI_INT,    MPI_INT64_T,
+                                  MPI_FLOAT, MPI_DOUBLE,     MPI_C_BOOL, MPI_C_DOUBLE_COMPLEX,
+                                  MPI_BYTE,  MPI_AINT,       MPI_WCHAR,  MPI_DOUBLE_INT,
+                                  MPI_2INT,  MPI_LONG_DOUBLE};
+    const size_t sizes[] = {1, 2, 4, 8, 4, 8, 1, 16, 1, 8, 4, 16, 8, 16};
+    size_t bytes = 0;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        counters[2] += pleat_element_bytes(types[i], &bytes, &err) || bytes != sizes[i];
+    const int length = 1;
+    const MPI_Aint at = 8;
+    MPI_Type_create_hindexed(1, &length, &at, MPI_INT, &late);
+    counters[2] += pleat_element_bytes(late, &bytes, &err) != PLEAT_E_INVALID;
+    counters[2] += pleat_element_bytes(MPI_DATATYPE_NULL, &bytes, &err) != PLEAT_E_INVALID;
+    MPI_Type_free(&late);
 }
 
 /* From now on this process can have hardly more address space. */
@@ -277,6 +351,8 @@ int main(int argc, char **argv)
     if (pleat_session_create(&session, &err))
         give_up(&err);
     choose_items(few, large, mismatch, pleat_session_rank(session));
+    int is_other = mismatch && pleat_session_rank(session) == 1 && !strcmp(mismatch, "grid");
+    pleat_session_on_grid(session, name_grid, &is_other);
     create(session);
     app_crash_inside(1);
     int begun = pleat_session_begin(session, &err);
@@ -284,6 +360,7 @@ int main(int argc, char **argv)
     if (begun < 0 && !pleat_session_joined(session))
         give_up(&err);
     int what = PLEAT_LEAVE;
+    check_types();
     if (begun == PLEAT_JOINED) {
         counters[1]++;
         check(session);

@@ -21,6 +21,23 @@ function(app_arrays mpi library)
   endforeach()
 endfunction()
 
+# A program that computes with ScaLAPACK, which libpleat itself does not know.
+function(app_scalapack mpi library)
+  find_library(PLEAT_SCALAPACK_${mpi} scalapack-${mpi})
+  if(NOT TARGET ${library} OR NOT PLEAT_SCALAPACK_${mpi})
+    return()
+  endif()
+  add_executable(test-app-scalapack-${mpi} ${test_dir}/app_scalapack.c)
+  target_link_libraries(test-app-scalapack-${mpi} PRIVATE ${library} ${PLEAT_SCALAPACK_${mpi}} m)
+  set_target_properties(test-app-scalapack-${mpi} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_dependencies(test-app-arrays-driver test-app-scalapack-${mpi})
+  add_test(NAME system-app-scalapack-${mpi} COMMAND test-app-arrays-driver scalapack ${mpi}
+    $<TARGET_FILE:test-app-scalapack-${mpi}>)
+  set_tests_properties(system-app-scalapack-${mpi} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS 2
+    ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
+endfunction()
+
 if(PLEAT_MPI)
   add_executable(test-app-arrays-driver ${test_dir}/app_arrays_driver.c ${test_dir}/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
@@ -30,6 +47,8 @@ if(PLEAT_MPI)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   app_arrays(openmpi pleat-openmpi resizes resizes+copies resizes-and-relaunches
     resizes-and-relaunches+copies copy deaths-in-growth deaths-in-shrink no-memory-half-way
-    no-address-space small-files small-files+copies mismatches)
+    no-address-space small-files small-files+copies mismatches different-grids)
   app_arrays(mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches)
+  app_scalapack(openmpi pleat-openmpi)
+  app_scalapack(mpich pleat-mpich)
 endif()

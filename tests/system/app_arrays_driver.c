@@ -82,6 +82,17 @@ static void resizes_and_relaunches(void)
     end_well();
 }
 
+/* ScaLAPACK computes at each size with what it computed at others. */
+static void scalapack(void)
+{
+    start(2, WORDS(program, "--resizes", "3"));
+    if (mpich)
+        relaunch_walk((const int[]){4, 1, 3, 0});
+    else
+        walk((const int[]){6, 3, 4, 0});
+    end_well();
+}
+
 /* A resize to the size that the job has saves a copy, from which it goes on. */
 static void a_copy_of_the_data(void)
 {
@@ -251,9 +262,9 @@ static void small_files(void)
 
 /* ---- ranks that do not agree ---- */
 
-static void refused(const char *mismatch, const char *mine, const char *first)
+static void refused(int ranks, const char *mismatch, const char *mine, const char *first)
 {
-    const struct app_job_options options = {.ranks = 2, .mpich = mpich, .without_data = copies};
+    const struct app_job_options options = {.ranks = ranks, .mpich = mpich, .without_data = copies};
     app_job_start(&job, &options, WORDS(program, "--mismatch", mismatch));
     APP_CHECK(&job, app_job_wait(&job) != 0);
     APP_CHECK(&job, !app_job_status(&job).begun);
@@ -264,12 +275,23 @@ static void refused(const char *mismatch, const char *mine, const char *first)
 
 static void mismatches(void)
 {
-    refused("order", "rank 1 has registered 'cells' (array",
+    refused(2, "order", "rank 1 has registered 'cells' (array",
             "where rank 0 has 'matrix' (array, 8-byte");
     refused(
-        "shape",
+        2, "shape",
         "rank 1 has registered 'cells' (array, 8-byte elements, 13 block x 11 block x 10 block)",
         "where rank 0 has 'cells' (array, 8-byte elements, 13 block x 11 block x 9 block)");
+    refused(3, "grid", "differ in distribution or in process grid", "describe them alike");
+}
+
+/* Rank 1 names another grid than the others for an odd number of ranks. */
+static void different_grids(void)
+{
+    start(2, WORDS(program, "--few", "--resizes", "1", "--mismatch", "grid"));
+    APP_CHECK(&job, app_job_resize(&job, 3).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("the ranks have chosen different process grids for an array");
+    walk((const int[]){4, 0});
+    end_well();
 }
 
 static const struct scenario {
@@ -279,6 +301,7 @@ static const struct scenario {
     {"resizes", resizes},
     {"relaunches", relaunches},
     {"resizes-and-relaunches", resizes_and_relaunches},
+    {"scalapack", scalapack},
     {"copy", a_copy_of_the_data},
     {"deaths-in-growth", deaths_in_a_growth},
     {"deaths-in-shrink", deaths_in_a_shrink},
@@ -287,6 +310,7 @@ static const struct scenario {
     {"no-address-space", no_address_space},
     {"small-files", small_files},
     {"mismatches", mismatches},
+    {"different-grids", different_grids},
 };
 
 int main(int argc, char **argv)

@@ -9,3 +9,10 @@ extern struct pleat_array *a, *u;
 extern long n;
 int give_up(const struct pleat_error *why);
 int snippet(void);
+#ifdef IN_FUNCTION
+void columns(const char *name, int size, int dims, int *grid, void *arg);
+#endif
+int Csys2blacs_handle(MPI_Comm comm);
+void Cfree_blacs_system_handle(int handle);
+void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
+void Cblacs_gridexit(int context);

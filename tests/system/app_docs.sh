@@ -12,7 +12,12 @@ mpicc.openmpi -std=c11 -Wall -Wextra -Werror "$dir/example.c" -o "$dir/example" 
 awk '/^```c snippet$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print > DIR "/snippet" n ".inc" }' \
     DIR="$dir" "$guide"
 for snippet in "$dir"/snippet*.inc; do
-    { cat "$snippets"; printf 'int snippet(void)\n{\n#include "%s"\n    return 0;\n}\n' "$snippet"; } > "$dir/snippet.c"
+    if grep -q '^static' "$snippet"; then # a function, not its inside
+        { cat "$snippets"; cat "$snippet"; } > "$dir/snippet.c"
+    else
+        { echo '#define IN_FUNCTION'; cat "$snippets"; printf 'int snippet(void)\n{\n'; cat "$snippet"
+          printf 'return 0;\n}\n'; } > "$dir/snippet.c"
+    fi
     mpicc.openmpi -std=c11 -Wall -Wextra -Werror -Wno-unused -c "$dir/snippet.c" -o "$dir/snippet.o" -I"$include"
 done
 # 0 + .. + 999, and 100 steps of adding 1 to each

@@ -43,6 +43,12 @@ IS(pleat_array_processes, int (*)(const array *, int));
 IS(pleat_array_coordinate, int (*)(const array *, int));
 IS(pleat_array_descriptor, int (*)(const array *, int, int *, error *));
 
+IS(pleat_array_comm, int (*)(array *, MPI_Comm *, error *));
+IS(pleat_array_shape_of, int (*)(const int *, size_t, struct pleat_array_shape *, error *));
+IS(pleat_element_bytes, int (*)(MPI_Datatype, size_t *, error *));
+IS(pleat_session_on_grid,
+   void (*)(session *, void (*)(const char *, int, int, int *, void *), void *));
+
 _Static_assert(sizeof(error) == 484 && offsetof(error, text) == 4, "struct pleat_error");
 _Static_assert(PLEAT_API_VERSION == 1, "another version needs another SONAME");
 _Static_assert(PLEAT_STARTED == 1 && PLEAT_JOINED == 2, "enum pleat_begin");
