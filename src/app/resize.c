@@ -272,6 +272,9 @@ static int leave(struct pleat_session *session, int saved, const struct pleat_er
         pleat_registry_release(session);
         for (struct pleat_object *object = session->objects; object; object = object->next)
             object->ops->detach(object);
+        /* the data are the state now: processes that wait for it take it as soon as they know */
+        if (session->rank == 0)
+            pleat_state_release_data(session->saved);
         adopt(session, MPI_COMM_NULL, 0);
         return 0;
     }

@@ -86,6 +86,8 @@ static int take_data(struct pleat_session *session, struct pleat_error *err)
  * state that is there may be another program's. */
 static int take_state(struct pleat_session *session, struct pleat_error *err)
 {
+    if (session->waits)
+        return 0;
     uint64_t generation = session->mailbox ? pleat_mailbox_take_resume(session->mailbox) : 0;
     if (!generation)
         return 0;
@@ -98,6 +100,17 @@ static int take_state(struct pleat_session *session, struct pleat_error *err)
                                "another state is held than the one to go on from");
     session->resumed = !code;
     return code;
+}
+
+/* Rank 0: whether the state to go on from is still being computed. */
+static int find_out_whether_to_wait(struct pleat_session *session, struct pleat_error *err)
+{
+    int code = session->mailbox ? pleat_mailbox_claim(session->mailbox) : 0;
+    if (code < 0)
+        return pleat_error_set(err, code,
+                               "another program waits to go on from the state of this run");
+    session->waits = session->resumed = code == 1;
+    return 0;
 }
 
 bool pleat_session_has_data(const struct pleat_session *session)
@@ -126,20 +139,24 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
     struct {
         struct pleat_state_header held; /* generation 0: the program begins anew */
         bool in_data;
+        bool waits;
     } found;
     memset(&found, 0, sizeof(found));
     if (session->rank == 0 && !*code)
         *code = take_state(session, err);
-    if (session->rank == 0 && !*code && session->saved)
+    if (session->rank == 0 && !*code && session->saved && !session->waits)
         *code = take_data(session, err);
     if (session->rank == 0 && session->resumed)
         found.held = session->held;
     found.in_data = session->in_data;
+    found.waits = session->waits;
     int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
                                  "looking for a state", err);
     if (failed || session->rank == 0)
         return failed;
     session->in_data = found.in_data;
+    if (found.waits)
+        session->waits = session->resumed = true;
     if (!*code && session->in_data && !pleat_session_has_data(session))
         *code = pleat_error_set(err, PLEAT_E_CORRUPT,
                                 "this rank has no memory for the data themselves (" PLEAT_STATE_ENV
@@ -152,6 +169,8 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
 static int attach_all(struct pleat_session *session, int code, struct pleat_error *err)
 {
     int agreed = 0;
+    if (session->rank == 0 && !code)
+        code = find_out_whether_to_wait(session, err);
     int failed = find_state(session, &code, err);
     if (failed)
         return failed;
@@ -272,10 +291,39 @@ int pleat_session_create_for(struct pleat_session **session, int api_version, in
     return 0;
 }
 
+/* Waits, asleep, until the processes before these have left their state, and finds it. Collective;
+ * negative on all ranks or on none. */
+static int await_state(struct pleat_session *session, struct pleat_error *err)
+{
+    int agreed = 0;
+    int code = 0;
+    pleat_mailbox_wait(&session->self);
+    session->waits = false;
+    int failed = find_state(session, &code, err);
+    if (failed)
+        return failed;
+    if (!code && !session->held.generation)
+        code = pleat_error_set(err, PLEAT_E_CORRUPT, "there is no state to go on from");
+    if (!code)
+        code = attach_first(session, err);
+    failed = pleat_mpi_agree(session->comm, code, &agreed, err);
+    if (failed || !agreed)
+        return failed;
+    if (!code)
+        (void)pleat_error_set(err, agreed, "another rank does not find the state (%s)",
+                              pleat_error_name(agreed));
+    if (session->rank == 0)
+        pleat_mailbox_cannot_begin(&session->self, err->text);
+    failed = pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);
+    return failed ? failed : agreed;
+}
+
 static int resume(struct pleat_session *session, struct pleat_error *err)
 {
     struct pleat_error why = {0};
-    int code = pleat_load_all(session, &why);
+    int code = session->waits ? await_state(session, &why) : 0;
+    if (!code)
+        code = pleat_load_all(session, &why);
     if (!code)
         return 0;
     session->state = PLEAT_SESSION_BROKEN;

@@ -45,7 +45,8 @@ struct pleat_session {
     struct pleat_state *saved;     /* NULL: no agent holds states for this program */
     struct pleat_state_header own; /* launch, program, name: identify its states */
     struct pleat_state_header held;
-    bool resumed; /* the program was started again from the state `held` */
+    bool resumed; /* the program was started again, and goes on from the state `held`, */
+    bool waits;   /* which is not there yet: the processes before this one still compute */
     bool in_data; /* objects are in the data file (shm/state.h), the same on all ranks */
 
     PLEAT_ARRAY(pleat_values, struct pleat_value) values;

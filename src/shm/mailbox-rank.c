@@ -1,4 +1,7 @@
+#include <linux/futex.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shm/mailbox-word.h"
@@ -52,6 +55,26 @@ uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox)
     return atomic_exchange(&mailbox->segment->resume, 0);
 }
 
+int pleat_mailbox_claim(struct pleat_mailbox *mailbox)
+{
+    uint32_t held = PLEAT_HELD;
+    if (atomic_compare_exchange_strong(&mailbox->segment->held, &held, PLEAT_HELD_CLAIMED))
+        return 1;
+    return held == PLEAT_HELD_CLAIMED ? PLEAT_E_BUSY : 0;
+}
+
+void pleat_mailbox_wait(struct pleat_mailbox_rank *self)
+{
+    /* a wake-up that is lost, since the application wrote there, only delays */
+    const struct timespec longest = {.tv_sec = 1};
+    _Atomic uint32_t *go = &self->mailbox->segment->go;
+    atomic_store(&self->slot->waiting, 1);
+    pleat_mailbox_ring(self);
+    while (!atomic_load(go))
+        (void)syscall(SYS_futex, go, FUTEX_WAIT, 0, &longest, NULL, 0);
+    atomic_store(&self->slot->waiting, 0);
+}
+
 /* Moves a resize that was posted before this program told where it begins to count: it may be
  * agreed on for an iteration that no rank will reach. No rank has passed an adaptation point yet.
  */
@@ -90,6 +113,7 @@ int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
     if (pleat_word_state(word) == PLEAT_WORD_DROPPED)
         (void)atomic_compare_exchange_strong(&mailbox->segment->word, &word,
                                              pleat_word_become(word, PLEAT_WORD_IDLE));
+    atomic_store(&mailbox->segment->waits, 1);
     atomic_store(&mailbox->segment->attached, 1);
     bring_up_to(mailbox, self->iteration);
     return 0;

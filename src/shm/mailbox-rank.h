@@ -41,6 +41,13 @@ enum pleat_word_state {
 };
 #define PLEAT_WORD_BUSY_BIT UINT64_C(4)
 
+/* Whether the program that opens the mailbox has to wait before it begins. */
+enum pleat_mailbox_held {
+    PLEAT_HELD_NOT = 0,
+    PLEAT_HELD = 1,        /* by the first program that opens it */
+    PLEAT_HELD_CLAIMED = 2 /* that has come */
+};
+
 /* One rank's cache line, written by that rank only. */
 struct pleat_mailbox_slot {
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t iteration; /* adaptation points passed */
@@ -48,6 +55,7 @@ struct pleat_mailbox_slot {
     _Atomic uint64_t busy_count; /* number of iterations in busy_ns */
     _Atomic uint64_t entered_ns; /* when the rank last entered a resize (CLOCK_MONOTONIC) */
     _Atomic int32_t pid;
+    _Atomic uint32_t waiting; /* 1: the rank waits until it may begin */
 };
 
 struct pleat_mailbox_segment {
@@ -62,6 +70,8 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t mandatory;
     _Atomic uint32_t relaunch;
     _Atomic uint64_t resume; /* generation of the state to go on from; 0: none, or already taken */
+    _Atomic uint32_t held;   /* enum pleat_mailbox_held; claimed by rank 0 */
+    _Atomic uint32_t go;     /* 1: ranks that wait may begin; a futex */
     /* written by rank 0, before the word refers to it */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;
@@ -73,6 +83,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t
         limit; /* the most ranks that it can use; 0: any number. Older programs leave it 0 */
     _Atomic uint64_t cost[PLEAT_MAILBOX_COSTS];
+    _Atomic uint32_t waits; /* 1: the library can wait. Older ones leave it 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     struct pleat_mailbox_slot slots[];
 };
@@ -109,6 +120,13 @@ void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most);
 /* Rank 0, before anything else: the generation of the state to go on from; 0: none. Only the first
  * call gets it. */
 uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox);
+
+/* Rank 0, before anything else: whether this program waits before it begins (1), or not (0).
+ * PLEAT_E_BUSY: another program waits already, and there is only one to take over. */
+int pleat_mailbox_claim(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
+/* Every rank of a program that waits, once it is attached and ready to begin: sleeps until the
+ * agent lets it begin. */
+void pleat_mailbox_wait(struct pleat_mailbox_rank *self);
 
 /* Rank 0, before pleat_mailbox_set_size or right after it: from now on every rank knows at an
  * adaptation point whether a resize comes at the next one (pleat_mailbox_pending), and all know the

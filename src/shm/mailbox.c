@@ -1,7 +1,11 @@
 #include <assert.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "shm/mailbox-word.h"
 #include "shm/segment.h"
@@ -64,6 +68,19 @@ int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int
 void pleat_mailbox_resume(struct pleat_mailbox *mailbox, uint64_t generation)
 {
     atomic_store(&mailbox->segment->resume, generation);
+}
+
+void pleat_mailbox_hold(struct pleat_mailbox *mailbox)
+{
+    atomic_store(&mailbox->segment->held, PLEAT_HELD);
+}
+
+void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation)
+{
+    struct pleat_mailbox_segment *segment = mailbox->segment;
+    pleat_mailbox_resume(mailbox, generation);
+    atomic_store(&segment->go, 1);
+    (void)syscall(SYS_futex, &segment->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* Writes the fields of a request while the word is idle: only the agent changes an idle word. */
@@ -181,7 +198,9 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->begun = atomic_load(&segment->begun) != 0;
     status->loaded = atomic_load(&segment->loaded) != 0;
     status->limit = atomic_load(&segment->limit);
+    status->waits = atomic_load(&segment->waits) != 0;
     for (uint32_t rank = 0; rank < status->size; rank++) {
+        status->waiting += atomic_load(&segment->slots[rank].waiting) == 1;
         uint64_t iteration = atomic_load(&segment->slots[rank].iteration);
         if (rank == 0 || iteration < status->iteration)
             status->iteration = iteration;

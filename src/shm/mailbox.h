@@ -14,7 +14,8 @@
  * so K is the next one of the fastest rank.
  *
  * Everything read from the segment is checked before use, since the application can write there.
- * Functions return 0 or a negative code. None blocks; only create and open allocate. The agent's
+ * Functions return 0 or a negative code. None blocks but pleat_mailbox_wait; only create and open
+ * allocate. The agent's
  * side is for one thread of one process, and so is every rank's side.
  */
 #ifndef PLEAT_SHM_MAILBOX_H
@@ -79,6 +80,8 @@ struct pleat_mailbox_status {
     bool begun;    /* rank 0 has returned from pleat_session_begin; if a state was loaded, all ranks
                       have */
     bool loaded;   /* with begun: the ranks go on from a state (cost.load_ns, cost.bytes) */
+    bool waits;    /* its library can wait before it begins (pleat_mailbox_hold) */
+    uint32_t waiting;      /* number of ranks that wait, of `size` */
     uint32_t limit;        /* the most ranks that it can use, as it says; 0: any number */
     uint64_t iteration;    /* of the slowest rank */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far, of rank 0; 0: not known
@@ -95,6 +98,11 @@ int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int
 /* Has the next program that opens the mailbox go on from the state of this generation (state.h).
  * Programs that open it later begin anew. */
 void pleat_mailbox_resume(struct pleat_mailbox *mailbox, uint64_t generation);
+/* Before any program opens the mailbox: the first one that does goes on from a state that is not
+ * there yet. Its ranks come as far as their beginning, and sleep there until pleat_mailbox_go. */
+void pleat_mailbox_hold(struct pleat_mailbox *mailbox);
+/* Lets ranks that wait begin, from the state of this generation. */
+void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation);
 /* Asks the application what it accepts of `target`; the answer comes as phase ANSWERED. The
  * application's callback is called at its next adaptation point; without a callback it accepts the
  * whole offer. PLEAT_E_BUSY: a request is outstanding. */

@@ -30,6 +30,12 @@ int pleat_state_take_data(struct pleat_state *state, bool keep, struct pleat_err
     return 0;
 }
 
+void pleat_state_release_data(struct pleat_state *state)
+{
+    if (state->fd[DATA] >= 0)
+        (void)flock(state->fd[DATA], LOCK_UN);
+}
+
 bool pleat_state_is_data(const struct pleat_state *state)
 {
     return state->file == DATA;

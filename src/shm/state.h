@@ -113,6 +113,8 @@ int pleat_state_data(const struct pleat_state *state);
  * to less than its header (ulimit -f). */
 int pleat_state_take_data(struct pleat_state *state, bool keep,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Rank 0, when no rank writes to the data file any more: another program may take it. */
+void pleat_state_release_data(struct pleat_state *state);
 /* Whether the state that was found, or is being saved, is that in the data file. */
 bool pleat_state_is_data(const struct pleat_state *state);
 /* Reads a part that the ranks wrote into the data file before it became the state. PLEAT_E_CORRUPT:

@@ -12,7 +12,7 @@ if(PLEAT_MPI)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
   set_target_properties(test-app-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_dependencies(test-app-driver test-app-die app-loop app-heat app-matmul)
-  set(both relaunch relaunch-large relaunch-more-ranks-than-rows relaunch-heat
+  set(both relaunch warm warm-heat relaunch-large relaunch-more-ranks-than-rows relaunch-heat
     relaunch-matmul restart-from-held copy-at-each-resize restart-from-beginning nowhere-to-save no-room-to-save
     another-shape another-program announced death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
   foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows
@@ -23,7 +23,7 @@ if(PLEAT_MPI)
     set_tests_properties(system-app-${scenario} PROPERTIES
       LABELS system TIMEOUT 180 PROCESSORS 2)
   endforeach()
-  foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat)
+  foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat warm)
     add_test(NAME system-app-copies-${scenario} COMMAND test-app-driver ${scenario} openmpi
       $<TARGET_FILE:app-loop> $<TARGET_FILE:app-heat> $<TARGET_FILE:app-matmul> copies)
     set_tests_properties(system-app-copies-${scenario} PROPERTIES

@@ -62,11 +62,12 @@ static void walk(const int *sizes)
 }
 
 /* Relaunches at each size of a list that ends with 0. */
-static void relaunch_walk(const int *sizes)
+static void relaunch_walk_by(const int *sizes,
+                             struct pleat_mailbox_status (*way)(struct app_job *, uint32_t))
 {
     for (; *sizes; sizes++) {
         struct pleat_state_header header = {0};
-        struct pleat_mailbox_status before = app_job_relaunch(&job, (uint32_t)*sizes);
+        struct pleat_mailbox_status before = way(&job, (uint32_t)*sizes);
         struct pleat_mailbox_status after = app_job_status(&job);
         APP_CHECK(&job, before.phase == PLEAT_MAILBOX_SAVED);
         APP_CHECK(&job, before.resize == job.resize);
@@ -80,6 +81,11 @@ static void relaunch_walk(const int *sizes)
         printf("%u -> %u: save %.1f ms, load %.1f ms\n", before.size, after.size,
                (double)before.cost.save_ns / 1e6, (double)after.cost.load_ns / 1e6);
     }
+}
+
+static void relaunch_walk(const int *sizes)
+{
+    relaunch_walk_by(sizes, app_job_relaunch);
 }
 
 static void end_well(void)
@@ -184,6 +190,23 @@ static void relaunch(void)
 {
     start(2, WORDS(programs[0], "--resizes", "5", "--rows", "997", "--halo", "2"));
     relaunch_walk((const int[]){4, 3, 8, 1, 2, 0});
+    end_well();
+}
+
+/* The new ranks wait while the old ones compute; also with rows that private pages share. */
+static void warm(void)
+{
+    start(2, WORDS(programs[0], "--resizes", "4", "--rows", "997", "--halo", "2", "--state", "4M"));
+    relaunch_walk_by((const int[]){4, 1, 0}, app_job_relaunch_warm);
+    relaunch_walk((const int[]){2, 0});
+    relaunch_walk_by((const int[]){3, 0}, app_job_relaunch_warm);
+    end_well();
+}
+
+static void warm_heat(void)
+{
+    start(2, WORDS(programs[1], "--n", "257", "--iterations", "150", "--pause", "4"));
+    relaunch_walk_by((const int[]){3, 2, 0}, app_job_relaunch_warm);
     end_well();
 }
 
@@ -626,6 +649,8 @@ static const struct scenario {
     {"matmul", matmul},
     {"relaunch", relaunch},
     {"relaunch-every-size", relaunch_every_size},
+    {"warm", warm},
+    {"warm-heat", warm_heat},
     {"relaunch-large", relaunch_large},
     {"relaunch-more-ranks-than-rows", relaunch_more_ranks_than_rows},
     {"relaunch-heat", relaunch_heat},

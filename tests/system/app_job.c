@@ -130,8 +130,8 @@ static void run_child(const struct app_job *job, int ranks, int output)
     _exit(127);
 }
 
-/* A new world: a mailbox of its own, processes, their output. */
-static void launch(struct app_job *job, int ranks)
+/* A new world: a mailbox of its own, processes, their output. waits: it begins when it is told. */
+static void launch(struct app_job *job, int ranks, bool waits)
 {
     struct pleat_error err;
     int output[2];
@@ -141,7 +141,9 @@ static void launch(struct app_job *job, int ranks)
         pleat_mailbox_create(APP_JOB_MAX_RANKS, &job->mailbox, &job->mailbox_fd, &err))
         app_job_fail(job, "%s", err.text);
     struct pleat_state_header held;
-    if (!job->options.without_pleat && pleat_state_store_held(&job->store, &held) == 0)
+    if (waits)
+        pleat_mailbox_hold(job->mailbox);
+    else if (!job->options.without_pleat && pleat_state_store_held(&job->store, &held) == 0)
         pleat_mailbox_resume(job->mailbox, held.generation);
     job->ended = false;
     job->pid = fork();
@@ -180,7 +182,7 @@ void app_job_start(struct app_job *job, const struct app_job_options *options,
     pleat_state_store_paths(&job->store, job->state_paths);
     if (options->without_data)
         *strrchr(job->state_paths, ':') = '\0';
-    launch(job, options->ranks);
+    launch(job, options->ranks, false);
 }
 
 /* ---- watching ---- */
@@ -369,7 +371,7 @@ void app_job_start_again(struct app_job *job, int ranks)
     remove_tree(job->directory);
     if (mkdir(job->directory, 0700))
         app_job_fail(job, "cannot make %s: %s", job->directory, strerror(errno));
-    launch(job, ranks);
+    launch(job, ranks, false);
 }
 
 void app_job_restart(struct app_job *job, int ranks)
@@ -408,6 +410,51 @@ struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t targe
     APP_CHECK(job, pleat_state_store_held(&job->store, &job->saved) == 0);
     app_job_restart(job, (int)target);
     reckon(job, &status, pleat_clock_monotonic_ns() - saved_ns);
+    return status;
+}
+
+/* The old world of a warm relaunch. */
+struct world {
+    struct pleat_mailbox *mailbox;
+    int mailbox_fd, output_fd, pidfd;
+    pid_t pid;
+};
+
+/* Waits until the old processes have ended, well, and closes what belongs to them. */
+static void end_world(struct app_job *job, const struct world *old)
+{
+    const int fresh = job->output_fd;
+    int status = -1;
+    wait_until_gone(job, &old->pidfd, 1);
+    APP_CHECK(job, waitpid(old->pid, &status, 0) == old->pid && status == 0);
+    job->output_fd = old->output_fd;
+    read_output(job);
+    job->output_fd = fresh;
+    close(old->output_fd);
+    pleat_mailbox_close(old->mailbox);
+    close(old->mailbox_fd);
+}
+
+struct pleat_mailbox_status app_job_relaunch_warm(struct app_job *job, uint32_t target)
+{
+    const struct world old = {job->mailbox, job->mailbox_fd, job->output_fd, job->pidfd, job->pid};
+    const struct pleat_mailbox_request request = {
+        .resize = ++job->resize, .target = target, .relaunch = true};
+    struct pleat_mailbox_status status, waiting;
+    launch(job, (int)target, true);
+    while (waiting = app_job_status(job), !waiting.attached || waiting.waiting != target)
+        listen_on(job, "its new ranks to wait");
+    APP_CHECK(job, waiting.size == target && !waiting.begun);
+    APP_CHECK(job, pleat_mailbox_post(old.mailbox, &request) == 0);
+    while (pleat_mailbox_status(old.mailbox, &status), status.phase != PLEAT_MAILBOX_SAVED)
+        listen_on(job, "a state to be saved");
+    int64_t saved_ns = pleat_clock_monotonic_ns();
+    APP_CHECK(job, pleat_state_store_held(&job->store, &job->saved) == 0);
+    APP_CHECK(job, !app_job_status(job).begun);
+    pleat_mailbox_go(job->mailbox, job->saved.generation);
+    app_job_wait_begun(job);
+    reckon(job, &status, pleat_clock_monotonic_ns() - saved_ns);
+    end_world(job, &old);
     return status;
 }
 

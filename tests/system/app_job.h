@@ -67,6 +67,9 @@ struct pleat_mailbox_status app_job_resize(struct app_job *job, uint32_t target)
  * again in a new mailbox, waits until it has begun. Returns what the old ranks said: SAVED, or
  * FAILED, after which they go on. After SAVED job->relaunch is what all of it cost. */
 struct pleat_mailbox_status app_job_relaunch(struct app_job *job, uint32_t target);
+/* Likewise warm: the new processes are started first, and wait; the old ones end when the new ones
+ * have begun. */
+struct pleat_mailbox_status app_job_relaunch_warm(struct app_job *job, uint32_t target);
 /* Ends all processes, whatever they do, and starts the program again at `ranks` ranks in a new
  * mailbox. The output goes on. */
 void app_job_start_again(struct app_job *job, int ranks);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -193,6 +194,55 @@ static void test_a_relaunch_ends_one_world_and_begins_another(void **state)
     assert_int_equal(status.iteration, 1000);
     assert_int_equal(pleat_mailbox_arrive(&pair.ranks[0]), PLEAT_ARRIVAL_ENTER);
     assert_int_equal(pleat_mailbox_arrive(&pair.ranks[1]), PLEAT_ARRIVAL_ENTER);
+    pair_close(&pair);
+}
+
+/* A process for each rank that waits, which exits with 0 when it may begin from generation 3. */
+static pid_t waiting_rank(struct pair *pair, uint32_t rank)
+{
+    pid_t pid = fork();
+    if (pid)
+        return pid;
+    pleat_mailbox_wait(&pair->ranks[rank]);
+    _exit(rank || pleat_mailbox_take_resume(pair->application) == 3 ? 0 : 1);
+}
+
+static void test_a_world_that_waits_for_the_state(void **state)
+{
+    (void)state;
+    struct pair pair;
+    pair_open(&pair);
+    assert_true(status_of(&pair).waits);
+    assert_int_equal(pleat_mailbox_claim(pair.application), 0);
+    pair_close(&pair);
+
+    pair_open(&pair);
+    pleat_mailbox_hold(pair.agent);
+    assert_int_equal(pleat_mailbox_claim(pair.application), 1);
+    /* only one program can take over */
+    assert_int_equal(pleat_mailbox_claim(pair.application), PLEAT_E_BUSY);
+    assert_int_equal(status_of(&pair).waiting, 0);
+    pid_t pids[2] = {waiting_rank(&pair, 0), -1};
+    while (status_of(&pair).waiting != 1)
+        usleep(100);
+    assert_true(pids[0] > 0);
+    int status = 0;
+    pids[1] = waiting_rank(&pair, 1);
+    while (status_of(&pair).waiting != 2)
+        usleep(100);
+    /* rank 0 rings before it sleeps */
+    while (!rings(&pair))
+        usleep(100);
+    for (int rank = 0; rank < 2; rank++)
+        assert_int_equal(waitpid(pids[rank], &status, WNOHANG), 0);
+    pleat_mailbox_go(pair.agent, 3);
+    for (int rank = 0; rank < 2; rank++) {
+        assert_int_equal(waitpid(pids[rank], &status, 0), pids[rank]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(status_of(&pair).waiting, 0);
+    /* who comes to the wait now does not sleep */
+    pleat_mailbox_wait(&pair.ranks[1]);
     pair_close(&pair);
 }
 
@@ -413,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_a_grow_from_post_to_acknowledge),
         cmocka_unit_test(test_a_relaunch_ends_one_world_and_begins_another),
+        cmocka_unit_test(test_a_world_that_waits_for_the_state),
         cmocka_unit_test(test_a_world_that_cannot_begin),
         cmocka_unit_test(test_a_resize_that_breaks_stays_entered),
         cmocka_unit_test(test_an_offer_is_answered_by_rank_0),
