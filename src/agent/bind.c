@@ -70,9 +70,25 @@ int pleat_bind_begin(struct pleat_run *run, const json_t *slots, struct pleat_er
     return result;
 }
 
-const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run)
+const struct pleat_cpu_list *pleat_bind_cpus(const struct pleat_run *run, bool coming)
 {
-    return run->binding.cpus.count ? &run->binding.told : NULL;
+    const struct pleat_binding *binding = &run->binding;
+    return coming && binding->wanted.count ? &binding->wanted : &binding->cpus;
+}
+
+bool pleat_bind_mask(const struct pleat_run *run, bool coming, struct pleat_cpu_set *mask)
+{
+    *mask = run->binding.told;
+    if (coming && run->binding.wanted.count) {
+        memset(mask, 0, sizeof(*mask));
+        pleat_cpu_set_add_list(mask, &run->binding.wanted);
+    }
+    return run->binding.cpus.count != 0;
+}
+
+void pleat_bind_hand_over(struct pleat_run *run)
+{
+    (void)pleat_bind_mask(run, true, &run->binding.first);
 }
 
 /* ---- its cpuset ---- */

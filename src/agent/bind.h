@@ -23,6 +23,7 @@
 #define PLEAT_AGENT_BIND_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "base/cpus.h"
 
@@ -51,8 +52,13 @@ void pleat_bind_group_name(const struct pleat_run *run, char *name);
  * node has no such slots. */
 int pleat_bind_begin(struct pleat_run *run, const json_t *slots,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The CPUs to which the main process is bound when it is executed now; NULL: it is not bound. */
-const struct pleat_cpu_set *pleat_bind_mask(const struct pleat_run *run);
+/* The run's CPUs; coming: those of the planned change, where there is one. */
+const struct pleat_cpu_list *pleat_bind_cpus(const struct pleat_run *run, bool coming);
+/* The CPUs to which a main process is bound when it is executed now; coming: one that takes over at
+ * the planned change. False: it is not bound. */
+bool pleat_bind_mask(const struct pleat_run *run, bool coming, struct pleat_cpu_set *mask);
+/* The main process that was executed as one that takes over has done so. */
+void pleat_bind_hand_over(struct pleat_run *run);
 /* Makes the run's cpuset, where the run is to have one and it can be made. *procs is the file into
  * which the main process writes "0" to join the cpuset, or -1 where there is none. The caller
  * closes it. */

@@ -20,6 +20,7 @@
 #include "agent/log.h"
 #include "agent/notify.h"
 #include "agent/owner.h"
+#include "agent/succession.h"
 #include "base/clock.h"
 
 #define KILL_ROUNDS 10
@@ -59,7 +60,8 @@ static void end_process(struct pleat_run *run, const struct pleat_tree_process *
         if (pleat_array_push(&run->told, fresh) == 0)
             told = &run->told.items[run->told.count - 1];
     }
-    if (told && !told->outlived && run->state == PLEAT_RUN_ENDING && (is_new || killing)) {
+    if (told && !told->outlived && run->state == PLEAT_RUN_ENDING && (is_new || killing) &&
+        !pleat_succession_has(run, process)) {
         told->outlived = true;
         run->left++;
     }
@@ -110,19 +112,64 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
             *just_ended += owner == run->id || (owner == NOBODYS && process->parent == agent->pid);
             continue;
         }
-        if (owner != run->id)
+        if (owner != run->id || pleat_succession_has(run, process))
             continue;
         members++;
         if (now >= run->term_at_us)
             end_process(run, process, now >= run->kill_at_us);
     }
-    if (!members && run->reaper) /* the reaper tells when nothing is left, unless it was stopped */
-        (void)kill(run->reaper, SIGCONT);
+    if (!members &&
+        run->now.reaper) /* the reaper tells when nothing is left, unless it was stopped */
+        (void)kill(run->now.reaper, SIGCONT);
     if (members && !run->complained && now >= run->kill_at_us + COMPLAIN_US) {
         run->complained = true;
         tell_stuck(run, members);
     }
     return members;
+}
+
+/* Ends the second generation, in the snapshot. Returns whether another look at once is worth it. */
+static bool sweep_other(struct pleat_run *run, int64_t now)
+{
+    struct pleat_agent *agent = run->agent;
+    struct pleat_succession *succession = run->succession;
+    struct pleat_generation *other = &succession->other;
+    size_t members = 0, just_ended = 0;
+    for (size_t i = 0; i < agent->tree.count; i++) {
+        struct pleat_tree_process *process = &agent->tree.items[i];
+        uint64_t owner = pleat_run_of_process(agent, process);
+        if (pleat_tree_is_dead(process)) {
+            just_ended += owner == run->id || (owner == NOBODYS && process->parent == agent->pid);
+            continue;
+        }
+        if (owner != run->id || !pleat_succession_has(run, process))
+            continue;
+        members++;
+        if (now >= succession->term_at_us)
+            end_process(run, process, now >= succession->kill_at_us);
+    }
+    if (members)
+        return now >= succession->kill_at_us;
+    if (other->reaper) /* the reaper tells when nothing is left, unless it was stopped */
+        (void)kill(other->reaper, SIGCONT);
+    if (just_ended || agent->tree.vanished)
+        return true;
+    if (!other->reaper && agent->unsettled && succession->doubts++ < DOUBTS_MAX)
+        return false;
+    if (other->reaper && !run->spares)
+        return false;
+    if (other->reaper)
+        (void)kill(other->reaper, SIGKILL);
+    other->reaper = 0;
+    other->empty = true;
+    return true;
+}
+
+/* Whether processes of the second generation have to be looked for. */
+static bool sweeps_other(const struct pleat_run *run, int64_t now)
+{
+    return pleat_succession_ends(run) && !run->succession->other.empty &&
+           (!run->succession->other.reaper || now >= run->succession->term_at_us);
 }
 
 /* Ends only what the script launched. The `pleat launch` says when nothing of that is left. */
@@ -138,15 +185,18 @@ static void sweep_part(struct pleat_run *run, int64_t now)
     }
 }
 
-/* Exits the runs of which nothing is left. Returns whether any run is still being ended. */
+/* Exits the runs of which nothing is left. Returns whether processes have to be looked for. */
 static bool finish_empty(struct pleat_agent *agent)
 {
     bool ending = false;
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
-        if (run->state == PLEAT_RUN_ENDING && run->empty)
+        if (run->succession)
+            run->kind->look(run);
+        if (run->state == PLEAT_RUN_ENDING && run->now.empty && !pleat_succession_holds(run))
             pleat_run_exited(run);
-        ending = ending || is_ending(run) || ends_part(run);
+        ending = ending || is_ending(run) || ends_part(run) ||
+                 sweeps_other(run, pleat_clock_monotonic_us());
         run->spares = false;
     }
     return ending;
@@ -155,9 +205,9 @@ static bool finish_empty(struct pleat_agent *agent)
 /* No process of the run is left to be ended. What the run spares is the agent's from now on. */
 static void gone(struct pleat_run *run)
 {
-    if (run->reaper)
-        (void)kill(run->reaper, SIGKILL);
-    run->reaper = 0;
+    if (run->now.reaper)
+        (void)kill(run->now.reaper, SIGKILL);
+    run->now.reaper = 0;
     pleat_run_exited(run);
 }
 
@@ -179,6 +229,8 @@ static bool sweep_round(struct pleat_agent *agent)
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
         size_t just_ended = 0;
+        if (sweeps_other(run, now))
+            again = sweep_other(run, now) || again;
         if (!is_ending(run)) {
             if (ends_part(run))
                 sweep_part(run, now);
@@ -188,9 +240,10 @@ static bool sweep_round(struct pleat_agent *agent)
             again = again || now >= run->kill_at_us;
         else if (just_ended || agent->tree.vanished)
             again = true;
-        else if (!run->reaper && agent->unsettled && run->doubts < DOUBTS_MAX)
+        else if (!run->now.reaper && agent->unsettled && run->doubts < DOUBTS_MAX)
             run->doubts++; /* counted again at the next look */
-        else if (run->state == PLEAT_RUN_ENDING && (!run->reaper || run->spares))
+        else if (run->state == PLEAT_RUN_ENDING && (!run->now.reaper || run->spares) &&
+                 !pleat_succession_holds(run))
             gone(run);
     }
     return again;
@@ -201,6 +254,17 @@ static void on_timer(uv_timer_t *timer)
     pleat_runs_sweep(timer->data);
 }
 
+/* The time until the second generation is looked at again; 0: it need not be. */
+static uint64_t other_look_ms(const struct pleat_run *run, int64_t now)
+{
+    const struct pleat_succession *succession = run->succession;
+    if (!pleat_succession_ends(run))
+        return 0;
+    if (succession->other.reaper && now < succession->term_at_us) /* its reaper tells */
+        return (uint64_t)(succession->term_at_us - now) / 1000 + 1;
+    return now - succession->ending_us < PLEAT_US_PER_S / 2 ? 20 : 100;
+}
+
 /* The time until the next look: short at first, when most trees of processes end, long later, for
  * processes that do not go. 0: no run is being ended. */
 static uint64_t next_look_ms(const struct pleat_agent *agent)
@@ -209,6 +273,9 @@ static uint64_t next_look_ms(const struct pleat_agent *agent)
     uint64_t next = 0;
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_run *run = agent->runs.items[i];
+        uint64_t other = other_look_ms(run, now);
+        if (other && (next == 0 || other < next))
+            next = other;
         if (!is_ending(run) && !ends_part(run))
             continue;
         int64_t age = now - (is_ending(run) ? run->ending_us : run->part.ending_us);
@@ -247,6 +314,7 @@ void pleat_run_kill(struct pleat_run *run, int64_t grace_us)
     if (first || run->kill_at_us > now + grace_us)
         run->kill_at_us = now + grace_us;
     run->killing = true;
+    pleat_succession_end(run, 0, grace_us);
 }
 
 void pleat_run_end(struct pleat_run *run, int64_t grace_us)

@@ -76,7 +76,8 @@ static int add_own(struct words *words)
     return 0;
 }
 
-static int make_env(const struct pleat_run *run, struct words *env)
+static int make_env(const struct pleat_run *run, const struct pleat_generation *generation,
+                    struct words *env)
 {
     const struct pleat_agent *agent = run->agent;
     char text[160];
@@ -86,10 +87,11 @@ static int make_env(const struct pleat_run *run, struct words *env)
     pleat_run_add_variable(&env->own, PLEAT_NODE_ENV, text);
     snprintf(text, sizeof(text), "%d:%" PRIu64, (int)agent->pid, agent->start);
     pleat_run_add_variable(&env->own, PLEAT_AGENT_ENV, text);
-    run->kind->environment(run, &env->own);
-    if (run->cpus_per_task && run->binding.cpus.count) {
+    run->kind->environment(run, generation, &env->own);
+    const struct pleat_cpu_list *cpus = pleat_bind_cpus(run, generation != &run->now);
+    if (run->cpus_per_task && cpus->count) {
         struct pleat_string list = {0};
-        pleat_cpu_list_text(&run->binding.cpus, &list);
+        pleat_cpu_list_text(cpus, &list);
         pleat_run_add_variable(&env->own, PLEAT_CPUS_ENV, list.text ? list.text : "");
         env->own.failed = env->own.failed || list.failed;
         pleat_string_finish(&list);
@@ -103,7 +105,8 @@ static int make_env(const struct pleat_run *run, struct words *env)
 struct pleat_starting {
     uv_poll_t poll;
     int report;
-    struct pleat_run *run; /* NULL: dropped */
+    struct pleat_run *run;               /* NULL: dropped */
+    struct pleat_generation *generation; /* of that run */
     pleat_run_settled settled;
     /* the reason is known; it is told when the process has ended, and so has left its cpuset */
     bool failed;
@@ -124,8 +127,7 @@ static struct pleat_process_spec spec_of(const struct pleat_run *run, char *cons
                                        .stderr_path = run->stderr_path,
                                        .files = &run->agent->files,
                                        .limits = run->limits,
-                                       .nice = run->nice,
-                                       .cpus = pleat_bind_mask(run)};
+                                       .nice = run->nice};
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -135,45 +137,50 @@ static void on_closed(uv_handle_t *handle)
     free(starting);
 }
 
-void pleat_run_execute_drop(struct pleat_run *run)
+void pleat_run_execute_drop(struct pleat_generation *generation)
 {
-    struct pleat_starting *starting = run->starting;
-    run->starting = NULL;
+    struct pleat_starting *starting = generation->starting;
+    generation->starting = NULL;
     if (!starting)
         return;
     starting->run = NULL;
     uv_close((uv_handle_t *)&starting->poll, on_closed);
 }
 
-bool pleat_run_execute_goes_on(struct pleat_run *run)
+bool pleat_run_execute_goes_on(struct pleat_run *run, struct pleat_generation *generation)
 {
-    struct pleat_starting *starting = run->starting;
+    struct pleat_starting *starting = generation->starting;
     char *const words[] = {run->program, NULL};
     struct pleat_process_spec spec = spec_of(run, words, NULL);
+    bool user_fault = false;
     if (starting->failed)
         return false;
-    int result = pleat_process_outcome(&spec, starting->report, &run->pid, &run->user_fault,
+    int result = pleat_process_outcome(&spec, starting->report, &generation->pid, &user_fault,
                                        &starting->failure);
-    run->session = run->pid;
+    if (generation == &run->now)
+        run->user_fault = user_fault;
+    generation->session = generation->pid;
     starting->failed = result != 0 && result != 1;
     return result == 1;
 }
 
 /* Whether a main process that tells no more has executed its program. False: it has not, or it has
  * ended, and who reaps it knows. */
-static bool has_executed(const struct pleat_run *run)
+static bool has_executed(const struct pleat_run *run, const struct pleat_generation *generation)
 {
     struct pleat_tree_process process;
-    return run->pid && !pleat_tree_read_one(run->agent->proc, run->pid, &process) &&
+    return generation->pid && !pleat_tree_read_one(run->agent->proc, generation->pid, &process) &&
            !process.unexecuted;
 }
 
-static void settle(struct pleat_run *run)
+static void settle(struct pleat_run *run, struct pleat_generation *generation)
 {
-    bool failed = run->starting->failed;
-    struct pleat_error failure = run->starting->failure;
-    pleat_run_settled settled = run->starting->settled;
-    pleat_run_execute_drop(run);
+    bool failed = generation->starting->failed;
+    struct pleat_error failure = generation->starting->failure;
+    pleat_run_settled settled = generation->starting->settled;
+    pleat_run_execute_drop(generation);
+    if (!failed)
+        generation->first_pid = generation->pid;
     settled(run, failed ? &failure : NULL);
 }
 
@@ -181,24 +188,26 @@ static void on_report(uv_poll_t *poll, int status, int events)
 {
     struct pleat_starting *starting = poll->data;
     struct pleat_run *run = starting->run;
+    struct pleat_generation *generation = starting->generation;
     (void)status;
     (void)events;
-    if (!run || pleat_run_execute_goes_on(run))
+    if (!run || pleat_run_execute_goes_on(run, generation))
         return;
-    if (!starting->failed && has_executed(run))
-        settle(run);
-    else if (!run->reaper && !run->pid) /* nobody will tell of its end */
-        pleat_run_execute_ended(run, true, SIGKILL);
+    if (!starting->failed && has_executed(run, generation))
+        settle(run, generation);
+    else if (!generation->reaper && !generation->pid) /* nobody will tell of its end */
+        pleat_run_execute_ended(run, generation, true, SIGKILL);
     else
         (void)uv_poll_stop(poll);
 }
 
-void pleat_run_execute_ended(struct pleat_run *run, bool unexecuted, int number)
+void pleat_run_execute_ended(struct pleat_run *run, struct pleat_generation *generation,
+                             bool unexecuted, int number)
 {
     /* The process has ended, so all that it wrote is in the pipe. A child of it cannot hold the
      * pipe open. */
-    struct pleat_starting *starting = run->starting;
-    (void)pleat_run_execute_goes_on(run);
+    struct pleat_starting *starting = generation->starting;
+    (void)pleat_run_execute_goes_on(run, generation);
     if (unexecuted && !starting->failed && !run->killing && !pleat_memory_is_over(run)) {
         starting->failed = true;
         (void)pleat_error_set(&starting->failure, PLEAT_E_SYSTEM,
@@ -206,31 +215,34 @@ void pleat_run_execute_ended(struct pleat_run *run, bool unexecuted, int number)
                               "executed that",
                               run->program, number);
     }
-    settle(run);
+    settle(run, generation);
 }
 
-static int watch(struct pleat_run *run, struct pleat_starting *starting, struct pleat_error *err)
+static int watch(struct pleat_run *run, struct pleat_generation *generation,
+                 struct pleat_starting *starting, struct pleat_error *err)
 {
     int status = uv_poll_init(&run->agent->loop, &starting->poll, starting->report);
     if (status < 0) {
-        (void)kill(run->reaper, PLEAT_REAPER_END);
-        run->reaper = 0;
+        (void)kill(generation->reaper, PLEAT_REAPER_END);
+        generation->reaper = 0;
         close(starting->report);
         free(starting);
         return pleat_error_sys(err, -status, "cannot watch the start of run %" PRIu64, run->id);
     }
     starting->poll.data = starting;
     starting->run = run;
-    run->starting = starting;
+    starting->generation = generation;
+    generation->starting = starting;
     (void)uv_poll_start(&starting->poll, UV_READABLE | UV_DISCONNECT, on_report); /* cannot fail */
-    run->state = PLEAT_RUN_STARTING;
-    run->pid = run->session = 0;
-    run->empty = false;
+    generation->pid = generation->session = 0;
+    generation->empty = false;
+    if (generation == &run->now)
+        run->state = PLEAT_RUN_STARTING;
     return 0;
 }
 
-static int begin(struct pleat_run *run, char *const *argv, char *const *env,
-                 pleat_run_settled settled, struct pleat_error *err)
+static int begin(struct pleat_run *run, struct pleat_generation *generation, char *const *argv,
+                 char *const *env, pleat_run_settled settled, struct pleat_error *err)
 {
     if (!argv[0])
         return pleat_error_set(err, PLEAT_E_INVALID, "run %" PRIu64 " names no program", run->id);
@@ -248,10 +260,12 @@ static int begin(struct pleat_run *run, char *const *argv, char *const *env,
                                              .guard = run->agent->guard,
                                              .records = run->agent->records[1],
                                              .job = run->job};
+    struct pleat_cpu_set mask;
     spec.under = &order;
+    spec.cpus = pleat_bind_mask(run, generation != &run->now, &mask) ? &mask : NULL;
     pleat_bind_group(run, &spec.groups[0]);
     pleat_memory_group(run, &spec.groups[1]);
-    int result = pleat_process_begin(&spec, &run->reaper, &starting->report, err);
+    int result = pleat_process_begin(&spec, &generation->reaper, &starting->report, err);
     for (int i = 0; i < 2; i++)
         if (spec.groups[i] >= 0)
             close(spec.groups[i]);
@@ -261,11 +275,12 @@ static int begin(struct pleat_run *run, char *const *argv, char *const *env,
     }
     run->truncate = false;
     starting->settled = settled;
-    return watch(run, starting, err);
+    return watch(run, generation, starting, err);
 }
 
-int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *env,
-                      pleat_run_settled settled, struct pleat_error *err)
+int pleat_run_execute(struct pleat_run *run, struct pleat_generation *generation,
+                      const json_t *argv, const json_t *env, pleat_run_settled settled,
+                      struct pleat_error *err)
 {
     struct words words = {0};
     struct words variables = {0};
@@ -273,11 +288,11 @@ int pleat_run_execute(struct pleat_run *run, const json_t *argv, const json_t *e
     if (!result)
         result = words_init(&variables, env, true);
     if (!result)
-        result = make_env(run, &variables);
+        result = make_env(run, generation, &variables);
     if (result)
         (void)pleat_error_set(err, result, "no memory to start run %" PRIu64, run->id);
     else
-        result = begin(run, words.items, variables.items, settled, err);
+        result = begin(run, generation, words.items, variables.items, settled, err);
     words_finish(&words);
     words_finish(&variables);
     return result;

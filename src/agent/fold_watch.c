@@ -38,7 +38,8 @@ static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
         return false;
     *start = process.start;
     for (int length = 0; length < CHAIN_MAX; length++) {
-        if (process.pid == run->reaper || (run->session && process.session == run->session))
+        if (process.pid == run->now.reaper ||
+            (run->now.session && process.session == run->now.session))
             return true;
         if (process.parent <= 1 || process.pid == run->agent->pid ||
             pleat_tree_read_one(run->agent->proc, process.parent, &process))

@@ -23,9 +23,11 @@ static int create(struct pleat_run *run, const struct pleat_run_request *request
     return 0;
 }
 
-static void environment(const struct pleat_run *run, struct pleat_string *own)
+static void environment(const struct pleat_run *run, const struct pleat_generation *generation,
+                        struct pleat_string *own)
 {
     (void)run;
+    (void)generation;
     (void)own;
 }
 

@@ -25,8 +25,9 @@ struct pleat_run_kind {
                   struct pleat_error *err);
     /* Frees the kind's part of a run. May be called again. */
     void (*destroy)(struct pleat_run *run);
-    /* Adds variables to those of the main process (pleat_run_add_variable). */
-    void (*environment)(const struct pleat_run *run, struct pleat_string *own);
+    /* Adds variables to those of the main process of a generation (pleat_run_add_variable). */
+    void (*environment)(const struct pleat_run *run, const struct pleat_generation *generation,
+                        struct pleat_string *own);
 
     /* The start of a program was settled. True: it was a start by the kind itself, which has told
      * its outcome. */

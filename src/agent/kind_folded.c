@@ -24,8 +24,10 @@ static void destroy(struct pleat_run *run)
     run->folded = NULL;
 }
 
-static void environment(const struct pleat_run *run, struct pleat_string *own)
+static void environment(const struct pleat_run *run, const struct pleat_generation *generation,
+                        struct pleat_string *own)
 {
+    (void)generation;
     char text[160];
     pleat_folded_path(run->folded, text, sizeof(text));
     pleat_run_add_variable(own, PLEAT_FOLD_ENV, text);

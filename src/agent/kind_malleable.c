@@ -1,8 +1,10 @@
 /* kind_malleable.c - the kinds of runs that have a mailbox: an MPI program, and a script that
  * launches MPI programs. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "agent/ending.h"
 #include "agent/kind.h"
 #include "agent/launching.h"
 #include "agent/launching_talk.h"
@@ -12,6 +14,8 @@
 #include "agent/params.h"
 #include "agent/relaunch.h"
 #include "agent/resize.h"
+#include "agent/succession.h"
+#include "agent/warm.h"
 #include "wire/message.h"
 
 #define LEAVE_S 10.0         /* for processes to leave after their state was saved */
@@ -55,10 +59,14 @@ static void destroy(struct pleat_run *run)
     run->launches = NULL;
 }
 
-static void environment(const struct pleat_run *run, struct pleat_string *own)
+static void environment(const struct pleat_run *run, const struct pleat_generation *generation,
+                        struct pleat_string *own)
 {
     char text[160], paths[PLEAT_STATE_PATHS_SIZE];
-    pleat_malleable_path(run->malleable, false, text, sizeof(text));
+    if (generation == &run->now)
+        pleat_malleable_path(run->malleable, false, text, sizeof(text));
+    else
+        snprintf(text, sizeof(text), "/proc/%d/fd/%d", (int)run->agent->pid, run->succession->fd);
     pleat_run_add_variable(own, PLEAT_MAILBOX_ENV, text);
     pleat_malleable_path(run->malleable, true, text, sizeof(text));
     pleat_run_add_variable(own, PLEAT_DOORBELL_ENV, text);
@@ -66,8 +74,11 @@ static void environment(const struct pleat_run *run, struct pleat_string *own)
     pleat_run_add_variable(own, PLEAT_STATE_ENV, paths);
 }
 
-static void environment_of_script(const struct pleat_run *run, struct pleat_string *own)
+static void environment_of_script(const struct pleat_run *run,
+                                  const struct pleat_generation *generation,
+                                  struct pleat_string *own)
 {
+    (void)generation;
     pleat_run_add_variable(own, PLEAT_LAUNCHING_ENV, run->launches->name);
 }
 
@@ -83,10 +94,13 @@ static void look(struct pleat_run *run)
 {
     if (run->malleable)
         pleat_malleable_look(run->malleable);
+    pleat_warm_look(run);
 }
 
 static bool goes_on(struct pleat_run *run)
 {
+    if (pleat_warm_survives(run))
+        return true;
     bool due = pleat_relaunch_is_due(run);
     if (due)
         pleat_relaunch_go(run);
@@ -169,6 +183,8 @@ static int read_order(const json_t *object, double grace_s, struct pleat_relaunc
         result = pleat_param_strings(object, "env", true, &order->env, err);
     if (!result)
         result = pleat_param_seconds(object, "grace_s", grace_s, &order->grace_us, err);
+    if (!result)
+        result = pleat_param_seconds(object, "warm_s", 0, &order->warm_us, err);
     return result;
 }
 
@@ -192,9 +208,11 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
     request.relaunch = relaunch && !json_is_null(relaunch);
     if (!result && request.relaunch)
         result = read_order(relaunch, LEAVE_S, &order, err);
-    return result ? result
-                  : pleat_malleable_request(run->malleable, ask, &request,
-                                            request.relaunch ? &order : NULL, slots, err);
+    if (!result)
+        result = pleat_malleable_request(run->malleable, ask, &request,
+                                         request.relaunch ? &order : NULL, slots, err);
+    pleat_runs_sweep(run->agent); /* new processes of an earlier request may have to end */
+    return result;
 }
 
 static int withdraw(struct pleat_run *run, const json_t *params, struct pleat_error *err)
@@ -203,7 +221,10 @@ static int withdraw(struct pleat_run *run, const json_t *params, struct pleat_er
     if (!run->malleable)
         return pleat_kind_no_relaunch(run, params, err);
     int result = pleat_param_id(params, "resize", &resize, err);
-    return result ? result : pleat_malleable_withdraw(run->malleable, resize, err);
+    if (!result)
+        result = pleat_malleable_withdraw(run->malleable, resize, err);
+    pleat_runs_sweep(run->agent); /* new processes for it may have to end */
+    return result;
 }
 
 static int relaunch(struct pleat_run *run, const json_t *params, struct pleat_error *err)

@@ -17,6 +17,7 @@
 #include "agent/reaper.h"
 #include "agent/scratch.h"
 #include "agent/shared_files.h"
+#include "agent/succession.h"
 #include "base/clock.h"
 
 #define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
@@ -56,12 +57,13 @@ static void report_start(const struct pleat_run *run)
     else
         pleat_agent_notify(
             run->agent, "started",
-            json_pack("{s:I, s:i}", "run", (json_int_t)run->id, "pid", (int)run->first_pid));
+            json_pack("{s:I, s:i}", "run", (json_int_t)run->id, "pid", (int)run->now.first_pid));
 }
 
 static void run_free(struct pleat_run *run)
 {
-    pleat_run_execute_drop(run);
+    pleat_run_execute_drop(&run->now);
+    pleat_succession_free(run);
     run->kind->destroy(run);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
@@ -118,7 +120,8 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
 /* Releases all that was made for the run. The run then waits to be forgotten. */
 static void start_failed(struct pleat_run *run, const struct pleat_error *failure)
 {
-    run->pid = run->session = run->reaper = 0; /* the processes of the start end by themselves */
+    run->now.pid = run->now.session = run->now.reaper =
+        0; /* the processes of the start end by themselves */
     pleat_scratch_remove(run->scratch);
     run->kind->destroy(run);
     pleat_bind_over(run);
@@ -131,13 +134,12 @@ void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *fa
 {
     if (!failure) {
         run->state = PLEAT_RUN_RUNNING;
-        run->first_pid = run->pid;
         run->agent->memory_wait_us = 0;
     }
     if (run->kind->started(run, failure))
         return;
-    if (failure && run->first_pid) { /* it was to be started again: the run has exited */
-        run->pid = 0;
+    if (failure && run->now.first_pid) { /* it was to be started again: the run has exited */
+        run->now.pid = 0;
         run->code = -1;
         run->failure = *failure;
         pleat_run_exited(run);
@@ -176,8 +178,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     if (!result && run->scratch && request->hosts)
         pleat_scratch_hosts(run->scratch, pleat_run_processes(run, request->hosts));
     if (!result)
-        result =
-            pleat_run_execute(run, request->argv, request->env, pleat_run_start_settled, &failure);
+        result = pleat_run_execute(run, &run->now, request->argv, request->env,
+                                   pleat_run_start_settled, &failure);
     if (result) {
         start_failed(run, &failure);
         report_start(run);
@@ -210,30 +212,69 @@ struct end {
     struct rusage usage;
 };
 
-static void main_exited(struct pleat_run *run, const struct end *end)
+static void count_usage(struct pleat_run *run, const struct rusage *usage)
 {
-    int status = end->status;
-    const struct rusage *usage = &end->usage;
-    if (run->state == PLEAT_RUN_STARTING)
-        pleat_run_execute_ended(run, end->unexecuted, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
-    if (run->state != PLEAT_RUN_RUNNING)
-        return; /* the program was not executed */
-    run->pid = 0;
-    run->state = PLEAT_RUN_ENDING;
-    run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     run->cpu_us += timeval_us(&usage->ru_utime) + timeval_us(&usage->ru_stime);
     if (usage->ru_maxrss > run->max_rss_kb)
         run->max_rss_kb = usage->ru_maxrss;
     pleat_memory_largest(run, usage->ru_maxrss);
+}
+
+/* The main process of the second generation has ended, which is not the run's end. */
+static void other_exited(struct pleat_run *run, const struct end *end)
+{
+    struct pleat_succession *succession = run->succession;
+    if (succession->other.starting)
+        pleat_run_execute_ended(run, &succession->other, end->unexecuted,
+                                WIFSIGNALED(end->status) ? WTERMSIG(end->status) : 0);
+    if (succession->ended)
+        return;
+    succession->other.pid = 0;
+    succession->ended = true;
+    succession->status = end->status;
+    count_usage(run, &end->usage);
+}
+
+static void main_exited(struct pleat_run *run, const struct pleat_generation *generation,
+                        const struct end *end)
+{
+    int status = end->status;
+    if (generation != &run->now) {
+        other_exited(run, end);
+        return;
+    }
+    if (run->state == PLEAT_RUN_STARTING)
+        pleat_run_execute_ended(run, &run->now, end->unexecuted,
+                                WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+    if (run->state != PLEAT_RUN_RUNNING)
+        return; /* the program was not executed */
+    run->now.pid = 0;
+    run->state = PLEAT_RUN_ENDING;
+    run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    count_usage(run, &end->usage);
     end_rest(run);
 }
 
-static struct pleat_run *find_by_reaper(const struct pleat_agent *agent, pid_t reaper)
+/* Where a run has two generations, what their processes have said before one ends may change which
+ * of them is the run's. */
+static void look_first(struct pleat_run *run)
 {
-    for (size_t i = 0; i < agent->runs.count; i++)
-        if (agent->runs.items[i]->reaper == reaper)
-            return agent->runs.items[i];
+    if (run->succession)
+        run->kind->look(run);
+}
+
+/* The generation that has this reaper, and its run. NULL: none has. */
+static struct pleat_generation *find_by_reaper(const struct pleat_agent *agent, pid_t reaper,
+                                               struct pleat_run **run)
+{
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        *run = agent->runs.items[i];
+        if (!pleat_run_generation(*run, reaper))
+            continue;
+        look_first(*run);
+        return pleat_run_generation(*run, reaper);
+    }
     return NULL;
 }
 
@@ -241,14 +282,15 @@ static void read_records(struct pleat_agent *agent)
 {
     struct pleat_reaper_record record;
     while (read(agent->records[0], &record, sizeof(record)) == sizeof(record)) {
-        struct pleat_run *run = find_by_reaper(agent, record.reaper);
-        if (!run)
+        struct pleat_run *run = NULL;
+        struct pleat_generation *generation = find_by_reaper(agent, record.reaper, &run);
+        if (!generation)
             continue;
-        run->empty = record.alone;
+        generation->empty = record.alone;
         if (record.alone) /* the reaper writes nothing after this */
-            run->reaper = 0;
+            generation->reaper = 0;
         const struct end end = {record.status, record.unexecuted, record.usage};
-        main_exited(run, &end);
+        main_exited(run, generation, &end);
     }
 }
 
@@ -258,36 +300,43 @@ static bool is_child(pid_t pid)
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-/* A reaper has ended or was killed. Where it ended by itself nothing is left of the run. Where it
- * was killed its processes are children of the agent now, also a main process that has ended and
- * whose end it has not told. Where there is none, it was killed before it had forked one. */
-static void reaper_ended(struct pleat_run *run, int status)
+/* A reaper has ended or was killed. Where it ended by itself nothing is left of its generation.
+ * Where it was killed its processes are children of the agent now, also a main process that has
+ * ended and whose end it has not told. Where there is none, it was killed before it had forked one.
+ */
+static void reaper_ended(struct pleat_run *run, struct pleat_generation *generation, int status)
 {
     static const struct end unknown = {.status = SIGKILL, .unexecuted = true};
-    run->reaper = 0;
-    run->empty = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    if (run->empty)
+    generation->reaper = 0;
+    generation->empty = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (generation->empty)
         return;
     if (pleat_run_is_live(run))
         pleat_log("run %" PRIu64 " (job %s): its reaper was killed: what takes another session, "
                   "and clears its environment, cannot be told from others any more",
                   run->id, run->job);
-    if (run->state == PLEAT_RUN_STARTING && pleat_run_execute_goes_on(run))
+    if (generation->starting && pleat_run_execute_goes_on(run, generation))
         return;
-    if ((run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING) &&
-        !(run->pid && is_child(run->pid)))
-        main_exited(run, &unknown);
+    bool is_over = generation == &run->now && run->state != PLEAT_RUN_STARTING &&
+                   run->state != PLEAT_RUN_RUNNING;
+    if (!is_over && !(generation->pid && is_child(generation->pid)))
+        main_exited(run, generation, &unknown);
 }
 
-/* The main process of a run whose reaper was killed has ended, or another process of that run. */
+/* The main process of a generation whose reaper was killed has ended, or another process of it. */
 static void orphan_ended(struct pleat_agent *agent, pid_t pid, const struct end *end)
 {
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
+        look_first(run);
+        /* they may have told their number meanwhile */
         if (run->state == PLEAT_RUN_STARTING)
-            (void)pleat_run_execute_goes_on(run); /* it may have told its number meanwhile */
-        if (run->pid == pid) {
-            main_exited(run, end);
+            (void)pleat_run_execute_goes_on(run, &run->now);
+        struct pleat_generation *other = run->succession ? &run->succession->other : NULL;
+        if (other && other->starting)
+            (void)pleat_run_execute_goes_on(run, other);
+        if (run->now.pid == pid || (other && other->pid == pid)) {
+            main_exited(run, run->now.pid == pid ? &run->now : other, end);
             return;
         }
     }
@@ -308,9 +357,10 @@ void pleat_runs_reap(struct pleat_agent *agent)
             return;
         /* the process may have been a reaper that wrote something before it ended */
         read_records(agent);
-        struct pleat_run *run = find_by_reaper(agent, info.si_pid);
-        if (run)
-            reaper_ended(run, end.status);
+        struct pleat_run *run = NULL;
+        struct pleat_generation *generation = find_by_reaper(agent, info.si_pid, &run);
+        if (generation)
+            reaper_ended(run, generation, end.status);
         else
             orphan_ended(agent, info.si_pid, &end);
     }

@@ -34,7 +34,7 @@ static bool is_launcher(const struct pleat_agent *agent, pid_t pid)
 static bool gets_it(const struct pleat_run *run, const struct pleat_tree_process *process,
                     enum pleat_signal_to to)
 {
-    bool is_main = process->pid == run->pid;
+    bool is_main = process->pid == run->now.pid;
     if (to == PLEAT_SIGNAL_MAIN)
         return is_main;
     return !(to == PLEAT_SIGNAL_OTHERS && is_main) && !is_launcher(run->agent, process->pid);

@@ -9,6 +9,7 @@
 #include "agent/notify.h"
 #include "agent/owner.h"
 #include "agent/relaunch_plan.h"
+#include "agent/succession.h"
 #include "shm/mailbox-rank.h"
 
 /* ---- life ---- */
@@ -83,6 +84,7 @@ void pleat_malleable_abandon(struct pleat_malleable *malleable)
     malleable->posted = false;
     pleat_leavers_drop(malleable->leaving);
     malleable->leaving = NULL;
+    pleat_succession_drop(malleable->run);
     pleat_relaunch_drop(malleable->run);
 }
 
@@ -147,6 +149,16 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
     if (!result && malleable->unbegun)
         pleat_mailbox_resume(malleable->mailbox, header.generation);
     return result;
+}
+
+void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_mailbox *mailbox,
+                               int fd)
+{
+    close_mailbox(malleable);
+    malleable->mailbox = mailbox;
+    malleable->fd = fd;
+    malleable->unbegun = true;
+    malleable->told_anything = false;
 }
 
 void pleat_malleable_pause(struct pleat_malleable *malleable)

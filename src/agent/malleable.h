@@ -24,6 +24,7 @@ struct pleat_malleable {
     struct pleat_state_store state;
     bool stopped;      /* its descriptors and its state were released */
     uint32_t declared; /* the most ranks that it can use, as was told; 0: any number */
+    bool cold;         /* relaunches of it are cold: new processes did not come up beside the old */
     bool unbegun; /* its ranks were started from a state, and have not said yet that they go on */
 
     enum pleat_request_kind kind;
@@ -55,6 +56,9 @@ void pleat_malleable_path(const struct pleat_malleable *malleable, bool doorbell
  * mailbox. */
 int pleat_malleable_renew(struct pleat_malleable *malleable,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The processes that waited in this mailbox, which it takes, go on from the state. */
+void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_mailbox *mailbox,
+                               int fd);
 /* All processes are gone, but the run may be relaunched: drops the outstanding request and closes
  * the mailbox. The state is kept. */
 void pleat_malleable_pause(struct pleat_malleable *malleable);
@@ -73,7 +77,8 @@ uint32_t pleat_malleable_processes(const struct pleat_malleable *malleable);
 void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most);
 /* Tells that limit again. */
 void pleat_malleable_tell_limit(const struct pleat_malleable *malleable);
-/* Drops the outstanding request: no outcome of it is told. */
+/* Drops the outstanding request, and new processes that were started for it: no outcome of it is
+ * told. */
 void pleat_malleable_abandon(struct pleat_malleable *malleable);
 
 #endif

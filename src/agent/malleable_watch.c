@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "agent/ending.h"
 #include "agent/notify.h"
 #include "agent/outcomes.h"
 #include "agent/owner.h"
@@ -9,6 +10,13 @@
 
 #define RESIZE_POLL_MS 20
 #define PROGRESS_MS 1000
+
+static void look(struct pleat_malleable *malleable)
+{
+    pleat_malleable_look(malleable);
+    if (malleable->run->succession) /* one of the two may have to end */
+        pleat_runs_sweep(malleable->run->agent);
+}
 
 static void on_bell(uv_poll_t *poll, int status, int events)
 {
@@ -19,7 +27,7 @@ static void on_bell(uv_poll_t *poll, int status, int events)
     while (read(malleable->bell[0], bytes, sizeof(bytes)) == sizeof(bytes))
         ;
     if (malleable->run)
-        pleat_malleable_look(malleable);
+        look(malleable);
 }
 
 void pleat_malleable_watch(struct pleat_malleable *malleable)
@@ -33,7 +41,7 @@ static void on_resizing(uv_timer_t *timer)
     struct pleat_agent *agent = timer->data;
     for (size_t i = 0; i < agent->runs.count; i++)
         if (agent->runs.items[i]->malleable)
-            pleat_malleable_look(agent->runs.items[i]->malleable);
+            look(agent->runs.items[i]->malleable);
 }
 
 static void tell_progress(struct pleat_malleable *malleable)

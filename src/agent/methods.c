@@ -94,9 +94,9 @@ static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **a
     /* takes note of runs that have ended: their pids must not be signalled */
     pleat_runs_reap(agent);
     pleat_runs_sweep(agent);
-    if (run->pid == 0 || run->state == PLEAT_RUN_STARTING)
+    if (run->now.pid == 0 || run->state == PLEAT_RUN_STARTING)
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " is not running", run->id);
-    if (kill(-run->pid, (int)number))
+    if (kill(-run->now.pid, (int)number))
         return pleat_error_set(err, PLEAT_E_SYSTEM, "cannot send signal %d to run %" PRIu64,
                                (int)number, run->id);
     return 0;
@@ -183,7 +183,7 @@ static json_t *describe(const struct pleat_run *run)
                                          [PLEAT_RUN_FAILED] = "failed"};
     json_t *text =
         json_pack("{s:I, s:s, s:i}", "run", (json_int_t)run->id, "state",
-                  run->broken ? "exited" : states[run->state], "pid", (int)run->first_pid);
+                  run->broken ? "exited" : states[run->state], "pid", (int)run->now.first_pid);
     if (text && run->kind->describe(run, text)) {
         json_decref(text);
         return NULL;

@@ -16,6 +16,7 @@
 
 #include "agent/leftovers.h"
 #include "agent/run.h"
+#include "agent/succession.h"
 
 #define CHAIN_MAX 4096
 
@@ -39,11 +40,20 @@ static enum where where_is(const struct pleat_agent *agent,
     return UNKNOWN;
 }
 
+struct pleat_generation *pleat_run_generation(struct pleat_run *run, pid_t reaper)
+{
+    if (run->now.reaper == reaper)
+        return &run->now;
+    return run->succession && run->succession->other.reaper == reaper ? &run->succession->other
+                                                                      : NULL;
+}
+
 /* The run that has this reaper, or NULL. */
 static struct pleat_run *find_reaper(const struct pleat_agent *agent, pid_t pid)
 {
     for (size_t i = 0; i < agent->runs.count; i++)
-        if (agent->runs.items[i]->reaper == pid && pleat_run_is_live(agent->runs.items[i]))
+        if (pleat_run_generation(agent->runs.items[i], pid) &&
+            pleat_run_is_live(agent->runs.items[i]))
             return agent->runs.items[i];
     return NULL;
 }
@@ -59,15 +69,23 @@ static const struct pleat_tree_process *below_agent(const struct pleat_agent *ag
     return process ? below : NULL;
 }
 
-/* The run in whose session a process is. A main process that was just forked may have no session
- * yet, so it is found by its pid. */
+/* A main process that was just forked may have no session yet, so it is found by its pid. */
+static bool is_in_session(const struct pleat_generation *generation,
+                          const struct pleat_tree_process *process)
+{
+    return (generation->session && generation->session == process->session) ||
+           generation->pid == process->pid;
+}
+
+/* The run in whose session a process is. */
 static uint64_t by_session(const struct pleat_agent *agent,
                            const struct pleat_tree_process *process)
 {
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_run *run = agent->runs.items[i];
-        if (((run->session && run->session == process->session) || run->pid == process->pid) &&
-            pleat_run_is_live(run))
+        if (pleat_run_is_live(run) &&
+            (is_in_session(&run->now, process) ||
+             (run->succession && is_in_session(&run->succession->other, process))))
             return run->id;
     }
     return NOBODYS;

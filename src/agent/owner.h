@@ -7,6 +7,8 @@
 /* The run that a process of agent->tree belongs to. 0: it belongs to none, or that cannot be told.
  */
 uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process);
+/* The generation of the run that has this reaper. NULL: it has none. */
+struct pleat_generation *pleat_run_generation(struct pleat_run *run, pid_t reaper);
 /* NULL: there is no such run. */
 struct pleat_run *pleat_run_find(const struct pleat_agent *agent, uint64_t id);
 /* The index of the run with this id, or the index at which it would be inserted. */

@@ -11,6 +11,7 @@
 #include "agent/owner.h"
 #include "agent/scratch.h"
 #include "agent/settle.h"
+#include "agent/succession.h"
 #include "base/clock.h"
 
 /* From SIGTERM to SIGKILL, for processes that did not leave by themselves. */
@@ -58,8 +59,13 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
         (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
     pleat_malleable_applied(run->malleable, status->size, &cost,
                             status->loaded ? "" : "it began from its beginning, not its state");
-    if (status->size < before) /* no old process is left on the processors that were given up */
+    if (status->size < before && run->succession) { /* old processes are still leaving */
+        run->succession->vacates = true;
+        run->succession->resize = resize;
+        run->succession->processes = status->size;
+    } else if (status->size < before) {
         pleat_leavers_tell(run, resize, status->size);
+    }
     pleat_bind_tasks(run);
 }
 
@@ -84,6 +90,7 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
         return PLEAT_E_NOMEM;
     pleat_malleable_abandon(run->malleable);
     pleat_leavers_drop_all(&run->malleable->watched);
+    pleat_succession_hush(run); /* the outcome is that of the relaunch */
     made->demanded = true;
     made->stage = PLEAT_RELAUNCH_LEAVING;
     run->relaunch = made;
@@ -121,7 +128,7 @@ static int start_again(struct pleat_run *run, struct pleat_error *err)
         result = pleat_scratch_make(run->scratch, err);
     pleat_bind_renew(run);
     if (!result)
-        result = pleat_run_execute(run, run->relaunch->argv, run->relaunch->env,
+        result = pleat_run_execute(run, &run->now, run->relaunch->argv, run->relaunch->env,
                                    pleat_run_start_settled, err);
     return result;
 }
@@ -133,7 +140,7 @@ static void tell_relaunched(struct pleat_run *run)
                       json_pack("{s:I, s:I, s:I, s:i, s:b, s:o}", "run", (json_int_t)run->id,
                                 "resize", (json_int_t)relaunch->resize, "processes",
                                 (json_int_t)pleat_run_processors(run, relaunch->processes), "pid",
-                                (int)run->pid, "from_state", relaunch->from_state, "iteration",
+                                (int)run->now.pid, "from_state", relaunch->from_state, "iteration",
                                 pleat_outcome_number(relaunch->iteration)));
     pleat_relaunch_drop(run);
 }
@@ -144,7 +151,7 @@ void pleat_relaunch_started(struct pleat_run *run, const struct pleat_error *fai
     if (failure) {
         pleat_log("run %" PRIu64 " (job %s) cannot be started again: %s", run->id, run->job,
                   failure->text);
-        run->pid = 0;
+        run->now.pid = 0;
         run->failure = *failure;
         run->code = -1;
         pleat_run_finish(run, relaunch->from_state && !run->unwanted);

@@ -20,6 +20,7 @@ struct pleat_relaunch {
     uint32_t processes;
     uint32_t before; /* number of old processes */
     int64_t grace_us;
+    int64_t warm_us; /* as in the order; 0 also once it is known that the relaunch is cold */
     json_t *argv, *env;
     int64_t leaving_us;             /* when LEAVING began (monotonic) */
     bool told_to_end;               /* processes that did not leave were told to end */
@@ -33,6 +34,7 @@ struct pleat_relaunch_order {
     uint64_t resize;
     uint32_t processes;
     int64_t grace_us;   /* until processes that leave are ended, or from SIGTERM to SIGKILL */
+    int64_t warm_us;    /* the new processes are started first, and must wait by then; 0: last */
     const json_t *argv; /* not empty; unused for launches, as is env */
     const json_t *env;
     const json_t *slots; /* only of a demanded relaunch; NULL: the slots stay */

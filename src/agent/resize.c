@@ -1,12 +1,15 @@
 #include "agent/resize.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "agent/launching.h"
 #include "agent/log.h"
 #include "agent/owner.h"
 #include "agent/relaunch.h"
 #include "agent/settle.h"
+#include "agent/succession.h"
+#include "agent/warm.h"
 #include "base/clock.h"
 
 #define LEAVE_US (10 * PLEAT_US_PER_S) /* for processes to leave after their state was saved */
@@ -90,6 +93,31 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
         pleat_malleable_failed(malleable, "the application's mailbox does not take the request");
 }
 
+/* Where new processes are to be started first, goes on with that. Returns whether the request can
+ * be posted. Where they do not come up nothing has happened, and the resize fails; but a mandatory
+ * one is done without them. */
+static bool is_prepared(struct pleat_malleable *malleable,
+                        const struct pleat_mailbox_status *status)
+{
+    struct pleat_error why = {0};
+    char text[sizeof(why.text) + 64];
+    switch (pleat_warm_prepare(malleable, status, &why)) {
+    case PLEAT_WARM_NOT:
+    case PLEAT_WARM_READY:
+        return true;
+    case PLEAT_WARM_WAIT:
+        return false;
+    case PLEAT_WARM_FAILED:
+        break;
+    }
+    if (malleable->request.mandatory ||
+        (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox)))
+        return true; /* it saves its state, and is started again when it has ended */
+    snprintf(text, sizeof(text), "its new processes did not come up, so it goes on: %s", why.text);
+    pleat_malleable_failed(malleable, text);
+    return false;
+}
+
 /* An application that has finished its session comes to no adaptation point any more: then the
  * request is withdrawn. */
 static bool withdraw_if_finished(struct pleat_malleable *malleable,
@@ -124,17 +152,20 @@ static void look_at_posted(struct pleat_malleable *malleable,
                                text[0] ? text : "the application could not change its size");
         break;
     case PLEAT_MAILBOX_SAVED:
-        if (malleable->run->relaunch)
+        if (malleable->run->relaunch) {
             pleat_relaunch_saved(malleable->run, status->size, &status->cost);
-        else
+            (void)pleat_warm_hand_over(malleable->run);
+        } else {
             pleat_malleable_failed(malleable, overwritten);
+        }
         break;
     case PLEAT_MAILBOX_IDLE:
         pleat_malleable_failed(malleable, overwritten);
         break;
     case PLEAT_MAILBOX_ASKED:
     case PLEAT_MAILBOX_POSTED:
-        (void)withdraw_if_finished(malleable, status);
+        if (!withdraw_if_finished(malleable, status))
+            (void)is_prepared(malleable, status);
         break;
     case PLEAT_MAILBOX_ENTERED:
         break;
@@ -164,7 +195,7 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     } else if (malleable->posted) {
         look_at_posted(malleable, &status);
     } else if (status.attached && !malleable->unbegun &&
-               !withdraw_if_finished(malleable, &status)) {
+               !withdraw_if_finished(malleable, &status) && is_prepared(malleable, &status)) {
         post(malleable, &status);
     }
 }
@@ -198,6 +229,7 @@ int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
 {
     pleat_malleable_look(malleable);
     if (is_outstanding(malleable, ask, request->resize) ||
+        (!ask && pleat_succession_will_tell(malleable->run, request->resize)) ||
         tell_again(malleable, ask, request->resize))
         return 0;
     if (malleable->kind != PLEAT_REQUEST_NONE)
@@ -235,7 +267,7 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
         /* else ranks have entered the change: its outcome follows */
         return 0;
     }
-    if (tell_again(malleable, false, resize))
+    if (pleat_succession_will_tell(malleable->run, resize) || tell_again(malleable, false, resize))
         return 0;
     if (!takes_requests(malleable))
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited",

@@ -32,6 +32,18 @@ struct pleat_malleable;
 struct pleat_relaunch;
 struct pleat_run_kind;
 struct pleat_starting;
+struct pleat_succession;
+
+/* The processes of one start of a run's program. A run has one generation; in a warm relaunch for a
+ * while two (succession.h). */
+struct pleat_generation {
+    pid_t reaper;  /* above all its processes (reaper.h); 0: it has ended, or was killed */
+    bool empty;    /* no process of it is left, as its reaper says */
+    pid_t pid;     /* of the main process; 0: not known yet, or it has ended */
+    pid_t session; /* of the main process, whose pid it is; kept when that ends; 0: not known yet */
+    pid_t first_pid; /* of the last main process that was executed; kept when that ends */
+    struct pleat_starting *starting; /* NULL: no start of it is under way */
+};
 
 /* Ending the program that a script has launched, but not the script. */
 struct pleat_part_end {
@@ -45,16 +57,12 @@ struct pleat_run {
     char job[64];
     int64_t begun_s; /* since 1970: files of the run are not older */
     enum pleat_run_state state;
-    pid_t reaper; /* above all processes of the run (reaper.h); 0: it has ended, or was killed */
+    struct pleat_generation now;         /* of which the state above is */
+    struct pleat_succession *succession; /* a second generation; NULL: there is none */
     /* in the last snapshot there were processes below the reaper that are not the run's
      * (leftovers.h) */
     bool spares;
-    bool empty;    /* no process of the last start is left, as its reaper says */
-    pid_t pid;     /* of the main process; 0: not known yet, or it has ended */
-    pid_t session; /* of the main process, whose pid it is; kept when that ends; 0: not known yet */
-    pid_t first_pid; /* of the last main process that was executed; kept when that ends */
-    struct pleat_starting *starting; /* NULL: not STARTING */
-    char *program;                   /* argv[0] of the last start */
+    char *program; /* argv[0] of the last start */
 
     struct pleat_error failure; /* FAILED; EXITED: where code and signal do not tell all */
     bool user_fault;

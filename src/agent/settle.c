@@ -3,14 +3,15 @@
 #include "agent/launching.h"
 #include "agent/outcomes.h"
 #include "agent/owner.h"
+#include "agent/succession.h"
 
 void pleat_malleable_withdrawn(struct pleat_malleable *malleable)
 {
     uint64_t resize = malleable->request.resize;
     pleat_malleable_abandon(malleable);
     pleat_bind_cancel(malleable->run);
-    pleat_outcome_add(malleable->run, "withdrawn", resize,
-                      pleat_outcome_params(malleable->run, resize));
+    pleat_succession_tell(malleable->run, "withdrawn", resize,
+                          pleat_outcome_params(malleable->run, resize));
 }
 
 void pleat_malleable_failed(struct pleat_malleable *malleable, const char *text)
@@ -23,7 +24,7 @@ void pleat_malleable_failed(struct pleat_malleable *malleable, const char *text)
         json_decref(params);
         params = NULL;
     }
-    pleat_outcome_add(malleable->run, "resize_failed", resize, params);
+    pleat_succession_tell(malleable->run, "resize_failed", resize, params);
 }
 
 /* `warning`: empty, or an error that did not prevent the change. */

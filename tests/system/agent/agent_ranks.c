@@ -11,9 +11,14 @@
  * start, which prints "start SIZE NUMBER". DIR/unsaved: it does not save. In a resize, once it has
  * saved: DIR/hang: it says so and goes no further; DIR/die: it kills itself. DIR/stay: it does not
  * leave when it is to be relaunched. DIR/lost: it cannot load its state, and exits with 3.
+ *
+ * Started to take over from another one, it prints "waits SIZE PID". DIR/early: it exits with 4
+ * instead (DIR/wait: those before it come to no adaptation point); DIR/never: it comes no further;
+ * DIR/few: it has a rank too few; DIR/hasty: it does not wait.
  */
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -35,6 +40,7 @@ static int initial;
 static uint32_t size;
 static struct pleat_state *held;
 static uint64_t starts; /* the state */
+static bool waits;      /* to take over */
 
 static _Noreturn void give_up(const char *what)
 {
@@ -62,6 +68,8 @@ static _Noreturn void be_rank(uint32_t rank, uint64_t iteration, int told)
     struct pleat_mailbox_rank self;
     if (pleat_mailbox_attach(mailbox, rank, iteration, -1, &self))
         give_up("a rank cannot attach");
+    if (waits)
+        pleat_mailbox_wait(&self);
     if (read(told, &byte, 1) == 1)
         while (!has_file("leave") && getppid() != 1)
             nap();
@@ -176,6 +184,30 @@ static void iterate(void)
         resize();
 }
 
+/* Comes as far as the beginning, and sleeps there until the one before has saved its state. */
+static void wait_for_the_other(void)
+{
+    int claimed = pleat_mailbox_claim(mailbox);
+    if (claimed < 0)
+        give_up("another program waits");
+    if (claimed == 0)
+        return;
+    if (has_file("early"))
+        exit(4);
+    while (has_file("never"))
+        nap();
+    initial -= has_file("few");
+    waits = !has_file("hasty");
+    while (size < (uint32_t)initial)
+        add_rank(size++, 0);
+    if (pleat_mailbox_set_size(&ranks[0], size))
+        give_up("cannot set the size");
+    printf("waits %u %d\n", size, (int)getpid());
+    fflush(stdout);
+    if (waits)
+        pleat_mailbox_wait(&ranks[0]);
+}
+
 static void begin(void)
 {
     struct pleat_error err;
@@ -190,6 +222,10 @@ static void begin(void)
     if (loads)
         check(pleat_state_read(held, 0, &starts, sizeof(starts), &err), &err);
     starts++;
+    for (uint32_t rank = 0; rank < size; rank++) {
+        ranks[rank].iteration = ranks[rank].entered = header.iteration;
+        atomic_store(&ranks[rank].slot->iteration, header.iteration);
+    }
     while (size < (uint32_t)initial)
         add_rank(size++, header.iteration);
     if (pleat_mailbox_set_size(&ranks[0], size))
@@ -223,9 +259,11 @@ int main(int argc, char **argv)
     doorbell = open(bell, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (doorbell < 0)
         give_up("no doorbell");
+    wait_for_the_other();
     begin();
     while (!has_file("finish") && !has_file("stop")) {
-        iterate();
+        if (!has_file("wait"))
+            iterate();
         nap();
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;

@@ -1,0 +1,34 @@
+/* warm.h - starting the new processes of a relaunch while the old ones compute, and handing over
+ * (the stages: succession.h).
+ *
+ * Where the new processes do not come up, they are ended and the old ones go on: nothing has
+ * happened to these. From then on relaunches of the run are cold: its program cannot be started
+ * beside itself.
+ */
+#ifndef PLEAT_AGENT_WARM_H
+#define PLEAT_AGENT_WARM_H
+
+#include "agent/malleable.h"
+
+enum pleat_warm {
+    PLEAT_WARM_NOT,   /* the relaunch is a cold one: there is nothing to wait for */
+    PLEAT_WARM_WAIT,  /* the new processes are not ready yet, or those of before not gone */
+    PLEAT_WARM_READY, /* the new processes wait */
+    PLEAT_WARM_FAILED /* they did not come up, and are being ended */
+};
+
+/* Goes on with preparing the outstanding resize, whose relaunch is planned and not posted yet, or
+ * is posted. old: what the old processes say. why: set after FAILED. */
+enum pleat_warm pleat_warm_prepare(struct pleat_malleable *malleable,
+                                   const struct pleat_mailbox_status *old, struct pleat_error *why);
+/* The old processes have saved their state: where new ones wait they go on from it, and are the
+ * run's. False: no new ones wait. */
+bool pleat_warm_hand_over(struct pleat_run *run);
+/* Settles what has come to its end: a second generation of which nothing is left, and a new one
+ * whose old one has ended. To be called often while there is a second generation. */
+void pleat_warm_look(struct pleat_run *run);
+/* Nothing is left of the old processes, and new ones may be there. True: those have taken over, or
+ * have to be ended first, so the run is not over. */
+bool pleat_warm_survives(struct pleat_run *run);
+
+#endif
