@@ -46,7 +46,7 @@ struct pleat_submission {
     bool pty;               /* the job has a terminal of its own; `pleat run` only */
     bool once;              /* the job is never started again when it may have been started */
     const char *notify, *notify_on; /* NULL: not given */
-    const char *resize;             /* "auto", "merge" or "relaunch" */
+    const char *resize;             /* "auto", "merge", "relaunch" or "restart" */
     const char *exported;           /* "all", "none", or names with commas between them */
     struct pleat_texts env;         /* NAME=VALUE; of several with one name the last counts */
     char **argv;

@@ -49,9 +49,11 @@
     "                       it accepts\n"                                                          \
     "      --on-resize WAY  how a malleable program changes its size: merge (processes "           \
     "join and\n"                                                                                   \
-    "                       leave), relaunch (all end, and are started again from the "            \
-    "state kept\n"                                                                                 \
-    "                       in memory), auto (default)\n"                                          \
+    "                       leave), relaunch (all are started again, from the state "              \
+    "kept in\n"                                                                                    \
+    "                       memory, and the old ones end then), restart (the same, but the "       \
+    "old\n"                                                                                        \
+    "                       ones end first), auto (default)\n"                                     \
     "      --notice TIME    the time that the job has for a mandatory shrink. Then there is a\n"   \
     "                       warning, and after a grace the shrink is enforced (default: as\n"      \
     "                       configured)\n"                                                         \

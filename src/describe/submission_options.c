@@ -222,7 +222,7 @@ static const struct row rows[] = {
     {"begin", 0, WHEN, AT(begin_s)},
     {"chdir", 0, TEXT, AT(chdir)},
     {"malleable", 0, MARK, .take = take_malleable},
-    {"on-resize", 0, WORD, AT(resize), .words = "auto merge relaunch"},
+    {"on-resize", 0, WORD, AT(resize), .words = "auto merge relaunch restart"},
     {"notice", 0, DURATION, AT(notice_s)},
     {"lifetime", 0, DURATION, AT(lifetime_s)},
     {"time-limit", 0, OTHER, .take = take_time_limit},

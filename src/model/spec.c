@@ -54,7 +54,7 @@ unsigned pleat_notify_bit(const char *word)
     return 0;
 }
 
-static const char *const ways[] = {"auto", "merge", "relaunch"};
+static const char *const ways[] = {"auto", "merge", "relaunch", "restart"};
 
 const char *pleat_resize_way_name(enum pleat_resize_way way)
 {
@@ -70,7 +70,7 @@ int pleat_resize_way_parse(const char *word, enum pleat_resize_way *way, struct 
         }
     }
     return pleat_error_set(err, PLEAT_E_INVALID,
-                           "'%.40s' is not a way to resize: auto, merge, relaunch", word);
+                           "'%.40s' is not a way to resize: auto, merge, relaunch, restart", word);
 }
 
 /* ---- a word that stands for a number ---- */

@@ -18,7 +18,12 @@ enum pleat_notify_on {
 };
 
 /* How a resize is carried out, where the runner and the application can do both. */
-enum pleat_resize_way { PLEAT_WAY_AUTO, PLEAT_WAY_MERGE, PLEAT_WAY_RELAUNCH };
+enum pleat_resize_way {
+    PLEAT_WAY_AUTO,
+    PLEAT_WAY_MERGE,
+    PLEAT_WAY_RELAUNCH, /* the new processes are started while the old ones compute, if possible */
+    PLEAT_WAY_RESTART   /* the new processes are started when the old ones have ended */
+};
 
 /* A program that is folded: its processes may outnumber its processors, which change while it runs.
  * minimum, maximum and initial of its spec are processors, its sizes are numbers of processes. */
@@ -111,7 +116,7 @@ char *pleat_spec_put_number(const char *text, const char *word, int32_t number);
 
 /* "start", "end", "fail", "resize", "warning": its bit; 0 for any other word. */
 unsigned pleat_notify_bit(const char *word);
-/* "auto", "merge", "relaunch". */
+/* "auto", "merge", "relaunch", "restart". */
 const char *pleat_resize_way_name(enum pleat_resize_way way);
 int pleat_resize_way_parse(const char *word, enum pleat_resize_way *way,
                            struct pleat_error *err) PLEAT_MUST_CHECK;

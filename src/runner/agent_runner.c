@@ -11,6 +11,9 @@
 #include "wire/message.h"
 
 #define GRACE_S ((double)PLEAT_END_GRACE_S)
+/* For new processes to come up beside the old ones. A program that takes longer before it begins is
+ * ended first, from then on. */
+#define WARM_S 30.0
 
 struct agent_runner {
     struct pleat_runner base;
@@ -283,7 +286,7 @@ static bool is_relaunched(const struct pleat_spec *spec)
     enum pleat_mpi mpi;
     if (spec->resize == PLEAT_WAY_AUTO)
         return !pleat_mpi_parse(spec->mpi, &mpi, NULL) && !pleat_mpi_spawns(mpi);
-    return spec->resize == PLEAT_WAY_RELAUNCH;
+    return spec->resize == PLEAT_WAY_RELAUNCH || spec->resize == PLEAT_WAY_RESTART;
 }
 
 static int runner_resize(struct pleat_runner *base, const struct pleat_change_order *order,
@@ -295,6 +298,8 @@ static int runner_resize(struct pleat_runner *base, const struct pleat_change_or
     if (order->start && is_relaunched(order->start->spec)) {
         json_t *how = json_object();
         rc = add_command(runner, order->start, how, err);
+        if (order->start->spec->resize != PLEAT_WAY_RESTART)
+            bad = add(how, "warm_s", json_real(WARM_S)) || bad;
         bad = add(params, "relaunch", how) || bad;
     }
     if (bad && !rc)

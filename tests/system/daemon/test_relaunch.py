@@ -7,9 +7,10 @@ from relaunching import LONG, MPIS, SHORT, computes, ends_well, resizes, submit,
 
 
 # what the user's wish means for MPICH does not depend on the program
-@pytest.mark.parametrize("mpi, way, name", [("openmpi", "relaunch", "loop"), ("openmpi", "relaunch", "heat"), *(
+@pytest.mark.parametrize("mpi, way, name", [("openmpi", "relaunch", "loop"), ("openmpi", "relaunch", "heat"),
+                                            ("openmpi", "restart", "loop"), *(
     pytest.param("mpich", way, name, marks=MPIS[1].marks)
-    for way, name in (("auto", "loop"), ("auto", "heat"), ("relaunch", "loop")))])
+    for way, name in (("auto", "loop"), ("auto", "heat"), ("relaunch", "loop"), ("restart", "loop")))])
 def test_relaunching_is_a_way_to_resize(pleat, mpi, way, name):
     pleat.configure(LONG)
     args = ["--pause", "5", "--iterations", "500"] if name == "heat" else []
