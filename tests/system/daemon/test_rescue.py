@@ -6,11 +6,15 @@ import signal
 import pytest
 
 from conftest import loop, wait_until
-from relaunching import MPIS, SHORT, computes, deadlines, ends_well, submit, text_of_events
+from relaunching import MPICH, SHORT, computes, each_mpi, deadlines, ends_well, submit, text_of_events
 
 
-@pytest.mark.parametrize("mpi", MPIS)
-@pytest.mark.parametrize("how", ["sleep", "die"])
+needs_mpich = pytest.mark.skipif(not os.path.exists(os.path.join(MPICH, "loop")), reason="no MPICH")
+# where new processes wait already for the state that has just been saved
+SAVED = [("die", "mpich")]
+
+
+@pytest.mark.parametrize("how, mpi", each_mpi(["sleep", "die"], SAVED))
 def test_a_growth_that_cannot_go_on(pleat, mpi, how):
     pleat.configure(deadlines(how))
     number = submit(pleat, mpi, misbehave=how)
@@ -26,8 +30,20 @@ def test_a_growth_that_cannot_go_on(pleat, mpi, how):
     assert "relaunching" in text and ("broken in a resize" if how == "die" else "stuck") in text
 
 
-@pytest.mark.parametrize("mpi", MPIS)
-@pytest.mark.parametrize("how", ["sleep", "die"])
+@needs_mpich
+@pytest.mark.parametrize("sizes, largest, outcome", [((1, 2), 4, "grown"), ((1, 4), 2, "shrunk")])
+def test_those_that_wait_go_on_from_what_the_dead_have_saved(pleat, sizes, largest, outcome):
+    pleat.configure(deadlines("die"))
+    number = submit(pleat, "mpich", sizes=sizes, options=["--initial", sizes[1]], misbehave="die")
+    computes(pleat, number, sizes[1])
+    pleat.pleat("limits", number, "--max", largest, check=0)
+    resize = pleat.wait_outcome(number, outcome)
+    assert (resize["from"], resize["to"]) == (sizes[1], largest)
+    computes(pleat, number, largest)
+    ends_well(pleat, number)
+
+
+@pytest.mark.parametrize("how, mpi", each_mpi(["sleep", "die"], SAVED))
 def test_a_mandatory_shrink_that_cannot_go_on(pleat, mpi, how):
     pleat.configure(deadlines(how))
     number = submit(pleat, mpi, sizes=(1, 4), options=["--initial", "4"], misbehave=how)
