@@ -271,6 +271,108 @@ int pleat_array_comm(struct pleat_array *handle, MPI_Comm *comm,
 int pleat_array_descriptor(const struct pleat_array *handle, int context, int descriptor[9],
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* ---- data whose size changes, and data of the program's own ---- */
+
+/* Items: data of which each rank has a number of its own, which changes as the program goes. Their
+ * memory is the program's. These functions are how the library reaches them; `arg` is that of
+ * pleat_items_register. They are called inside pleat_session_begin and pleat_session_adapt only,
+ * and must not communicate. Items are numbered from 0 on each rank. */
+struct pleat_items_ops {
+    /* Number of items of this rank. Not called in a rank that has just joined. */
+    int64_t (*count)(void *arg);
+    /* Number of bytes of an item when it is packed, at least 0, each time the same; NULL: all have
+     * item_bytes. */
+    int64_t (*bytes)(int64_t item, void *arg);
+    /* Writes these bytes to `to`, which is not aligned. */
+    void (*pack)(int64_t item, void *to, void *arg);
+    /* Makes room for items that come, `bytes` in all, beside those that are there, which may still
+     * be packed. Not 0: there is no room, and the resize is refused. */
+    int (*open)(int64_t count, int64_t bytes, void *arg);
+    /* Takes an item that comes: 0, 1, ... */
+    void (*unpack)(int64_t item, const void *from, int64_t bytes, void *arg);
+    /* After open, once. taken: what came takes the place of what was there; 0: it is dropped. */
+    void (*close)(int taken, void *arg);
+    /* The rank to which an item belongs when there are `size` ranks, each time the same. NULL: the
+     * items of all ranks keep their order, and each rank gets as many as the others (the first ones
+     * have one more). Those of a rank keep their order in any case. */
+    int (*owner)(int64_t item, int size, void *arg);
+};
+
+/* Registers items. On all ranks, before begin, each of which has a set of its own at first, be it
+ * empty. *ops is copied. item_bytes: size of each, 1 to 2^31 - 1; 0 if ops->bytes is there. At a
+ * resize every item is packed and unpacked once, and a save copies it. PLEAT_E_INVALID,
+ * PLEAT_E_EXISTS, PLEAT_E_STATE, PLEAT_E_NOMEM. */
+int pleat_items_register(struct pleat_session *session, const char *name,
+                         const struct pleat_items_ops *ops, int64_t item_bytes, void *arg,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Particles: items of one size, in an array that the library owns. */
+struct pleat_particles;
+
+/* On all ranks, before begin. There are none at first. *handle belongs to the session. Errors as
+ * those of pleat_items_register. */
+int pleat_particles_create(struct pleat_session *session, const char *name, size_t particle_bytes,
+                           struct pleat_particles **handle,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Changes the number of this rank's particles. The first ones stay, new ones are zero. The array
+ * may move. No communication. PLEAT_E_INVALID, PLEAT_E_NOMEM: nothing has changed. */
+int pleat_particles_set_count(struct pleat_particles *handle, int64_t count,
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Both change at a resize. */
+void *pleat_particles_data(const struct pleat_particles *handle);
+int64_t pleat_particles_count(const struct pleat_particles *handle);
+/* The rank of a particle when there are `size` ranks, as `owner` of struct pleat_items_ops. */
+typedef int (*pleat_particle_owner)(const void *particle, int size, void *arg);
+/* Sets the callback, on all ranks. NULL, as at first: particles keep their order, and the ranks get
+ * equal numbers. */
+void pleat_particles_on_owner(struct pleat_particles *handle, pleat_particle_owner owner,
+                              void *arg);
+
+/* A sparse matrix in compressed rows (CSR). Rows are spread as by pleat_rows_create; each has a
+ * number of entries of its own. An entry has fields, such as its column and its value, each in an
+ * array of its own. */
+struct pleat_csr;
+#define PLEAT_CSR_FIELDS 8
+
+/* On all ranks, before begin. field_bytes: of each of the 1 to 8 fields, at most 65536. There are
+ * no entries at first. *handle belongs to the session. Errors as those of pleat_rows_create. */
+int pleat_csr_create(struct pleat_session *session, const char *name, int64_t rows,
+                     const size_t *field_bytes, int fields, struct pleat_csr **handle,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Gives this rank's rows their numbers of entries, which are all zero then. lengths: one for each
+ * local row; a row has at most 2^31 - 1 bytes. No communication. PLEAT_E_INVALID, PLEAT_E_NOMEM:
+ * nothing has changed. */
+int pleat_csr_set_lengths(struct pleat_csr *handle, const int64_t *lengths,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Global index of the first local row, and number of local rows. These and the following change at
+ * a resize and by pleat_csr_set_lengths. */
+int64_t pleat_csr_first(const struct pleat_csr *handle);
+int64_t pleat_csr_count(const struct pleat_csr *handle);
+/* Where the entries of each local row begin: count + 1 numbers, the first of which is 0. */
+const int64_t *pleat_csr_start(const struct pleat_csr *handle);
+/* The array of a field; NULL: there is no such field. */
+void *pleat_csr_field(const struct pleat_csr *handle, int field);
+
+/* Rows in memory of the program's own, spread as by pleat_rows_create. `arg` is that of
+ * pleat_owned_register; for when they are called, see struct pleat_items_ops. */
+struct pleat_owned_ops {
+    /* The local rows. Not called in a rank that has just joined. */
+    const void *(*data)(void *arg);
+    /* Memory for the rows that come, beside those that are there; NULL: there is none, and the
+     * resize is refused. */
+    void *(*open)(int64_t count, void *arg);
+    /* After open, once. taken: what came takes the place of what was there; 0: it is dropped. */
+    void (*close)(int taken, void *arg);
+};
+
+/* Registers such rows. On all ranks, before begin. *ops is copied. At a resize every row is copied
+ * twice and sent, and a save copies it. Errors as those of pleat_items_register. */
+int pleat_owned_register(struct pleat_session *session, const char *name, int64_t rows,
+                         size_t row_bytes, const struct pleat_owned_ops *ops, void *arg,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The rows that a rank has when there are `size` ranks. */
+void pleat_owned_block(int64_t rows, int size, int rank, int64_t *first, int64_t *count);
+
 /* ---- which library, which MPI ---- */
 
 /* MPI implementations differ in their handles, so each has its own libpleat. The program passes

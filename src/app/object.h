@@ -31,6 +31,42 @@ struct pleat_change {
 
 struct pleat_object;
 
+/* What is compared to see whether a move has lost, doubled or changed something. */
+struct pleat_sums {
+    uint64_t count;
+    uint64_t hash; /* sum of a hash of each item */
+};
+
+/* A tail as it is loaded: of a state from `offset` to `end` (shm/state.h). */
+struct pleat_tail {
+    struct pleat_state *state;
+    uint64_t offset, end;
+    int rank, size; /* of those that load it */
+};
+
+/* Objects whose size is known only when they are saved or moved: they stand in the tail of a state,
+ * behind the values, each on pages of its own. */
+struct pleat_tail_ops {
+    /* Before prepare: the ranks tell one another what each sends. Collective over change->comm,
+     * also after an error. */
+    int (*measure)(struct pleat_object *object, const struct pleat_change *change,
+                   struct pleat_error *err);
+    /* Before a save: the ranks tell one another how much each has. Collective over comm. */
+    int (*place)(struct pleat_object *object, MPI_Comm comm, int rank, struct pleat_error *err);
+    /* Then: number of bytes of the whole object. */
+    uint64_t (*bytes)(const struct pleat_object *object);
+    /* Writes this rank's part of what begins at that offset. No communication. */
+    int (*save)(const struct pleat_object *object, int rank, struct pleat_state *state,
+                uint64_t offset, struct pleat_error *err);
+    /* Reads this rank's share of the whole, in order. *bytes: of the whole. No communication. */
+    int (*load)(struct pleat_object *object, const struct pleat_tail *tail, uint64_t *bytes,
+                struct pleat_error *err);
+    /* Sums of this rank's part that do not depend on who has what. */
+    struct pleat_sums (*sums)(const struct pleat_object *object);
+    /* Whether parts have to change their ranks after a load. */
+    bool (*arranges)(const struct pleat_object *object);
+};
+
 struct pleat_object_ops {
     /* A hash of kind, shape and element size, which must be equal on all ranks. */
     uint64_t (*shape)(const struct pleat_object *object);
@@ -79,9 +115,12 @@ struct pleat_object_ops {
 /* Every kind of object begins with this. */
 struct pleat_object {
     const struct pleat_object_ops *ops;
-    struct pleat_object *next; /* in the order of registration */
+    const struct pleat_tail_ops *tail; /* NULL: its size is always the same */
+    struct pleat_object *next;         /* in the order of registration */
     char name[PLEAT_NAME_SIZE];
-    uint64_t offset; /* in a state, on a page of its own */
+    uint64_t offset;         /* in a state, on a page of its own */
+    bool is_noted;           /* sums.c; the same on all ranks */
+    struct pleat_sums noted; /* of this rank's part, before a move */
 };
 
 #endif

@@ -28,6 +28,7 @@ struct hello {
     int64_t old_size;
     int64_t new_size;
     int64_t in_data;
+    int64_t checks;
 };
 
 /* ---- moving what is registered ---- */
@@ -82,31 +83,54 @@ static int send_values(struct pleat_session *session, const struct pleat_change 
     return code;
 }
 
+/* What the ranks have to know of one another before they can make room. Returns a negative code if
+ * this rank cannot take part. *failed: the communication has. */
+static int measure_objects(struct pleat_session *session, const struct pleat_change *change,
+                           int *failed, struct pleat_error *err)
+{
+    int code = 0;
+    for (struct pleat_object *object = session->objects; object && !*failed;
+         object = object->next) {
+        if (!object->tail)
+            continue;
+        int got = object->tail->measure(object, change, code ? NULL : err);
+        *failed = got == PLEAT_E_MPI ? got : 0;
+        code = code ? code : got;
+    }
+    return code;
+}
+
 /* Moves everything. `code`: an earlier error of this rank. Returns 0, REFUSED or a negative code.
  */
 static int move_all(struct pleat_session *session, const struct pleat_change *change, int code,
                     struct pleat_error *err)
 {
     int agreed = 0;
-    if (!code)
-        code = prepare_objects(session, change, err);
+    bool prepared = false;
     struct pleat_error grids = {0};
-    int failed =
-        pleat_mpi_agree_on(change->comm, code, pleat_session_grids(session), &agreed, &grids);
-    if (failed) {
-        if (err)
-            *err = grids;
-        return failed;
+    int failed = pleat_mpi_agree(change->comm, code, &agreed, err);
+    if (!failed && !agreed) {
+        code = measure_objects(session, change, &failed, err);
+        if (!failed && !code)
+            code = prepare_objects(session, change, err);
+        prepared = !failed && !code;
     }
+    if (!failed && !agreed) {
+        failed =
+            pleat_mpi_agree_on(change->comm, code, pleat_session_grids(session), &agreed, &grids);
+        if (failed && err)
+            *err = grids;
+    }
+    if (failed)
+        return failed;
     if (agreed) {
-        if (!code) {
+        if (prepared)
             cancel_objects(session, NULL);
-            if (grids.code)
-                pleat_error_set(err, agreed, "%s", grids.text);
-            else
-                pleat_error_set(err, agreed, "another rank could not take part (%s)",
-                                pleat_error_name(agreed));
-        }
+        if (!code && grids.code)
+            pleat_error_set(err, agreed, "%s", grids.text);
+        else if (!code)
+            pleat_error_set(err, agreed, "another rank could not take part (%s)",
+                            pleat_error_name(agreed));
         return REFUSED;
     }
     pleat_registry_release(session);
@@ -118,6 +142,8 @@ static int move_all(struct pleat_session *session, const struct pleat_change *ch
     session->packed = NULL;
     for (struct pleat_object *object = session->objects; object && !code; object = object->next)
         code = object->ops->commit(object, change, err);
+    if (!code)
+        code = pleat_sums_compare(session, change->comm, change->rank < change->new_size, err);
     if (code)
         return code;
     /* The resize is applied only once every rank has its data. */
@@ -139,7 +165,8 @@ static int say_hello(struct pleat_session *session, const struct pleat_change *c
                             .iteration = session->self.iteration,
                             .old_size = change->old_size,
                             .new_size = change->new_size,
-                            .in_data = change->in_data};
+                            .in_data = change->in_data,
+                            .checks = session->checks};
     return pleat_mpi_check(MPI_Bcast(hello, (int)sizeof(*hello), MPI_BYTE, 0, change->comm),
                            "greeting between old and new ranks", err);
 }
@@ -199,11 +226,11 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     code = say_hello(session, &change, &hello, err);
     if (code)
         return code;
-    cost->bytes = moved_bytes(session, &change);
     int failed = compare(session, &change, &code, err);
     if (failed)
         return failed;
     code = move_all(session, &change, code, err);
+    cost->bytes = moved_bytes(session, &change);
     if (code == REFUSED)
         MPI_Comm_free(&merged);
     if (code)
@@ -219,8 +246,8 @@ static int shrink(struct pleat_session *session, int target, struct pleat_mailbo
 {
     int64_t start = pleat_clock_monotonic_ns();
     const struct pleat_change change = change_to(session, session->comm, session->size, target);
-    cost->bytes = moved_bytes(session, &change);
     int code = move_all(session, &change, 0, err);
+    cost->bytes = moved_bytes(session, &change);
     if (code)
         return code;
     int64_t moved = pleat_clock_monotonic_ns();
@@ -347,7 +374,10 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
 {
     struct order order;
     int64_t start = pleat_clock_monotonic_ns();
-    int code = read_order(session, &order, &outcome->unsaved, &outcome->why);
+    pleat_sums_note(session);
+    int code = pleat_save_measure(session, &outcome->why);
+    if (!code)
+        code = read_order(session, &order, &outcome->unsaved, &outcome->why);
     if (code)
         return code;
     outcome->target = order.target;
@@ -411,6 +441,8 @@ static int join(struct pleat_session *session, int code, struct pleat_error *err
     if (failed)
         return failed;
     session->in_data = hello.in_data;
+    session->checks = hello.checks;
+    pleat_sums_expect(session);
     const struct pleat_change change =
         change_to(session, session->comm, (int)hello.old_size, (int)hello.new_size);
     if (!code && hello.magic != HELLO_MAGIC)

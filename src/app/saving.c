@@ -1,9 +1,10 @@
 /* Saves and loads what is registered (shm/state.h): each object on a page of its own, then the
- * values. Every rank writes its part at its place in the whole, and reads its part from there. It
- * becomes the state when all ranks agree.
+ * values, then the tail: objects whose size changes. Every rank writes its part at its place in the
+ * whole, and reads its part from there. It becomes the state when all ranks agree.
  *
  * Where the objects are in the data file, that is the state: only what is not in it yet is written.
  */
+#include <fcntl.h>
 #include <string.h>
 
 #include "app/session.h"
@@ -31,12 +32,40 @@ int pleat_session_window(struct pleat_session *session, uint64_t *window, struct
     return 0;
 }
 
+/* Where the tail begins. */
+static uint64_t body_bytes(const struct pleat_session *session)
+{
+    return page_up(page_up(session->objects_bytes) + session->values_bytes);
+}
+
+static bool has_tail(const struct pleat_session *session)
+{
+    bool has = false;
+    for (const struct pleat_object *object = session->objects; object; object = object->next)
+        has |= object->tail != NULL;
+    return has;
+}
+
 uint64_t pleat_session_bytes(const struct pleat_session *session)
 {
-    return page_up(session->objects_bytes) + session->values_bytes;
+    if (!has_tail(session))
+        return page_up(session->objects_bytes) + session->values_bytes;
+    uint64_t bytes = body_bytes(session);
+    for (const struct pleat_object *object = session->objects; object; object = object->next)
+        bytes += object->tail ? object->tail->bytes(object) : 0;
+    return bytes;
 }
 
 /* ---- saving ---- */
+
+int pleat_save_measure(struct pleat_session *session, struct pleat_error *err)
+{
+    int code = 0;
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
+        if (object->tail)
+            code = object->tail->place(object, session->comm, session->rank, err);
+    return code;
+}
 
 void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,
                       struct pleat_error *err)
@@ -66,6 +95,19 @@ static int save_values(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
+static int save_tail(struct pleat_session *session, struct pleat_error *err)
+{
+    uint64_t offset = body_bytes(session);
+    int code = 0;
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
+        if (!object->tail)
+            continue;
+        code = object->tail->save(object, session->rank, session->saved, offset, err);
+        offset += object->tail->bytes(object);
+    }
+    return code;
+}
+
 static int save_part(struct pleat_session *session, const struct pleat_save_order *order,
                      struct pleat_error *err)
 {
@@ -78,7 +120,7 @@ static int save_part(struct pleat_session *session, const struct pleat_save_orde
         code = pleat_state_join(session->saved, order->generation, err);
     for (struct pleat_object *object = session->objects; object && !code; object = object->next)
         code = object->ops->save(object, session->saved, err);
-    return code;
+    return code ? code : save_tail(session, err);
 }
 
 /* Rank 0 makes what was written the state. *code: the outcome, on all ranks. */
@@ -114,12 +156,24 @@ int pleat_save_all(struct pleat_session *session, const struct pleat_save_order 
     return agreed ? PLEAT_SAVE_NOT : 0;
 }
 
+/* Frees the data file's memory of the tail, which is no copy of anything that is kept. */
+static void free_tail(const struct pleat_session *session)
+{
+    uint64_t offset = PLEAT_STATE_OFFSET + body_bytes(session);
+    if (has_tail(session))
+        (void)fallocate(pleat_state_data(session->saved),
+                        FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                        (off_t)(PLEAT_STATE_WINDOW_FIRST - offset));
+}
+
 int pleat_save_end(struct pleat_session *session, struct pleat_error *err)
 {
     struct pleat_error why = {0};
     int code = 0;
     if (session->rank == 0)
         code = pleat_state_go_on(session->saved, &why);
+    if (session->rank == 0 && !code)
+        free_tail(session);
     /* Nobody gets this before rank 0 has done it. */
     int failed = pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "going on", err);
     if (failed || !code)
@@ -136,11 +190,70 @@ static int check_state(const struct pleat_session *session, struct pleat_error *
     if (code)
         return code;
     if (session->held.shape != pleat_session_shape(session) ||
-        session->held.bytes != pleat_session_bytes(session))
+        (has_tail(session) ? session->held.bytes < body_bytes(session)
+                           : session->held.bytes != pleat_session_bytes(session)))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "the program was started again with other data registered "
                                "than those of its state (names, sizes and order must agree)");
     return 0;
+}
+
+static int load_tail(struct pleat_session *session, struct pleat_error *err)
+{
+    struct pleat_tail tail = {.state = session->saved,
+                              .offset = body_bytes(session),
+                              .end = session->held.bytes,
+                              .rank = session->rank,
+                              .size = session->size};
+    int code = 0;
+    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
+        uint64_t bytes = 0;
+        if (!object->tail)
+            continue;
+        code = object->tail->load(object, &tail, &bytes, err);
+        tail.offset += bytes;
+    }
+    return code;
+}
+
+/* Gives each part of a tail to the rank that is to have it. Collective; *code: the outcome on this
+ * rank. */
+static int arrange(struct pleat_session *session, struct pleat_object *object, int *code,
+                   struct pleat_error *err)
+{
+    const struct pleat_change change = {.comm = session->comm,
+                                        .rank = session->rank,
+                                        .old_size = session->size,
+                                        .new_size = session->size,
+                                        .data = -1};
+    int agreed = 0;
+    *code = object->tail->measure(object, &change, err);
+    if (!*code)
+        *code = object->ops->prepare(object, &change, err);
+    int failed = pleat_mpi_agree(session->comm, *code, &agreed, err);
+    if (!failed && agreed) {
+        if (!*code)
+            object->ops->cancel(object);
+        *code = *code ? *code
+                      : pleat_error_set(err, agreed, "another rank could not take its part of '%s'",
+                                        object->name);
+        return 0;
+    }
+    if (!failed)
+        failed = object->ops->exchange(object, &change, err);
+    return failed ? failed : object->ops->commit(object, &change, err);
+}
+
+static int arrange_all(struct pleat_session *session, int *code, struct pleat_error *err)
+{
+    int failed = 0;
+    for (struct pleat_object *object = session->objects; object && !failed && !*code;
+         object = object->next)
+        if (object->tail && object->tail->arranges(object))
+            failed = arrange(session, object, code, err);
+    if (!failed && !*code)
+        *code = pleat_sums_compare(session, session->comm, true, err);
+    return failed;
 }
 
 static int load_values(struct pleat_session *session, struct pleat_error *err)
@@ -218,7 +331,13 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
     int failed = pleat_mpi_quiet_begin(session->comm, &handler, err);
     if (!failed)
         failed = load_objects(session, &code, err);
+    if (!failed && !code)
+        code = load_tail(session, err);
     if (!failed)
+        failed = agree_on_load(session, code, &agreed, err);
+    if (!failed && !agreed)
+        failed = arrange_all(session, &code, err);
+    if (!failed && !agreed && code)
         failed = agree_on_load(session, code, &agreed, err);
     if (!failed && !agreed && session->in_data)
         failed = pleat_save_end(session, err);

@@ -140,6 +140,7 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
         struct pleat_state_header held; /* generation 0: the program begins anew */
         bool in_data;
         bool waits;
+        bool checks;
     } found;
     memset(&found, 0, sizeof(found));
     if (session->rank == 0 && !*code)
@@ -150,6 +151,9 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
         found.held = session->held;
     found.in_data = session->in_data;
     found.waits = session->waits;
+    if (session->rank == 0 && !*code)
+        *code = pleat_sums_wanted(&session->checks, err);
+    found.checks = session->checks;
     int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
                                  "looking for a state", err);
     if (failed || session->rank == 0)
@@ -157,6 +161,7 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
     session->in_data = found.in_data;
     if (found.waits)
         session->waits = session->resumed = true;
+    session->checks = found.checks;
     if (!*code && session->in_data && !pleat_session_has_data(session))
         *code = pleat_error_set(err, PLEAT_E_CORRUPT,
                                 "this rank has no memory for the data themselves (" PLEAT_STATE_ENV

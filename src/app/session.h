@@ -31,6 +31,10 @@ enum pleat_session_state {
  * until the next one; not set: the registered arrays are in the data file, and no copy is saved. */
 #define PLEAT_SAVE_ENV "PLEAT_SAVE"
 
+/* Environment variable of the program's author. "sums": at each move of data that the program packs
+ * and unpacks, sums before and after are compared; not set: they are not. */
+#define PLEAT_CHECK_ENV "PLEAT_CHECK"
+
 struct pleat_session {
     enum pleat_session_state state;
     bool joiner;               /* spawned by a growth; the running ranks wait for its begin */
@@ -47,6 +51,7 @@ struct pleat_session {
     struct pleat_state_header held;
     bool resumed; /* the program was started again, and goes on from the state `held`, */
     bool waits;   /* which is not there yet: the processes before this one still compute */
+    bool checks;  /* sums are compared at each move (PLEAT_CHECK_ENV), the same on all ranks */
     bool in_data; /* objects are in the data file (shm/state.h), the same on all ranks */
 
     PLEAT_ARRAY(pleat_values, struct pleat_value) values;
@@ -146,6 +151,9 @@ struct pleat_save_order {
     int code;     /* 0; a negative code: rank 0 could not begin; 1: no agent holds states */
 };
 
+/* All ranks, before rank 0 prepares a save: finds out how large the state is. Collective. Negative:
+ * the session is broken. */
+int pleat_save_measure(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rank 0 prepares a save of what is registered: a copy, or, where the objects are in the data file
  * and `copy` is false, there. */
 void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,
@@ -162,6 +170,20 @@ int pleat_save_end(struct pleat_session *session, struct pleat_error *err) PLEAT
 /* Loads the state `held`, and tells the agent. Collective; negative on all ranks or on none. *err
  * must not be NULL. */
 int pleat_load_all(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- sums.c ---- */
+
+/* Reads the environment variable. PLEAT_E_INVALID: its value is unknown. */
+int pleat_sums_wanted(bool *wanted, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Notes the sums of what this rank has, if they are wanted. */
+void pleat_sums_note(struct pleat_session *session);
+/* The same in a rank that has nothing yet. */
+void pleat_sums_expect(struct pleat_session *session);
+/* After a move: compares what all ranks have with what those that noted it had. Collective.
+ * has_any: this rank has a part of the data now. PLEAT_E_CORRUPT, on all ranks: the text names what
+ * differs. */
+int pleat_sums_compare(struct pleat_session *session, MPI_Comm comm, bool has_any,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- resize.c ---- */
 

@@ -1,17 +1,17 @@
-# Arrays of libpleat with real MPI processes.
-function(app_arrays mpi library)
+# Arrays of libpleat, and data whose size changes, with real MPI processes.
+function(app_data program mpi library)
   if(NOT TARGET ${library})
     return()
   endif()
-  add_executable(test-app-arrays-${mpi} ${test_dir}/app_arrays.c ${test_dir}/app_crash.c)
-  target_link_libraries(test-app-arrays-${mpi} PRIVATE ${library})
-  set_target_properties(test-app-arrays-${mpi} PROPERTIES
+  add_executable(test-app-${program}-${mpi} ${test_dir}/app_${program}.c ${test_dir}/app_crash.c)
+  target_link_libraries(test-app-${program}-${mpi} PRIVATE ${library})
+  set_target_properties(test-app-${program}-${mpi} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests ENABLE_EXPORTS ON)
-  add_dependencies(test-app-arrays-driver test-app-arrays-${mpi})
+  add_dependencies(test-app-arrays-driver test-app-${program}-${mpi})
   foreach(scenario ${ARGN})
     string(REPLACE "+copies" "" bare ${scenario})
-    set(words ${bare} ${mpi} $<TARGET_FILE:test-app-arrays-${mpi}>)
-    set(name system-app-arrays-${mpi}-${bare})
+    set(words ${bare} ${mpi} $<TARGET_FILE:test-app-${program}-${mpi}>)
+    set(name system-app-${program}-${mpi}-${bare})
     if(NOT bare STREQUAL scenario)
       list(APPEND words copies)
       string(APPEND name -copies)
@@ -45,10 +45,13 @@ if(PLEAT_MPI)
   target_link_libraries(test-app-arrays-driver PRIVATE pleat-shm)
   set_target_properties(test-app-arrays-driver PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  app_arrays(openmpi pleat-openmpi resizes resizes+copies resizes-and-relaunches
+  app_data(arrays openmpi pleat-openmpi resizes resizes+copies resizes-and-relaunches
     resizes-and-relaunches+copies copy deaths-in-growth deaths-in-shrink no-memory-half-way
     no-address-space small-files small-files+copies mismatches different-grids)
-  app_arrays(mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches)
+  app_data(arrays mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches)
+  app_data(items openmpi pleat-openmpi resizes-and-relaunches resizes+copies copy deaths-in-shrink
+    items-refused items-mismatch items-lost items-checked)
+  app_data(items mpich pleat-mpich relaunches relaunches+copies items-lost)
   app_scalapack(openmpi pleat-openmpi)
   app_scalapack(mpich pleat-mpich)
 endif()

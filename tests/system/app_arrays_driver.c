@@ -1,6 +1,6 @@
-/* app_arrays_driver SCENARIO openmpi|mpich ARRAYS [copies] - arrays of many distributions
- * (app_arrays.c) through resizes, relaunches, and ranks that die at each step of them. copies:
- * without a data file. */
+/* app_arrays_driver SCENARIO openmpi|mpich PROGRAM [copies] - arrays of many distributions
+ * (app_arrays.c), or data whose size changes (app_items.c), through resizes, relaunches, and ranks
+ * that die at each step of them. copies: without a data file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +294,64 @@ static void different_grids(void)
     end_well();
 }
 
+/* Rank 1's own functions refuse: nothing has happened. */
+static void items_refused(void)
+{
+    static const struct {
+        const char *how, *why;
+    } cases[] = {{"open", "items of 'texts'"}, {"owner", "to rank 2, but there are ranks 0 to 1"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        start(3, WORDS(program, "--few", "--iterations", "60", "--fail", cases[i].how));
+        APP_CHECK(&job, app_job_resize(&job, 2).phase == PLEAT_MAILBOX_FAILED);
+        char text[192];
+        pleat_mailbox_failure(job.mailbox, text, sizeof(text));
+        /* rank 0 tells the agent; rank 1 knows why */
+        APP_CHECK(&job, strstr(text, cases[i].why) || strstr(text, "another rank could not"));
+        APP_CHECK(&job, app_job_status(&job).size == 3);
+        end_well();
+    }
+}
+
+/* Rank 1 changes what it gets. Nobody would notice, but for the sums. */
+static void items_lost(void)
+{
+    setenv("PLEAT_CHECK", "sums", 1);
+    start(3, WORDS(program, "--few", "--fail", "lose"));
+    if (mpich) {
+        const struct pleat_mailbox_request request = {.resize = 1, .target = 2, .relaunch = true};
+        APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
+        APP_CHECK(&job, app_job_wait(&job) == 0);
+        app_job_start_again(&job, 2);
+    } else {
+        app_job_post(&job, 2);
+    }
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, strstr(job.output, "'texts' is not the same after it was moved"));
+    app_job_finish(&job);
+    unsetenv("PLEAT_CHECK");
+}
+
+/* With functions that do what they should the sums agree. */
+static void items_checked(void)
+{
+    setenv("PLEAT_CHECK", "sums", 1);
+    if (mpich)
+        relaunches();
+    else
+        resizes_and_relaunches();
+    unsetenv("PLEAT_CHECK");
+}
+
+static void items_mismatch(void)
+{
+    const struct app_job_options options = {.ranks = 2, .mpich = mpich, .without_data = copies};
+    app_job_start(&job, &options, WORDS(program, "--mismatch"));
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    check_failure("rank 1 has registered 'matrix' (sparse matrix, 257 rows, entries of 4)");
+    check_failure("where rank 0 has 'matrix' (sparse matrix, 257 rows, entries of 4+8)");
+    app_job_finish(&job);
+}
+
 static const struct scenario {
     const char *name;
     void (*run)(void);
@@ -311,6 +369,10 @@ static const struct scenario {
     {"small-files", small_files},
     {"mismatches", mismatches},
     {"different-grids", different_grids},
+    {"items-refused", items_refused},
+    {"items-lost", items_lost},
+    {"items-checked", items_checked},
+    {"items-mismatch", items_mismatch},
 };
 
 int main(int argc, char **argv)

@@ -30,3 +30,10 @@ printf '#include <pleat.h>\nint main() { return pleat_session_begin(nullptr, nul
     > "$dir/header.cc"
 ${CXX:-g++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -DOMPI_SKIP_MPICXX "$dir/header.cc" -I"$include" \
     $(pkg-config --cflags ompi-c)
+# Pieces in C++, at file scope.
+awk '/^```c\+\+$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$guide" > "$dir/snippet.inc"
+[ -s "$dir/snippet.inc" ]
+printf '#include <pleat.h>\n#include <vector>\n#include "snippet.inc"\nint main() { return ops.data == nullptr; }\n' \
+    > "$dir/snippet.cc"
+${CXX:-g++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -DOMPI_SKIP_MPICXX "$dir/snippet.cc" -I"$include" \
+    $(pkg-config --cflags ompi-c)
