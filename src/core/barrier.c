@@ -14,14 +14,14 @@
 static bool has_all(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = component_at(core, component);
-    return comp->state == PLEAT_CLAIMING && comp->claimed_us != PLEAT_NEVER && !comp->staging;
+    return comp->state == PLEAT_CLAIMING && waits_at_barrier(core, comp) && !comp->staging;
 }
 
 static bool all_are_there(struct pleat_core *core, uint32_t first)
 {
     if (component_at(core, first)->lead != PLEAT_NONE && job_waits(core, first))
         return false;
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         if (component_at(core, c)->state != PLEAT_QUEUED && !has_all(core, c))
             return false;
     return true;
@@ -32,9 +32,9 @@ static bool all_are_there(struct pleat_core *core, uint32_t first)
 static void wait_at_barrier(struct pleat_core *core, uint32_t component, uint32_t first)
 {
     int64_t from_us = now_of(core);
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
-        if (component_at(core, c)->staging && component_at(core, c)->files_us > from_us)
-            from_us = component_at(core, c)->files_us;
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
+        if (component_at(core, c)->staging && coallocation_of(core, c)->files_us > from_us)
+            from_us = coallocation_of(core, c)->files_us;
     arm(core, &component_at(core, component)->deadline, DEADLINE_COMPONENT, component,
         from_us + core->parameters[PLEAT_PARAM_BARRIER_US]);
 }
@@ -43,7 +43,7 @@ void job_pass_barrier(struct pleat_core *core, uint32_t component)
 {
     uint32_t first = job_first(core, component);
     if (all_are_there(core, first)) {
-        for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+        for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
             if (component_at(core, c)->state == PLEAT_QUEUED)
                 continue;
             component_stop_waiting(core, c);
@@ -51,14 +51,14 @@ void job_pass_barrier(struct pleat_core *core, uint32_t component)
         }
         return;
     }
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
-        if (component_at(core, c)->claimed_us != PLEAT_NEVER)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
+        if (waits_at_barrier(core, component_at(core, c)))
             wait_at_barrier(core, c, first);
 }
 
 void component_at_barrier(struct pleat_core *core, uint32_t component)
 {
-    component_at(core, component)->claimed_us = now_of(core);
+    coallocation_of(core, component)->claimed_us = now_of(core);
     job_pass_barrier(core, component);
 }
 
@@ -97,7 +97,7 @@ void job_put_back(struct pleat_core *core, uint32_t component)
         return;
     }
     job_unstand(core, first);
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
         component_at(core, c)->retries++;
         put_back(core, c);
         component_at(core, c)->aside = PLEAT_ASIDE_TOWED;

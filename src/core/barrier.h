@@ -12,4 +12,11 @@ void job_pass_barrier(struct pleat_core *core, uint32_t component);
 /* All processors of the component's job are given back, and the job waits in front of the queue. */
 void job_put_back(struct pleat_core *core, uint32_t component);
 
+/* Has the component all its processors, and waits? */
+static inline bool waits_at_barrier(const struct pleat_core *core,
+                                    const struct pleat_component *component)
+{
+    return pleat_view_coallocation(&core->view, component)->claimed_us != PLEAT_NEVER;
+}
+
 #endif

@@ -1,5 +1,6 @@
 /* The part of pleat_core_check about jobs of several components, files and errors of sites. */
 #include "core/check_jobs.h"
+#include "core/barrier.h"
 #include "core/check_holds.h"
 #include "core/job.h"
 #include "core/state.h"
@@ -19,11 +20,12 @@ static int check_waiting(const struct pleat_core *core, uint32_t index, struct p
     if (placed && component->deadline == PLEAT_HEAP_NONE && !stands)
         FAIL("component %u is %s and has no deadline: it could wait for ever", index,
              pleat_state_name((enum pleat_state)component->state));
-    if (component->claimed_us != PLEAT_NEVER &&
+    if (waits_at_barrier(core, component) &&
         (component->state != PLEAT_CLAIMING || component->starting))
         FAIL("component %u is %s and waits at the barrier", index,
              pleat_state_name((enum pleat_state)component->state));
-    if (component->staging && component->files_site >= core->sites.count)
+    if (component->staging &&
+        pleat_view_coallocation(&core->view, component)->files_site >= core->sites.count)
         FAIL("component %u has files brought to no site", index);
     if (component->staging && component->state != PLEAT_QUEUED && !placed)
         FAIL("component %u is %s and has files brought", index,
@@ -56,7 +58,7 @@ static int check_sizes(const struct pleat_core *core, uint32_t lead, struct plea
 {
     const struct pleat_component *all = core->components.items;
     int32_t missing = pleat_view_missing(&core->view, lead);
-    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         int32_t expected = all[c].aside == PLEAT_ASIDE_NOT ? missing : 0;
         if (all[c].state == PLEAT_QUEUED &&
             (all[c].minimum != expected || all[c].maximum != expected))
@@ -70,7 +72,7 @@ static int check_job(const struct pleat_core *core, uint32_t lead, struct pleat_
 {
     const struct pleat_component *all = core->components.items;
     struct whole whole = {0};
-    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         if (all[c].lead != lead || all[c].job != all[lead].job || all[c].ordinal != whole.count ||
             is_unused(&all[c]))
             FAIL("component %u is out of order in its job", c);
@@ -84,7 +86,7 @@ static int check_job(const struct pleat_core *core, uint32_t lead, struct pleat_
     if (whole.begun && (whole.placed || whole.standing))
         FAIL("job %llu began before all of its components had their processors",
              (unsigned long long)all[lead].job);
-    return all[lead].total > 0 ? check_sizes(core, lead, err) : 0;
+    return pleat_view_total(&core->view, lead) > 0 ? check_sizes(core, lead, err) : 0;
 }
 
 static int check_sites(const struct pleat_core *core, struct pleat_error *err)
@@ -104,8 +106,9 @@ static int check_inputs(const struct pleat_core *core, struct pleat_error *err)
 {
     size_t listed = 0;
     for (uint32_t c = 0; c < core->components.count; c++)
-        for (uint32_t i = core->components.items[c].first_input; i != PLEAT_NONE;
-             i = core->inputs.items[i].next) {
+        for (uint32_t i =
+                 pleat_view_coallocation(&core->view, &core->components.items[c])->first_input;
+             i != PLEAT_NONE; i = core->inputs.items[i].next) {
             if (is_unused(&core->components.items[c]))
                 FAIL("component %u is forgotten, and its files are not", c);
             listed++;

@@ -137,7 +137,7 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
                 component_kill(core, component, PLEAT_REASON_START_SYSTEM);
             break;
         }
-        if (comp->claimed_us != PLEAT_NEVER) {
+        if (waits_at_barrier(core, comp)) {
             job_put_back(core, component);
             break;
         }

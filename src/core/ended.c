@@ -17,7 +17,7 @@
 static void forget(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (core->view.stages && comp->first_input != PLEAT_NONE)
+    if (core->view.stages && pleat_view_has_files(&core->view, comp))
         inputs_free(core, component);
     comp->aside = PLEAT_FORGOTTEN;
     comp->next = core->free_component;
@@ -29,12 +29,12 @@ void ended_forget(struct pleat_core *core, uint32_t component)
     uint32_t first = job_first(core, component);
     if (!(component_at(core, first)->flags & PLEAT_COMPONENT_FORGET))
         return;
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state) ||
             pleat_component_is_forgotten(component_at(core, c)) ||
             component_at(core, c)->claims > 0)
             return;
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         forget(core, c);
 }
 

@@ -101,7 +101,7 @@ static void kill_one(struct pleat_core *core, uint32_t component, enum pleat_rea
     if (was_running)
         stop_running(core, component);
     component_stop_waiting(core, component);
-    staging_drop(comp);
+    staging_drop(core, component);
     set_state(core, component, PLEAT_FINISHING);
     if (!was_running && (!comp->starting || comp->untold)) { /* no process runs yet */
         component_give_back(core, component);
@@ -121,7 +121,7 @@ void job_end_others(struct pleat_core *core, uint32_t component)
         return;
     job_unstand(core, comp->lead);
     for (uint32_t next, c = comp->lead; c != PLEAT_NONE; c = next) {
-        next = component_at(core, c)->sibling;
+        next = sibling_of(core, c);
         if (c == component || pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
             continue;
         if (component_at(core, c)->state == PLEAT_QUEUED)
@@ -142,7 +142,7 @@ static void job_killed(struct pleat_core *core, uint32_t component, enum pleat_r
         return;
     }
     job_unstand(core, lead);
-    for (uint32_t c = lead; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         if (component_at(core, c)->state == PLEAT_QUEUED)
             earmarks_drop(core, c);
         else if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
@@ -182,7 +182,7 @@ void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_r
         queue_remove(core, component);
     comp->aside = PLEAT_ASIDE_NOT;
     disarm(core, &comp->deadline); /* the deadline of a pause */
-    staging_drop(comp);
+    staging_drop(core, component);
     comp->reason = (uint8_t)reason;
     component_end(core, component, state);
 }

@@ -3,6 +3,7 @@
 #include "core/effects.h"
 #include "core/handlers.h"
 #include "core/policies.h"
+#include "core/side.h"
 #include "core/state.h"
 #include "core/transition.h"
 
@@ -12,12 +13,16 @@ int on_input(struct pleat_core *core, const struct pleat_event *event, struct pl
     struct pleat_input input = {.bytes = event->u.input.bytes,
                                 .file = event->u.input.file,
                                 .site = event->u.input.site,
-                                .next = component->first_input};
+                                .next = PLEAT_NONE};
     if (component->state != PLEAT_QUEUED || component->attempt > 0)
         return pleat_error_set(err, PLEAT_E_STATE, "files are named when a job is submitted");
     if (input.bytes < 0 || input.bytes > PLEAT_NEVER / 4 || input.site >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a file is at a site that exists, and not smaller than 0 bytes");
+    struct pleat_coallocation *files = side_make(core, SIDE_COALLOCATION, event->component);
+    if (!files)
+        return PLEAT_E_NOMEM;
+    input.next = files->first_input;
     uint32_t index = core->free_input;
     if (index != PLEAT_NONE) {
         core->free_input = core->inputs.items[index].next;
@@ -27,7 +32,7 @@ int on_input(struct pleat_core *core, const struct pleat_event *event, struct pl
         if (pleat_array_push(&core->inputs, input))
             return PLEAT_E_NOMEM;
     }
-    component->first_input = index;
+    files->first_input = index;
     core->view.stages = true;
     core_sync_view(core);
     core->wants_pass = true;
@@ -36,10 +41,10 @@ int on_input(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 void inputs_free(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *comp = component_at(core, component);
-    while (comp->first_input != PLEAT_NONE) {
-        uint32_t index = comp->first_input;
-        comp->first_input = core->inputs.items[index].next;
+    struct pleat_coallocation *files = side_find(core, SIDE_COALLOCATION, component);
+    while (files && files->first_input != PLEAT_NONE) {
+        uint32_t index = files->first_input;
+        files->first_input = core->inputs.items[index].next;
         core->inputs.items[index] = (struct pleat_input){.next = core->free_input};
         core->free_input = index;
     }
@@ -78,28 +83,31 @@ void stage_effect(struct pleat_core *core, uint32_t component)
     struct pleat_effect *effect = emit(core, PLEAT_DO_STAGE, component, comp->staging_number);
     if (!effect)
         return;
-    effect->u.stage.site = comp->files_site;
-    effect->u.stage.expected_us = comp->files_us;
+    const struct pleat_coallocation *files = pleat_view_coallocation(&core->view, comp);
+    effect->u.stage.site = files->files_site;
+    effect->u.stage.expected_us = files->files_us;
 }
 
-void staging_drop(struct pleat_component *component)
+void staging_drop(struct pleat_core *core, uint32_t component)
 {
-    if (!component->staging)
+    if (!component_at(core, component)->staging)
         return;
-    component->staging = 0;
-    component->files_site = PLEAT_NONE;
-    component->files_us = 0;
+    struct pleat_coallocation *files = side_find(core, SIDE_COALLOCATION, component);
+    component_at(core, component)->staging = 0;
+    files->files_site = PLEAT_NONE;
+    files->files_us = 0;
 }
 
 void files_bring(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (comp->first_input == PLEAT_NONE)
+    struct pleat_coallocation *files = side_find(core, SIDE_COALLOCATION, component);
+    if (!files || files->first_input == PLEAT_NONE)
         return;
-    if (comp->files_site != comp->site) {
+    if (files->files_site != comp->site) {
         int64_t us = pleat_view_transfer(&core->view, comp, comp->site);
-        comp->files_site = comp->site;
-        comp->files_us = us > 0 ? now_of(core) + us : 0;
+        files->files_site = comp->site;
+        files->files_us = us > 0 ? now_of(core) + us : 0;
         comp->staging = us > 0;
         if (us > 0) {
             comp->staging_number = core->next_id++;

@@ -9,6 +9,6 @@ void inputs_free(struct pleat_core *core, uint32_t component);
 void files_bring(struct pleat_core *core, uint32_t component);
 void stage_effect(struct pleat_core *core, uint32_t component);
 /* Files on their way to the component are not wanted any more. */
-void staging_drop(struct pleat_component *component);
+void staging_drop(struct pleat_core *core, uint32_t component);
 
 #endif

@@ -12,24 +12,20 @@
 #include "core/state.h"
 #include "core/tally.h"
 
-static uint32_t sibling_of(struct pleat_core *core, uint32_t component)
-{
-    return component_at(core, component)->sibling;
-}
-
 bool job_waits(const struct pleat_core *core, uint32_t lead)
 {
     const struct pleat_component *all = core->components.items;
     bool any = false;
     if (lead == core->open_lead)
         return false;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         if (all[c].state == PLEAT_FINISHING ||
             (all[c].state == PLEAT_QUEUED && all[c].aside == PLEAT_ASIDE_RESERVATION))
             return false;
         any = any || all[c].state == PLEAT_QUEUED;
     }
-    return any && (all[lead].total == 0 || pleat_view_missing(&core->view, lead) > 0);
+    return any &&
+           (pleat_view_total(&core->view, lead) == 0 || pleat_view_missing(&core->view, lead) > 0);
 }
 
 /* The component of the job that stands in the queue; PLEAT_NONE: there is none. */
@@ -50,7 +46,7 @@ void job_unstand(struct pleat_core *core, uint32_t lead)
     struct pleat_component *component = component_at(core, stands);
     queue_remove(core, stands);
     component->aside = PLEAT_ASIDE_TOWED;
-    if (component_at(core, lead)->total > 0)
+    if (pleat_view_total(&core->view, lead) > 0)
         component->minimum = component->maximum = 0;
 }
 
@@ -58,7 +54,7 @@ void job_unstand(struct pleat_core *core, uint32_t lead)
  * Its other waiting components have size 0. */
 static void size_parts(struct pleat_core *core, uint32_t lead, uint32_t stands)
 {
-    if (component_at(core, lead)->total == 0)
+    if (pleat_view_total(&core->view, lead) == 0)
         return;
     int32_t missing = pleat_view_missing(&core->view, lead);
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
@@ -114,11 +110,12 @@ void component_wait(struct pleat_core *core, uint32_t component)
  * anybody: it is counted as wasted. */
 void component_stop_waiting(struct pleat_core *core, uint32_t component)
 {
-    struct pleat_component *comp = component_at(core, component);
-    if (comp->claimed_us == PLEAT_NEVER)
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_coallocation *waits = coallocation_of(core, component);
+    if (!waits || waits->claimed_us == PLEAT_NEVER)
         return;
-    core->view.wasted_us += (now_of(core) - comp->claimed_us) * comp->target;
-    comp->claimed_us = PLEAT_NEVER;
+    core->view.wasted_us += (now_of(core) - waits->claimed_us) * comp->target;
+    waits->claimed_us = PLEAT_NEVER;
 }
 
 /* ---- submission ---- */
@@ -131,7 +128,7 @@ static int check_follower(const struct pleat_core *core, const struct pleat_even
     unsigned count = 0;
     if (lead == PLEAT_NONE && event->u.submit.ordinal == 0)
         return 0;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling)
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c))
         count++;
     if (lead == PLEAT_NONE || all[lead].job != event->u.submit.job ||
         count != event->u.submit.ordinal)
@@ -152,9 +149,11 @@ static int check_together(const struct pleat_core *core, uint32_t lead,
                           const struct pleat_component *last, struct pleat_error *err)
 {
     const struct pleat_component *all = core->components.items;
-    int64_t need = all[lead].total ? all[lead].total : pleat_accept_start(&core->view, last);
+    int64_t need = pleat_view_total(&core->view, lead) ? pleat_view_total(&core->view, lead)
+                                                       : pleat_accept_start(&core->view, last);
     int64_t capacity = 0;
-    for (uint32_t c = lead; all[lead].total == 0 && c != PLEAT_NONE; c = all[c].sibling)
+    for (uint32_t c = lead; pleat_view_total(&core->view, lead) == 0 && c != PLEAT_NONE;
+         c = sibling_of(core, c))
         need += pleat_accept_start(&core->view, &all[c]);
     for (uint32_t s = 0; s < core->sites.count; s++)
         capacity += core->sites.items[s].capacity;
@@ -167,7 +166,7 @@ static int check_together(const struct pleat_core *core, uint32_t lead,
 
 static bool is_flexible_part(const struct pleat_core *core, const struct pleat_event *event)
 {
-    return event->u.submit.ordinal > 0 && core->components.items[core->open_lead].total > 0;
+    return event->u.submit.ordinal > 0 && pleat_view_total(&core->view, core->open_lead) > 0;
 }
 
 int job_check_submit(const struct pleat_core *core, const struct pleat_event *event,
@@ -201,12 +200,12 @@ void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags)
     if (comp->ordinal == 0) {
         core->open_lead = component;
         if (flags & PLEAT_COMPONENT_FLEXIBLE)
-            comp->total = comp->maximum;
+            coallocation_of(core, component)->total = comp->maximum;
     } else {
         uint32_t last = core->open_lead;
         while (sibling_of(core, last) != PLEAT_NONE)
             last = sibling_of(core, last);
-        component_at(core, last)->sibling = component;
+        coallocation_of(core, last)->sibling = component;
     }
     comp->lead = core->open_lead;
     if (!follows) {
@@ -218,14 +217,14 @@ void job_submitted(struct pleat_core *core, uint32_t component, uint16_t flags)
 
 uint32_t job_next(const struct pleat_core *core, uint32_t component)
 {
-    const struct pleat_component *comp = &core->components.items[component];
-    return comp->sibling != PLEAT_NONE ? comp->sibling : comp->lead;
+    uint32_t next = sibling_of(core, component);
+    return next != PLEAT_NONE ? next : core->components.items[component].lead;
 }
 
 bool job_is_waiting(const struct pleat_core *core, uint32_t lead)
 {
     const struct pleat_component *all = core->components.items;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling)
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c))
         if (all[c].state != PLEAT_QUEUED)
             return false;
     return true;

@@ -2,7 +2,7 @@
 #ifndef PLEAT_CORE_JOB_H
 #define PLEAT_CORE_JOB_H
 
-#include "core/state.h"
+#include "core/side.h"
 
 /* Is the component one of several of a job? Jobs of one component, of which there are millions in a
  * simulation, pay for none of this file. */
@@ -10,6 +10,17 @@ static inline bool is_several(const struct pleat_core *core,
                               const struct pleat_component *component)
 {
     return __builtin_expect(core->view.several, 0) && component->lead != PLEAT_NONE;
+}
+/* The next component of the job, by ordinal; PLEAT_NONE: it is the last. */
+static inline uint32_t sibling_of(const struct pleat_core *core, uint32_t component)
+{
+    return pleat_view_sibling(&core->view, component);
+}
+/* What stands beside a component of a job of several, or with files. */
+static inline struct pleat_coallocation *coallocation_of(struct pleat_core *core,
+                                                         uint32_t component)
+{
+    return side_find(core, SIDE_COALLOCATION, component);
 }
 /* Where a job stands in the queue: behind all, in front of all, at a position. */
 enum job_place { JOB_BEHIND, JOB_IN_FRONT, JOB_AT };

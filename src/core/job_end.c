@@ -14,7 +14,7 @@ bool job_requeues(const struct pleat_core *core, uint32_t lead)
 {
     const struct pleat_component *all = core->components.items;
     bool failed = false;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = all[c].sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         if (all[c].state != PLEAT_FINISHING)
             continue;
         bool others = is_nobodys_fault(&all[c]);
@@ -31,7 +31,7 @@ bool job_requeues(const struct pleat_core *core, uint32_t lead)
 static bool is_over(struct pleat_core *core, uint32_t lead)
 {
     bool any = false;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         const struct pleat_component *component = component_at(core, c);
         if (component->claims > 0 || (component->state == PLEAT_FINISHING && !component->exited) ||
             (component->state != PLEAT_FINISHING && component->state != PLEAT_QUEUED))
@@ -43,7 +43,7 @@ static bool is_over(struct pleat_core *core, uint32_t lead)
 
 static void requeue_all(struct pleat_core *core, uint32_t lead)
 {
-    for (uint32_t c = lead; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         struct pleat_component *component = component_at(core, c);
         component->attempt++;
         if (component->state == PLEAT_QUEUED)
@@ -60,7 +60,7 @@ static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
 {
     enum pleat_state state = PLEAT_DONE;
     *reason = PLEAT_REASON_NONE;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         const struct pleat_component *component = component_at(core, c);
         if (component->state != PLEAT_FINISHING || is_done(component))
             continue;
@@ -76,7 +76,7 @@ static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
 
 static bool ended_well(struct pleat_core *core, uint32_t lead)
 {
-    for (uint32_t c = lead; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c))
         if (component_at(core, c)->state == PLEAT_FINISHING && !is_done(component_at(core, c)))
             return false;
     return true;
@@ -96,13 +96,13 @@ void job_settle(struct pleat_core *core, uint32_t lead)
     job_unstand(core, lead);
     if (component_at(core, lead)->first_dependent != PLEAT_NONE)
         dependents_ended(core, lead, ended_well(core, lead));
-    for (uint32_t c = lead; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         struct pleat_component *component = component_at(core, c);
         component->processors = component->processes = component->target = component->mpl = 0;
         bool ran = component->state == PLEAT_FINISHING;
         if (!ran)
             component->reason = (uint8_t)reason;
-        staging_drop(component);
+        staging_drop(core, c);
         component_end_part(core, c,
                            !ran                                          ? rest
                            : component->reason == PLEAT_REASON_CANCELLED ? PLEAT_CANCELLED
@@ -119,11 +119,11 @@ void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reaso
         core->open_lead = PLEAT_NONE;
     if (component_at(core, lead)->first_dependent != PLEAT_NONE)
         dependents_ended(core, lead, false);
-    for (uint32_t c = lead; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         if (component_at(core, c)->aside == PLEAT_ASIDE_RESERVATION)
             reserved_remove(core, c);
         earmarks_drop(core, c);
-        staging_drop(component_at(core, c));
+        staging_drop(core, c);
         component_at(core, c)->reason = (uint8_t)reason;
         component_end_part(core, c, state);
     }

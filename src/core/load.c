@@ -325,6 +325,9 @@ static int rebuild(struct pleat_core *core)
     const struct pleat_component *all = core->components.items;
     bool keyed = core->pass.policies[PLEAT_ORDER]->key != NULL;
     uint32_t before, none = PLEAT_NONE;
+    for (uint32_t c = 0; c < core->components.count; c++) /* as from its submission on */
+        if (all[c].lead != PLEAT_NONE && !side_make(core, SIDE_COALLOCATION, c))
+            return PLEAT_E_NOMEM;
     for (uint32_t c = core->view.queue_first; keyed && c != PLEAT_NONE; c = all[c].next)
         if (pleat_tree_insert(&core->places, &core->queue_root, c, all[c].key, all[c].position,
                               &before))

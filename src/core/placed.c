@@ -40,10 +40,10 @@ static void claim_now(struct pleat_core *core, uint32_t component)
 static int64_t files_there(struct pleat_core *core, uint32_t first)
 {
     int64_t us = 0;
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         if (component_at(core, c)->staging && is_placed(component_at(core, c)) &&
-            component_at(core, c)->files_us > us)
-            us = component_at(core, c)->files_us;
+            coallocation_of(core, c)->files_us > us)
+            us = coallocation_of(core, c)->files_us;
     return us;
 }
 
@@ -52,7 +52,7 @@ static void claim_in_time(struct pleat_core *core, uint32_t first)
 {
     int64_t there_us = files_there(core, first);
     double earlier_us = (double)core->parameters[PLEAT_PARAM_CLAIM_EARLIER_US];
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
         struct pleat_component *component = component_at(core, c);
         if (!is_placed(component))
             continue;
@@ -77,7 +77,7 @@ void component_placed(struct pleat_core *core, uint32_t component)
             now_of(core) + core->parameters[PLEAT_PARAM_BARRIER_US]);
         return;
     }
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         if (component_at(core, c)->state == PLEAT_PLACED)
             files_bring(core, c);
     claim_in_time(core, first);
@@ -95,8 +95,8 @@ int on_staged(struct pleat_core *core, const struct pleat_event *event, struct p
     if (!component->staging || event->u.staged.number != component->staging_number)
         return PLEAT_CORE_STALE;
     component->staging = 0;
-    component->files_us = 0;
-    if (component->state == PLEAT_CLAIMING && component->claimed_us != PLEAT_NEVER)
+    coallocation_of(core, event->component)->files_us = 0;
+    if (component->state == PLEAT_CLAIMING && waits_at_barrier(core, component))
         job_pass_barrier(core, event->component);
     else if (component->state == PLEAT_STAGING_IN &&
              (component->lead == PLEAT_NONE || !job_waits(core, component->lead)))
@@ -111,7 +111,7 @@ int on_stage_failed(struct pleat_core *core, const struct pleat_event *event,
     struct pleat_component *component = component_at(core, event->component);
     if (!component->staging || event->u.staged.number != component->staging_number)
         return PLEAT_CORE_STALE;
-    staging_drop(component);
+    staging_drop(core, event->component);
     core->wants_pass = true;
     if (event->u.staged.reason == PLEAT_REASON_START_USER) {
         component_give_up(core, event->component, PLEAT_REASON_START_USER);

@@ -64,17 +64,17 @@ static int check_reserve(const struct pleat_core *core, uint32_t first, int64_t 
                          struct pleat_error *err)
 {
     const struct pleat_component *all = core->components.items;
-    for (uint32_t c = first; c != PLEAT_NONE; c = all[c].sibling)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         if (!is_free(&all[c]) || core->open_lead == first)
             return pleat_error_set(err, PLEAT_E_STATE,
                                    "a reservation is made when a job is submitted");
-    if (all[first].total > 0)
+    if (pleat_view_total(&core->view, first) > 0)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "a flexible job cannot be reserved for: nobody knows yet how it "
                                "will be split");
     if (begin_us <= core->view.now_us || begin_us > PLEAT_NEVER / 4)
         return pleat_error_set(err, PLEAT_E_INVALID, "a reservation begins in the future");
-    for (uint32_t c = first; c != PLEAT_NONE; c = all[c].sibling)
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         if (all[c].estimate_us <= 0 || all[c].estimate_us > PLEAT_NEVER / 4)
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "a reservation needs an estimate of the run time: how long are "
@@ -106,7 +106,7 @@ static uint32_t largest_without(struct pleat_core *core, uint32_t first)
 {
     uint32_t largest = PLEAT_NONE;
     int32_t most = 0;
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
         int32_t need = pleat_accept_start(&core->view, component_at(core, c));
         if (component_at(core, c)->aside != PLEAT_ASIDE_RESERVATION && need > most) {
             largest = c;
@@ -124,7 +124,7 @@ struct before {
 
 static void unreserve(struct pleat_core *core, uint32_t first, const struct before *before)
 {
-    for (uint32_t c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling, before++) {
+    for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c), before++) {
         struct pleat_component *component = component_at(core, c);
         if (component->aside == PLEAT_ASIDE_RESERVATION)
             reserved_remove(core, c);
@@ -146,7 +146,7 @@ int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct 
     if (rc)
         return rc;
     uint32_t stands = event->component;
-    for (c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling) {
+    for (c = first; c != PLEAT_NONE; c = sibling_of(core, c)) {
         const struct pleat_component *part = component_at(core, c);
         before[count++] = (struct before){part->begin_us, part->promised_us, part->promised_site,
                                           part->wanted_site};
@@ -169,7 +169,7 @@ int on_reserve(struct pleat_core *core, const struct pleat_event *event, struct 
             "expected to run still",
             need);
     }
-    for (c = first; c != PLEAT_NONE; c = component_at(core, c)->sibling)
+    for (c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         arm(core, &component_at(core, c)->deadline, DEADLINE_COMPONENT, c, event->u.at.at_us);
     core->wants_pass = true;
     return 0;

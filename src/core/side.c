@@ -15,6 +15,8 @@ static const struct {
                       &pleat_no_folding},
     [SIDE_DECLARATION] = {sizeof(struct pleat_declaration),
                           offsetof(struct pleat_component, declaration), &pleat_no_declaration},
+    [SIDE_COALLOCATION] = {sizeof(struct pleat_coallocation),
+                           offsetof(struct pleat_component, coallocation), &pleat_no_coallocation},
 };
 
 static uint32_t index_of(const struct pleat_component *component, enum side side)
@@ -63,6 +65,7 @@ void sides_sync_view(struct pleat_core *core)
 {
     core->view.terms = (const void *)core->sides[SIDE_TERMS].items;
     core->view.foldings = (const void *)core->sides[SIDE_FOLDING].items;
+    core->view.coallocations = (const void *)core->sides[SIDE_COALLOCATION].items;
     core->view.declarations = (const void *)core->sides[SIDE_DECLARATION].items;
 }
 

@@ -18,7 +18,8 @@ void *side_find(struct pleat_core *core, enum side side, uint32_t component);
 /* Is there any record beside a component? */
 static inline bool side_any(const struct pleat_component *component)
 {
-    return (component->terms & component->folding & component->declaration) != PLEAT_NONE;
+    return (component->terms & component->folding & component->declaration &
+            component->coallocation) != PLEAT_NONE;
 }
 /* Frees all records beside that of a component. */
 void side_drop(struct pleat_core *core, uint32_t component);

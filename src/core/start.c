@@ -33,7 +33,7 @@ static bool start_is_accepted(const struct pleat_core *core,
     int32_t size = event->u.start.processors, processes = event->u.start.processes;
     if (size < 1)
         return false;
-    if (is_several(core, component) && core->components.items[component->lead].total > 0)
+    if (is_several(core, component) && pleat_view_total(&core->view, component->lead) > 0)
         return size <= pleat_view_missing(&core->view, component->lead);
     if (!pleat_view_folds(component))
         return pleat_accept_start_floor(&core->view, component, size) == size;
@@ -62,7 +62,7 @@ static void place_apart(struct pleat_core *core, uint32_t component)
     bool stood = !comp->aside;
     comp->aside = PLEAT_ASIDE_NOT;
     if (comp->lead != PLEAT_NONE) {
-        if (component_at(core, comp->lead)->total > 0)
+        if (pleat_view_total(&core->view, comp->lead) > 0)
             comp->minimum = comp->maximum = comp->target;
         if (stood) /* the next component stands where this one stood */
             job_stand(core, comp->lead, JOB_AT, comp->position);
@@ -106,7 +106,7 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
         comp->mpl = (uint8_t)event->u.start.mpl;
     }
     int32_t missing = size - use_earmarks(core, component, size);
-    if (is_several(core, comp) || (core->view.stages && comp->first_input != PLEAT_NONE)) {
+    if (is_several(core, comp) || (core->view.stages && pleat_view_has_files(&core->view, comp))) {
         place_apart(core, component);
         return 0;
     }

@@ -79,12 +79,9 @@ static const struct pleat_component fresh = {
     .terms = PLEAT_NONE,
     .folding = PLEAT_NONE,
     .declaration = PLEAT_NONE,
+    .coallocation = PLEAT_NONE,
     .exited = 1,
     .lead = PLEAT_NONE,
-    .sibling = PLEAT_NONE,
-    .first_input = PLEAT_NONE,
-    .files_site = PLEAT_NONE,
-    .claimed_us = PLEAT_NEVER,
     .first_need = PLEAT_NONE,
     .first_dependent = PLEAT_NONE,
     .group = PLEAT_NONE,
@@ -115,15 +112,15 @@ static void take_record(struct pleat_core *core, uint32_t next_free)
         core->view.component_count = (uint32_t)++core->components.count;
 }
 
-/* Notes the most processes that a processor is to have; the component is not taken yet. */
-static int ask_folding(struct pleat_core *core, uint8_t mpl_max)
+/* What stands beside a component from its submission on; it is not taken yet. */
+static int make_beside(struct pleat_core *core, uint8_t mpl_max, bool is_part)
 {
-    if (mpl_max == 0)
-        return 0;
-    struct pleat_folding *folding = side_make(core, SIDE_FOLDING, pleat_core_next_component(core));
-    if (!folding)
+    uint32_t component = pleat_core_next_component(core);
+    struct pleat_folding *folding = mpl_max ? side_make(core, SIDE_FOLDING, component) : NULL;
+    if ((mpl_max && !folding) || (is_part && !side_make(core, SIDE_COALLOCATION, component)))
         return PLEAT_E_NOMEM;
-    folding->mpl_max = mpl_max;
+    if (folding)
+        folding->mpl_max = mpl_max;
     return 0;
 }
 
@@ -155,7 +152,10 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     component->flags = (uint16_t)(event->flags & ~PLEAT_COMPONENT_FOLLOWS);
     component->kind = event->u.submit.job_kind;
     component->sizes_kind = event->u.submit.sizes_kind;
-    int rc = ask_folding(core, event->u.submit.mpl_max);
+    bool is_part = event->u.submit.ordinal > 0 || (event->flags & PLEAT_COMPONENT_FOLLOWS);
+    int rc = event->u.submit.mpl_max || is_part
+                 ? make_beside(core, event->u.submit.mpl_max, is_part)
+                 : 0;
     if (!rc)
         rc = check_submit(core, event, component, err);
     if (rc) { /* a free record again: ended and forgotten */
@@ -169,7 +169,7 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
     if ((event->flags & PLEAT_COMPONENT_EVOLVES) && buffer_open(core, event->component))
         core->failed = 1;
     set_state(core, event->component, PLEAT_QUEUED);
-    if (event->u.submit.ordinal > 0 || (event->flags & PLEAT_COMPONENT_FOLLOWS))
+    if (is_part)
         job_submitted(core, event->component, event->flags);
     else
         queue_append(core, event->component);
@@ -194,8 +194,7 @@ int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct
     struct pleat_component *component = component_at(core, event->component);
     if (pleat_state_is_final(component->state))
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
-    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE;
-         c = component_at(core, c)->sibling)
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = sibling_of(core, c))
         set_due(core, c, event->u.at.at_us);
     core->wants_pass = true;
     return 0;

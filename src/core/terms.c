@@ -12,8 +12,10 @@
  * was told already. */
 static int64_t signal_due(const struct pleat_core *core, const struct pleat_component *component)
 {
+    if (component->limit_us == 0 || component->signalled)
+        return PLEAT_NEVER;
     const struct pleat_terms *terms = pleat_view_terms(&core->view, component);
-    if (component->limit_us == 0 || terms->signal_number == 0 || component->signalled)
+    if (terms->signal_number == 0)
         return PLEAT_NEVER;
     return component->start_us + (component->limit_us > terms->signal_lead_us
                                       ? component->limit_us - terms->signal_lead_us
@@ -81,8 +83,7 @@ void terms_follow(struct pleat_core *core, uint32_t component)
 /* A record of terms for each component of a job. */
 static int make_terms(struct pleat_core *core, uint32_t component)
 {
-    for (uint32_t c = job_first(core, component); c != PLEAT_NONE;
-         c = component_at(core, c)->sibling)
+    for (uint32_t c = job_first(core, component); c != PLEAT_NONE; c = sibling_of(core, c))
         if (!side_make(core, SIDE_TERMS, c))
             return PLEAT_E_NOMEM;
     return 0;
@@ -105,7 +106,7 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
     if (!usual && make_terms(core, event->component))
         return PLEAT_E_NOMEM;
     core->view.lifetimes |= lifetime_us > 0;
-    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = component->sibling) {
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = sibling_of(core, c)) {
         component = component_at(core, c);
         struct pleat_terms *terms = side_find(core, SIDE_TERMS, c);
         if (terms) {
@@ -132,7 +133,7 @@ int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
                                number, (long long)lead_us);
     if (make_terms(core, event->component))
         return PLEAT_E_NOMEM;
-    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = component->sibling) {
+    for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = sibling_of(core, c)) {
         component = component_at(core, c);
         struct pleat_terms *terms = side_find(core, SIDE_TERMS, c);
         terms->signal_number = (uint8_t)number;

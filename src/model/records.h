@@ -38,7 +38,8 @@ enum pleat_signalled {
 
 /* Its members stand in the order of their use. A job that is not malleable, has no terms and no
  * files, and is the only component of its job needs the first 256 bytes from its submission to its
- * end; so a long queue takes no more than these from memory when its jobs start. */
+ * end; so a long queue takes no more than these from memory when its jobs start. What only some
+ * components have stands in records beside it, as do its buffer, timings and dependencies. */
 struct pleat_component {
     /* what policies look at for many at every pass stands together */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
@@ -103,7 +104,6 @@ struct pleat_component {
     uint32_t group;           /* PLEAT_NONE: of none */
     uint32_t first_timing;    /* what its iterations took, by size; PLEAT_NONE: nothing is known */
     uint32_t buffer;          /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
-    uint32_t terms, folding, declaration; /* its records beside this one: see below; PLEAT_NONE */
     uint32_t lead; /* the first of its job, maybe itself; PLEAT_NONE: it is the only one */
 
     uint16_t tries;
@@ -114,27 +114,21 @@ struct pleat_component {
     uint8_t any_need; /* one job that it waits for is enough */
 
     /* what is seldom asked */
+    /* its records beside this one, see below; PLEAT_NONE: it has none */
+    uint32_t terms, folding, declaration, coallocation;
     int64_t submit_us;
     int64_t due_us; /* to be done by then; PLEAT_NEVER */
     int64_t last_try_us;
     int16_t priority;
-    uint8_t job_class; /* enum pleat_job_class */
-    uint8_t preempted; /* how often it was; 255: or more often */
-
-    /* a job of several components, its files, and what it waits for */
-    int64_t files_us;     /* its files are expected there then; 0: they are there */
-    int64_t claimed_us;   /* it has all its processors, and waits: since then; PLEAT_NEVER */
-    uint32_t sibling;     /* the next of its job, by ordinal; PLEAT_NONE */
-    int32_t total;        /* lead of a flexible job: processors of the whole job; 0: not flexible */
-    uint32_t first_input; /* what it reads; PLEAT_NONE: nothing that would have to be brought */
-    uint32_t files_site;  /* where its files are, or are being brought; PLEAT_NONE */
-    uint32_t retries;     /* claims that failed after its files had been waited for */
-    uint32_t first_need;  /* the jobs that it waits for: dependencies; PLEAT_NONE */
+    uint8_t job_class;   /* enum pleat_job_class */
+    uint8_t preempted;   /* how often it was; 255: or more often */
+    uint32_t retries;    /* claims that failed after its files had been waited for */
+    uint32_t first_need; /* the jobs that it waits for: dependencies; PLEAT_NONE */
 };
 
-_Static_assert(sizeof(struct pleat_component) == 344 &&
-                   offsetof(struct pleat_component, submit_us) == 272,
-               "no padding in a component, and what most jobs need stands in front");
+_Static_assert(sizeof(struct pleat_component) == 312 &&
+                   offsetof(struct pleat_component, terms) == 256,
+               "4 bytes of padding in a component, and what most jobs need stands in front");
 
 /* Beside the record of a component: what only some have. One without such a record, whose index is
  * PLEAT_NONE, is to be read as if it had the constant one: see the functions of policy/view.h. */
@@ -165,9 +159,22 @@ struct pleat_declaration {
                          * `maximum` is what the application can use; 0 without */
 };
 
+/* Of a job of several components, or with files that are brought to where it is placed. */
+struct pleat_coallocation {
+    uint32_t component;   /* as in pleat_terms */
+    uint32_t sibling;     /* the next of its job, by ordinal; PLEAT_NONE */
+    int64_t files_us;     /* its files are expected there then; 0: they are there */
+    int64_t claimed_us;   /* it has all its processors, and waits: since then; PLEAT_NEVER */
+    int32_t total;        /* lead of a flexible job: processors of the whole job; 0: not flexible */
+    uint32_t first_input; /* what it reads; PLEAT_NONE: nothing that would have to be brought */
+    uint32_t files_site;  /* where its files are, or are being brought; PLEAT_NONE */
+    uint32_t reserved;
+};
+
 extern const struct pleat_terms pleat_no_terms;
 extern const struct pleat_folding pleat_no_folding;
 extern const struct pleat_declaration pleat_no_declaration;
+extern const struct pleat_coallocation pleat_no_coallocation;
 
 /* The `aside` of a component that has ended and was forgotten: its record is free. */
 enum { PLEAT_FORGOTTEN = 1 };

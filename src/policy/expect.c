@@ -72,7 +72,7 @@ static void take_reserved(struct pleat_pass *pass)
                   pleat_accept_start(view, &all[c]));
     for (uint32_t c = view->queue_first; c != PLEAT_NONE && all[c].begin_us > 0; c = all[c].next)
         for (uint32_t part = c; part != PLEAT_NONE;
-             part = view->several ? all[part].sibling : PLEAT_NONE)
+             part = view->several ? pleat_view_sibling(view, part) : PLEAT_NONE)
             if (pleat_view_unplaced(&all[part]))
                 take_from(pass, all[part].wanted_site, view->now_us,
                           view->now_us + all[part].estimate_us,

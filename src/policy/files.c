@@ -50,11 +50,12 @@ static int64_t file_time(const struct pleat_view *view, uint32_t first, uint32_t
 int64_t pleat_view_transfer(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site)
 {
+    const struct pleat_coallocation *files = pleat_view_coallocation(view, component);
     int64_t sum_us = 0;
-    if (component->files_site == site)
-        return component->files_us > view->now_us ? component->files_us - view->now_us : 0;
-    for (uint32_t i = component->first_input; i != PLEAT_NONE; i = view->inputs[i].next) {
-        int64_t us = file_time(view, component->first_input, i, site);
+    if (files->files_site == site)
+        return files->files_us > view->now_us ? files->files_us - view->now_us : 0;
+    for (uint32_t i = files->first_input; i != PLEAT_NONE; i = view->inputs[i].next) {
+        int64_t us = file_time(view, files->first_input, i, site);
         if (us == PLEAT_NEVER || sum_us > PLEAT_NEVER / 64)
             return PLEAT_NEVER;
         sum_us += us;
@@ -64,8 +65,8 @@ int64_t pleat_view_transfer(const struct pleat_view *view, const struct pleat_co
 
 int32_t pleat_view_missing(const struct pleat_view *view, uint32_t lead)
 {
-    int32_t missing = view->components[lead].total;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = view->components[c].sibling)
+    int32_t missing = pleat_view_total(view, lead);
+    for (uint32_t c = lead; c != PLEAT_NONE; c = pleat_view_sibling(view, c))
         if (view->components[c].state != PLEAT_QUEUED)
             missing -= view->components[c].target;
     return missing;

@@ -193,7 +193,7 @@ static uint32_t largest_left(const struct pleat_pass *pass, uint32_t lead)
     const struct pleat_view *view = pass->view;
     uint32_t largest = PLEAT_NONE;
     int32_t most = 0;
-    for (uint32_t c = lead; c != PLEAT_NONE; c = view->components[c].sibling) {
+    for (uint32_t c = lead; c != PLEAT_NONE; c = pleat_view_sibling(view, c)) {
         int32_t size = pleat_accept_start(view, &view->components[c]);
         if (size > most && pleat_view_unplaced(&view->components[c]) &&
             pleat_plan_place(pass->plan, c) == PLEAT_NONE) {
@@ -258,10 +258,10 @@ static bool start_flexible(struct pleat_pass *pass, uint32_t component, uint32_t
     const struct pleat_view *view = pass->view;
     struct pleat_part parts[PLEAT_COMPONENTS_MAX];
     uint32_t waiting = 0, c = lead, at = 0;
-    for (; c != PLEAT_NONE; c = view->components[c].sibling)
+    for (; c != PLEAT_NONE; c = pleat_view_sibling(view, c))
         waiting += pleat_view_unplaced(&view->components[c]);
     uint32_t count = choose_parts(pass, component, pleat_view_missing(view, lead), parts, waiting);
-    for (c = lead; c != PLEAT_NONE && at < count; c = view->components[c].sibling) {
+    for (c = lead; c != PLEAT_NONE && at < count; c = pleat_view_sibling(view, c)) {
         if (!pleat_view_unplaced(&view->components[c]))
             continue;
         if (is_out_of_place(pass, &view->components[c], &parts[at]) ||
@@ -278,7 +278,7 @@ static __attribute__((cold)) bool start_several(struct pleat_pass *pass, uint32_
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
     size_t decision = pass->plan->decisions.count;
     int32_t extra = pass->shadow ? pass->shadow->extra : 0;
-    bool flexible = pass->view->components[lead].total > 0;
+    bool flexible = pleat_view_total(pass->view, lead) > 0;
     if (flexible ? start_flexible(pass, component, lead) : start_all(pass, lead, false))
         return true;
     take_back(pass, mark, decision, extra);

@@ -21,6 +21,7 @@ struct pleat_view {
     const struct pleat_terms *terms;
     const struct pleat_folding *foldings;
     const struct pleat_declaration *declarations;
+    const struct pleat_coallocation *coallocations;
     const struct pleat_site *sites;
     const struct pleat_size_list *size_lists;
     const struct pleat_timing *timings;
@@ -73,6 +74,13 @@ pleat_view_declaration(const struct pleat_view *view, const struct pleat_compone
 {
     return component->declaration != PLEAT_NONE ? &view->declarations[component->declaration]
                                                 : &pleat_no_declaration;
+}
+
+static inline const struct pleat_coallocation *
+pleat_view_coallocation(const struct pleat_view *view, const struct pleat_component *component)
+{
+    return component->coallocation != PLEAT_NONE ? &view->coallocations[component->coallocation]
+                                                 : &pleat_no_coallocation;
 }
 
 /* How long a size of a component lasts at least: until then no policy changes it. */
@@ -305,6 +313,13 @@ static inline int32_t pleat_view_limit(const struct pleat_view *view,
 int64_t pleat_view_transfer(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site);
 
+/* Does it read files that may have to be brought to where it is placed? */
+static inline bool pleat_view_has_files(const struct pleat_view *view,
+                                        const struct pleat_component *component)
+{
+    return pleat_view_coallocation(view, component)->first_input != PLEAT_NONE;
+}
+
 /* ---- where a component may be placed ---- */
 
 /* May a component be placed at a site? Its user may want another one; the site may have had too
@@ -315,7 +330,7 @@ static inline bool pleat_view_allows(const struct pleat_view *view,
     if ((component->wanted_site != PLEAT_NONE && component->wanted_site != site) ||
         view->sites[site].barred)
         return false;
-    return !view->stages || component->first_input == PLEAT_NONE ||
+    return !view->stages || !pleat_view_has_files(view, component) ||
            pleat_view_transfer(view, component, site) != PLEAT_NEVER;
 }
 
@@ -325,6 +340,19 @@ static inline bool pleat_view_is_several(const struct pleat_view *view,
                                          const struct pleat_component *component)
 {
     return view->several && component->lead != PLEAT_NONE;
+}
+
+/* The next component of the same job, by ordinal; PLEAT_NONE: it is the last one, or the only one.
+ */
+static inline uint32_t pleat_view_sibling(const struct pleat_view *view, uint32_t component)
+{
+    return pleat_view_coallocation(view, &view->components[component])->sibling;
+}
+
+/* The processors of a whole flexible job, given by its lead; 0: it is not flexible. */
+static inline int32_t pleat_view_total(const struct pleat_view *view, uint32_t lead)
+{
+    return pleat_view_coallocation(view, &view->components[lead])->total;
 }
 
 /* Does the component wait to be placed, in the queue or in the tow of the one that stands there? */

@@ -22,6 +22,7 @@ struct records {
     struct pleat_terms terms;
     struct pleat_folding folding;
     struct pleat_declaration declaration;
+    struct pleat_coallocation coallocation;
 };
 
 static void records_of(const struct pleat_view *view, uint32_t index, struct records *records)
@@ -33,6 +34,9 @@ static void records_of(const struct pleat_view *view, uint32_t index, struct rec
     memcpy(&records->folding, pleat_view_folding(view, component), sizeof(records->folding));
     memcpy(&records->declaration, pleat_view_declaration(view, component),
            sizeof(records->declaration));
+    memcpy(&records->coallocation, pleat_view_coallocation(view, component),
+           sizeof(records->coallocation));
+    records->component.coallocation = records->coallocation.component = PLEAT_NONE;
     records->component.terms = records->terms.component = PLEAT_NONE;
     records->component.folding = records->folding.component = PLEAT_NONE;
     records->component.declaration = records->declaration.component = PLEAT_NONE;

@@ -75,6 +75,25 @@ static struct pleat_event partition(uint32_t component, int32_t least, int32_t m
                                 .u.partition = {.minimum = least, .maximum = most}};
 }
 
+static struct pleat_event follows(const struct hand *h, uint16_t ordinal, uint16_t flags)
+{
+    return (struct pleat_event){.kind = PLEAT_EV_SUBMIT,
+                                .component = pleat_core_next_component(h->core),
+                                .flags = flags,
+                                .u.submit = {.job = 99,
+                                             .ordinal = ordinal,
+                                             .minimum = 2,
+                                             .maximum = 2,
+                                             .site = PLEAT_NONE,
+                                             .job_kind = PLEAT_RIGID}};
+}
+
+static struct pleat_event reads_file(uint32_t component)
+{
+    return (struct pleat_event){
+        .kind = PLEAT_EV_INPUT, .component = component, .u.input = {.bytes = 1000, .file = 1}};
+}
+
 static struct pleat_event declared(const struct hand *h, uint32_t component, int32_t most)
 {
     return (struct pleat_event){
@@ -94,6 +113,7 @@ static void test_a_plain_job_has_none(void **state)
     assert_int_equal(hand_component(&h, component)->terms, PLEAT_NONE);
     assert_int_equal(hand_component(&h, component)->folding, PLEAT_NONE);
     assert_int_equal(hand_component(&h, component)->declaration, PLEAT_NONE);
+    assert_int_equal(hand_component(&h, component)->coallocation, PLEAT_NONE);
     const struct pleat_view *view = pleat_core_view(h.core);
     assert_int_equal(pleat_view_terms(view, hand_component(&h, component))->notice_us, -1);
     assert_int_equal(pleat_view_asked(view, hand_component(&h, component)), 8);
@@ -141,8 +161,20 @@ static void test_saved_and_loaded(void **state)
     assert_int_equal(hand_terms(&h, has_terms, 5 * SECONDS, 7 * SECONDS, 0), 0);
     assert_int_equal(hand_feed(&h, declared(&h, says, 6)), 0);
     assert_int_equal(hand_feed(&h, partition(folds, 2, 4)), 0);
+    h.flags = 0;
+    uint32_t reads = hand_submit(&h, PLEAT_RIGID, 64, 64, 0); /* waits */
+    assert_int_equal(hand_feed(&h, reads_file(reads)), 0);
+    uint32_t lead = pleat_core_next_component(h.core);
+    assert_int_equal(hand_feed(&h, follows(&h, 0, PLEAT_COMPONENT_FOLLOWS)), 0);
+    uint32_t last = pleat_core_next_component(h.core);
+    assert_int_equal(hand_feed(&h, follows(&h, 1, 0)), 0);
     load_again(&h);
     const struct pleat_view *view = pleat_core_view(h.core);
+    assert_true(pleat_view_has_files(view, hand_component(&h, reads)));
+    assert_int_equal(pleat_view_sibling(view, lead), last);
+    assert_int_equal(pleat_view_sibling(view, last), PLEAT_NONE);
+    /* where nothing is to be made any more when the last one has its processors */
+    assert_int_not_equal(hand_component(&h, last)->coallocation, PLEAT_NONE);
     assert_int_equal(pleat_view_terms(view, hand_component(&h, has_terms))->notice_us, 5 * SECONDS);
     assert_int_equal(pleat_view_lifetime(view, hand_component(&h, has_terms)), 7 * SECONDS);
     assert_int_equal(pleat_view_declaration(view, hand_component(&h, says))->declared, 6);
@@ -161,6 +193,7 @@ static void test_no_memory_for_one(void **state)
     struct hand h;
     hand_init(&h, 64);
     uint32_t component = hand_run(&h, 2, 8, 4);
+    uint32_t waits = hand_submit(&h, PLEAT_RIGID, 64, 64, 0);
     h.flags = PLEAT_COMPONENT_FOLDS;
     uint32_t folds = hand_submit(&h, PLEAT_MALLEABLE, 4, 8, 0);
     struct pleat_event terms = {.kind = PLEAT_EV_TERMS,
@@ -178,16 +211,25 @@ static void test_no_memory_for_one(void **state)
                                               .site = PLEAT_NONE,
                                               .job_kind = PLEAT_MALLEABLE,
                                               .mpl_max = 2}};
-    const struct pleat_event events[] = {terms, signal, submit, partition(folds, 2, 4),
-                                         declared(&h, component, 6)};
+    const struct pleat_event events[] = {terms,
+                                         signal,
+                                         partition(folds, 2, 4),
+                                         declared(&h, component, 6),
+                                         reads_file(waits),
+                                         submit,
+                                         follows(&h, 0, PLEAT_COMPONENT_FOLLOWS)};
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
         struct pleat_string before = saved(&h);
         assert_int_equal(feed_when_full(&h, events[i]), PLEAT_E_NOMEM);
         assert_int_equal(pleat_core_check(h.core, &h.err), 0);
         assert_saved(&h, &before);
     }
-    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-        assert_int_equal(hand_feed(&h, events[i]), 0);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        struct pleat_event event = events[i];
+        if (event.kind == PLEAT_EV_SUBMIT)
+            event.component = pleat_core_next_component(h.core);
+        assert_int_equal(hand_feed(&h, event), 0);
+    }
     hand_finish(&h);
 }
 

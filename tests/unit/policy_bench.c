@@ -10,6 +10,7 @@ void bench_init(struct bench *bench)
                                       .sites = bench->sites,
                                       .buffers = bench->buffers,
                                       .foldings = bench->foldings,
+                                      .coallocations = bench->coallocations,
                                       .histories = bench->histories,
                                       .reviews_first = PLEAT_NONE,
                                       .evolves = true,
@@ -64,7 +65,7 @@ static uint32_t add(struct bench *bench, struct pleat_component component, uint3
     component.job = index + 1;
     component.cap = PLEAT_SIZE_MAX;
     component.wanted_site = PLEAT_NONE;
-    component.lead = component.sibling = component.first_input = component.files_site = PLEAT_NONE;
+    component.lead = component.coallocation = PLEAT_NONE;
     component.resize = PLEAT_NONE;
     component.buffer = PLEAT_NONE;
     component.terms = component.folding = component.declaration = PLEAT_NONE;
@@ -132,6 +133,16 @@ uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximu
     bench->components[index].flags |= PLEAT_COMPONENT_FOLDS;
     bench->components[index].job_class = (uint8_t)job_class;
     return index;
+}
+
+struct pleat_coallocation *bench_coallocation(struct bench *bench, uint32_t component)
+{
+    if (bench->components[component].coallocation == PLEAT_NONE) {
+        bench->components[component].coallocation = component;
+        bench->coallocations[component] = pleat_no_coallocation;
+        bench->coallocations[component].component = component;
+    }
+    return &bench->coallocations[component];
 }
 
 void bench_mpl_max(struct bench *bench, uint32_t component, int mpl)

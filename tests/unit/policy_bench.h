@@ -13,6 +13,7 @@ struct bench {
     struct pleat_site sites[BENCH_SITES];
     struct pleat_buffer buffers[BENCH_JOBS];
     struct pleat_folding foldings[BENCH_JOBS];
+    struct pleat_coallocation coallocations[BENCH_JOBS];
     struct pleat_history histories[BENCH_JOBS]; /* rows are the test's */
     struct pleat_size_list list;
     int32_t list_values[8];
@@ -42,6 +43,8 @@ uint32_t bench_fold(struct bench *bench, uint32_t site, int32_t size, int32_t pr
 /* A waiting one, with so many processes, any number. */
 uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximum,
                             enum pleat_job_class job_class);
+/* What stands beside a job of several components, or with files; for the test to fill in. */
+struct pleat_coallocation *bench_coallocation(struct bench *bench, uint32_t component);
 /* The most processes that a processor of a folding job may have, as asked; 0: as configured. */
 void bench_mpl_max(struct bench *bench, uint32_t component, int mpl);
 /* A waiting job is estimated to run so long, a running one to end so long from now (negative: it

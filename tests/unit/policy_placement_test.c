@@ -10,7 +10,7 @@ static void join(struct bench *b, uint32_t first, uint32_t last, int32_t total)
     for (uint32_t c = first; c <= last; c++) {
         b->components[c].lead = first;
         b->components[c].ordinal = (uint16_t)(c - first);
-        b->components[c].sibling = c < last ? c + 1 : PLEAT_NONE;
+        bench_coallocation(b, c)->sibling = c < last ? c + 1 : PLEAT_NONE;
         if (c == first)
             continue;
         b->components[c].aside = PLEAT_ASIDE_TOWED; /* out of the queue */
@@ -20,7 +20,7 @@ static void join(struct bench *b, uint32_t first, uint32_t last, int32_t total)
     }
     if (b->components[first].next == PLEAT_NONE)
         b->view.queue_last = first;
-    b->components[first].total = total;
+    bench_coallocation(b, first)->total = total;
     for (uint32_t c = first; total > 0 && c <= last; c++)
         b->components[c].minimum = b->components[c].maximum = c == first ? total : 0;
 }
@@ -64,7 +64,7 @@ static void with_file(struct bench *b, uint32_t component)
     b->view.links = links;
     b->view.link_count = 4;
     b->view.stages = true;
-    b->components[component].first_input = 0;
+    bench_coallocation(b, component)->first_input = 0;
 }
 
 static void test_bringing_a_file_takes_its_time(void **state)
@@ -82,8 +82,8 @@ static void test_bringing_a_file_takes_its_time(void **state)
     assert_int_equal(pleat_view_transfer(&b.view, &b.components[component], 1), PLEAT_NEVER);
     assert_false(pleat_view_allows(&b.view, &b.components[component], 1));
     assert_true(pleat_view_allows(&b.view, &b.components[component], 2));
-    b.components[component].files_site = 1; /* it is on its way there */
-    b.components[component].files_us = b.view.now_us + 7000000;
+    bench_coallocation(&b, component)->files_site = 1; /* it is on its way there */
+    bench_coallocation(&b, component)->files_us = b.view.now_us + 7000000;
     assert_int_equal(pleat_view_transfer(&b.view, &b.components[component], 1), 7000000);
     bench_finish(&b);
 }
@@ -156,7 +156,7 @@ static void test_a_component_that_is_placed_attracts_the_others(void **state)
     uint32_t waiting = rigid(&b, 6);
     b.view.several = true;
     b.components[running].lead = b.components[waiting].lead = running;
-    b.components[running].sibling = waiting;
+    bench_coallocation(&b, running)->sibling = waiting;
     bench_decide(&b);
     begins_at(&b, waiting, 3, 6);
     bench_finish(&b);

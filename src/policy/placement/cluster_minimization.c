@@ -16,7 +16,7 @@ static bool has_sibling(const struct pleat_pass *pass, const struct pleat_compon
     const struct pleat_view *view = pass->view;
     if (!pleat_view_is_several(view, component))
         return false;
-    for (uint32_t c = component->lead; c != PLEAT_NONE; c = view->components[c].sibling)
+    for (uint32_t c = component->lead; c != PLEAT_NONE; c = pleat_view_sibling(view, c))
         if (pleat_plan_place(pass->plan, c) == site)
             return true;
     return false;
