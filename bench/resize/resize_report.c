@@ -4,7 +4,7 @@
 
 #define GOAL_RATIO 1.10
 #define GOAL_QUIET_NS 1000.0
-#define ROWS_MAX 96
+#define ROWS_MAX 128
 #define ROWS_COMPARED (STEPS + 1)
 
 const int sizes[STEPS + 1] = {2, 4, 8, 4, 2};
@@ -55,7 +55,8 @@ static void add_subject(struct bench_row *rows, size_t *count, const struct subj
     }
 }
 
-/* Relaunching by Pleat, against stopping and starting again. */
+/* Relaunching by Pleat, against stopping and starting again; warm with an MPI that can start
+ * processes, against plain MPI. */
 static void add_ways(struct bench_row *rows, size_t *count, const struct subject *s)
 {
     for (enum mpi mpi = OPENMPI; mpi < MPIS; mpi++) {
@@ -66,6 +67,12 @@ static void add_ways(struct bench_row *rows, size_t *count, const struct subject
             struct bench_row *row = add_row(rows, count, s->name, i, what);
             row->value = bench_median(&ways->again[i]);
             row->baseline = bench_median(&ways->stop[i]);
+        }
+        snprintf(what, sizeof(what), "_warm_%s", mpi_words[mpi]);
+        for (int i = 0; i <= STEPS && ways->warm[TOTAL].count; i++) {
+            struct bench_row *row = add_row(rows, count, s->name, i, what);
+            row->value = bench_median(&ways->warm[i]);
+            row->baseline = bench_median(mpi == OPENMPI ? &s->plain[i] : &ways->stop[i]);
         }
     }
 }
@@ -102,6 +109,25 @@ static void print_ways(const struct subject *s)
                 printf("  %.2f, %.2f, %.2f", bench_median(&ways->save[i]),
                        bench_median(&ways->processes[i]), bench_median(&ways->load[i]));
             putchar('\n');
+        }
+    }
+}
+
+static void print_warm(const struct subject *s)
+{
+    for (enum mpi mpi = OPENMPI; mpi < MPIS; mpi++) {
+        const struct ways *ways = &s->ways[mpi];
+        const struct bench_series *stop = mpi == OPENMPI ? s->plain : ways->stop;
+        if (!ways->warm[TOTAL].count)
+            continue;
+        printf("%-12s %29s %29s %7s\n", s->name,
+               mpi == OPENMPI ? "warm relaunch, Open MPI" : "warm relaunch, MPICH",
+               mpi == OPENMPI ? "plain MPI" : "stop and relaunch", "ratio");
+        for (int i = 0; i <= STEPS; i++) {
+            print_step(i);
+            print_range(&ways->warm[i]);
+            print_range(&stop[i]);
+            printf(" %7.3f\n", bench_median(&ways->warm[i]) / bench_median(&stop[i]));
         }
     }
 }
@@ -158,6 +184,8 @@ void report(const struct subject *loop, const struct subject *heat,
     print_subject(heat, rows + first_of_heat);
     print_ways(loop);
     print_ways(heat);
+    print_warm(loop);
+    print_warm(heat);
     printf("an adaptation point at which nothing happens: %.0f ns [%.0f .. %.0f], goal %.0f ns: "
            "%s\n",
            quiet->value, bench_quantile(quiet_ns, 0), bench_quantile(quiet_ns, 1), GOAL_QUIET_NS,
