@@ -141,6 +141,16 @@ int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int
                                                    : load_copy(array, state, err);
 }
 
+int pleat_array_fits(const struct pleat_object *object, int size, struct pleat_error *err)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    struct pleat_part then;
+    int code = pleat_part_describe(array, size, 0, NULL, &then, err);
+    if (code || pleat_part_grid(&then) == pleat_part_grid(&array->now))
+        return code;
+    return pleat_part_check_room(array, pleat_part_bytes_of_all(&then), err);
+}
+
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err)
 {
     const struct pleat_array *array = pleat_array_of_const(object);

@@ -87,6 +87,7 @@ static const struct pleat_object_ops array_ops = {
     .stored = pleat_array_stored,
     .save = pleat_array_save,
     .load = pleat_array_load,
+    .fits = pleat_array_fits,
     .detach = array_detach,
     .settle = pleat_array_settle,
     .tidy = pleat_array_tidy,

@@ -274,6 +274,17 @@ struct order {
     int relaunch;
 };
 
+/* Whether everything in the data file could be loaded at another size. */
+static int check_relaunch(const struct pleat_session *session, int size, struct pleat_error *err)
+{
+    int code = 0;
+    for (const struct pleat_object *object = session->objects;
+         object && !code && session->in_data && size >= 1; object = object->next)
+        if (object->ops->fits)
+            code = object->ops->fits(object, size, err);
+    return code;
+}
+
 /* Sends rank 0's order to all ranks. *unsaved: why rank 0 cannot save. */
 static int read_order(struct pleat_session *session, struct order *order,
                       struct pleat_error *unsaved, struct pleat_error *err)
@@ -285,7 +296,10 @@ static int read_order(struct pleat_session *session, struct order *order,
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
         bool copy = !order->relaunch && order->target == session->size;
-        pleat_save_begin(session, copy, &order->save, unsaved);
+        if (order->relaunch)
+            order->save.code = check_relaunch(session, order->target, unsaved);
+        if (!order->relaunch || !order->save.code)
+            pleat_save_begin(session, copy, &order->save, unsaved);
     }
     return pleat_mpi_check(MPI_Bcast(order, (int)sizeof(*order), MPI_BYTE, 0, session->comm),
                            "entering a resize", err);

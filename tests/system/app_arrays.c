@@ -4,7 +4,8 @@
  * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: three
  * arrays only. --mismatch order|shape|grid: rank 1 registers them in another order, or one with
  * another shape.
- * --address R: rank R cannot get address space any more. --large BYTES: one array more.
+ * --address R: rank R cannot get address space any more. --large BYTES: one array more. --huge: one
+ * that is larger than any memory, and not touched.
  */
 #include <getopt.h>
 #include <pleat.h>
@@ -221,6 +222,17 @@ static void choose_items(int few, long long large, const char *mismatch, int ran
         items[1].dim[2].extent = 10;
 }
 
+/* An array that nobody touches, which no machine has memory for. */
+static void create_huge(struct pleat_session *session)
+{
+    struct pleat_error err;
+    struct pleat_array *huge;
+    const struct pleat_array_shape shape = {
+        .dims = 1, .dim = {BLOCK((int64_t)1 << 42, 0, 0)}, .element_bytes = 1};
+    if (pleat_array_create(session, "huge", &shape, &huge, &err))
+        give_up(&err);
+}
+
 /* The program's own grids: all ranks but one, a column in odd sizes, one rank only. */
 static void name_grid(const char *name, int size, int dims, int *grid, void *arg)
 {
@@ -322,14 +334,11 @@ int main(int argc, char **argv)
 {
     long long iterations = 100, resizes = -1, address = -1, large = 0;
     const char *mismatch = NULL;
-    int few = 0;
-    const struct option options[] = {{"iterations", 1, NULL, 'i'},
-                                     {"resizes", 1, NULL, 'r'},
-                                     {"mismatch", 1, NULL, 'm'},
-                                     {"address", 1, NULL, 'a'},
-                                     {"large", 1, NULL, 'l'},
-                                     {"few", 0, &few, 1},
-                                     {NULL, 0, NULL, 0}};
+    int few = 0, huge = 0;
+    const struct option options[] = {{"iterations", 1, NULL, 'i'}, {"resizes", 1, NULL, 'r'},
+                                     {"mismatch", 1, NULL, 'm'},   {"address", 1, NULL, 'a'},
+                                     {"large", 1, NULL, 'l'},      {"few", 0, &few, 1},
+                                     {"huge", 0, &huge, 1},        {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'i')
             iterations = atoll(optarg);
@@ -354,6 +363,8 @@ int main(int argc, char **argv)
     int is_other = mismatch && pleat_session_rank(session) == 1 && !strcmp(mismatch, "grid");
     pleat_session_on_grid(session, name_grid, &is_other);
     create(session);
+    if (huge)
+        create_huge(session);
     app_crash_inside(1);
     int begun = pleat_session_begin(session, &err);
     app_crash_inside(0);

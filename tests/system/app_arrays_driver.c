@@ -241,6 +241,18 @@ static void no_address_space(void)
     end_well();
 }
 
+/* An array of which no page is there yet needs all its memory at a resize. */
+static void no_memory(void)
+{
+    start(3, WORDS(program, "--few", "--iterations", "60", "--huge"));
+    APP_CHECK(&job, app_job_resize(&job, 2).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("array 'huge' needs 4398046511104 bytes of memory for its new parts");
+    APP_CHECK(&job, app_job_relaunch(&job, 4).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("array 'huge' needs 4398046511104 bytes of memory for its new parts");
+    APP_CHECK(&job, app_job_status(&job).size == 3);
+    end_well();
+}
+
 /* The ranks may write small files only. */
 static void small_files(void)
 {
@@ -365,6 +377,7 @@ static const struct scenario {
     {"deaths-in-shrink", deaths_in_a_shrink},
     {"deaths-in-relaunch", deaths_in_a_relaunch},
     {"no-memory-half-way", no_memory_half_way},
+    {"no-memory", no_memory},
     {"no-address-space", no_address_space},
     {"small-files", small_files},
     {"mismatches", mismatches},
