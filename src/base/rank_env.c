@@ -54,8 +54,7 @@ char *pleat_rank_env_preload(const char *variable)
     char *kept = malloc(strlen(variable) + 1);
     if (!kept)
         return NULL;
-    char *end = kept + start;
-    memcpy(kept, PRELOAD, start);
+    char *end = stpcpy(kept, PRELOAD);
     for (const char *at = variable + start; *at;) {
         size_t length = strcspn(at, ": ");
         if (length && !is_pleats(at, length)) {

@@ -76,13 +76,14 @@ static int tie_all(struct sim *sim)
 {
     const struct pleat_workload_jobs *jobs = &sim->workload->jobs;
     struct numbered *all = calloc(jobs->count, sizeof(*all));
-    int rc = all ? 0 : nomem(sim);
-    for (size_t i = 0; !rc && i < jobs->count; i++) {
+    int rc = 0;
+    if (!all)
+        return nomem(sim);
+    for (size_t i = 0; i < jobs->count; i++) {
         all[i] = (struct numbered){jobs->items[i].number, (uint32_t)i};
         sim->followers[i].first = sim->followers[i].next = PLEAT_NONE;
     }
-    if (!rc)
-        qsort(all, jobs->count, sizeof(*all), compare);
+    qsort(all, jobs->count, sizeof(*all), compare);
     for (size_t i = 0; !rc && i < jobs->count; i++) {
         bool part = i > 0 && (jobs->items[i - 1].part & PLEAT_PART_FOLLOWS) != 0;
         if (jobs->items[i].preceding > 0 && !part)

@@ -73,8 +73,7 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
     case PLEAT_DO_STAGE:
         return bring_files(sim, effect);
     case PLEAT_DO_SIGNAL: /* no simulated application listens to signals */
-        return 0;
-    case PLEAT_DO_SPLIT: /* simulated processors have no places: nothing to split */
+    case PLEAT_DO_SPLIT:  /* simulated processors have no places: nothing to split */
         return 0;
     default:
         return pleat_effect_unsupported(effect, "the simulator", sim->err);

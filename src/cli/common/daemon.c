@@ -178,7 +178,7 @@ int pleat_daemon_ask_once(const char *method, json_t *params, json_t **result)
 
 int pleat_daemon_show(const char *method, json_t *params, int (*print)(const json_t *answer))
 {
-    json_t *answer;
+    json_t *answer = NULL;
     int code = pleat_daemon_ask_once(method, params, &answer);
     if (code)
         return code;

@@ -68,8 +68,9 @@ static int present_size(int64_t *size, struct pleat_error *err)
     if (*size > 0)
         return 0;
     int status = pleat_parse_int("PLEAT_PROCESSORS", started_with, 0, PLEAT_SIZE_MAX, size, err);
-    if (!status && cpus_per_task() > 1)
-        *size /= cpus_per_task();
+    int64_t cpus = cpus_per_task();
+    if (!status && cpus > 1)
+        *size /= cpus;
     if (!status && *size == 0)
         *size = 1;
     return status;

@@ -90,10 +90,10 @@ int pleat_job_argument(const struct pleat_command *command, const char *word, in
 {
     struct pleat_job_numbers jobs = {0};
     int code = pleat_job_arguments(command, word, &jobs);
-    if (!code && jobs.count != 1)
-        code = pleat_usage(command, "'%.100s' are several jobs: name one", word);
-    if (!code)
+    if (!code && jobs.count == 1)
         *job = jobs.items[0];
+    else if (!code)
+        code = pleat_usage(command, "'%.100s' are several jobs: name one", word);
     pleat_array_finish(&jobs);
     return code;
 }

@@ -181,6 +181,7 @@ static struct pleat_plot *next_panel(struct page *page, size_t series)
     struct panel *panel = &page->panels[page->count];
     panel->series = calloc(series + 1, sizeof(*panel->series));
     panel->bands = calloc(series + 1, sizeof(*panel->bands));
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): page_finish frees those of all panels */
     page->failed = page->failed || !panel->series || !panel->bands;
     struct pleat_plot *plot = &page->plots[page->count++];
     *plot = (struct pleat_plot){.title = panel->title,
@@ -428,6 +429,7 @@ int pleat_sim_chart_write(const struct pleat_sim_experiment *experiment, struct 
         return pleat_error_set(err, PLEAT_E_INVALID, "nothing is left to draw from %g to %g s",
                                window.from_s, window.to_s);
     if (page_make(&page, experiment, &window))
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): page_make has finished it */
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the drawing");
     pleat_string_addf(done, "The chart: %s", experiment->request->chart);
     int rc = write_page(experiment, &page, &window, done, err);
