@@ -100,7 +100,7 @@ static int write_texts(struct maker *maker, int64_t job, int64_t submit_us)
              (long long)job);
     struct pleat_account_row row = {
         .job = job, .submit_us = submit_us, .end_us = maker->now_us, .text = account};
-    int rc = pleat_store_put_spec_with(maker->store, job, spec, environment, maker->err);
+    int rc = pleat_store_put_spec(maker->store, job, spec, environment, maker->err);
     return rc ? rc : pleat_store_put_account(maker->store, &row, maker->err);
 }
 

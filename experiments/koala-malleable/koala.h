@@ -63,8 +63,6 @@ void koala_trial_finish(struct koala_trial *trial);
 
 /* Fills metrics[METRICS]. PLEAT_E_NOMEM. */
 int koala_measure(const struct koala_trial *trial, double *metrics) PLEAT_MUST_CHECK;
-bool koala_is_gadget(const struct koala_trial *trial, size_t job);
-bool koala_is_malleable(const struct koala_trial *trial, size_t job);
 
 /* The six panels of figure 7 (PRA) or 8 (PWA). */
 int koala_figure(struct pleat_study *study, enum approach approach,

@@ -22,12 +22,12 @@ const char *koala_run_name(int run, enum approach approach)
     return names[approach][run];
 }
 
-bool koala_is_gadget(const struct koala_trial *trial, size_t job)
+static bool is_gadget(const struct koala_trial *trial, size_t job)
 {
     return trial->workload.jobs.items[job].app == GADGET;
 }
 
-bool koala_is_malleable(const struct koala_trial *trial, size_t job)
+static bool is_malleable(const struct koala_trial *trial, size_t job)
 {
     return trial->workload.jobs.items[job].kind == PLEAT_MALLEABLE;
 }
@@ -195,12 +195,12 @@ static void measure_jobs(const struct koala_trial *trial, const int32_t *largest
         if (!isfinite(run_s))
             continue;
         add(&sums[EXECUTION], run_s);
-        add(&sums[koala_is_gadget(trial, job) ? EXECUTION_GADGET : EXECUTION_FT], run_s);
+        add(&sums[is_gadget(trial, job) ? EXECUTION_GADGET : EXECUTION_FT], run_s);
         add(&sums[RESPONSE], pleat_trial_response_s(&trial->trial, job));
         add(&sums[WAIT], pleat_trial_wait_s(&trial->trial, job));
         add(&sums[BELOW_200], run_s < 200);
         add(&sums[ABOVE_400], run_s > 400);
-        if (!koala_is_malleable(trial, job))
+        if (!is_malleable(trial, job))
             continue;
         add(&sums[AVERAGE_SIZE], pleat_trial_average(&trial->trial, job));
         add(&sums[MAXIMUM_SIZE], largest[job]);

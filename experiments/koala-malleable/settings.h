@@ -23,12 +23,9 @@ const struct koala_setting *koala_named(enum koala_named which);
 
 /* ---- the sweep ---- */
 
-enum { KOALA_LEVELS_MAX = 9 };
-
 struct koala_dimension {
     const char *name;
-    const char *levels[KOALA_LEVELS_MAX];
-    size_t count;
+    size_t count; /* of its levels, in the full sweep */
 };
 
 /* The i-th dimension; NULL: after the last. A quick run has few levels of each. */

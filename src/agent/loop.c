@@ -82,7 +82,8 @@ static void settle(struct pleat_agent *agent)
     pleat_memory_arm(agent);
 }
 
-void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us)
+/* Ends all runs within grace_us, then the agent. */
+static void terminate(struct pleat_agent *agent, int64_t grace_us)
 {
     agent->quitting = true;
     for (size_t i = 0; i < agent->runs.count; i++)
@@ -123,7 +124,7 @@ static void on_end_signal(uv_signal_t *handle, int number)
     struct pleat_agent *agent = handle->data;
     bool again = agent->quitting;
     pleat_log("signal %d: ending all runs%s", number, again ? " now" : "");
-    pleat_agent_terminate(agent, again ? 0 : TERMINATE_GRACE_US);
+    terminate(agent, again ? 0 : TERMINATE_GRACE_US);
 }
 
 /* ---- connection ---- */

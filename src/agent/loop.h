@@ -6,7 +6,5 @@
 
 /* Runs until the agent is told to end. Returns 0, or the error of setting up. */
 int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Ends all runs within grace_us, then the agent. */
-void pleat_agent_terminate(struct pleat_agent *agent, int64_t grace_us);
 
 #endif

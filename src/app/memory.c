@@ -20,11 +20,6 @@ size_t pleat_page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-bool pleat_is_page(size_t offset)
-{
-    return offset == page_floor(offset);
-}
-
 int pleat_memory_reserve(struct pleat_memory *memory, size_t bytes, struct pleat_error *err)
 {
     size_t whole = page_ceil(bytes);

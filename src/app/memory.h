@@ -41,8 +41,6 @@ void pleat_memory_release(struct pleat_memory *memory);
 /* Has the kernel provide the pages of [first, end), which must be usable, at once: that is cheaper
  * than a page fault for each as rows arrive. Kernels before 5.14 ignore it. */
 void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size_t end);
-/* Whether a page of this machine begins at that offset of memory. */
-bool pleat_is_page(size_t offset);
 size_t pleat_page_bytes(void);
 
 /* Whether the kernel gives no more memory than there is (vm.overcommit_memory is 2). Then a page of

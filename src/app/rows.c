@@ -27,7 +27,6 @@ struct pleat_rows {
     struct pleat_block local;
     struct pleat_block coming; /* the block being prepared, if the memory is a file's */
     MPI_Request *requests;     /* only during a resize */
-    int requests_max;
 };
 
 static struct pleat_rows *rows_of(struct pleat_object *object)
@@ -162,7 +161,6 @@ static int prepare_messages(struct pleat_rows *rows, const struct pleat_change *
     if (!rows->requests)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'",
                                rows->object.name);
-    rows->requests_max = (int)count;
     const struct pleat_block after = pleat_block_of(rows->rows, change->new_size, change->rank);
     int code = open_block(rows, after, err);
     if (!code && pleat_block_count(after))

@@ -31,8 +31,6 @@ struct pleat_client {
     int64_t last_id;
     json_t *hello; /* the daemon's hello, the whole message */
     const atomic_int *interrupted;
-    void (*notified)(void *arg, const struct pleat_message *message);
-    void *notified_arg;
     PLEAT_ARRAY(, struct kept) queue;
     size_t queue_taken;  /* number of queue items that were handed out */
     struct kept current; /* the notification that is lent to the caller */
@@ -288,14 +286,6 @@ void pleat_client_set_interrupt(struct pleat_client *client, const atomic_int *i
     client->interrupted = interrupted;
 }
 
-void pleat_client_set_notified(struct pleat_client *client,
-                               void (*notified)(void *arg, const struct pleat_message *message),
-                               void *arg)
-{
-    client->notified = notified;
-    client->notified_arg = arg;
-}
-
 bool pleat_client_is_lost(const struct pleat_client *client)
 {
     return client->broken == PLEAT_E_CLOSED || client->broken == PLEAT_E_SYSTEM;
@@ -350,11 +340,9 @@ static int dispatch(struct pleat_client *client, struct pleat_message *message,
                     struct pleat_error *err)
 {
     int status = 0;
-    if (message->kind == PLEAT_NOTIFICATION) {
-        if (!client->notified)
-            return queue_notification(client, message, err);
-        client->notified(client->notified_arg, message);
-    } else if (message->kind == PLEAT_FAILURE && message->id == 0) {
+    if (message->kind == PLEAT_NOTIFICATION)
+        return queue_notification(client, message, err);
+    if (message->kind == PLEAT_FAILURE && message->id == 0) {
         if (err)
             *err = message->error;
         status = break_off(client, message->error.code);

@@ -44,11 +44,6 @@ void pleat_client_close(struct pleat_client *client);
 /* Sets the flag that a signal handler sets: once it is not 0, waits end with PLEAT_INTERRUPTED
  * (also if the signal arrives just before the wait). NULL: none. */
 void pleat_client_set_interrupt(struct pleat_client *client, const atomic_int *interrupted);
-/* Sets the callback for notifications that arrive during a call; it must not use the client.
- * Without a callback they are queued for pleat_client_next_notification. */
-void pleat_client_set_notified(struct pleat_client *client,
-                               void (*notified)(void *arg, const struct pleat_message *message),
-                               void *arg);
 /* Whether the connection itself was lost, for example since the daemon has ended. */
 bool pleat_client_is_lost(const struct pleat_client *client);
 /* The params of the daemon's hello. Borrowed until the client is closed. */

@@ -56,7 +56,9 @@ int limits_check(int32_t minimum, int32_t maximum, struct pleat_error *err)
     return 0;
 }
 
-void limits_changed(struct pleat_core *core, uint32_t component)
+/* The component's limits have changed: notes it, and shrinks the component into them where it runs.
+ */
+static void limits_changed(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = component_at(core, component);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, component, comp->job);

@@ -9,9 +9,6 @@ int limits_check(int32_t minimum, int32_t maximum, struct pleat_error *err);
 /* Is there a site on which it could run? err says what there is. */
 int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
                       struct pleat_error *err);
-/* The component's limits have changed: notes it, and shrinks the component into them where it runs.
- */
-void limits_changed(struct pleat_core *core, uint32_t component);
 /* The run is over: what its application said of itself does not hold any more. */
 void declared_forget(struct pleat_core *core, uint32_t component);
 

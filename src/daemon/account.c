@@ -65,7 +65,8 @@ void account_until(struct account *account, int64_t time_us)
     account->since_us = time_us;
 }
 
-int64_t account_held_us(const struct account *account)
+/* Processor-microseconds held, up to `since_us`. */
+static int64_t held_us_of(const struct account *account)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < account->usages.count; i++)
@@ -307,7 +308,7 @@ void account_add_use(const struct account *account, json_t *object)
     }
     for (size_t i = 0; i < account->changes.count; i++)
         json_array_append_new(resizes, use_of_change(account, &account->changes.items[i]));
-    json_object_set_new(object, "processor_s", seconds(account_held_us(account)));
+    json_object_set_new(object, "processor_s", seconds(held_us_of(account)));
     json_object_set_new(object, "resize_s", seconds(spent_us(account)));
     json_object_set_new(object, "cpu_s", account->has_cpu ? seconds(account->cpu_us) : json_null());
     add_memory(account, object);

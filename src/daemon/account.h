@@ -69,8 +69,6 @@ bool account_cost(struct account *account, int64_t resize, int64_t wait_us, int6
                   int64_t redistribute_us, int64_t total_us, int64_t bytes);
 /* A resize by its number, or NULL. Borrowed until the account changes. */
 const struct change *account_change(const struct account *account, int64_t resize);
-/* Processor-microseconds held, up to `since_us`. */
-int64_t account_held_us(const struct account *account);
 
 /* Sets members of a job: "grown", "shrunk", "failed_resizes", "resize_s", "memory_kb",
  * "max_rss_kb", "text". */

@@ -24,7 +24,7 @@ int job_add(struct daemon *d, int64_t id, uint32_t component)
     }
     job->id = id;
     job->component = component;
-    job->ended = job_is_over(d, job);
+    job->ended = pleat_state_is_final((enum pleat_state)job_component(d, job)->state);
     d->jobs.living += !job->ended;
     d->jobs.by_component.items[component] = job;
     d->jobs.last_number = id > d->jobs.last_number ? id : d->jobs.last_number;
@@ -72,11 +72,6 @@ struct job *job_find(struct daemon *d, int64_t id)
 const struct pleat_component *job_component(struct daemon *d, const struct job *job)
 {
     return &pleat_core_view(d->core)->components[job->component];
-}
-
-bool job_is_over(struct daemon *d, const struct job *job)
-{
-    return pleat_state_is_final((enum pleat_state)job_component(d, job)->state);
 }
 
 void job_ended(struct daemon *d, struct job *job)

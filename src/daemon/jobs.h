@@ -55,7 +55,6 @@ void job_ended(struct daemon *d, struct job *job);
 void jobs_forget(struct daemon *d);
 void jobs_finish(struct daemon *d);
 const struct pleat_component *job_component(struct daemon *d, const struct job *job);
-bool job_is_over(struct daemon *d, const struct job *job);
 struct pleat_runner *job_runner(struct daemon *d, struct job *job);
 /* The account of a job. It is read from the job's notes on the first call (blocks on the store),
  * and job_note keeps it up to date. Never NULL: if memory is short or the store cannot be read, it

@@ -31,9 +31,8 @@ static int write_rest(struct daemon *d, struct pleat_error *err)
     archive_prepare(d); /* again, as the accounts may have been made from a part of the log that
                            could not be read */
     for (size_t i = 0; !rc && i < d->specs.made.count; i++)
-        rc = pleat_store_put_spec_with(d->store, d->specs.made.items[i].job,
-                                       d->specs.made.items[i].text,
-                                       d->specs.made.items[i].environment, err);
+        rc = pleat_store_put_spec(d->store, d->specs.made.items[i].job, d->specs.made.items[i].text,
+                                  d->specs.made.items[i].environment, err);
     if (!rc)
         rc = write_notes(d, err);
     if (!rc)

@@ -140,18 +140,3 @@ int pleat_grid_propose(int size, const struct pleat_grid_wish *wish, int *grid,
                            "no grid of %s%d processes in %d dimensions is as wished",
                            wish->fewer ? "at most " : "", size, wish->dims);
 }
-
-size_t pleat_grid_sizes(int lowest, int highest, const struct pleat_grid_wish *wish, int *sizes,
-                        size_t room)
-{
-    size_t count = 0;
-    int grid[PLEAT_DIST_DIMS];
-    for (int size = lowest > 1 ? lowest : 1; size <= highest; size++) {
-        if (check(size, wish, NULL) || !find(size, wish, grid))
-            continue;
-        if (count < room)
-            sizes[count] = size;
-        count++;
-    }
-    return count;
-}

@@ -35,10 +35,4 @@ struct pleat_grid_wish {
 int pleat_grid_propose(int size, const struct pleat_grid_wish *wish, int *grid,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* The sizes from `lowest` to `highest` for which there is a grid as wished that uses all processes,
- * ascending; with an aspect of 2, sizes that are worth while in 2-D: 1 2 4 6 8 9 12 15 16 ... Fills
- * at most `room` of them, and returns how many there are. */
-size_t pleat_grid_sizes(int lowest, int highest, const struct pleat_grid_wish *wish, int *sizes,
-                        size_t room);
-
 #endif

@@ -1,6 +1,7 @@
 #include "model/effect.h"
 
-const char *pleat_effect_name(unsigned kind)
+/* "claim", "start", ...; "?" for a number that is none. */
+static const char *effect_name(unsigned kind)
 {
     static const char *const names[PLEAT_EFFECT_COUNT] = {
 #define EFFECT(kind, number, name, member) [PLEAT_##kind] = (name),
@@ -16,5 +17,5 @@ int pleat_effect_unsupported(const struct pleat_effect *effect, const char *who,
     if (effect->kind >= PLEAT_EFFECT_FIRST_NOTE)
         return 0;
     return pleat_error_set(err, PLEAT_E_UNSUPPORTED, "%s does not carry out '%s' (effect %u)", who,
-                           pleat_effect_name(effect->kind), effect->kind);
+                           effect_name(effect->kind), effect->kind);
 }

@@ -76,9 +76,6 @@ _Static_assert(sizeof(struct pleat_effect) == 64, "effects are copied about by t
 
 PLEAT_ARRAY(pleat_effects, struct pleat_effect);
 
-/* "claim", "start", ...; "?" for a number that is none. */
-const char *pleat_effect_name(unsigned kind);
-
 /* What a driver answers that cannot carry an effect out: 0 for a note, which asks for nothing;
  * otherwise PLEAT_E_UNSUPPORTED, with `who` ("pleatd", ...) and the effect's name in err. */
 int pleat_effect_unsupported(const struct pleat_effect *effect, const char *who,

@@ -18,11 +18,6 @@ const char *pleat_fold_wait_name(enum pleat_fold_wait wait)
     return wait <= PLEAT_FOLD_WAIT_BLOCK ? waits[wait] : "unknown";
 }
 
-const char *pleat_fold_give_name(enum pleat_fold_give give)
-{
-    return give <= PLEAT_FOLD_GIVE_SLICE ? gives[give] : "unknown";
-}
-
 const char *pleat_fold_next_name(enum pleat_fold_next next)
 {
     return next <= PLEAT_FOLD_NEXT_AFFINITY ? nexts[next] : "unknown";

@@ -141,7 +141,6 @@ void pleat_fold_close(struct pleat_fold *fold);
 /* "auto", "native", "yield", "immediate", "spin", "block"; "events", "slice"; "auto",
  * "round-robin", "unconsumed", "sender", "affinity"; "auto", "local", "global". */
 const char *pleat_fold_wait_name(enum pleat_fold_wait wait);
-const char *pleat_fold_give_name(enum pleat_fold_give give);
 const char *pleat_fold_next_name(enum pleat_fold_next next);
 const char *pleat_fold_queue_name(enum pleat_fold_queue queue);
 /* Reads settings from a text such as

@@ -56,8 +56,9 @@ int64_t pleat_store_first_seq(const struct pleat_store *store)
     return store->first_seq;
 }
 
-int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
-                               struct pleat_error *err)
+/* Sets and returns PLEAT_E_CORRUPT: record seq is not good. how: "is missing", for example. */
+static int corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
+                          struct pleat_error *err)
 {
     return pleat_error_set(err, PLEAT_E_CORRUPT,
                            "record %lld of %s %s; the log is good up to record "
@@ -70,13 +71,13 @@ static int take_record(struct pleat_store *store, sqlite3_stmt *row, int64_t seq
                        struct pleat_error *err)
 {
     if (sqlite3_column_int64(row, 0) != seq)
-        return pleat_store_corrupt_record(store, seq, "is missing", err);
+        return corrupt_record(store, seq, "is missing", err);
     size_t size = (size_t)sqlite3_column_bytes(row, 1);
     if (sqlite3_column_type(row, 1) != SQLITE_BLOB || size != store->record_size)
-        return pleat_store_corrupt_record(store, seq, "has the wrong size", err);
+        return corrupt_record(store, seq, "has the wrong size", err);
     memcpy(store->record, sqlite3_column_blob(row, 1), size);
     if (sqlite3_column_int64(row, 2) != pleat_store_checksum(seq, store->record, size))
-        return pleat_store_corrupt_record(store, seq, "fails its checksum", err);
+        return corrupt_record(store, seq, "fails its checksum", err);
     return 0;
 }
 
@@ -100,7 +101,7 @@ int pleat_store_read_rows(struct pleat_store *store, int64_t seq,
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         status = pleat_store_failure(store, "read", err);
     else if (code == SQLITE_DONE && seq <= store->last_seq)
-        status = pleat_store_corrupt_record(store, seq, "is missing", err);
+        status = corrupt_record(store, seq, "is missing", err);
     store->reading = false;
     sqlite3_reset(statement);
     return status;

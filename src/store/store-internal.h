@@ -89,9 +89,6 @@ void pleat_store_name_aside(const char *path, int64_t now_us, char *aside, size_
 
 /* ---- records.c ---- */
 
-/* Sets and returns PLEAT_E_CORRUPT: record seq is not good. how: "is missing", for example. */
-int pleat_store_corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
-                               struct pleat_error *err);
 /* As pleat_store_read, for the records that are in the log. */
 int pleat_store_read_rows(struct pleat_store *store, int64_t seq,
                           pleat_store_record_callback callback, void *arg, struct pleat_error *err);

@@ -92,17 +92,14 @@ int pleat_store_read(struct pleat_store *store, int64_t from_seq,
 
 /* ---- specs and other texts ---- */
 
-/* Inside a transaction. PLEAT_E_EXISTS: the id has a text already, which stays. */
+/* Inside a transaction. shared: a text that many specs share, such as an environment; it is stored
+ * once. NULL: none. PLEAT_E_EXISTS: the id has a text already, which stays. */
 int pleat_store_put_spec(struct pleat_store *store, int64_t id, const char *text,
-                         struct pleat_error *err) PLEAT_MUST_CHECK;
+                         const char *shared, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Appends the text to *text. PLEAT_E_NOTFOUND: the id has none. PLEAT_E_CORRUPT: it fails its
  * checksum. */
 int pleat_store_get_spec(struct pleat_store *store, int64_t id, struct pleat_string *text,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
-/* As pleat_store_put_spec, with a text that many specs share, such as an environment: it is stored
- * once. shared may be NULL. */
-int pleat_store_put_spec_with(struct pleat_store *store, int64_t id, const char *text,
-                              const char *shared, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Appends the shared text of spec `id`. PLEAT_E_NOTFOUND: the spec has none. PLEAT_E_CORRUPT: it is
  * lost. */
 int pleat_store_get_shared(struct pleat_store *store, int64_t id, struct pleat_string *text,

@@ -29,8 +29,8 @@ static int share(struct pleat_store *store, const char *text, int64_t *number,
     return status;
 }
 
-int pleat_store_put_spec_with(struct pleat_store *store, int64_t id, const char *text,
-                              const char *shared, struct pleat_error *err)
+int pleat_store_put_spec(struct pleat_store *store, int64_t id, const char *text,
+                         const char *shared, struct pleat_error *err)
 {
     int64_t number = 0;
     int status = pleat_store_check_writing(store, err);
@@ -51,12 +51,6 @@ int pleat_store_put_spec_with(struct pleat_store *store, int64_t id, const char 
         return pleat_error_set(err, PLEAT_E_EXISTS, "spec %lld is in %s already", (long long)id,
                                store->path);
     return status;
-}
-
-int pleat_store_put_spec(struct pleat_store *store, int64_t id, const char *text,
-                         struct pleat_error *err)
-{
-    return pleat_store_put_spec_with(store, id, text, NULL, err);
 }
 
 int pleat_store_put_meta(struct pleat_store *store, const char *key, const char *value,

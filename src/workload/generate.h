@@ -41,12 +41,9 @@ int pleat_distribution_parse(const char *text, struct pleat_distribution *distri
 /* Appends the text that pleat_distribution_parse reads. Numbers in it read back exactly. */
 void pleat_distribution_format(const struct pleat_distribution *distribution,
                                struct pleat_string *out);
-/* The mean of the distribution without its limits (NORMAL: with negative values). */
-double pleat_distribution_mean(const struct pleat_distribution *distribution);
 
-/* A stream of numbers (GSL's Mersenne twister). NULL: out of memory. */
+/* A stream of numbers (GSL's Mersenne twister). */
 struct pleat_stream;
-struct pleat_stream *pleat_stream_create(uint64_t seed);
 void pleat_stream_destroy(struct pleat_stream *stream);
 double pleat_distribution_draw(const struct pleat_distribution *distribution,
                                struct pleat_stream *stream);

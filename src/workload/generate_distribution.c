@@ -241,37 +241,9 @@ struct pleat_stream *pleat_generate_stream(uint64_t seed, uint32_t which)
     return stream;
 }
 
-struct pleat_stream *pleat_stream_create(uint64_t seed)
-{
-    return pleat_generate_stream(seed, 0);
-}
-
 void pleat_stream_destroy(struct pleat_stream *stream)
 {
     free(stream);
-}
-
-double pleat_distribution_mean(const struct pleat_distribution *d)
-{
-    double sum = 0, weights = 0;
-    switch (d->kind) {
-    case PLEAT_DIST_UNIFORM:
-        return (d->a + d->b) / 2;
-    case PLEAT_DIST_LOGNORMAL:
-        return exp(d->a + d->b * d->b / 2);
-    case PLEAT_DIST_WEIBULL:
-        return d->a * tgamma(1 + 1 / d->b);
-    case PLEAT_DIST_GAMMA:
-        return d->a * d->b;
-    case PLEAT_DIST_DISCRETE:
-        for (uint32_t i = 0; i < d->count; i++) {
-            sum += d->values[i] * d->weights[i];
-            weights += d->weights[i];
-        }
-        return sum / weights;
-    default:
-        return d->a;
-    }
 }
 
 static double draw_discrete(const struct pleat_distribution *d, const gsl_rng *rng)

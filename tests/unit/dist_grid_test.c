@@ -106,28 +106,12 @@ static void test_wishes(void **state)
     assert_int_equal(pleat_grid_propose(0, &wish, grid, NULL), PLEAT_E_INVALID);
 }
 
-static void test_sizes_worth_while(void **state)
-{
-    static const int wanted[] = {1, 2, 4, 6, 8, 9, 12, 15, 16, 18, 20};
-    enum { COUNT = sizeof(wanted) / sizeof(wanted[0]) };
-    const struct pleat_grid_wish wish = {.dims = 2, .aspect = 2};
-    const struct pleat_grid_wish planes = {.dims = 1, .extent = {5}};
-    int sizes[32];
-    (void)state;
-    assert_int_equal(pleat_grid_sizes(1, 20, &wish, sizes, 32), COUNT);
-    assert_memory_equal(sizes, wanted, sizeof(wanted));
-    assert_int_equal(pleat_grid_sizes(3, 20, &wish, sizes, 2), COUNT - 2);
-    assert_true(sizes[0] == 4 && sizes[1] == 6 && sizes[2] == 4);
-    assert_int_equal(pleat_grid_sizes(0, 100, &planes, sizes, 32), 5);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_square_as_possible),
         cmocka_unit_test(test_least_surface),
         cmocka_unit_test(test_wishes),
-        cmocka_unit_test(test_sizes_worth_while),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

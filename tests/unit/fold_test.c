@@ -220,7 +220,7 @@ static void every_name_is_read_back(void **state)
                  pleat_fold_wait_name((enum pleat_fold_wait)i),
                  pleat_fold_next_name((enum pleat_fold_next)next),
                  pleat_fold_queue_name((enum pleat_fold_queue)queue),
-                 pleat_fold_give_name((enum pleat_fold_give)give));
+                 give == PLEAT_FOLD_GIVE_SLICE ? "slice" : "events");
         assert_int_equal(pleat_fold_settings_parse(text, &settings, NULL), 0);
         assert_int_equal(settings.wait, i);
         assert_int_equal(settings.next, next);

@@ -202,7 +202,7 @@ static void test_archive_cannot_be_written(void **state)
 static void put_with(struct pleat_store *store, int64_t id, const char *shared)
 {
     assert_int_equal(pleat_store_begin(store, NULL), 0);
-    assert_int_equal(pleat_store_put_spec_with(store, id, "own", shared, NULL), 0);
+    assert_int_equal(pleat_store_put_spec(store, id, "own", shared, NULL), 0);
     assert_int_equal(pleat_store_commit(store, NULL), 0);
 }
 

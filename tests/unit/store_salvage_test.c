@@ -51,7 +51,7 @@ static void make_store(void)
     }
     for (int64_t id = 1; id <= SPECS; id++) {
         fill_spec(id, text, sizeof(text));
-        assert_int_equal(pleat_store_put_spec(store, id, text, NULL), 0);
+        assert_int_equal(pleat_store_put_spec(store, id, text, NULL, NULL), 0);
     }
     assert_int_equal(pleat_store_commit(store, NULL), 0);
     pleat_store_close(store);

@@ -57,7 +57,7 @@ static void test_rollback_leaves_no_trace(void **state)
     append_committed(fixture->store, 1, 3);
     assert_int_equal(pleat_store_begin(fixture->store, NULL), 0);
     assert_int_equal(append(fixture->store, 99, NULL), 0);
-    assert_int_equal(pleat_store_put_spec(fixture->store, 1, "spec", NULL), 0);
+    assert_int_equal(pleat_store_put_spec(fixture->store, 1, "spec", NULL, NULL), 0);
     assert_int_equal(pleat_store_put_meta(fixture->store, "k", "v", NULL), 0);
     assert_int_equal(pleat_store_append_note(fixture->store, &note, NULL, NULL), 0);
     assert_int_equal(pleat_store_last_seq(fixture->store), 4);
@@ -82,7 +82,7 @@ static void test_wrong_state(void **state)
     struct pleat_error err;
     struct pleat_note note = {.kind = "x", .job = 1};
     assert_int_equal(append(fixture->store, 1, &err), PLEAT_E_STATE);
-    assert_int_equal(pleat_store_put_spec(fixture->store, 1, "", &err), PLEAT_E_STATE);
+    assert_int_equal(pleat_store_put_spec(fixture->store, 1, "", NULL, &err), PLEAT_E_STATE);
     assert_int_equal(pleat_store_put_meta(fixture->store, "k", "", &err), PLEAT_E_STATE);
     assert_int_equal(pleat_store_append_note(fixture->store, &note, NULL, &err), PLEAT_E_STATE);
     assert_int_equal(pleat_store_commit(fixture->store, &err), PLEAT_E_STATE);
@@ -125,7 +125,7 @@ static void test_specs_while_reading(void **state)
     append_committed(fixture->store, 1, 3);
     assert_int_equal(pleat_store_begin(fixture->store, NULL), 0);
     for (int id = 1; id <= 3; id++)
-        assert_int_equal(pleat_store_put_spec(fixture->store, id, "text", NULL), 0);
+        assert_int_equal(pleat_store_put_spec(fixture->store, id, "text", NULL, NULL), 0);
     assert_int_equal(pleat_store_commit(fixture->store, NULL), 0);
     assert_int_equal(pleat_store_read(fixture->store, 1, read_spec_too, &reader, NULL), 0);
     assert_int_equal(reader.specs, 3);
@@ -137,9 +137,10 @@ static void test_specs_and_meta(void **state)
     struct pleat_error err;
     struct pleat_string text = {0};
     assert_int_equal(pleat_store_begin(fixture->store, NULL), 0);
-    assert_int_equal(pleat_store_put_spec(fixture->store, 17, "{\"argv\":[\"a\\n\"]}", NULL), 0);
-    assert_int_equal(pleat_store_put_spec(fixture->store, 18, "", NULL), 0);
-    assert_int_equal(pleat_store_put_spec(fixture->store, 17, "other", &err), PLEAT_E_EXISTS);
+    assert_int_equal(pleat_store_put_spec(fixture->store, 17, "{\"argv\":[\"a\\n\"]}", NULL, NULL),
+                     0);
+    assert_int_equal(pleat_store_put_spec(fixture->store, 18, "", NULL, NULL), 0);
+    assert_int_equal(pleat_store_put_spec(fixture->store, 17, "other", NULL, &err), PLEAT_E_EXISTS);
     assert_non_null(strstr(err.text, "17"));
     assert_int_equal(pleat_store_put_meta(fixture->store, "instance", "abc", NULL), 0);
     assert_int_equal(pleat_store_put_meta(fixture->store, "instance", "def", NULL), 0);

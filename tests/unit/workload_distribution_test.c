@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "workload/generate-internal.h"
 #include "workload/generate.h"
 
 static struct pleat_distribution parse(const char *text)
@@ -121,7 +122,7 @@ enum { DRAWS = 200000 };
 static void check_moments(const char *text, double mean, double variance)
 {
     struct pleat_distribution d = parse(text);
-    struct pleat_stream *stream = pleat_stream_create(2026);
+    struct pleat_stream *stream = pleat_generate_stream(2026, 0);
     double *values = malloc(DRAWS * sizeof(*values));
     assert_true(stream && values);
     double sum = 0, second = 0, fourth = 0;
@@ -138,9 +139,6 @@ static void check_moments(const char *text, double mean, double variance)
         fail_msg("%s: mean %g, should be %g +- %g", text, sum / DRAWS, mean, mean_error);
     if (fabs(second - variance) > 4 * variance_error)
         fail_msg("%s: variance %g, should be %g +- %g", text, second, variance, variance_error);
-    double told = pleat_distribution_mean(&d);
-    if (fabs(told - mean) > 1e-9 * (1 + mean))
-        fail_msg("%s: says that its mean is %g, should be %g", text, told, mean);
     free(values);
     pleat_stream_destroy(stream);
 }
@@ -160,11 +158,10 @@ static void test_moments(void **state)
 static void test_constant_and_clipped(void **state)
 {
     (void)state;
-    struct pleat_stream *stream = pleat_stream_create(1);
+    struct pleat_stream *stream = pleat_generate_stream(1, 0);
     assert_non_null(stream);
     struct pleat_distribution constant = parse("30"), clipped = parse("normal:1,10[..3]"),
                               within = parse("exponential:5[2..9]");
-    assert_true(pleat_distribution_mean(&constant) == 30);
     int at_zero = 0, at_three = 0, at_two = 0, at_nine = 0;
     for (int i = 0; i < 10000; i++) {
         assert_true(pleat_distribution_draw(&constant, stream) == 30);
@@ -185,7 +182,7 @@ static void test_constant_and_clipped(void **state)
 static void test_whole_numbers(void **state)
 {
     (void)state;
-    struct pleat_stream *stream = pleat_stream_create(5);
+    struct pleat_stream *stream = pleat_generate_stream(5, 0);
     assert_non_null(stream);
     struct pleat_distribution die = parse("uniform:1,6"), half = parse("uniform:2.2,2.4"),
                               wide = parse("lognormal:300,1"), normal = parse("normal:4,3");
@@ -209,8 +206,8 @@ static void test_streams(void **state)
 {
     (void)state;
     struct pleat_distribution d = parse("uniform:0,1");
-    struct pleat_stream *a = pleat_stream_create(0), *b = pleat_stream_create(0),
-                        *c = pleat_stream_create(UINT64_C(1) << 40);
+    struct pleat_stream *a = pleat_generate_stream(0, 0), *b = pleat_generate_stream(0, 0),
+                        *c = pleat_generate_stream(UINT64_C(1) << 40, 0);
     assert_true(a && b && c);
     int same = 0;
     for (int i = 0; i < 1000; i++) {

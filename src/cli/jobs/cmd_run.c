@@ -207,13 +207,13 @@ static int attend_terminal(struct pleat_client **client, int64_t job,
         if (status == PLEAT_INTERRUPTED) {
             bool now = cancelled != 0;
             cancelled = PLEAT_EXIT_SIGNAL + pleat_interrupt_signal();
-            pleat_terminal_leave(terminal);
+            pleat_terminal_leave();
             code = cancel(client, job, now);
         } else {
             code = resume(client, &losses, &err);
         }
         if (code) {
-            pleat_terminal_leave(terminal);
+            pleat_terminal_leave();
             return code;
         }
     }

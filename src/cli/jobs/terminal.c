@@ -271,9 +271,8 @@ int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *er
     return code ? pleat_error_sys(err, code, "--pty: no thread") : 0;
 }
 
-void pleat_terminal_leave(struct pleat_terminal *terminal)
+void pleat_terminal_leave(void)
 {
-    (void)terminal;
     atomic_store(&left, true);
     restore();
 }

@@ -31,7 +31,7 @@ int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *er
  * settings, also when the program ends, even by a signal that can be caught. PLEAT_E_SYSTEM. */
 int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Keys are for this program again: the job is being cancelled. */
-void pleat_terminal_leave(struct pleat_terminal *terminal);
+void pleat_terminal_leave(void);
 /* The job has ended: shows the rest of its output and releases everything. Accepts a terminal that
  * was not begun or not started. */
 void pleat_terminal_end(struct pleat_terminal *terminal);

@@ -25,9 +25,8 @@ struct application {
     int line;
     char **words; /* of its command, without the launcher; owned */
     int word_count;
-    bool counted; /* N stands in the command */
-    char *counts; /* numbers of processes, as for --processes; owned; NULL: not given */
-    int counts_line;
+    bool counted;     /* N stands in the command */
+    char *counts;     /* numbers of processes, as for --processes; owned; NULL: not given */
     const char *type; /* "long", "short"; NULL: not given */
 };
 
@@ -205,6 +204,7 @@ static int read_numbers(char *text, int32_t *numbers, int most, int *count, bool
 
 static int take_counts(void *arg, char *text, int line, struct pleat_error *err)
 {
+    (void)line;
     int32_t numbers[64];
     int count = 0;
     bool any = false;
@@ -221,7 +221,6 @@ static int take_counts(void *arg, char *text, int line, struct pleat_error *err)
     if (list.failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     one->counts = list.text;
-    one->counts_line = line;
     return 0;
 }
 

@@ -28,7 +28,6 @@ struct pleat_sim_run {
     size_t jobs;     /* of the workload */
     double work_s;   /* processor-seconds of the jobs that have ended, at their recorded sizes */
     double arrivals; /* density of arrivals relative to the workload's, where the load is held */
-    double used_s;   /* processor-seconds in use between warm-up and cool-down */
     /* the time that is measured; jobs submitted outside of it are not counted */
     int64_t from_us, to_us;
     size_t outside; /* jobs that have ended but were submitted outside of that time */
