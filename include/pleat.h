@@ -266,6 +266,9 @@ int pleat_array_coordinate(const struct pleat_array *handle, int dimension);
  * and end; PLEAT_E_MPI. */
 int pleat_array_comm(struct pleat_array *handle, MPI_Comm *comm,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same for Fortran. */
+int pleat_array_comm_fortran(struct pleat_array *handle, MPI_Fint *comm,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
 /* ScaLAPACK's descriptor of a matrix in a BLACS context whose grid is the array's.
  * PLEAT_E_UNSUPPORTED: ScaLAPACK has no such distribution. */
 int pleat_array_descriptor(const struct pleat_array *handle, int context, int descriptor[9],

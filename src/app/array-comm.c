@@ -55,6 +55,15 @@ int pleat_array_comm(struct pleat_array *handle, MPI_Comm *comm, struct pleat_er
     return 0;
 }
 
+int pleat_array_comm_fortran(struct pleat_array *handle, MPI_Fint *comm, struct pleat_error *err)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    int code = pleat_array_comm(handle, &made, err);
+    if (!code)
+        *comm = MPI_Comm_c2f(made);
+    return code;
+}
+
 void pleat_array_release(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);

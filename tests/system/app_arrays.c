@@ -151,7 +151,9 @@ static int is_cartesian(int item)
     int good = 1;
     if (is_replicated(&items[item]))
         return code == PLEAT_E_UNSUPPORTED;
-    if (code)
+    MPI_Fint fortran = 0;
+    if (code || pleat_array_comm_fortran(arrays[item], &fortran, &err) ||
+        MPI_Comm_f2c(fortran) != comm)
         return 0;
     if (comm == MPI_COMM_NULL)
         return pleat_array_coordinate(arrays[item], 0) == -1;

@@ -67,8 +67,13 @@ static void resizes(void)
 
 static void relaunches(void)
 {
-    start(2, WORDS(program, "--resizes", "4"));
-    relaunch_walk((const int[]){6, 1, 4, 4, 0});
+    start(2, WORDS(program, "--resizes", "5"));
+    relaunch_walk((const int[]){6, 4, 0});
+    for (uint32_t size = 1; size <= 3; size += 2) {
+        APP_CHECK(&job, app_job_relaunch_warm(&job, size).phase == PLEAT_MAILBOX_SAVED);
+        APP_CHECK(&job, app_job_status(&job).size == size && app_job_status(&job).loaded);
+    }
+    relaunch_walk((const int[]){3, 0});
     end_well();
 }
 

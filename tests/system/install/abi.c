@@ -44,6 +44,7 @@ IS(pleat_array_coordinate, int (*)(const array *, int));
 IS(pleat_array_descriptor, int (*)(const array *, int, int *, error *));
 
 IS(pleat_array_comm, int (*)(array *, MPI_Comm *, error *));
+IS(pleat_array_comm_fortran, int (*)(array *, MPI_Fint *, error *));
 IS(pleat_array_shape_of, int (*)(const int *, size_t, struct pleat_array_shape *, error *));
 IS(pleat_element_bytes, int (*)(MPI_Datatype, size_t *, error *));
 IS(pleat_session_on_grid,
@@ -60,3 +61,10 @@ _Static_assert(PLEAT_E_INVALID == -1 && PLEAT_E_NOMEM == -2 && PLEAT_E_SYSTEM ==
                    PLEAT_E_PERMISSION == -10 && PLEAT_E_TIMEOUT == -11 && PLEAT_E_CLOSED == -12 &&
                    PLEAT_E_CORRUPT == -13 && PLEAT_E_BUSY == -14 && PLEAT_E_MPI == -15,
                "enum pleat_error_code");
+_Static_assert(sizeof(struct pleat_dimension) == 40 &&
+                   offsetof(struct pleat_dimension, block) == 16,
+               "struct pleat_dimension");
+_Static_assert(sizeof(struct pleat_array_shape) == 192 &&
+                   offsetof(struct pleat_array_shape, element_bytes) == 168 &&
+                   offsetof(struct pleat_array_shape, same_grid_as) == 184,
+               "struct pleat_array_shape");
