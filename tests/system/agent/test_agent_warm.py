@@ -136,14 +136,13 @@ def test_new_ones_that_die_when_they_wait(ranks):
 
 
 def test_withdrawn(ranks):
-    ranks.touch("never")
-    warm(ranks, 10, 4)
-    wait_until(lambda: len(below(ranks)) == 2, "two generations")
+    """What the new ones were to have is free when they are gone, though they do not listen."""
+    warm(ranks, 10, 4, argv=["sh", "-c", f"trap '' TERM; touch {ranks.directory}/deaf; sleep 1000; sleep 1000"])
+    wait_until((ranks.directory / "deaf").exists, "new ones that do not listen")
     ranks.daemon.call("withdraw", run=1, resize=10)
     ranks.daemon.call("withdraw", run=1, resize=10)
     ranks.daemon.expect("withdrawn", 1, resize=10)
     assert len(below(ranks)) == 1, "it was told before they were gone"
-    remove(ranks, "never")
     goes_on(ranks)
     # and it is warm the next time
     warm(ranks, 11, 4)
