@@ -39,7 +39,10 @@ eval "exec $fd>>\"\$file.lock$rank\""
 flock -n $fd || for open in /proc/[0-9]*/fd/[89]; do
   other=${open%/fd/*}
   [ "$open" -ef "$file.lock$rank" ] && [ $other != /proc/$$ ] || continue
-  its="|$(cat $other/environ 2>/dev/null | tr '\0' '|')"
+  for attempt in 1 2 3; do # what reads it may be killed
+    its="|$(cat $other/environ 2>/dev/null | tr '\0' '|')"
+    case "$its" in *"|PLEAT_RUN="*) break ;; esac
+  done
   case "$its" in
     *"|PLEAT_MAILBOX=$PLEAT_MAILBOX|"*) ;;
     *"|PLEAT_RUN=$PLEAT_RUN|"*) [ "${PLEAT_MAILBOX:-}" ] && { [ "$later" ] || flock $fd & later=1; continue; } ;;
