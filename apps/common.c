@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,6 +108,13 @@ void app_tally_open(struct app_tally *tally, const struct pleat_session *session
     snprintf(path, sizeof(path), "%s/iterations-%s", scratch, launch);
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     void *at = MAP_FAILED;
+    struct stat st = {0};
+    if (begun == PLEAT_JOINED && fd >= 0 && fstat(fd, &st) == 0 && st.st_size == 0) {
+        /* it goes on from another job's checkpoint: what that one has computed is not known here */
+        (void)unlink(path);
+        close(fd);
+        return;
+    }
     if (fd >= 0 && ftruncate(fd, sizeof(*tally->count)) == 0)
         at = mmap(NULL, sizeof(*tally->count), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (fd >= 0)

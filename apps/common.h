@@ -34,7 +34,8 @@ void app_pause(double milliseconds);
  * along: in a file of the job's scratch directory, one file for each launch of its script. A
  * restored state may claim an iteration that was never computed; the file shows that. */
 struct app_tally {
-    /* NULL: not counted by this rank (not rank 0, or not started by 'pleat launch') */
+    /* NULL: not counted by this rank (not rank 0, not started by 'pleat launch', or begun from
+     * another job's checkpoint) */
     long long *count;
 };
 /* To be called after pleat_session_begin, which returned `begun`. */

@@ -50,7 +50,8 @@ struct pleat_rows;
 enum pleat_begin {
     PLEAT_STARTED = 1, /* the rank was there from the start: fill in the initial data */
     /* the rank has just received its values and rows: it joined a running program, or the whole
-     * program was started again at another size (then every rank gets this) */
+     * program was started again, at another size or from a checkpoint (then every rank gets this)
+     */
     PLEAT_JOINED = 2
 };
 
@@ -60,7 +61,7 @@ enum pleat_adapt {
     PLEAT_GREW = 1,   /* there are more ranks; communicator and local rows have changed */
     PLEAT_SHRANK = 2, /* fewer ranks, and this one stays; communicator and rows have changed */
     /* this rank is released: finish the session, call MPI_Finalize, exit with 0. All ranks get this
-     * if the program is to be started again at another size */
+     * if the program is to be started again at another size, or stops with a checkpoint */
     PLEAT_LEAVE = 3
 };
 
@@ -71,8 +72,9 @@ enum pleat_adapt {
  * one session at a time. Release it with pleat_session_finish. PLEAT_E_CORRUPT,
  * PLEAT_E_UNSUPPORTED: the mailbox is damaged or of another version, or the program was compiled
  * with another MPI; PLEAT_E_TOOBIG: there are more ranks than the job may have; PLEAT_E_STATE:
- * there is a session already, or MPI is not initialized; PLEAT_E_MPI, PLEAT_E_NOMEM,
- * PLEAT_E_SYSTEM. */
+ * there is a session already, or MPI is not initialized; PLEAT_E_NOTFOUND, PLEAT_E_INVALID,
+ * PLEAT_E_CORRUPT also: the checkpoint that it is to go on from cannot be read; PLEAT_E_MPI,
+ * PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
 static inline int pleat_session_create(struct pleat_session **session,
                                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -129,8 +131,9 @@ int pleat_session_size(const struct pleat_session *session);
  * with all others. Valid from create on. */
 int pleat_session_joined(const struct pleat_session *session);
 
-/* 1 if the whole program was started again and goes on from its saved state: then files that it
- * wrote before must be continued, not begun. Valid from create on. */
+/* 1 if the whole program was started again and goes on from its saved state, or from a checkpoint
+ * (`pleat run --from`): then files that it wrote before must be continued, not begun. Valid from
+ * create on. */
 int pleat_session_resumed(const struct pleat_session *session);
 
 /* 1 if the program runs under Pleat and may be resized. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/memory.h"
+#include "checkpoint/checkpoint.h"
 #include "dist/descriptor.h"
 
 /* ---- as an object ---- */
@@ -43,6 +44,18 @@ static void array_text(const struct pleat_object *object, char *text, size_t siz
         if (dim->format == PLEAT_BLOCK_CYCLIC && at >= 0 && (size_t)at < size)
             at += snprintf(text + at, size - (size_t)at, "(%" PRId64 ")", dim->block);
     }
+}
+
+/* How it is distributed does not matter, but the order of its elements in one piece does. */
+static void array_describe(const struct pleat_object *object, struct pleat_checkpoint_entry *entry)
+{
+    const struct pleat_array_shape *shape = &pleat_array_of_const(object)->shape;
+    const char *kind = shape->column_major ? "array-columns" : "array";
+    memcpy(entry->kind, kind, strlen(kind) + 1);
+    entry->dimensions = (uint64_t)shape->dims;
+    entry->element_bytes = shape->element_bytes;
+    for (int d = 0; d < shape->dims; d++)
+        entry->shape[d] = shape->dim[d].extent;
 }
 
 static uint64_t array_chosen(const struct pleat_object *object)
@@ -85,6 +98,7 @@ static const struct pleat_object_ops array_ops = {
     .commit = array_commit,
     .moved = pleat_array_moved,
     .stored = pleat_array_stored,
+    .describe = array_describe,
     .save = pleat_array_save,
     .load = pleat_array_load,
     .fits = pleat_array_fits,

@@ -30,6 +30,7 @@ struct pleat_change {
 };
 
 struct pleat_object;
+struct pleat_checkpoint_entry;
 
 /* What is compared to see whether a move has lost, doubled or changed something. */
 struct pleat_sums {
@@ -94,6 +95,9 @@ struct pleat_object_ops {
     /* Number of bytes of the whole object in a saved state: one array, whose order does not depend
      * on the number of ranks. */
     uint64_t (*stored)(const struct pleat_object *object);
+    /* Sets kind, shape, dimensions and element_bytes of its entry in a checkpoint: what must be the
+     * same when a program goes on from it. NULL: its size alone. */
+    void (*describe)(const struct pleat_object *object, struct pleat_checkpoint_entry *entry);
     /* Writes or reads this rank's part of the object, which begins at object->offset of the state.
      * No communication. In the data file only what is not there is written. What is not stored
      * (halos) is after load as after a resize. data: after load the object is in this file; -1: it

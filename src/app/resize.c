@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/session.h"
+#include "app/checkpointing.h"
 #include "base/clock.h"
 
 #define HELLO_MAGIC UINT64_C(0x33706d6f636c7770)
@@ -272,6 +272,7 @@ struct order {
     struct pleat_save_order save;
     int target; /* number of ranks; below 1: the mailbox is damaged */
     int relaunch;
+    int checkpoint; /* enum pleat_mailbox_checkpoint */
 };
 
 /* Whether everything in the data file could be loaded at another size. */
@@ -295,6 +296,9 @@ static int read_order(struct pleat_session *session, struct order *order,
     if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request)) {
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
+        order->checkpoint = (int)request.checkpoint;
+    }
+    if (session->rank == 0 && order->target && !order->checkpoint) {
         bool copy = !order->relaunch && order->target == session->size;
         if (order->relaunch)
             order->save.code = check_relaunch(session, order->target, unsaved);
@@ -305,18 +309,23 @@ static int read_order(struct pleat_session *session, struct order *order,
                            "entering a resize", err);
 }
 
+static void leave_all(struct pleat_session *session)
+{
+    pleat_registry_release(session);
+    for (struct pleat_object *object = session->objects; object; object = object->next)
+        object->ops->detach(object);
+    /* the data are the state now: processes that wait for it take it as soon as they know */
+    if (session->rank == 0 && session->saved)
+        pleat_state_release_data(session->saved);
+    adopt(session, MPI_COMM_NULL, 0);
+}
+
 /* Ends a relaunch: if the state is saved, all ranks leave. */
 static int leave(struct pleat_session *session, int saved, const struct pleat_error *unsaved,
                  struct pleat_error *err)
 {
     if (saved == 0) {
-        pleat_registry_release(session);
-        for (struct pleat_object *object = session->objects; object; object = object->next)
-            object->ops->detach(object);
-        /* the data are the state now: processes that wait for it take it as soon as they know */
-        if (session->rank == 0)
-            pleat_state_release_data(session->saved);
-        adopt(session, MPI_COMM_NULL, 0);
+        leave_all(session);
         return 0;
     }
     *err = *unsaved;
@@ -349,6 +358,7 @@ struct outcome {
     int before, target;
     bool relaunch;
     bool in_data; /* the data file is the state now */
+    enum pleat_mailbox_checkpoint checkpoint;
     struct pleat_mailbox_cost cost;
     struct pleat_error why;     /* if code is not 0: the reason */
     struct pleat_error unsaved; /* why not saved; empty: saved, or no agent holds states */
@@ -369,7 +379,11 @@ static int conclude(struct pleat_session *session, const struct outcome *outcome
             pleat_mailbox_broken(&session->self, outcome->why.text);
         return outcome->code;
     }
-    if (session->rank == 0 && outcome->relaunch)
+    if (session->rank == 0 && outcome->checkpoint)
+        pleat_mailbox_written(&session->self, (uint32_t)outcome->before,
+                              outcome->checkpoint == PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE,
+                              &outcome->cost);
+    else if (session->rank == 0 && outcome->relaunch)
         pleat_mailbox_saved(&session->self, (uint32_t)outcome->before, &outcome->cost);
     else if (session->rank == 0)
         pleat_mailbox_applied(&session->self, (uint32_t)outcome->before, (uint32_t)outcome->target,
@@ -383,6 +397,21 @@ static int conclude(struct pleat_session *session, const struct outcome *outcome
     return PLEAT_LEAVE;
 }
 
+/* Writes a checkpoint. Where that fails the program goes on. */
+static int write_checkpoint(struct pleat_session *session, struct outcome *outcome)
+{
+    char path[PLEAT_MAILBOX_PATH] = "";
+    int64_t start = pleat_clock_monotonic_ns();
+    /* a damaged path is refused like any other on which nothing can be written */
+    if (session->rank == 0 && pleat_mailbox_path(&session->self, path))
+        path[0] = '\0';
+    int code = pleat_checkpoint_all(session, path, &outcome->cost.bytes, &outcome->why);
+    outcome->cost.save_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
+    if (!code && outcome->checkpoint == PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE)
+        leave_all(session);
+    return code == PLEAT_SAVE_NOT ? REFUSED : code;
+}
+
 /* Saves first, so that there is a state to go back to, whatever happens inside the resize. */
 static int go_inside(struct pleat_session *session, struct outcome *outcome)
 {
@@ -394,6 +423,9 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
         code = read_order(session, &order, &outcome->unsaved, &outcome->why);
     if (code)
         return code;
+    outcome->checkpoint = (enum pleat_mailbox_checkpoint)order.checkpoint;
+    if (order.checkpoint)
+        return write_checkpoint(session, outcome);
     outcome->target = order.target;
     outcome->relaunch = order.relaunch != 0;
     int saved = pleat_save_all(session, &order.save, &outcome->unsaved);

@@ -12,6 +12,7 @@
 #include "app/blocks.h"
 #include "app/memory.h"
 #include "app/session.h"
+#include "checkpoint/checkpoint.h"
 
 /* Size of one message at most: MPI counts are int, and larger messages are no faster. */
 #define PIECE_BYTES ((size_t)16 << 20)
@@ -321,6 +322,15 @@ static uint64_t rows_stored(const struct pleat_object *object)
     return (uint64_t)rows->rows * rows->row_bytes;
 }
 
+static void rows_describe(const struct pleat_object *object, struct pleat_checkpoint_entry *entry)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    memcpy(entry->kind, "rows", sizeof("rows"));
+    entry->dimensions = 1;
+    entry->shape[0] = rows->rows;
+    entry->element_bytes = rows->row_bytes;
+}
+
 static int rows_save(const struct pleat_object *object, struct pleat_state *state,
                      struct pleat_error *err)
 {
@@ -386,6 +396,7 @@ static const struct pleat_object_ops rows_ops = {
     .commit = rows_commit,
     .moved = rows_moved,
     .stored = rows_stored,
+    .describe = rows_describe,
     .save = rows_save,
     .load = rows_load,
     .detach = rows_detach,

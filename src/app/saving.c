@@ -244,7 +244,7 @@ static int arrange(struct pleat_session *session, struct pleat_object *object, i
     return failed ? failed : object->ops->commit(object, &change, err);
 }
 
-static int arrange_all(struct pleat_session *session, int *code, struct pleat_error *err)
+int pleat_load_arrange(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     int failed = 0;
     for (struct pleat_object *object = session->objects; object && !failed && !*code;
@@ -336,7 +336,7 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
     if (!failed)
         failed = agree_on_load(session, code, &agreed, err);
     if (!failed && !agreed)
-        failed = arrange_all(session, &code, err);
+        failed = pleat_load_arrange(session, &code, err);
     if (!failed && !agreed && code)
         failed = agree_on_load(session, code, &agreed, err);
     if (!failed && !agreed && session->in_data)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app/checkpointing.h"
 #include "base/clock.h"
 
 /* The MPI that this library was built for. */
@@ -145,6 +146,9 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
     memset(&found, 0, sizeof(found));
     if (session->rank == 0 && !*code)
         *code = take_state(session, err);
+    /* a state that is held, or waited for, is later than the checkpoint that it was started from */
+    if (session->rank == 0 && !*code && !session->resumed && !session->waits)
+        *code = pleat_from_find(session, err);
     if (session->rank == 0 && !*code && session->saved && !session->waits)
         *code = take_data(session, err);
     if (session->rank == 0 && session->resumed)
@@ -156,6 +160,8 @@ static int find_state(struct pleat_session *session, int *code, struct pleat_err
     found.checks = session->checks;
     int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
                                  "looking for a state", err);
+    if (!failed)
+        failed = pleat_from_share(session, code, err);
     if (failed || session->rank == 0)
         return failed;
     session->in_data = found.in_data;
@@ -328,7 +334,7 @@ static int resume(struct pleat_session *session, struct pleat_error *err)
     struct pleat_error why = {0};
     int code = session->waits ? await_state(session, &why) : 0;
     if (!code)
-        code = pleat_load_all(session, &why);
+        code = session->from ? pleat_from_load(session, &why) : pleat_load_all(session, &why);
     if (!code)
         return 0;
     session->state = PLEAT_SESSION_BROKEN;
@@ -501,6 +507,7 @@ void pleat_session_finish(struct pleat_session *session)
     }
     pleat_array_finish(&session->values);
     free(session->packed);
+    pleat_from_close(session);
     if (session->doorbell >= 0)
         close(session->doorbell);
     pleat_state_close(session->saved);

@@ -35,6 +35,8 @@ enum pleat_session_state {
  * and unpacks, sums before and after are compared; not set: they are not. */
 #define PLEAT_CHECK_ENV "PLEAT_CHECK"
 
+struct pleat_from; /* checkpointing.c */
+
 struct pleat_session {
     enum pleat_session_state state;
     bool joiner;               /* spawned by a growth; the running ranks wait for its begin */
@@ -49,10 +51,12 @@ struct pleat_session {
     struct pleat_state *saved;     /* NULL: no agent holds states for this program */
     struct pleat_state_header own; /* launch, program, name: identify its states */
     struct pleat_state_header held;
-    bool resumed; /* the program was started again, and goes on from the state `held`, */
-    bool waits;   /* which is not there yet: the processes before this one still compute */
-    bool checks;  /* sums are compared at each move (PLEAT_CHECK_ENV), the same on all ranks */
-    bool in_data; /* objects are in the data file (shm/state.h), the same on all ranks */
+    /* the program goes on from the state `held`, or from a checkpoint; */
+    bool resumed;
+    bool waits;  /* the state is not there yet: the processes before this one still compute */
+    bool checks; /* sums are compared at each move (PLEAT_CHECK_ENV), the same on all ranks */
+    struct pleat_from *from; /* the checkpoint that it goes on from; NULL: none */
+    bool in_data;            /* objects are in the data file (shm/state.h), the same on all ranks */
 
     PLEAT_ARRAY(pleat_values, struct pleat_value) values;
     size_t values_bytes;
@@ -170,6 +174,10 @@ int pleat_save_end(struct pleat_session *session, struct pleat_error *err) PLEAT
 /* Loads the state `held`, and tells the agent. Collective; negative on all ranks or on none. *err
  * must not be NULL. */
 int pleat_load_all(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* After tails were loaded (object.h): gives their parts to the ranks that are to have them.
+ * Collective; *code: the outcome on this rank. Negative: the ranks disagree. */
+int pleat_load_arrange(struct pleat_session *session, int *code,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- sums.c ---- */
 

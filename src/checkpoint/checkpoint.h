@@ -31,6 +31,8 @@
 #define PLEAT_CHECKPOINT_NAME 64
 #define PLEAT_CHECKPOINT_KIND 16
 #define PLEAT_CHECKPOINT_DIMENSIONS 8
+/* The kind of what has another size from time to time: sizes are not compared. */
+#define PLEAT_CHECKPOINT_CHANGING "items"
 #define PLEAT_CHECKPOINT_PIECE ((uint64_t)1 << 20)
 #define PLEAT_CHECKPOINT_ENTRIES_MAX 4096u
 

@@ -109,7 +109,7 @@ static bool are_names_unique(const struct pleat_checkpoint *checkpoint)
 
 /* ---- making ---- */
 
-/* Large entries begin a page. */
+/* Arrays begin a page, so that they can be mapped. */
 static int place(struct pleat_checkpoint *plan, struct pleat_error *err)
 {
     for (uint32_t i = 0; i < plan->count; i++) {
@@ -131,7 +131,7 @@ static int place(struct pleat_checkpoint *plan, struct pleat_error *err)
     uint64_t end = plan->head_bytes;
     for (uint32_t i = 0; i < plan->count; i++) {
         struct pleat_checkpoint_entry *entry = &plan->entries[i];
-        entry->offset = round_up(end, entry->bytes < PAGE ? 16 : PAGE);
+        entry->offset = round_up(end, strcmp(entry->kind, "value") ? PAGE : 16);
         end = entry->offset + entry->bytes;
         if (end > BYTES_MAX)
             return pleat_error_set(err, PLEAT_E_TOOBIG, "'%s' is beyond any file", entry->name);
@@ -329,6 +329,9 @@ static int compare_entry(const struct pleat_checkpoint_entry *has,
                          const struct pleat_checkpoint_entry *wants, struct pleat_error *err)
 {
     char here[160], there[160];
+    bool changing = !strcmp(has->kind, PLEAT_CHECKPOINT_CHANGING);
+    if (!strcmp(has->kind, wants->kind) && changing)
+        return 0;
     if (!strcmp(has->kind, wants->kind) && has->element_bytes == wants->element_bytes &&
         has->dimensions == wants->dimensions &&
         !memcmp(has->shape, wants->shape, sizeof(has->shape)))

@@ -189,8 +189,21 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
     request->target = atomic_load(&segment->target);
     request->mandatory = atomic_load(&segment->mandatory) != 0;
     request->relaunch = atomic_load(&segment->relaunch) != 0;
+    uint32_t checkpoint = atomic_load(&segment->checkpoint);
+    request->checkpoint = checkpoint <= PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE
+                              ? (enum pleat_mailbox_checkpoint)checkpoint
+                              : PLEAT_MAILBOX_NO_CHECKPOINT;
     return request->target >= 1 && request->target <= self->mailbox->max_ranks ? 0
                                                                                : PLEAT_E_CORRUPT;
+}
+
+int pleat_mailbox_path(const struct pleat_mailbox_rank *self, char path[PLEAT_MAILBOX_PATH])
+{
+    uint64_t copy[PLEAT_MAILBOX_PATH / 8];
+    for (size_t i = 0; i < PLEAT_MAILBOX_PATH / 8; i++)
+        copy[i] = atomic_load_explicit(&self->mailbox->segment->path[i], memory_order_relaxed);
+    memcpy(path, copy, sizeof(copy));
+    return path[0] == '/' && memchr(path, '\0', PLEAT_MAILBOX_PATH) ? 0 : PLEAT_E_CORRUPT;
 }
 
 int pleat_mailbox_entered(const struct pleat_mailbox *mailbox, uint64_t *iteration)
@@ -275,6 +288,14 @@ void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
 {
     write_outcome(self, before, cost, "");
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_SAVED);
+}
+
+void pleat_mailbox_written(struct pleat_mailbox_rank *self, uint32_t ranks, bool leave,
+                           const struct pleat_mailbox_cost *cost)
+{
+    write_outcome(self, ranks, cost, "");
+    atomic_store(&self->mailbox->segment->written, self->iteration);
+    conclude(self, PLEAT_WORD_ENTERED, leave ? PLEAT_WORD_SAVED : PLEAT_WORD_APPLIED);
 }
 
 void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text)

@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 4u
+#define PLEAT_MAILBOX_VERSION 5u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -69,6 +69,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t target;
     _Atomic uint32_t mandatory;
     _Atomic uint32_t relaunch;
+    _Atomic uint32_t checkpoint; /* enum pleat_mailbox_checkpoint */
     _Atomic uint64_t resume; /* generation of the state to go on from; 0: none, or already taken */
     _Atomic uint32_t held;   /* enum pleat_mailbox_held; claimed by rank 0 */
     _Atomic uint32_t go;     /* 1: ranks that wait may begin; a futex */
@@ -83,8 +84,11 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t
         limit; /* the most ranks that it can use; 0: any number. Older programs leave it 0 */
     _Atomic uint64_t cost[PLEAT_MAILBOX_COSTS];
-    _Atomic uint32_t waits; /* 1: the library can wait. Older ones leave it 0 */
+    _Atomic uint32_t waits;   /* 1: the library can wait. Older ones leave it 0 */
+    _Atomic uint64_t written; /* the iteration of the last checkpoint */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
+    /* written by the agent, before the word refers to it: where the checkpoint is to be written */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
     struct pleat_mailbox_slot slots[];
 };
 
@@ -170,6 +174,10 @@ static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64
  * not a size for which this segment has room. */
 int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
                           struct pleat_mailbox_request *request) PLEAT_MUST_CHECK;
+/* Where the checkpoint that was posted is to be written. PLEAT_E_CORRUPT: the path has no end, or
+ * is not absolute. */
+int pleat_mailbox_path(const struct pleat_mailbox_rank *self,
+                       char path[PLEAT_MAILBOX_PATH]) PLEAT_MUST_CHECK;
 /* For a rank that joins: *iteration is the adaptation point K of the resize under way.
  * PLEAT_E_STATE: there is none. */
 int pleat_mailbox_entered(const struct pleat_mailbox *mailbox,
@@ -188,6 +196,10 @@ void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uin
 void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
                          const struct pleat_mailbox_cost *cost);
 void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
+/* Tells that the checkpoint is on the disk: the program goes on, or, where that was asked for, all
+ * ranks leave now. Computes cost->wait_ns. */
+void pleat_mailbox_written(struct pleat_mailbox_rank *self, uint32_t ranks, bool leave,
+                           const struct pleat_mailbox_cost *cost);
 /* Tells that the ranks begin: anew (cost NULL), or from a state that all have loaded. */
 void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost);
 /* Tells that the ranks could not load the state, and end. */

@@ -101,6 +101,7 @@ static int begin_request(struct pleat_mailbox *mailbox, const struct pleat_mailb
     atomic_store(&segment->target, request->target);
     atomic_store(&segment->mandatory, request->mandatory ? 1u : 0u);
     atomic_store(&segment->relaunch, request->relaunch ? 1u : 0u);
+    atomic_store(&segment->checkpoint, (uint32_t)request->checkpoint);
     atomic_store(&segment->posted_ns, pleat_word_now_ns());
     return 0;
 }
@@ -115,18 +116,44 @@ int pleat_mailbox_ask(struct pleat_mailbox *mailbox, const struct pleat_mailbox_
     return atomic_compare_exchange_strong(&mailbox->segment->word, &word, next) ? 0 : PLEAT_E_BUSY;
 }
 
-int pleat_mailbox_post(struct pleat_mailbox *mailbox, const struct pleat_mailbox_request *request)
+static int propose(struct pleat_mailbox *mailbox, uint64_t word)
 {
-    uint64_t word;
-    int code = begin_request(mailbox, request, &word);
-    if (code)
-        return code;
     uint64_t next = pleat_word_make(pleat_word_sequence(word) + 1,
                                     pleat_mailbox_fastest(mailbox) + 1, PLEAT_WORD_PROPOSED);
     if (!atomic_compare_exchange_strong(&mailbox->segment->word, &word, next))
         return PLEAT_E_BUSY;
     pleat_word_help(mailbox, next);
     return 0;
+}
+
+int pleat_mailbox_post(struct pleat_mailbox *mailbox, const struct pleat_mailbox_request *request)
+{
+    uint64_t word;
+    int code = begin_request(mailbox, request, &word);
+    return code ? code : propose(mailbox, word);
+}
+
+int pleat_mailbox_post_checkpoint(struct pleat_mailbox *mailbox, uint64_t id, const char *path,
+                                  bool leave)
+{
+    uint64_t copy[PLEAT_MAILBOX_PATH / 8] = {0};
+    const struct pleat_mailbox_request request = {
+        .resize = id,
+        .target = pleat_mailbox_size(mailbox),
+        .checkpoint = leave ? PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE : PLEAT_MAILBOX_CHECKPOINT};
+    uint64_t word;
+    size_t length = strlen(path);
+    if (length >= sizeof(copy))
+        return PLEAT_E_TOOBIG;
+    if (!request.target)
+        return PLEAT_E_STATE;
+    int code = begin_request(mailbox, &request, &word);
+    if (code)
+        return code;
+    memcpy(copy, path, length);
+    for (size_t i = 0; i < PLEAT_MAILBOX_PATH / 8; i++)
+        atomic_store_explicit(&mailbox->segment->path[i], copy[i], memory_order_relaxed);
+    return propose(mailbox, word);
 }
 
 int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox)
@@ -199,6 +226,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->loaded = atomic_load(&segment->loaded) != 0;
     status->limit = atomic_load(&segment->limit);
     status->waits = atomic_load(&segment->waits) != 0;
+    status->written = atomic_load(&segment->written);
     for (uint32_t rank = 0; rank < status->size; rank++) {
         status->waiting += atomic_load(&segment->slots[rank].waiting) == 1;
         uint64_t iteration = atomic_load(&segment->slots[rank].iteration);

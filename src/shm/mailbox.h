@@ -32,13 +32,23 @@
     "PLEAT_DOORBELL" /* environment variable with the path of a pipe: a byte in it says "look at   \
                         the mailbox" */
 
+#define PLEAT_MAILBOX_PATH 4096 /* size of a path, with its NUL */
+
 struct pleat_mailbox; /* a mapping of the segment */
+
+/* Whether a request is for a checkpoint (checkpoint/checkpoint.h), and what comes after it. */
+enum pleat_mailbox_checkpoint {
+    PLEAT_MAILBOX_NO_CHECKPOINT,
+    PLEAT_MAILBOX_CHECKPOINT,           /* the program goes on */
+    PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE, /* all ranks leave */
+};
 
 /* What the agent asks for. */
 struct pleat_mailbox_request {
     uint64_t resize; /* the core's id of the transaction */
     uint32_t target; /* processes wanted */
     bool mandatory;
+    enum pleat_mailbox_checkpoint checkpoint; /* only pleat_mailbox_post_checkpoint sets it */
     bool relaunch; /* for a resize: save the state (state.h), then all ranks leave and are started
                       again at that size, instead of being merged or split */
 };
@@ -54,7 +64,8 @@ enum pleat_mailbox_phase {
     PLEAT_MAILBOX_FAILED, /* the library could not do it (spawn failed, out of memory): the size is
                              unchanged */
     PLEAT_MAILBOX_SAVED   /* for a relaunch: the state is saved, all ranks are leaving, and nothing
-                             more comes from this mailbox; the restarted program gets a new one */
+                             more comes from this mailbox; the restarted program gets a new one.
+                             Likewise after a checkpoint with which the program ends */
 };
 
 /* Where the time of the last resize went, in nanoseconds, as rank 0 sees it. For a relaunch the old
@@ -83,6 +94,7 @@ struct pleat_mailbox_status {
     bool waits;    /* its library can wait before it begins (pleat_mailbox_hold) */
     uint32_t waiting;      /* number of ranks that wait, of `size` */
     uint32_t limit;        /* the most ranks that it can use, as it says; 0: any number */
+    uint64_t written;      /* the iteration of the last checkpoint */
     uint64_t iteration;    /* of the slowest rank */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far, of rank 0; 0: not known
                               yet */
@@ -112,6 +124,12 @@ int pleat_mailbox_ask(struct pleat_mailbox *mailbox,
  * PLEAT_E_TOOBIG: more than max_ranks. */
 int pleat_mailbox_post(struct pleat_mailbox *mailbox,
                        const struct pleat_mailbox_request *request) PLEAT_MUST_CHECK;
+/* Posts a checkpoint to that path, which is absolute. It is APPLIED when it is on the disk (SAVED,
+ * if all ranks leave): status.written, cost.save_ns, cost.bytes. Where it cannot be written it
+ * FAILED, and the program goes on. PLEAT_E_BUSY; PLEAT_E_TOOBIG: the path is too long;
+ * PLEAT_E_STATE: the application has not attached. */
+int pleat_mailbox_post_checkpoint(struct pleat_mailbox *mailbox, uint64_t id, const char *path,
+                                  bool leave) PLEAT_MUST_CHECK;
 /* Withdraws the outstanding request. PLEAT_E_STATE: ranks are inside already, or it is done. */
 int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
 /* To be called after ANSWERED, APPLIED or FAILED was seen: then the next request is possible. After

@@ -19,8 +19,10 @@ struct pleat_state {
     int fd[PLEAT_STATE_FILES]; /* -1: there is no data file */
     int file;                  /* index of the file being written or read; -1: none */
     bool writing;
-    bool first;  /* this rank began the save */
-    bool filled; /* the file has all its memory already, from an earlier state */
+    bool first;    /* this rank began the save */
+    bool filled;   /* the file has all its memory already, from an earlier state */
+    bool borrowed; /* fd[0] is a file of somebody else's */
+    uint64_t base; /* where the state begins in a file */
     uint64_t generation;
     uint64_t bytes;
 };

@@ -79,6 +79,7 @@ int pleat_state_open(const char *paths, struct pleat_state **state, struct pleat
         return code;
     }
     made->fd[0] = made->fd[1] = made->fd[DATA] = made->file = -1;
+    made->base = PLEAT_STATE_OFFSET;
     code = open_files(made, copy, err);
     free(copy);
     if (code) {
@@ -93,10 +94,29 @@ void pleat_state_close(struct pleat_state *state)
 {
     if (!state)
         return;
-    for (int i = 0; i < FILES; i++)
+    for (int i = 0; i < FILES && !state->borrowed; i++)
         if (state->fd[i] >= 0)
             close(state->fd[i]);
     free(state);
+}
+
+int pleat_state_of_file(int fd, bool writing, struct pleat_state **state, struct pleat_error *err)
+{
+    struct pleat_state *made = calloc(1, sizeof(*made));
+    if (!made)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to open a file of a state");
+    made->fd[0] = fd;
+    made->fd[1] = made->fd[DATA] = -1;
+    made->borrowed = true;
+    made->writing = writing;
+    *state = made;
+    return 0;
+}
+
+void pleat_state_set_file(struct pleat_state *state, uint64_t base, uint64_t bytes)
+{
+    state->base = base;
+    state->bytes = bytes;
 }
 
 /* ---- saving ---- */
@@ -184,15 +204,14 @@ int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *da
                                bytes, offset);
     int fd = state->fd[state->file];
     if (state->filled && bytes >= MAPPED_BYTES &&
-        pleat_state_file_write_mapped(fd, PLEAT_STATE_OFFSET + offset, data, bytes,
-                                      MADV_POPULATE_READ))
+        pleat_state_file_write_mapped(fd, state->base + offset, data, bytes, MADV_POPULATE_READ))
         return 0;
-    if (state->file == DATA && !pleat_state_file_within_limit(PLEAT_STATE_OFFSET + offset + bytes))
-        return pleat_state_file_write_mapped(fd, PLEAT_STATE_OFFSET + offset, data, bytes,
+    if (state->file == DATA && !pleat_state_file_within_limit(state->base + offset + bytes))
+        return pleat_state_file_write_mapped(fd, state->base + offset, data, bytes,
                                              MADV_POPULATE_WRITE)
                    ? 0
                    : pleat_state_file_no_room(err, bytes, "no memory can be mapped");
-    return pleat_state_file_write(fd, PLEAT_STATE_OFFSET + offset, data, bytes, err);
+    return pleat_state_file_write(fd, state->base + offset, data, bytes, err);
 }
 
 int pleat_state_map(struct pleat_state *state, uint64_t offset, size_t bytes, bool writing,
@@ -203,7 +222,7 @@ int pleat_state_map(struct pleat_state *state, uint64_t offset, size_t bytes, bo
         return pleat_error_set(err, PLEAT_E_STATE,
                                "%zu bytes at %" PRIu64 " are not part of the state", bytes, offset);
     void *mapped = mmap(NULL, bytes, writing ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED,
-                        state->fd[state->file], (off_t)(PLEAT_STATE_OFFSET + offset));
+                        state->fd[state->file], (off_t)(state->base + offset));
     if (mapped == MAP_FAILED)
         return pleat_state_file_no_room(err, bytes, strerror(errno));
     if (madvise(mapped, bytes, writing ? MADV_POPULATE_WRITE : MADV_POPULATE_READ)) {
@@ -276,5 +295,6 @@ int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, siz
         return pleat_error_set(err, PLEAT_E_STATE, "no state was found to read from");
     if (offset > state->bytes || bytes > state->bytes - offset)
         return pleat_state_file_too_short(err, offset, bytes);
-    return pleat_state_read_data(state->fd[state->file], offset, data, bytes, err);
+    return pleat_state_read_data(state->fd[state->file], state->base - PLEAT_STATE_OFFSET + offset,
+                                 data, bytes, err);
 }

@@ -171,4 +171,14 @@ int pleat_state_check_owner(const struct pleat_state_header *held,
 int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* ---- a file of other origin ---- */
+
+/* A state in another file (a checkpoint), which stays the caller's: pleat_state_close leaves it
+ * open. writing: for pleat_state_write; otherwise for pleat_state_read. PLEAT_E_NOMEM. */
+int pleat_state_of_file(int fd, bool writing, struct pleat_state **state,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* From now on byte 0 of the state is byte `base` of that file (modulo 2^64: a state may begin in
+ * the middle), and the state has `bytes`. */
+void pleat_state_set_file(struct pleat_state *state, uint64_t base, uint64_t bytes);
+
 #endif
