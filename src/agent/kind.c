@@ -88,6 +88,15 @@ int pleat_kind_no_relaunch(struct pleat_run *run, const json_t *params, struct p
                            "run %" PRIu64 " cannot be resized: it has no mailbox", run->id);
 }
 
+int pleat_kind_no_checkpoint(struct pleat_run *run, const json_t *params, bool withdraw,
+                             struct pleat_error *err)
+{
+    (void)params;
+    (void)withdraw;
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "run %" PRIu64 " writes no checkpoints: it has no mailbox", run->id);
+}
+
 static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
 {
     (void)ask;
@@ -118,6 +127,7 @@ const struct pleat_run_kind pleat_kind_plain = {
     .change = change,
     .withdraw = pleat_kind_no_relaunch,
     .relaunch = pleat_kind_no_relaunch,
+    .checkpoint = pleat_kind_no_checkpoint,
     .arm = pleat_kind_no_timers,
     .greeted = pleat_kind_no_timers,
 };

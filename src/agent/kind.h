@@ -58,6 +58,10 @@ struct pleat_run_kind {
     int (*withdraw)(struct pleat_run *run, const json_t *params, struct pleat_error *err);
     int (*relaunch)(struct pleat_run *run, const json_t *params, struct pleat_error *err);
 
+    /* The requests `checkpoint` and `withdraw_checkpoint`. */
+    int (*checkpoint)(struct pleat_run *run, const json_t *params, bool withdraw,
+                      struct pleat_error *err);
+
     /* Starts and stops the timers of all runs of the kind, as needed now. */
     void (*arm)(struct pleat_agent *agent);
     /* Called after the daemon's hello on a new connection. */
@@ -74,6 +78,8 @@ void pleat_kind_nothing(struct pleat_run *run);
 bool pleat_kind_never(struct pleat_run *run);
 pid_t pleat_kind_no_part(const struct pleat_run *run);
 uint32_t pleat_kind_no_ranks(const struct pleat_run *run, int32_t *pids, uint32_t room);
+int pleat_kind_no_checkpoint(struct pleat_run *run, const json_t *params, bool withdraw,
+                             struct pleat_error *err);
 int pleat_kind_no_relaunch(struct pleat_run *run, const json_t *params, struct pleat_error *err);
 void pleat_kind_no_timers(struct pleat_agent *agent);
 /* Appends "NAME=value" and its NUL. */

@@ -100,6 +100,7 @@ const struct pleat_run_kind pleat_kind_folded = {
     .change = change,
     .withdraw = withdraw,
     .relaunch = pleat_kind_no_relaunch,
+    .checkpoint = pleat_kind_no_checkpoint,
     .arm = pleat_foldeds_arm,
     .greeted = pleat_kind_no_timers,
 };

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/checkpoint.h"
 #include "agent/ending.h"
 #include "agent/kind.h"
 #include "agent/launching.h"
 #include "agent/launching_talk.h"
+#include "agent/life.h"
 #include "agent/malleable_watch.h"
 #include "agent/outcomes.h"
 #include "agent/owner.h"
@@ -115,6 +117,8 @@ static bool is_broken(struct pleat_run *run)
 static void over(struct pleat_run *run, bool broken)
 {
     pleat_relaunch_drop(run);
+    if (run->malleable && !broken)
+        pleat_wish_over(run->malleable);
     if (run->malleable && broken)
         pleat_malleable_pause(run->malleable);
     else if (run->malleable)
@@ -246,6 +250,33 @@ static int relaunch(struct pleat_run *run, const json_t *params, struct pleat_er
     return result ? result : pleat_relaunch_demand(run, &order, err);
 }
 
+static int checkpoint(struct pleat_run *run, const json_t *params, bool withdraw_it,
+                      struct pleat_error *err)
+{
+    uint64_t id = 0;
+    const char *path = NULL;
+    bool stop = false;
+    if (!run->malleable)
+        return pleat_kind_no_checkpoint(run, params, withdraw_it, err);
+    int result = pleat_param_id(params, "checkpoint", &id, err);
+    if (!result && withdraw_it) {
+        pleat_malleable_look(run->malleable);
+        pleat_wish_withdraw(run->malleable, id);
+        return 0;
+    }
+    if (!result)
+        result = pleat_get_string(params, "path", true, &path, err);
+    if (!result)
+        result = pleat_get_bool(params, "stop", false, &stop, err);
+    if (!result && !pleat_run_is_live(run))
+        result = pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited", run->id);
+    if (!result)
+        result = pleat_wish_take(run->malleable, id, path, stop, err);
+    if (!result)
+        pleat_malleable_look(run->malleable);
+    return result;
+}
+
 const struct pleat_run_kind pleat_kind_malleable = {
     .name = "malleable",
     .spawns = true,
@@ -266,6 +297,7 @@ const struct pleat_run_kind pleat_kind_malleable = {
     .change = change,
     .withdraw = withdraw,
     .relaunch = relaunch,
+    .checkpoint = checkpoint,
     .arm = pleat_malleables_arm,
     .greeted = pleat_malleables_forget_progress,
 };
@@ -291,6 +323,7 @@ const struct pleat_run_kind pleat_kind_script = {
     .change = change,
     .withdraw = withdraw,
     .relaunch = relaunch,
+    .checkpoint = checkpoint,
     .arm = pleat_kind_no_timers,
     .greeted = pleat_kind_no_timers,
 };

@@ -226,10 +226,11 @@ static void connect_to_daemon(struct pleat_agent *agent)
         connection_lost(agent);
         return;
     }
-    json_t *extra = json_pack("{s:s, s:s, s:I, s:i, s:I, s:[s, s]}", "instance", options->instance,
-                              "site", options->site, "node", (json_int_t)options->node, "pid",
-                              (int)agent->pid, "agent", (json_int_t)agent->number, "features",
-                              PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL);
+    json_t *extra =
+        json_pack("{s:s, s:s, s:I, s:i, s:I, s:[s, s, s]}", "instance", options->instance, "site",
+                  options->site, "node", (json_int_t)options->node, "pid", (int)agent->pid, "agent",
+                  (json_int_t)agent->number, "features", PLEAT_FEATURE_TASKS,
+                  PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS);
     struct pleat_string cpus = {0};
     pleat_cpu_list_text(&agent->cpus, &cpus);
     /* The member is left out where the list of CPUs is too long for a line. */

@@ -52,6 +52,7 @@ static void close_mailbox(struct pleat_malleable *malleable)
 {
     pleat_mailbox_close(malleable->mailbox);
     malleable->mailbox = NULL;
+    malleable->wish.posted = false;
     close_one(&malleable->fd);
 }
 
@@ -200,6 +201,7 @@ void pleat_malleable_destroy(struct pleat_malleable *malleable)
     if (!malleable)
         return;
     pleat_malleable_stop(malleable);
+    free(malleable->wish.path);
     malleable->run = NULL;
     /* all handles are closed; otherwise the callback of the last one frees it */
     if (malleable->bell[0] < 0)

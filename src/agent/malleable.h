@@ -14,6 +14,18 @@
 
 enum pleat_request_kind { PLEAT_REQUEST_NONE, PLEAT_REQUEST_ASK, PLEAT_REQUEST_RESIZE };
 
+/* A checkpoint that is wanted (checkpoint.h). */
+struct pleat_wish {
+    uint64_t id; /* 0: none is */
+    char *path;
+    bool leave;
+    bool posted; /* in the mailbox; otherwise it waits for the ranks, or for a resize */
+    /* it is written, and all ranks are leaving: since when (monotonic; 0: no), and what they said
+     */
+    int64_t leaving_us;
+    struct pleat_mailbox_status last;
+};
+
 struct pleat_malleable {
     struct pleat_run *run; /* NULL once destroyed, while the doorbell's handle is being closed */
     struct pleat_mailbox *mailbox; /* NULL: no ranks are there */
@@ -33,6 +45,8 @@ struct pleat_malleable {
     bool posted;
     uint32_t size_before;
     struct pleat_leavers *leaving; /* opened when a shrink was posted */
+
+    struct pleat_wish wish;
 
     struct pleat_leavers *watched;
     struct pleat_mailbox_status told; /* the last `progress` */

@@ -91,7 +91,7 @@ void pleat_malleables_arm(struct pleat_agent *agent)
         if (!malleable || !malleable->mailbox)
             continue;
         progress = true;
-        resizing = resizing || malleable->kind != PLEAT_REQUEST_NONE;
+        resizing = resizing || malleable->kind != PLEAT_REQUEST_NONE || malleable->wish.id;
     }
     arm(&agent->resizing, on_resizing, resizing, RESIZE_POLL_MS);
     arm(&agent->progress, on_progress, progress && agent->connection && agent->reporting,

@@ -80,6 +80,24 @@ static int do_relaunch(struct pleat_agent *agent, const json_t *params, json_t *
     return result ? result : run->kind->relaunch(run, params, err);
 }
 
+static int do_checkpoint(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                         struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : run->kind->checkpoint(run, params, false, err);
+}
+
+static int do_withdraw_checkpoint(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                                  struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : run->kind->checkpoint(run, params, true, err);
+}
+
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
                      struct pleat_error *err)
 {
@@ -248,10 +266,20 @@ static const struct {
     int (*call)(struct pleat_agent *agent, const json_t *params, json_t **answer,
                 struct pleat_error *err);
 } methods[] = {
-    {"start", do_start},       {"ask", do_ask},           {"resize", do_resize},
-    {"withdraw", do_withdraw}, {"signal", do_signal},     {"limit_signal", do_limit_signal},
-    {"kill", do_kill},         {"relaunch", do_relaunch}, {"forget", do_forget},
-    {"list", do_list},         {"quit", do_quit},         {"ping", do_ping},
+    {"start", do_start},
+    {"ask", do_ask},
+    {"resize", do_resize},
+    {"withdraw", do_withdraw},
+    {"signal", do_signal},
+    {"limit_signal", do_limit_signal},
+    {"kill", do_kill},
+    {"relaunch", do_relaunch},
+    {"forget", do_forget},
+    {"list", do_list},
+    {"quit", do_quit},
+    {"ping", do_ping},
+    {"checkpoint", do_checkpoint},
+    {"withdraw_checkpoint", do_withdraw_checkpoint},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

@@ -45,6 +45,8 @@ static bool answers(const struct pleat_outcome *outcome, enum pleat_outcome_of o
         return strcmp(outcome->method, "answer") != 0;
     case PLEAT_OUTCOME_OF_RELAUNCH:
         return strcmp(outcome->method, "relaunched") == 0;
+    case PLEAT_OUTCOME_OF_CHECKPOINT:
+        return strncmp(outcome->method, "checkpoint", strlen("checkpoint")) == 0;
     }
     return false;
 }

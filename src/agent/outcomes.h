@@ -22,7 +22,12 @@ struct pleat_outcome {
 PLEAT_ARRAY(pleat_outcomes, struct pleat_outcome);
 
 /* The kind of a request that is repeated. */
-enum pleat_outcome_of { PLEAT_OUTCOME_OF_ASK, PLEAT_OUTCOME_OF_RESIZE, PLEAT_OUTCOME_OF_RELAUNCH };
+enum pleat_outcome_of {
+    PLEAT_OUTCOME_OF_ASK,
+    PLEAT_OUTCOME_OF_RESIZE,
+    PLEAT_OUTCOME_OF_RELAUNCH,
+    PLEAT_OUTCOME_OF_CHECKPOINT
+};
 
 /* Returns {"run", "resize"}, to which the caller adds more; NULL: no memory. */
 json_t *pleat_outcome_params(const struct pleat_run *run, uint64_t resize);

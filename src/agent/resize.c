@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "agent/checkpoint.h"
 #include "agent/launching.h"
 #include "agent/log.h"
 #include "agent/owner.h"
@@ -184,6 +185,11 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     /* an application that was started again declares its limit anew before it begins */
     if (status.begun)
         pleat_malleable_limit(malleable, status.limit);
+    if (pleat_wish_look(malleable, &status))
+        return;
+    if (malleable->kind == PLEAT_REQUEST_NONE && !relaunch && status.attached &&
+        !malleable->unbegun)
+        pleat_wish_post(malleable, &status);
     if (malleable->kind == PLEAT_REQUEST_NONE ||
         (relaunch && relaunch->stage == PLEAT_RELAUNCH_STARTING))
         return;

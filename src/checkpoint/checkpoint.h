@@ -14,7 +14,7 @@
  * left is written over by the next one. Files have the mode 0600.
  *
  * Functions return 0 or a negative code; they block while the file system does. Texts of functions
- * that get a descriptor or bytes begin as "is damaged": the caller puts the name before.
+ * that get a descriptor or bytes begin as "damaged: ...": the caller puts the name before.
  */
 #ifndef PLEAT_CHECKPOINT_CHECKPOINT_H
 #define PLEAT_CHECKPOINT_CHECKPOINT_H

@@ -206,23 +206,23 @@ int pleat_checkpoint_measure(const void *bytes, uint64_t file_bytes, uint64_t *h
     memcpy(&first, bytes, sizeof(first));
     if (first.magic == __builtin_bswap64(MAGIC))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "was written on a machine with another order of bytes");
+                               "written on a machine with another order of bytes");
     if (first.magic != MAGIC)
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "is no checkpoint of Pleat");
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "not a checkpoint of Pleat");
     if (first.version != VERSION)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "is of version %" PRIu32 ", this Pleat reads version %u: use a "
+                               "of version %" PRIu32 ", this Pleat reads version %u: use a "
                                "newer Pleat",
                                first.version, VERSION);
     if (first.file_bytes != file_bytes)
         return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "is damaged: it has %" PRIu64 " bytes and should have %" PRIu64 "%s",
+                               "damaged: it has %" PRIu64 " bytes and should have %" PRIu64 "%s",
                                file_bytes, first.file_bytes,
                                file_bytes < first.file_bytes ? " (its end is missing)" : "");
     if (first.entries > PLEAT_CHECKPOINT_ENTRIES_MAX ||
         first.pieces > HEAD_MAX / sizeof(uint64_t) || first.head_bytes > file_bytes ||
         first.head_bytes != head_size(first.entries, first.pieces))
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "is damaged: its head contradicts itself");
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "damaged: its head contradicts itself");
     *head_bytes = first.head_bytes;
     return 0;
 }
@@ -292,21 +292,20 @@ int pleat_checkpoint_decode(const void *head, uint64_t head_bytes, uint64_t file
     uint64_t wanted = 0;
     memset(checkpoint, 0, sizeof(*checkpoint));
     if (head_bytes < sizeof(first))
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "is no checkpoint of Pleat");
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "not a checkpoint of Pleat");
     int code = pleat_checkpoint_measure(head, file_bytes, &wanted, err);
     if (code)
         return code;
     memcpy(&first, head, sizeof(first));
     if (wanted != head_bytes || !is_sealed(head, &first))
-        return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "is damaged: the checksum of its head is wrong");
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "damaged: the checksum of its head is wrong");
     code = copy_head(head, &first, checkpoint);
     if (code)
         pleat_error_set(err, code, "cannot be read: no memory for its head");
     else if (!are_entries_good(checkpoint) ||
              !is_text(first.program, sizeof(first.program), true) ||
              !is_text(first.mpi, sizeof(first.mpi), true))
-        code = pleat_error_set(err, PLEAT_E_CORRUPT, "is damaged: its head contradicts itself");
+        code = pleat_error_set(err, PLEAT_E_CORRUPT, "damaged: its head contradicts itself");
     if (code)
         pleat_checkpoint_finish(checkpoint);
     return code;
@@ -339,7 +338,7 @@ static int compare_entry(const struct pleat_checkpoint_entry *has,
     describe(has, there, sizeof(there));
     describe(wants, here, sizeof(here));
     return pleat_error_set(err, PLEAT_E_INVALID,
-                           "is of another program or problem: '%s' is %s there, and %s in this "
+                           "of another program or problem: '%s' is %s there, and %s in this "
                            "program",
                            wants->name, there, here);
 }
@@ -352,7 +351,7 @@ int pleat_checkpoint_compare(const struct pleat_checkpoint *found,
             pleat_checkpoint_find(found, wanted->entries[i].name);
         if (!entry)
             return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "is of another program (%s): it has no '%s', which this program "
+                                   "of another program (%s): it has no '%s', which this program "
                                    "registers",
                                    found->origin.program, wanted->entries[i].name);
         int code = compare_entry(entry, &wanted->entries[i], err);
@@ -362,7 +361,7 @@ int pleat_checkpoint_compare(const struct pleat_checkpoint *found,
     for (uint32_t i = 0; i < found->count; i++)
         if (!pleat_checkpoint_find(wanted, found->entries[i].name))
             return pleat_error_set(err, PLEAT_E_INVALID,
-                                   "is of another program (%s): it has '%s', which this program "
+                                   "of another program (%s): it has '%s', which this program "
                                    "does not register",
                                    found->origin.program, found->entries[i].name);
     return 0;

@@ -19,7 +19,7 @@ int pleat_checkpoint_read(int fd, uint64_t offset, void *data, size_t bytes,
         if (got < 0)
             return pleat_error_sys(err, errno, "cannot be read at byte %" PRIu64, offset);
         if (got == 0)
-            return pleat_error_set(err, PLEAT_E_CORRUPT, "is damaged: it ends at byte %" PRIu64,
+            return pleat_error_set(err, PLEAT_E_CORRUPT, "damaged: it ends at byte %" PRIu64,
                                    offset);
         at += got;
         offset += (uint64_t)got;
@@ -34,7 +34,7 @@ static int read_head(int fd, uint64_t file_bytes, struct pleat_checkpoint *check
     _Alignas(8) unsigned char first[PLEAT_CHECKPOINT_FIRST];
     uint64_t head_bytes = 0;
     if (file_bytes < sizeof(first))
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "is no checkpoint of Pleat");
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "not a checkpoint of Pleat");
     int code = pleat_checkpoint_read(fd, 0, first, sizeof(first), err);
     if (!code)
         code = pleat_checkpoint_measure(first, file_bytes, &head_bytes, err);
@@ -61,7 +61,7 @@ int pleat_checkpoint_open(const char *path, struct pleat_checkpoint *checkpoint,
         return pleat_error_sys(err, errno, "cannot open the checkpoint %s", path);
     int code = 0;
     if (fstat(file, &st) || !S_ISREG(st.st_mode))
-        code = pleat_error_set(err, PLEAT_E_CORRUPT, "is no file");
+        code = pleat_error_set(err, PLEAT_E_CORRUPT, "not a file");
     if (!code)
         code = read_head(file, (uint64_t)st.st_size, checkpoint, err);
     if (code) {
@@ -146,7 +146,7 @@ int pleat_checkpoint_verify(int fd, const struct pleat_checkpoint *checkpoint, u
         size_t bytes;
         uint64_t at = piece_at(entry, first + i, &bytes);
         code = pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "is damaged: the checksum of '%s', bytes %" PRIu64 " to %" PRIu64
+                               "damaged: the checksum of '%s', bytes %" PRIu64 " to %" PRIu64
                                " of it, is wrong",
                                entry->name, at, at + bytes - 1);
     }

@@ -9,6 +9,7 @@ void account_finish(struct account *account)
     pleat_array_finish(&account->sizes);
     pleat_array_finish(&account->changes);
     pleat_array_finish(&account->usages);
+    json_decref(account->checkpoint);
     free(account->text);
     memset(account, 0, sizeof(*account));
 }
@@ -185,6 +186,25 @@ static void learn_most(int64_t *most, const json_t *data, const char *name)
         *most = value;
 }
 
+/* A checkpoint was written, or could not be. */
+static void learn_checkpoint(struct account *account, int64_t time_us, const json_t *data)
+{
+    learn_most(&account->checkpoint_last, data, "checkpoint");
+    if (json_object_get(data, "text"))
+        return;
+    json_decref(account->checkpoint);
+    account->checkpoint = json_deep_copy(data);
+    json_object_set_new(account->checkpoint, "time_s", json_real((double)time_us / 1e6));
+    if (!json_is_true(json_object_get(data, "stop")))
+        return;
+    struct pleat_string text = {0};
+    pleat_string_addf(&text, "stopped with a checkpoint: pleat run --from %s goes on from it",
+                      json_string_value(json_object_get(data, "path")));
+    free(account->text);
+    account->text = text.text ? strdup(text.text) : NULL;
+    pleat_string_finish(&text);
+}
+
 void account_note(struct account *account, const char *kind, int64_t time_us, const json_t *data)
 {
     account_until(account, time_us);
@@ -202,6 +222,8 @@ void account_note(struct account *account, const char *kind, int64_t time_us, co
         learn_most(&account->memory_kb, data, "memory_kb");
     } else if (!strcmp(kind, "memory")) {
         learn_most(&account->memory_kb, data, "memory_kb");
+    } else if (!strcmp(kind, "checkpoint")) {
+        learn_checkpoint(account, time_us, data);
     } else if (!strcmp(kind, "warning") && !json_object_get(data, "resize")) {
         /* a warning about a resize does not outlive the resize, so it is not kept */
         const char *text = json_string_value(json_object_get(data, "text"));
@@ -254,6 +276,8 @@ void account_add_counts(const struct account *account, json_t *object)
     json_object_set_new(object, "failed_resizes", json_integer(failed));
     json_object_set_new(object, "resize_s", seconds(spent_us(account)));
     add_memory(account, object);
+    json_object_set_new(object, "checkpoint",
+                        account->checkpoint ? json_incref(account->checkpoint) : json_null());
     json_object_set_new(object, "text", account->text ? json_string(account->text) : json_null());
 }
 

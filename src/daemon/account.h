@@ -46,7 +46,9 @@ PLEAT_ARRAY(usages, struct usage);
 struct account {
     struct sizings sizes;
     struct changes changes;
-    struct usages usages; /* ordered by processors, the fewest first */
+    struct usages usages;    /* ordered by processors, the fewest first */
+    json_t *checkpoint;      /* the last one that was written, as its note; NULL: none was */
+    int64_t checkpoint_last; /* the number of the last one of which the outcome is known */
     char *text; /* the last warning about the job that still matters to people; NULL: none */
     int64_t cpu_us;
     int64_t memory_kb;  /* peak of all processes of a run together; 0: not known */
@@ -71,7 +73,7 @@ bool account_cost(struct account *account, int64_t resize, int64_t wait_us, int6
 const struct change *account_change(const struct account *account, int64_t resize);
 
 /* Sets members of a job: "grown", "shrunk", "failed_resizes", "resize_s", "memory_kb",
- * "max_rss_kb", "text". */
+ * "max_rss_kb", "checkpoint", "text". */
 void account_add_counts(const struct account *account, json_t *object);
 /* "sizes" (over time) and "resizes", as in a job's "history". NULL when out of memory. */
 json_t *account_to_history(const struct account *account);

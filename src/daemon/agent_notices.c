@@ -6,6 +6,7 @@
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/agents.h"
+#include "daemon/checkpoints.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/runs.h"
@@ -122,6 +123,37 @@ static void learn_folded(struct daemon *d, struct job *job)
                     cost_of(job->folded, "change_us"));
 }
 
+/* Writes the outcome of a checkpoint into the log, once, and tells who waits for it. A job that is
+ * to stop with it has ended by itself when this comes, or is ended now. */
+static void learn_checkpoint(struct daemon *d, struct job *job, const json_t *params)
+{
+    int64_t number = cost_of(params, "checkpoint");
+    const char *text = json_string_value(json_object_get(params, "text"));
+    bool stop = json_is_true(json_object_get(params, "stop"));
+    struct pleat_error why;
+    json_t *data = json_pack("{s:I, s:O?, s:b}", "checkpoint", (json_int_t)number, "path",
+                             json_object_get(params, "path"), "stop", stop);
+    if (text) {
+        json_object_set_new(data, "text", pleat_json_text(text));
+        pleat_error_set(&why, PLEAT_E_STATE, "the checkpoint was not written: %s", text);
+    } else {
+        json_object_set_new(data, "iteration", json_integer(cost_of(params, "iteration")));
+        json_object_set_new(data, "processors", json_integer(cost_of(params, "processes")));
+        json_object_set_new(data, "bytes", json_integer(cost_of(params, "bytes")));
+        json_object_set_new(data, "write_s", json_real((double)cost_of(params, "write_us") / 1e6));
+    }
+    checkpoint_settle(d, number, text ? NULL : json_deep_copy(data), &why);
+    if (number <= job_account(d, job)->checkpoint_last) {
+        json_decref(data);
+        return;
+    }
+    note_make(d, daemon_now_us(d), "checkpoint", job->id, data);
+    if (text || !stop)
+        return;
+    struct pleat_event event = {.kind = PLEAT_EV_CANCEL, .component = job->component};
+    turn_event(d, &event);
+}
+
 void agents_learn(struct daemon *d)
 {
     for (size_t i = 0; i < d->jobs.by_number.count; i++)
@@ -151,6 +183,11 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
     }
     if (!rc && !strcmp(message->method, "memory")) {
         learn_memory(d, job, message->params);
+        return;
+    }
+    if (!rc && (!strcmp(message->method, "checkpointed") ||
+                !strcmp(message->method, "checkpoint_failed"))) {
+        learn_checkpoint(d, job, message->params);
         return;
     }
     if (!rc && !strcmp(message->method, "folded")) {

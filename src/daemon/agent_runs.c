@@ -3,6 +3,7 @@
 
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
+#include "daemon/checkpoints.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/runs.h"
@@ -139,7 +140,9 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
         daemon_log("agent of node %u: %s", agent->node, why->text);
     if (component == PLEAT_NONE)
         return;
-    if (!strcmp(asked->method, "start")) {
+    if (!strcmp(asked->method, "checkpoint")) {
+        checkpoint_settle(d, (int64_t)asked->resize, NULL, why);
+    } else if (!strcmp(asked->method, "start")) {
         start_refused(d, component, asked->run, why);
     } else if (strcmp(asked->method, "resize") && unknown) {
         lost(d, component, asked->run); /* the agent has no such run: it will report no end */

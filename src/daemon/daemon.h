@@ -18,6 +18,7 @@
 #include "base/siphash.h"
 #include "core/core.h"
 #include "daemon/accounts.h"
+#include "daemon/checkpoints.h"
 #include "daemon/clean.h"
 #include "daemon/config.h"
 #include "daemon/forecast.h"
@@ -81,6 +82,7 @@ struct daemon {
     struct stranger *strangers;
     struct client *clients;
     struct parked_answers parked;
+    struct checkpoints checkpoints;
 
     /* how long pleatd runs */
     uv_timer_t probe, linger;

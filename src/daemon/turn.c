@@ -5,6 +5,7 @@
 #include "daemon/agents.h"
 #include "daemon/archive.h"
 #include "daemon/carry_out.h"
+#include "daemon/checkpoints.h"
 #include "daemon/clean.h"
 #include "daemon/clients.h"
 #include "daemon/crash.h"
@@ -223,6 +224,7 @@ static void act(struct daemon *d)
     }
     d->turn.replies.count = 0;
     parked_check(d);
+    checkpoints_check(d);
     arm(d);
 }
 

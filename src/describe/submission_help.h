@@ -81,6 +81,9 @@
     "      --memory SIZE    the memory that all processes together may use: 512M, 2G "             \
     "(units K, M,\n"                                                                               \
     "                       G, T). A job that uses more is ended, and fails\n"                     \
+    "      --from FILE      the program goes on from a checkpoint ('pleat checkpoint'), which "    \
+    "another\n"                                                                                    \
+    "                       job wrote, with any number of processes and either MPI\n"              \
     "      --no-requeue     the job is never started again when it may have been started: "        \
     "if its\n"                                                                                     \
     "                       processors or its agent are lost, it fails\n"                          \

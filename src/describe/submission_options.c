@@ -249,6 +249,7 @@ static const struct row rows[] = {
     {"pty", 0, FLAG, AT(pty)},
     {"memory", 0, OTHER, .take = take_memory},
     {"signal", 0, OTHER, .take = take_signal},
+    {"from", 0, TEXT, AT(from)},
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]), FIRST_VALUE = 500 };

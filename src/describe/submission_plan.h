@@ -20,6 +20,7 @@ struct pleat_submission_plan {
     char program[PATH_MAX];
     char sample[PATH_MAX]; /* the program for one number of processes */
     char directory[PATH_MAX];
+    char from[PATH_MAX]; /* the checkpoint, where one was given */
 };
 
 /* Decides the sizes of the job, and reads the options of folding. What was assumed is added to

@@ -4,8 +4,10 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/limits.h"
+#include "checkpoint/checkpoint.h"
 #include "describe/submission_plan.h"
 #include "describe/values.h"
 #include "model/spec.h"
@@ -33,6 +35,38 @@ static int check_signal(const struct pleat_submission *s, struct pleat_string *n
                                "after '@' is 60s if none is given)",
                                s->signal);
     return status;
+}
+
+/* The absolute path of the checkpoint. It is looked at, unless a job that is waited for may write
+ * it yet: a program that cannot go on from it should not wait in a queue first. */
+static int check_from(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+                      struct pleat_error *err)
+{
+    struct pleat_checkpoint found;
+    char here[PATH_MAX] = "";
+    int fd = -1;
+    if (!s->from)
+        return 0;
+    if (strcmp(plan->runner, "malleable") != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--from: only a program that is linked with libpleat goes on from a "
+                               "checkpoint, and '%s' has the runner '%s' (--malleable says that it "
+                               "is one)",
+                               s->argv[0], plan->runner);
+    if (s->from[0] != '/' && !getcwd(here, sizeof(here)))
+        return pleat_error_sys(err, errno, "--from: where are we");
+    int length =
+        snprintf(plan->from, sizeof(plan->from), "%s%s%s", here, *here ? "/" : "", s->from);
+    if (length < 0 || (size_t)length >= sizeof(plan->from))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "--from: the path is too long");
+    int status = pleat_checkpoint_open(plan->from, &found, &fd, err);
+    if (status == PLEAT_E_NOTFOUND && s->dependency)
+        return 0;
+    if (status)
+        return pleat_error_prefix(err, status, "--from");
+    pleat_checkpoint_finish(&found);
+    close(fd);
+    return 0;
 }
 
 static int check_times(const struct pleat_submission *s, struct pleat_error *err)
@@ -117,7 +151,8 @@ static void add_signal(const struct pleat_submission *s, json_t *spec)
 
 /* Adds members that are only there where they were asked for: files, script, notification, terms.
  */
-static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat_error *err)
+static int add_more(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
+                    json_t *spec, struct pleat_error *err)
 {
     int status = add_text(spec, "output", s->output, err);
     if (!status)
@@ -134,6 +169,8 @@ static int add_more(const struct pleat_submission *s, json_t *spec, struct pleat
         status = add_text(spec, "dependency", s->dependency, err);
     if (!status)
         status = add_text(spec, "array", s->array, err);
+    if (!status && s->from)
+        status = add_text(spec, "from", plan->from, err);
     if (s->hold)
         json_object_set_new(spec, "hold", json_true());
     if (s->append)
@@ -208,7 +245,7 @@ static int build(const struct pleat_submission *s, const struct pleat_submission
     if (!status && plan->folds)
         status = pleat_submission_check_fold(s, &plan->fold, plan->program,
                                              json_object_get(spec, "env"), err);
-    return status ? status : add_more(s, spec, err);
+    return status ? status : add_more(s, plan, spec, err);
 }
 
 /* Decides all that the spec needs. */
@@ -222,7 +259,9 @@ static int make_plan(const struct pleat_submission *submission, struct pleat_sub
         status = check_signal(submission, notes, err);
     if (!status)
         status = pleat_submission_plan_program(submission, plan, err);
-    return status ? status : pleat_submission_plan_runner(submission, plan, notes, err);
+    if (!status)
+        status = pleat_submission_plan_runner(submission, plan, notes, err);
+    return status ? status : check_from(submission, plan, err);
 }
 
 int pleat_submission_spec(const struct pleat_submission *submission, json_t **spec,

@@ -27,6 +27,7 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->error);
     free(spec->input);
     free(spec->terminal);
+    free(spec->from);
     free(spec->script);
     free(spec->limits);
     free(spec->notify);

@@ -28,6 +28,7 @@
 #define PLEAT_FEATURE_TASKS "cpus_per_task"
 /* The same: runs on a terminal. */
 #define PLEAT_FEATURE_TERMINAL "terminal"
+#define PLEAT_FEATURE_CHECKPOINTS "checkpoints"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
 #define PLEAT_WIRE_BYTES_MAX 4194304 /* 4 MiB */
 

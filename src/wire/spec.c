@@ -104,6 +104,10 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
         rc = pleat_error_set(err, PLEAT_E_INVALID,
                              "'terminal' takes the place of 'output', 'error' and 'input'");
     if (!rc)
+        rc = pleat_spec_copy_bounded(object, "from", PLEAT_SPEC_PATH_MAX, &spec->from, err);
+    if (!rc && spec->from && *spec->from != '/')
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'from' must be an absolute path");
+    if (!rc)
         rc = pleat_get_bool(object, "append", false, &spec->append, err);
     if (!rc)
         rc = pleat_spec_copy_bounded(object, "script", PLEAT_SPEC_SCRIPT_MAX, &spec->script, err);

@@ -31,7 +31,7 @@ if(TARGET pleatd AND TARGET app-loop)
     endif()
   endforeach()
   set(daemon_parts
-    archive bad_jobs bind clean crossing declared escape everyday fold_real folding follow fortran guard
+    archive bad_jobs bind checkpoint clean crossing declared escape everyday fold_real folding follow fortran guard
     history hosts job_options launches limit_signal lost_specs memory outset peers pty recovery relaunch
     replay rescue security silence standard_input starts strangers sweet_spot tasks times why)
   list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)

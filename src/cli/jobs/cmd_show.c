@@ -151,6 +151,23 @@ static void show_iterations(const json_t *job, struct pleat_string *text)
         line(folds ? "work" : "iterations", text);
 }
 
+/* Prints the last checkpoint. */
+static void show_checkpoint(const json_t *checkpoint)
+{
+    char moment[PLEAT_TIME_SIZE], span[PLEAT_TIME_SIZE];
+    struct pleat_string text = {0};
+    if (!json_is_object(checkpoint))
+        return;
+    pleat_string_addf(&text, "%s, iteration %lld, %.1f MB, written at %s in %s",
+                      pleat_reply_text(checkpoint, "path", "?"),
+                      (long long)pleat_reply_int(checkpoint, "iteration", 0),
+                      (double)pleat_reply_int(checkpoint, "bytes", 0) / 1e6,
+                      pleat_time_moment(pleat_reply_real(checkpoint, "time_s"), moment),
+                      pleat_time_span(pleat_reply_real(checkpoint, "write_s"), span));
+    line("checkpoint", &text);
+    pleat_string_finish(&text);
+}
+
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -187,6 +204,7 @@ static void show_state(const json_t *job)
     }
     show_iterations(job, &text);
     pleat_string_finish(&text);
+    show_checkpoint(json_object_get(job, "checkpoint"));
 }
 
 static void show_notify(const json_t *job)
@@ -296,6 +314,8 @@ static void show_times(const json_t *job)
         line("attempt", &text);
     }
     show_memory(job);
+    if (pleat_reply_text(job, "from", NULL))
+        line_text("from", pleat_reply_text(job, "from", NULL));
     if (pleat_reply_text(job, "input", NULL))
         line_text("stdin", pleat_reply_text(job, "input", NULL));
     line_text("stdout", pleat_reply_text(job, "stdout", NULL));

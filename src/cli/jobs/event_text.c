@@ -7,9 +7,10 @@
 #include "cli/common/reply.h"
 #include "cli/jobs/history.h"
 
-const char *const pleat_event_kinds[] = {
-    "state",   "size",   "slots",      "resize", "limits", "used",    "memory", "hold",
-    "release", "signal", "background", "policy", "notify", "warning", "daemon", NULL};
+const char *const pleat_event_kinds[] = {"state",  "size",       "slots",      "resize", "limits",
+                                         "used",   "memory",     "checkpoint", "hold",   "release",
+                                         "signal", "background", "policy",     "notify", "warning",
+                                         "daemon", NULL};
 
 static void add_processors(struct pleat_string *out, const char *before, int64_t count)
 {
@@ -74,6 +75,23 @@ static void add_resize(const json_t *event, struct pleat_string *out)
     }
 }
 
+static void add_checkpoint(const json_t *event, struct pleat_string *out)
+{
+    char span[PLEAT_TIME_SIZE];
+    const char *failed = pleat_reply_text(event, "text", NULL);
+    if (failed) {
+        pleat_string_addf(out, "no checkpoint at %s: %s", pleat_reply_text(event, "path", "?"),
+                          failed);
+        return;
+    }
+    pleat_string_addf(out, "checkpoint at iteration %lld: %s, %.1f MB in %s%s",
+                      (long long)pleat_reply_int(event, "iteration", 0),
+                      pleat_reply_text(event, "path", "?"),
+                      (double)pleat_reply_int(event, "bytes", 0) / 1e6,
+                      pleat_time_span(pleat_reply_real(event, "write_s"), span),
+                      pleat_reply_true(event, "stop") ? ", and the job stops" : "");
+}
+
 void pleat_event_add_text(const json_t *event, struct pleat_string *out)
 {
     const char *kind = pleat_reply_text(event, "kind", "?");
@@ -118,6 +136,8 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
             pleat_signal_name((int)pleat_reply_int(event, "signal", 0), name, sizeof(name)),
             pleat_reply_true(event, "script") ? "script" : "processes",
             pleat_time_span(pleat_reply_real(event, "left_s"), left));
+    } else if (!strcmp(kind, "checkpoint")) {
+        add_checkpoint(event, out);
     } else if (!strcmp(kind, "memory")) {
         add_memory(event, "uses %s of memory", out);
     } else if (!strcmp(kind, "policy")) {

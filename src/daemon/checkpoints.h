@@ -1,0 +1,42 @@
+/* checkpoints.h - clients that wait for a checkpoint which they asked for (`checkpoint`) */
+#ifndef PLEAT_DAEMON_CHECKPOINTS_H
+#define PLEAT_DAEMON_CHECKPOINTS_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct client;
+struct daemon;
+
+/* A checkpoint for which a client waits. */
+struct awaited {
+    struct awaited *next;
+    struct client *client;
+    int64_t request;
+    int64_t checkpoint;
+    int64_t job;
+    uint64_t run;
+    uint32_t site, node;
+};
+
+struct checkpoints {
+    struct awaited *first;
+    int64_t last; /* the last number that was given to one */
+};
+
+/* A number for a checkpoint, above all that were given before, also by an earlier pleatd. */
+int64_t checkpoint_number(struct daemon *d);
+/* The client is answered when it is settled. A copy of *awaited is kept. */
+int checkpoint_await(struct client *client, const struct awaited *awaited,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Answers with the result (stolen), or, where that is NULL, with the failure. Nobody may wait. */
+void checkpoint_settle(struct daemon *d, int64_t checkpoint, json_t *result,
+                       const struct pleat_error *failure);
+/* Takes one for which this client waits out of the list, to be freed; NULL: there is none. */
+struct awaited *checkpoint_take_of(struct client *client);
+/* Answers for jobs that have ended. */
+void checkpoints_check(struct daemon *d);
+
+#endif
