@@ -191,7 +191,7 @@ static int attach_all(struct pleat_session *session, int code, struct pleat_erro
     if (failed || code)
         return failed ? failed : code;
     if (agreed)
-        return pleat_error_set(err, agreed, "another rank could not open Pleat's mailbox");
+        return pleat_error_set(err, agreed, "another rank could not begin: its own error says why");
     if (!session->mailbox)
         return 0;
     if (session->rank == 0)

@@ -255,3 +255,24 @@ def test_a_script(pleat):
     assert pleat.wait_end(again)["state"] == "done", pleat.output(again, "stderr")
     text = pleat.output(again)
     assert text.count("RESULT ok") == 2 and "sweeps=20 ranks=3" in text and "sweeps=200 ranks=3" in text
+
+
+@pytest.mark.parametrize("name", ["arrays", "items"])
+def test_data_of_all_kinds(pleat, name):
+    """Arrays of all distributions, data of changing size and of the program's own: checked element by element."""
+    pleat.configure(LONG)
+    mpis = [mpi for mpi in ("openmpi", "mpich") if os.path.exists(os.path.join(BUILD, "tests", f"test-app-{name}-{mpi}"))]
+    path = pleat.path("c")
+    number = pleat.submit("--malleable", "-n", 3, "--env", "PLEAT_CHECK=sums", "--",
+                          os.path.join(BUILD, "tests", f"test-app-{name}-openmpi"), "--iterations", 1000000)
+    computes(pleat, number, 3)
+    checkpoint(pleat, number, "--stop", "--to", path)
+    pleat.wait_end(number)
+    shown = json.loads(pleat.pleat("checkpoint", "--verify", path, "--json", check=0).stdout)
+    assert shown["verified"] and {"array", "items"} & {one["kind"] for one in shown["entries"]}
+    for mpi, size in zip(mpis, (5, 2)):
+        again = pleat.submit("--malleable", "-n", size, "--from", path, "--env", "PLEAT_CHECK=sums", "--",
+                             os.path.join(BUILD, "tests", f"test-app-{name}-{mpi}"),
+                             "--iterations", shown["iteration"] + 10)
+        assert pleat.wait_end(again)["state"] == "done", pleat.output(again, "stderr")
+        assert "RESULT ok" in pleat.output(again) and f"ranks={size}" in pleat.output(again)
