@@ -113,6 +113,12 @@ static void a_copy_of_the_data(void)
 
 static char crash_file[] = "/tmp/pleat-crash-XXXXXX";
 
+/* Also when a check fails. */
+static void forget_crash(void)
+{
+    unlink(crash_file);
+}
+
 static void arm(const char *how, int place, int number)
 {
     char order[128];
@@ -395,6 +401,7 @@ static const struct scenario {
 
 int main(int argc, char **argv)
 {
+    atexit(forget_crash);
     if (argc < 4) {
         fprintf(stderr, "usage: app_arrays_driver SCENARIO openmpi|mpich ARRAYS [copies]\n");
         return 2;
