@@ -15,6 +15,14 @@ if(TARGET pleatd AND TARGET app-loop)
         PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     endif()
   endforeach()
+  foreach(mpi openmpi mpich)
+    if(TARGET pleat-${mpi})
+      add_library(hold_adapt-${mpi} MODULE ${test_dir}/daemon/hold_adapt.c)
+      target_link_libraries(hold_adapt-${mpi} PRIVATE pleat-${mpi} dl)
+      set_target_properties(hold_adapt-${mpi} PROPERTIES
+        PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
+    endif()
+  endforeach()
   add_library(escape MODULE ${test_dir}/daemon/escape.c)
   set_target_properties(escape PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   # the program in Fortran, by the MPI's own wrapper
@@ -31,7 +39,8 @@ if(TARGET pleatd AND TARGET app-loop)
     endif()
   endforeach()
   set(daemon_parts
-    archive bad_jobs bind checkpoint clean crossing declared escape everyday fold_real folding follow fortran guard
+    archive bad_jobs bind checkpoint clean crossing declared escape everyday examples fold_real folding follow
+    fortran guard
     history hosts job_options launches limit_signal lost_specs memory outset peers pty recovery relaunch
     replay rescue security silence standard_input starts strangers sweet_spot tasks times why)
   list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)
