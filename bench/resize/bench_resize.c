@@ -30,7 +30,7 @@ static const char usage[] =
 #define LOOP_BYTES "8000"
 #define LOOP_ROWS "1000"
 #define LOOP_OPTIONS "--resizes", "4", "--state", LOOP_BYTES, "--rows", LOOP_ROWS
-#define HEAT_OPTIONS "--n", n_text, "--iterations", sweeps, "--pause", pause
+#define HEAT_OPTIONS(sweeps) "--n", n_text, "--iterations", sweeps, "--pause", pause
 #define REPEATS_MAX 50
 #define LOOP_PAIRS 3 /* short, and mostly the starting of processes, which varies */
 #define LIMIT_S 120
@@ -165,7 +165,7 @@ static void run_again(struct subject *subject, enum mpi mpi, bool warm)
     struct ways *ways = &subject->ways[mpi];
     double sum = 0;
     warm_memory(subject);
-    app_job_start(&job, &options, ways->pleat);
+    app_job_start(&job, &options, warm ? ways->pleat_warm : ways->pleat);
     app_job_wait_begun(&job);
     for (int i = 0; i < STEPS; i++) {
         const uint32_t size = (uint32_t)sizes[i + 1];
@@ -328,7 +328,9 @@ int main(int argc, char **argv)
     loop.bare = WORDS(BENCH_BARE, "loop", LOOP_BYTES, LOOP_ROWS, "4", "8", "4", "2");
     const char *const sweeps = small ? "300" : "40";
     const char *const pause = small ? "5" : "0";
-    heat.pleat = WORDS(BENCH_HEAT, HEAT_OPTIONS);
+    /* it goes on while the new processes are started */
+    const char *const warm_sweeps = small ? "600" : "200";
+    heat.pleat = WORDS(BENCH_HEAT, HEAT_OPTIONS(sweeps));
     heat.bare = WORDS(BENCH_BARE, "heat", n_text, "4", "8", "4", "2");
     heat.bytes = bytes_text;
     heat.rows = n_text;
@@ -336,7 +338,11 @@ int main(int argc, char **argv)
     heat.ways[OPENMPI].pleat = heat.pleat;
     loop.ways[OPENMPI].stopping = heat.ways[OPENMPI].stopping = BENCH_RELAUNCH;
     loop.ways[MPICH].pleat = WORDS(BENCH_MPICH_LOOP, LOOP_OPTIONS);
-    heat.ways[MPICH].pleat = WORDS(BENCH_MPICH_HEAT, HEAT_OPTIONS);
+    heat.ways[MPICH].pleat = WORDS(BENCH_MPICH_HEAT, HEAT_OPTIONS(sweeps));
+    loop.ways[OPENMPI].pleat_warm = loop.pleat;
+    loop.ways[MPICH].pleat_warm = loop.ways[MPICH].pleat;
+    heat.ways[OPENMPI].pleat_warm = WORDS(BENCH_HEAT, HEAT_OPTIONS(warm_sweeps));
+    heat.ways[MPICH].pleat_warm = WORDS(BENCH_MPICH_HEAT, HEAT_OPTIONS(warm_sweeps));
     loop.ways[MPICH].stopping = heat.ways[MPICH].stopping = BENCH_MPICH_RELAUNCH;
     heat.warm_bytes = small ? 0 : 6 * (size_t)state;
     handle_signals();

@@ -18,8 +18,9 @@ enum mpi { OPENMPI, MPICH, MPIS };
 /* With one MPI: relaunching by Pleat, cold and warm, and stopping and starting again without it.
  * Milliseconds. */
 struct ways {
-    const char *const *pleat; /* its command; a NULL in it: this MPI is not there */
-    const char *stopping;     /* the program of the latter */
+    const char *const *pleat;      /* its command; a NULL in it: this MPI is not there */
+    const char *const *pleat_warm; /* likewise, for warm relaunches */
+    const char *stopping;          /* the program of the latter */
     struct bench_series again[STEPS + 1], warm[STEPS + 1], stop[STEPS + 1];
     struct bench_series save[STEPS], processes[STEPS], load[STEPS];
 };
