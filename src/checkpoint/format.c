@@ -169,9 +169,11 @@ int pleat_checkpoint_plan(struct pleat_checkpoint *plan,
 
 void pleat_checkpoint_seal(void *head, uint64_t head_bytes)
 {
-    uint64_t *checksum = (uint64_t *)(void *)((char *)head + offsetof(struct first, checksum));
-    *checksum = 0;
-    *checksum = pleat_checkpoint_hash(head, head_bytes);
+    char *place = (char *)head + offsetof(struct first, checksum);
+    uint64_t checksum = 0;
+    memcpy(place, &checksum, sizeof(checksum));
+    checksum = pleat_checkpoint_hash(head, head_bytes);
+    memcpy(place, &checksum, sizeof(checksum));
 }
 
 void pleat_checkpoint_encode(const struct pleat_checkpoint *checkpoint, void *head)

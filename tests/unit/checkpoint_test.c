@@ -187,6 +187,7 @@ static void test_the_old_one_stays_until_the_new_one_is_whole(void **state)
     assert_true(exists(part));
     check_content(1);
     pleat_checkpoint_close(&writer, true);
+    pleat_checkpoint_finish(&plan);
     begin(&plan, &writer); /* given up: its own part is removed */
     pleat_checkpoint_finish(&plan);
     pleat_checkpoint_close(&writer, false);
