@@ -28,6 +28,8 @@ static const char usage[] =
     "  --announce       ask before each adaptation point whether a resize comes there, and check "
     "it\n"
     "  --limit FILE     at most as many ranks as the number in FILE, where there is such a file\n"
+    "  --sizes LEAST:MOST:SIZES   the numbers of ranks that it can use, for example 2:5: or "
+    "1:0:powers\n"
     "Answering offers (default: accept all):\n"
     "  --accept LIST    accept only sizes in LIST, for example 1,2,4,8\n"
     "  --greedy         answer with more than was offered\n"
@@ -42,7 +44,7 @@ static const char usage[] =
 struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
-    const char *accept, *pauses, *until, *limit;
+    const char *accept, *pauses, *until, *limit, *sizes;
     int loose, announce, greedy, die_joining, mismatch;
 };
 
@@ -57,6 +59,7 @@ enum {
     ACCEPT,
     UNTIL,
     LIMIT,
+    SIZES,
     DIE_AT,
     DIE_RANK,
     STUCK_AT,
@@ -84,6 +87,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"accept", 1, NULL, ACCEPT},
                                    {"until", 1, NULL, UNTIL},
                                    {"limit", 1, NULL, LIMIT},
+                                   {"sizes", 1, NULL, SIZES},
                                    {"greedy", 0, &o->greedy, 1},
                                    {"die-at", 1, NULL, DIE_AT},
                                    {"die-rank", 1, NULL, DIE_RANK},
@@ -114,6 +118,8 @@ static void read_options(int argc, char **argv, struct options *o)
             o->until = optarg;
         else if (c == LIMIT)
             o->limit = optarg;
+        else if (c == SIZES)
+            o->sizes = optarg;
         else if (c == DIE_AT)
             o->die_at = app_number("die-at", optarg, 0, most);
         else if (c == DIE_RANK)
@@ -239,6 +245,20 @@ static void say_limit(struct pleat_session *session, const struct options *o)
     fclose(file);
 }
 
+/* Says which numbers of ranks it can use (--sizes). */
+static void say_sizes(struct pleat_session *session, const struct options *o)
+{
+    struct pleat_error err;
+    char *end;
+    if (!o->sizes)
+        return;
+    long least = strtol(o->sizes, &end, 10);
+    long most = *end == ':' ? strtol(end + 1, &end, 10) : 0;
+    if (*end != ':' ||
+        pleat_session_limits(session, (int)least, (int)most, end[1] ? end + 1 : NULL, &err))
+        app_give_up("cannot say which sizes it can use", &err);
+}
+
 int main(int argc, char **argv)
 {
     struct options o;
@@ -268,19 +288,20 @@ int main(int argc, char **argv)
     if (o.announce && pleat_session_announce(session, &err))
         app_give_up("cannot announce resizes", &err);
     say_limit(session, &o);
+    say_sizes(session, &o);
     int begun = pleat_session_begin(session, &err);
     if (begun < 0)
         return app_not_begun(session, &err);
     if (begun == PLEAT_STARTED) {
         fill(rows, words);
-    } else {
+    } else if (begun == PLEAT_JOINED) {
         counters[1]++;
         counters[2] += check(session, rows, &o, words);
     }
 
     struct app_tally tally;
     app_tally_open(&tally, session, begun);
-    int what = PLEAT_SAME;
+    int what = begun == PLEAT_LEAVE ? PLEAT_LEAVE : PLEAT_SAME;
     while (what != PLEAT_LEAVE && goes_on(session, &o, counters)) {
         app_pause(pause_of(&o, pleat_session_size(session)));
         misbehave(session, &o, counters[0]);

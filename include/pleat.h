@@ -53,6 +53,7 @@ enum pleat_begin {
      * program was started again, at another size or from a checkpoint (then every rank gets this)
      */
     PLEAT_JOINED = 2
+    /* or PLEAT_LEAVE: the program has no use for this rank (pleat_session_limits) */
 };
 
 /* What an adaptation point did. */
@@ -81,8 +82,11 @@ static inline int pleat_session_create(struct pleat_session **session,
 /* Begins, when all values and rows are registered. Returns an enum pleat_begin, or a negative code:
  * then the rank cannot take part and must end. A rank that joins and gets a negative code finishes
  * the session, calls MPI_Finalize and exits with 0 (with another exit code mpirun would end all
- * ranks); the ranks that run already go on without the new ones. PLEAT_E_INVALID: the ranks have
- * registered different data; the text has the first difference. */
+ * ranks); the ranks that run already go on without the new ones. After pleat_session_limits a rank
+ * that is too many gets PLEAT_LEAVE, and ends as one that was released at an adaptation point; for
+ * the others communicator, size and local rows may have changed. PLEAT_E_TOOBIG: the program has
+ * said that it needs more ranks than there are; PLEAT_E_INVALID: the
+ * ranks have registered different data, and the text has the first difference. */
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* An adaptation point: a place in the outer loop, passed once in each iteration, where the
@@ -113,6 +117,27 @@ int pleat_session_pending(const struct pleat_session *session);
  * 0. */
 int pleat_session_limit(struct pleat_session *session, int most,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Says which numbers of ranks this program can use: at least `least` (0 or 1: any), at most `most`
+ * (0: any), and of these the sizes that the text `sizes` names: "any" (also NULL), "powers" (1, 2,
+ * 4, ...), "squares", "grids" (r x r and r x (r+1)), "multiples:N", or a list such as "2,4,6". May
+ * be called any number of times between create and finish, by all ranks; rank 0's call counts; no
+ * communication. Called before pleat_session_begin, the start obeys it: ranks that are too many
+ * leave there, with or without Pleat. From then on the program is offered only such sizes, and
+ * one that has another size is shrunk soon to the next smaller one. It replaces what was said
+ * before with this or pleat_session_limit. If the whole program is started again it must say it
+ * again. PLEAT_E_INVALID: the limits contradict each other; PLEAT_E_TOOBIG: the list is too long
+ * (1024 sizes, 1023 characters); PLEAT_E_NOMEM. */
+int pleat_session_limits(struct pleat_session *session, int least, int most, const char *sizes,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Returns whether the program can use this number of ranks. */
+typedef int (*pleat_size_test)(int ranks, void *arg);
+
+/* The same, with the list of all sizes that a function accepts. It is called for every number from
+ * 1 to the number of ranks that the job can have at most, before this returns. */
+int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accepts, void *arg,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Ends the session and frees its rows, so the local data are gone. Collective over the current
  * ranks; a rank that was told to leave calls it on its own. MPI_Finalize comes after it. Accepts

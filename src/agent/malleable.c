@@ -2,14 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/log.h"
 #include "agent/notify.h"
 #include "agent/owner.h"
 #include "agent/relaunch_plan.h"
 #include "agent/succession.h"
+#include "model/sizes.h"
 #include "shm/mailbox-rank.h"
 
 /* ---- life ---- */
@@ -61,6 +64,8 @@ int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *
     malleable->unbegun = false;
     int result =
         pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    malleable->limits_seen = UINT32_MAX;
+    malleable->fitted = malleable->unable = false;
     if (!result)
         result = pleat_state_store_init(&malleable->state, err);
     if (result)
@@ -71,8 +76,10 @@ int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *
 void pleat_malleable_shut(struct pleat_malleable *malleable)
 {
     malleable->posted = malleable->unbegun = malleable->told_anything = false;
+    const struct pleat_mailbox_limits none = {0};
     if (!malleable->stopped)
-        pleat_malleable_limit(malleable, 0); /* the limit was that of the program that ended */
+        pleat_malleable_limit(malleable,
+                              &none); /* the limits were those of the program that ended */
     pleat_leavers_drop(malleable->leaving);
     malleable->leaving = NULL;
     close_mailbox(malleable);
@@ -89,21 +96,52 @@ void pleat_malleable_abandon(struct pleat_malleable *malleable)
     pleat_relaunch_drop(malleable->run);
 }
 
+/* The sizes as processors; "any" where they make no sense: the application may have written
+ * anything. */
+static void add_sizes(const struct pleat_run *run, const char *text, struct pleat_string *out)
+{
+    struct pleat_sizes sizes;
+    struct pleat_size_list list = {0};
+    struct pleat_error err;
+    int code = pleat_sizes_parse(text[0] ? text : "any", &sizes, &list, &err);
+    int32_t times = (int32_t)pleat_run_processors(run, 1);
+    if (!code && sizes.kind == PLEAT_SIZES_ANY)
+        pleat_string_add(out, "any"); /* what its user says of processors for a process holds */
+    else if (!code)
+        code = pleat_sizes_scale(&sizes, times, (int32_t)run->malleable->max_ranks, out, &err);
+    if (code) {
+        pleat_log("run %" PRIu64 " (job %s): what it says of its sizes: %s", run->id, run->job,
+                  err.text);
+        out->length = 0;
+        pleat_string_add(out, "any");
+    }
+    pleat_array_finish(&list);
+}
+
 void pleat_malleable_tell_limit(const struct pleat_malleable *malleable)
 {
     const struct pleat_run *run = malleable->run;
-    uint32_t most = malleable->declared; /* the application may have written any number */
-    most = most < malleable->max_ranks ? most : malleable->max_ranks;
-    pleat_agent_notify(run->agent, "limit",
-                       json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "processors",
-                                 (json_int_t)pleat_run_processors(run, most)));
+    struct pleat_string sizes = {0};
+    uint32_t room = malleable->max_ranks;
+    uint32_t most = malleable->limits.most < room ? malleable->limits.most : room;
+    uint32_t least = malleable->limits.least < room ? malleable->limits.least : room;
+    add_sizes(run, malleable->limits.sizes, &sizes);
+    if (!sizes.failed)
+        pleat_agent_notify(run->agent, "limit",
+                           json_pack("{s:I, s:I, s:I, s:s}", "run", (json_int_t)run->id,
+                                     "processors", (json_int_t)pleat_run_processors(run, most),
+                                     "least",
+                                     (json_int_t)(least > 1 ? pleat_run_processors(run, least) : 0),
+                                     "sizes", sizes.text));
+    pleat_string_finish(&sizes);
 }
 
-void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most)
+void pleat_malleable_limit(struct pleat_malleable *malleable,
+                           const struct pleat_mailbox_limits *limits)
 {
-    if (most == malleable->declared)
+    if (!memcmp(limits, &malleable->limits, sizeof(*limits)))
         return;
-    malleable->declared = most;
+    malleable->limits = *limits;
     pleat_malleable_tell_limit(malleable);
 }
 
@@ -147,6 +185,8 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
     malleable->unbegun = pleat_state_store_held(&malleable->state, &header) == 0;
     int result =
         pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    malleable->limits_seen = UINT32_MAX;
+    malleable->fitted = malleable->unable = false;
     if (!result && malleable->unbegun)
         pleat_mailbox_resume(malleable->mailbox, header.generation);
     return result;
@@ -160,6 +200,8 @@ void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_m
     malleable->fd = fd;
     malleable->unbegun = true;
     malleable->told_anything = false;
+    malleable->limits_seen = UINT32_MAX;
+    malleable->fitted = malleable->unable = false;
 }
 
 void pleat_malleable_pause(struct pleat_malleable *malleable)
@@ -214,5 +256,5 @@ uint32_t pleat_malleable_processes(const struct pleat_malleable *malleable)
         return 0;
     struct pleat_mailbox_status status;
     pleat_mailbox_status(malleable->mailbox, &status);
-    return status.attached ? status.size : 0;
+    return status.attached ? pleat_malleable_size(malleable, &status) : 0;
 }

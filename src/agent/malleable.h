@@ -34,9 +34,12 @@ struct pleat_malleable {
     int bell[2];
     uv_poll_t doorbell;
     struct pleat_state_store state;
-    bool stopped;      /* its descriptors and its state were released */
-    uint32_t declared; /* the most ranks that it can use, as was told; 0: any number */
-    bool cold;         /* relaunches of it are cold: new processes did not come up beside the old */
+    bool stopped; /* its descriptors and its state were released */
+    bool cold;    /* relaunches of it are cold: new processes did not come up beside the old */
+    struct pleat_mailbox_limits limits; /* which numbers of ranks it can use, as was told */
+    uint32_t limits_seen;               /* of this mailbox: status.limits then */
+    bool unable;                        /* it was told that the program cannot begin */
+    bool fitted;  /* the ranks for which it had no use when it began are dealt with */
     bool unbegun; /* its ranks were started from a state, and have not said yet that they go on */
 
     enum pleat_request_kind kind;
@@ -85,11 +88,19 @@ void pleat_malleable_destroy(struct pleat_malleable *malleable);
  * *why gets the library's words, where there are any. */
 bool pleat_malleable_is_broken(const struct pleat_malleable *malleable, struct pleat_error *why);
 
+/* Number of ranks, with those for which the application had no use when it began, until a resize
+ * has given their processors back. */
+static inline uint32_t pleat_malleable_size(const struct pleat_malleable *malleable,
+                                            const struct pleat_mailbox_status *status)
+{
+    return malleable->fitted ? status->size : status->size + status->surplus;
+}
 /* Number of ranks of the application now; 0 before it has attached. */
 uint32_t pleat_malleable_processes(const struct pleat_malleable *malleable);
-/* Tells the most ranks that the application can use (0: any number), where that has changed. */
-void pleat_malleable_limit(struct pleat_malleable *malleable, uint32_t most);
-/* Tells that limit again. */
+/* Tells which numbers of ranks the application can use, where that has changed. */
+void pleat_malleable_limit(struct pleat_malleable *malleable,
+                           const struct pleat_mailbox_limits *limits);
+/* Tells these limits again. */
 void pleat_malleable_tell_limit(const struct pleat_malleable *malleable);
 /* Drops the outstanding request, and new processes that were started for it: no outcome of it is
  * told. */

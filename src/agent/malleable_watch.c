@@ -56,12 +56,13 @@ static void tell_progress(struct pleat_malleable *malleable)
         return;
     malleable->told = now;
     malleable->told_anything = true;
-    pleat_agent_notify(malleable->run->agent, "progress",
-                       json_pack("{s:I, s:I, s:o, s:o, s:b}", "run", (json_int_t)malleable->run->id,
-                                 "processes",
-                                 (json_int_t)pleat_run_processors(malleable->run, now.size),
-                                 "iteration", pleat_outcome_number(now.iteration), "iteration_us",
-                                 pleat_outcome_number(now.iteration_ns / 1000), "attached", true));
+    pleat_agent_notify(
+        malleable->run->agent, "progress",
+        json_pack(
+            "{s:I, s:I, s:o, s:o, s:b}", "run", (json_int_t)malleable->run->id, "processes",
+            (json_int_t)pleat_run_processors(malleable->run, pleat_malleable_size(malleable, &now)),
+            "iteration", pleat_outcome_number(now.iteration), "iteration_us",
+            pleat_outcome_number(now.iteration_ns / 1000), "attached", true));
 }
 
 static void on_progress(uv_timer_t *timer)

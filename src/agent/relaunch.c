@@ -57,14 +57,15 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
     cost.processes_ns =
         cost.total_ns -
         (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
-    pleat_malleable_applied(run->malleable, status->size, &cost,
+    uint32_t size = pleat_malleable_size(run->malleable, status);
+    pleat_malleable_applied(run->malleable, size, &cost,
                             status->loaded ? "" : "it began from its beginning, not its state");
-    if (status->size < before && run->succession) { /* old processes are still leaving */
+    if (size < before && run->succession) { /* old processes are still leaving */
         run->succession->vacates = true;
         run->succession->resize = resize;
-        run->succession->processes = status->size;
-    } else if (status->size < before) {
-        pleat_leavers_tell(run, resize, status->size);
+        run->succession->processes = size;
+    } else if (size < before) {
+        pleat_leavers_tell(run, resize, size);
     }
     pleat_bind_tasks(run);
 }

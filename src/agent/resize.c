@@ -6,6 +6,7 @@
 #include "agent/checkpoint.h"
 #include "agent/launching.h"
 #include "agent/log.h"
+#include "agent/notify.h"
 #include "agent/owner.h"
 #include "agent/relaunch.h"
 #include "agent/settle.h"
@@ -29,26 +30,53 @@ static void answered(struct pleat_malleable *malleable, const struct pleat_mailb
                   (json_int_t)pleat_run_processors(malleable->run, (uint32_t)status->accepted)));
 }
 
-static void applied(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
+/* The request is done: the application runs on `processes` now. Ranks from `first` on leave. */
+static void done(struct pleat_malleable *malleable, uint32_t processes, uint32_t first,
+                 const struct pleat_mailbox_cost *cost, const char *warning)
 {
-    char warning[256];
     uint64_t resize = malleable->request.resize;
     struct pleat_leavers *leaving = malleable->leaving;
     malleable->leaving = NULL;
-    pleat_mailbox_failure(malleable->mailbox, warning, sizeof(warning));
-    pleat_mailbox_acknowledge(malleable->mailbox);
-    pleat_malleable_applied(malleable, status->size, &status->cost, warning);
-    if (status->size >= malleable->size_before) {
+    malleable->fitted = true;
+    pleat_malleable_applied(malleable, processes, cost, warning);
+    if (processes >= malleable->size_before) {
         pleat_leavers_drop(leaving);
         return;
     }
     if (!leaving) /* when the shrink was posted memory had run out: tried again */
-        leaving = pleat_leavers_open(malleable->run, malleable->mailbox, status->size,
-                                     malleable->size_before - status->size);
+        leaving = pleat_leavers_open(malleable->run, malleable->mailbox, first,
+                                     malleable->size_before - first);
     if (leaving)
-        pleat_leavers_watch(leaving, &malleable->watched, resize, status->size);
+        pleat_leavers_watch(leaving, &malleable->watched, resize, processes);
     else
         pleat_log("run %" PRIu64 ": no memory to see its processes leave", malleable->run->id);
+}
+
+static void applied(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
+{
+    char warning[256];
+    pleat_mailbox_failure(malleable->mailbox, warning, sizeof(warning));
+    pleat_mailbox_acknowledge(malleable->mailbox);
+    done(malleable, status->size, status->size, &status->cost, warning);
+}
+
+/* When the application began it had no use for some ranks, which left (pleat_session_limits). The
+ * core shrinks it soon, as it is told these limits: that is done already. A request that crosses
+ * with this and is for more processors than it had is refused. Returns whether the request was
+ * dealt with. */
+static bool has_fitted(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
+{
+    const struct pleat_mailbox_request *request = &malleable->request;
+    const struct pleat_mailbox_cost none = {0};
+    if (malleable->fitted || !status->surplus || malleable->kind != PLEAT_REQUEST_RESIZE ||
+        request->relaunch || request->target < status->size)
+        return false;
+    if (request->target >= malleable->size_before)
+        pleat_malleable_failed(malleable,
+                               "the program has said that it cannot use as many as it has");
+    else
+        done(malleable, request->target, status->size, &none, "");
+    return true;
 }
 
 /* Decides whether a resize is a relaunch. For a script that is known only now, since it may launch
@@ -74,7 +102,9 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
     const struct pleat_mailbox_request *request = &malleable->request;
     int result;
     choose_way(malleable);
-    malleable->size_before = status->size;
+    malleable->size_before = pleat_malleable_size(malleable, status);
+    if (has_fitted(malleable, status))
+        return;
     if (malleable->kind == PLEAT_REQUEST_ASK) {
         result = pleat_mailbox_ask(malleable->mailbox, request);
     } else {
@@ -85,7 +115,7 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
         if (request->target < status->size && !request->relaunch && !malleable->leaving)
             malleable->leaving =
                 pleat_leavers_open(malleable->run, malleable->mailbox, request->target,
-                                   status->size - request->target);
+                                   malleable->size_before - request->target);
         result = pleat_mailbox_post(malleable->mailbox, request);
     }
     if (result == 0)
@@ -154,7 +184,7 @@ static void look_at_posted(struct pleat_malleable *malleable,
         break;
     case PLEAT_MAILBOX_SAVED:
         if (malleable->run->relaunch) {
-            pleat_relaunch_saved(malleable->run, status->size, &status->cost);
+            pleat_relaunch_saved(malleable->run, malleable->size_before, &status->cost);
             (void)pleat_warm_hand_over(malleable->run);
         } else {
             pleat_malleable_failed(malleable, overwritten);
@@ -173,6 +203,33 @@ static void look_at_posted(struct pleat_malleable *malleable,
     }
 }
 
+/* The program says why it cannot begin, for example on so few processors: it ends. */
+static void tell_unable(struct pleat_malleable *malleable)
+{
+    char text[256];
+    pleat_mailbox_failure(malleable->mailbox, text, sizeof(text));
+    if (malleable->unable || !text[0])
+        return;
+    malleable->unable = true;
+    pleat_log("run %" PRIu64 " (job %s): it cannot begin: %s", malleable->run->id,
+              malleable->run->job, text);
+    pleat_agent_notify(malleable->run->agent, "warning",
+                       json_pack("{s:I, s:o}", "run", (json_int_t)malleable->run->id, "text",
+                                 pleat_json_text(text)));
+}
+
+/* An application that was started again says its limits anew before it begins. */
+static void look_at_limits(struct pleat_malleable *malleable,
+                           const struct pleat_mailbox_status *status)
+{
+    struct pleat_mailbox_limits limits;
+    if (status->limits == malleable->limits_seen ||
+        pleat_mailbox_get_limits(malleable->mailbox, &limits))
+        return;
+    malleable->limits_seen = status->limits;
+    pleat_malleable_limit(malleable, &limits);
+}
+
 void pleat_malleable_look(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status status;
@@ -182,9 +239,10 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     pleat_mailbox_status(malleable->mailbox, &status);
     if (status.begun)
         malleable->unbegun = false;
-    /* an application that was started again declares its limit anew before it begins */
     if (status.begun)
-        pleat_malleable_limit(malleable, status.limit);
+        look_at_limits(malleable, &status);
+    else if (!malleable->unbegun)
+        tell_unable(malleable);
     if (pleat_wish_look(malleable, &status))
         return;
     if (malleable->kind == PLEAT_REQUEST_NONE && !relaunch && status.attached &&
@@ -200,7 +258,7 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
             pleat_relaunch_begun(malleable->run, &status);
     } else if (malleable->posted) {
         look_at_posted(malleable, &status);
-    } else if (status.attached && !malleable->unbegun &&
+    } else if (status.begun && !malleable->unbegun && /* the ranks that stay are known */
                !withdraw_if_finished(malleable, &status) && is_prepared(malleable, &status)) {
         post(malleable, &status);
     }

@@ -67,7 +67,7 @@ static bool has_failed(const struct pleat_run *run, const struct pleat_mailbox_s
                               text[0] ? ": " : "", text);
     } else if (coming->begun || coming->finished) {
         (void)pleat_error_set(why, PLEAT_E_STATE, "they do not wait for the state");
-    } else if (coming->attached && coming->size != relaunch->processes) {
+    } else if (coming->attached && coming->size + coming->surplus != relaunch->processes) {
         (void)pleat_error_set(why, PLEAT_E_STATE,
                               "there are %" PRIu32 " of them instead of %" PRIu32, coming->size,
                               relaunch->processes);

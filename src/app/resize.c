@@ -203,7 +203,8 @@ static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
     session->size = size;
     session->busy_ns = 0;
     session->busy_count = 0;
-    pleat_mailbox_publish(&session->self, 0, 0);
+    if (session->mailbox)
+        pleat_mailbox_publish(&session->self, 0, 0);
 }
 
 static int grow(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
@@ -241,11 +242,14 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     return 0;
 }
 
-static int shrink(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
-                  struct pleat_error *err)
+/* in_data: as far as the session's objects are in the data file. Those of a program that goes on
+ * from a state are not before that is loaded. */
+static int shrink(struct pleat_session *session, int target, bool in_data,
+                  struct pleat_mailbox_cost *cost, struct pleat_error *err)
 {
     int64_t start = pleat_clock_monotonic_ns();
-    const struct pleat_change change = change_to(session, session->comm, session->size, target);
+    struct pleat_change change = change_to(session, session->comm, session->size, target);
+    change.in_data = change.in_data && in_data;
     int code = move_all(session, &change, 0, err);
     cost->bytes = moved_bytes(session, &change);
     if (code)
@@ -273,6 +277,7 @@ struct order {
     int target; /* number of ranks; below 1: the mailbox is damaged */
     int relaunch;
     int checkpoint; /* enum pleat_mailbox_checkpoint */
+    int unusable;   /* the program said meanwhile that it cannot use so many ranks */
 };
 
 /* Whether everything in the data file could be loaded at another size. */
@@ -297,6 +302,8 @@ static int read_order(struct pleat_session *session, struct order *order,
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
         order->checkpoint = (int)request.checkpoint;
+        order->unusable = order->target > session->size &&
+                          pleat_own_limits_floor(&session->limits, order->target) != order->target;
     }
     if (session->rank == 0 && order->target && !order->checkpoint) {
         bool copy = !order->relaunch && order->target == session->size;
@@ -348,7 +355,35 @@ static int perform(struct pleat_session *session, int target, struct pleat_mailb
     if (target > session->size)
         return grow(session, target, cost, err);
     if (target < session->size)
-        return shrink(session, target, cost, err);
+        return shrink(session, target, true, cost, err);
+    return 0;
+}
+
+int pleat_resize_fit(struct pleat_session *session, int fits, struct pleat_error *err)
+{
+    struct pleat_mailbox_cost cost = {0};
+    struct pleat_error why = {0};
+    MPI_Errhandler handler;
+    int before = session->size;
+    int code = pleat_mpi_quiet_begin(session->comm, &handler, &why);
+    if (!code)
+        code = shrink(session, fits, !session->resumed, &cost, &why);
+    pleat_mpi_quiet_end(session->comm, &handler);
+    if (code) {
+        session->state = PLEAT_SESSION_BROKEN;
+        if (session->mailbox && session->rank == 0)
+            pleat_mailbox_cannot_begin(&session->self, why.text);
+        if (err)
+            *err = why;
+        return why.code ? why.code : PLEAT_E_MPI;
+    }
+    if (session->comm == MPI_COMM_NULL) {
+        session->state = PLEAT_SESSION_LEAVING;
+        session->rank = -1;
+        return PLEAT_LEAVE;
+    }
+    if (session->mailbox && session->rank == 0)
+        pleat_mailbox_fit(&session->self, (uint32_t)fits, (uint32_t)(before - fits));
     return 0;
 }
 
@@ -436,6 +471,11 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
     }
     if (order.target < 1) {
         pleat_error_set(&outcome->why, PLEAT_E_CORRUPT, "the mailbox asks for an impossible size");
+        return REFUSED;
+    }
+    if (order.unusable) {
+        pleat_error_set(&outcome->why, PLEAT_E_INVALID,
+                        "the program has said that it cannot use %d ranks", order.target);
         return REFUSED;
     }
     if (saved == 0)

@@ -404,6 +404,16 @@ static int compare(struct pleat_session *session, struct pleat_error *err)
     return failed ? failed : differs;
 }
 
+/* Ranks of which the program can make no use leave: PLEAT_LEAVE. */
+static int begin_fitting(struct pleat_session *session, struct pleat_error *err)
+{
+    int fits = session->size;
+    int code = pleat_session_fit(session, &fits, err);
+    if (code)
+        session->state = PLEAT_SESSION_BROKEN;
+    return code || fits == session->size ? code : pleat_resize_fit(session, fits, err);
+}
+
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
 {
     if (session->state != PLEAT_SESSION_OPEN)
@@ -411,6 +421,8 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
     int code = compare(session, err);
     if (!code)
         code = begin_announcing(session, err);
+    if (!code && !session->joiner)
+        code = begin_fitting(session, err);
     if (code)
         return code;
     if (session->joiner)
@@ -506,6 +518,7 @@ void pleat_session_finish(struct pleat_session *session)
         session->objects = next;
     }
     pleat_array_finish(&session->values);
+    pleat_own_limits_finish(&session->limits);
     free(session->packed);
     pleat_from_close(session);
     if (session->doorbell >= 0)

@@ -9,6 +9,7 @@
 
 #include "app/object.h"
 #include "base/array.h"
+#include "model/sizes.h"
 #include "pleat.h"
 #include "shm/mailbox-rank.h"
 #include "shm/state.h"
@@ -18,6 +19,15 @@ struct pleat_value {
     char name[PLEAT_NAME_SIZE];
     void *ptr;
     size_t bytes;
+};
+
+/* Which numbers of ranks the program can use, as it says itself. */
+struct pleat_own_limits {
+    bool said; /* with pleat_session_limits: the start obeys them, too */
+    int least; /* at least 1 once said */
+    int most;  /* 0: any number */
+    struct pleat_sizes sizes;
+    struct pleat_size_list list; /* into which sizes may point */
 };
 
 enum pleat_session_state {
@@ -69,6 +79,7 @@ struct pleat_session {
     uint64_t busy_ns;
     uint64_t busy_count;
 
+    struct pleat_own_limits limits;
     bool announces;
     pleat_offer_callback on_offer;
     void *on_offer_arg;
@@ -117,6 +128,19 @@ uint64_t pleat_session_room(const struct pleat_session *session);
  * PLEAT_E_TOOBIG: there is none left. */
 int pleat_session_window(struct pleat_session *session, uint64_t *window,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- usable.c ---- */
+
+/* The largest number of ranks up to `ranks` that the program can use; 0: none. */
+int pleat_own_limits_floor(const struct pleat_own_limits *limits, int ranks);
+/* The limits as people read them: "at least 2, at most 8, sizes powers". */
+void pleat_own_limits_text(const struct pleat_own_limits *limits, char *text, size_t size);
+void pleat_own_limits_finish(struct pleat_own_limits *limits);
+
+/* Before the ranks begin: finds how many of them the program can use. Collective. *fits: that
+ * number. PLEAT_E_TOOBIG on all ranks: there are fewer than it can use. */
+int pleat_session_fit(struct pleat_session *session, int *fits,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- identity.c ---- */
 
@@ -198,6 +222,10 @@ int pleat_sums_compare(struct pleat_session *session, MPI_Comm comm, bool has_an
 /* Does what was posted, once all ranks are inside. Returns an enum pleat_adapt or a negative code.
  */
 int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Before the ranks begin: those from `fits` on leave. Collective. Returns PLEAT_LEAVE in those, 0
+ * in the others, or a negative code: the session is broken. */
+int pleat_resize_fit(struct pleat_session *session, int fits,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
 /* A joiner's part of a growth. Negative: it was not accepted. */
 int pleat_resize_join(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Called by a joiner that cannot take part, for the reason `code`: tells the ranks that wait for

@@ -1,6 +1,6 @@
 /* What sizes a component may have: checked, and changed by its user; and the largest size that an
  * application says it can use, while it runs. Until the run ends that size is the component's
- * maximum, within the limits that its user asked for. */
+ * maximum, within the limits that its user asked for; likewise the smallest, and its sizes. */
 #include <stdio.h>
 
 #include "core/buffer.h"
@@ -72,23 +72,49 @@ static void limits_changed(struct pleat_core *core, uint32_t component)
     core->wants_pass = true;
 }
 
-/* The user asks for the maximum `asked`: the component gets as much of it as its application can
- * use. Its minimum and sizes are those of the user already. */
-static void declared_apply(struct pleat_core *core, uint32_t index, int32_t asked)
+/* Has the component fewer than it may have, as it gave some back or its application needs more? */
+static bool is_below(const struct pleat_core *core, const struct pleat_component *component)
+{
+    const struct pleat_declaration *said = pleat_view_declaration(&core->view, component);
+    return (component->below || said->declared_least || said->declared_sizes) &&
+           component->processors < pleat_accept_smallest(&core->view, component);
+}
+
+/* The user asks for the limits `least` to `asked`: the component gets as much of that as its
+ * application can use. Its sizes are those that both accept already. */
+static void declared_apply(struct pleat_core *core, uint32_t index, int32_t least, int32_t asked)
 {
     struct pleat_component *component = component_at(core, index);
     struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, index);
+    component->minimum = least;
     component->maximum = asked;
-    if (!said)
-        return;
-    said->asked = said->declared ? asked : 0;
-    if (said->declared == 0 || said->declared >= asked)
-        return;
-    /* the user's minimum holds, and the application must accept some size up to the maximum */
-    int32_t least = pleat_accept_smallest(&core->view, component);
-    int32_t most = pleat_larger(said->declared, pleat_larger(least, 1));
-    if (most < asked)
-        component->maximum = most;
+    if (said) {
+        said->asked = said->declared ? asked : 0;
+        said->asked_least = said->declared_least ? least : 0;
+    }
+    if (said && said->declared != 0 && said->declared < asked) {
+        /* the user's minimum holds, and the application must accept some size up to the maximum */
+        int32_t smallest = pleat_accept_smallest(&core->view, component);
+        int32_t most = pleat_larger(said->declared, pleat_larger(smallest, 1));
+        if (most < asked)
+            component->maximum = most;
+    }
+    if (said && said->declared_least > least)
+        component->minimum = pleat_smaller(said->declared_least, component->maximum);
+    component->below = is_below(core, component);
+}
+
+/* What the component would be if its application had said nothing. */
+static void set_undeclared(const struct pleat_declaration *said, struct pleat_component *component)
+{
+    if (said->declared)
+        component->maximum = said->asked;
+    if (said->declared_least)
+        component->minimum = said->asked_least;
+    if (said->declared_sizes) {
+        component->sizes_kind = said->asked_sizes_kind;
+        component->sizes_parameter = said->asked_sizes_parameter;
+    }
 }
 
 void declared_forget(struct pleat_core *core, uint32_t component)
@@ -96,15 +122,17 @@ void declared_forget(struct pleat_core *core, uint32_t component)
     struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, component);
     if (!said)
         return;
-    if (said->declared)
-        component_at(core, component)->maximum = said->asked;
-    said->declared = said->asked = 0;
+    set_undeclared(said, component_at(core, component));
+    *said = (struct pleat_declaration){.component = component};
 }
 
 int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *component = component_at(core, event->component);
     struct pleat_component wish = *component;
+    /* the user's limits must make sense without what the program says */
+    set_undeclared(pleat_view_declaration(&core->view, component), &wish);
+    int32_t least = wish.minimum;
     wish.minimum = event->u.limits.minimum;
     wish.maximum = event->u.limits.maximum;
     int rc = limits_check(wish.minimum, wish.maximum, err);
@@ -126,8 +154,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
         component->state == PLEAT_RESIZING && component->processors < component->target
             ? component->processors
             : component->target;
-    if (component->state != PLEAT_QUEUED && wish.minimum > certain &&
-        wish.minimum > component->minimum)
+    if (component->state != PLEAT_QUEUED && wish.minimum > certain && wish.minimum > least)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processors, fewer than a minimum of %d: grow it first",
                                certain, wish.minimum);
@@ -139,14 +166,11 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     if (rc)
         return rc;
     tally_out(core, event->component);
-    component->minimum = wish.minimum;
-    declared_apply(core, event->component, wish.maximum);
+    declared_apply(core, event->component, wish.minimum, wish.maximum);
     if (component->initial > wish.maximum)
         component->initial = wish.maximum;
-    if (component->initial && component->initial < component->minimum)
-        component->initial = component->minimum;
-    component->below =
-        component->below && component->processors < pleat_accept_smallest(&core->view, component);
+    if (component->initial && component->initial < wish.minimum)
+        component->initial = wish.minimum;
     tally_in(core, event->component);
     limits_changed(core, event->component);
     return 0;
@@ -226,27 +250,72 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
     return 0;
 }
 
+/* Do the sizes that an application says make sense? */
+static bool are_sizes(const struct pleat_core *core, uint32_t kind, int32_t parameter)
+{
+    if (kind == PLEAT_SIZES_LIST)
+        return parameter >= 0 && (size_t)parameter < core->size_lists.count &&
+               core->size_lists.items[parameter].count > 0;
+    return kind < PLEAT_SIZES_KIND_COUNT && (kind != PLEAT_SIZES_MULTIPLES || parameter >= 1);
+}
+
+static void declare_sizes(struct pleat_component *component, struct pleat_declaration *said,
+                          uint32_t kind, int32_t parameter)
+{
+    if (said->declared_sizes) {
+        component->sizes_kind = said->asked_sizes_kind;
+        component->sizes_parameter = said->asked_sizes_parameter;
+    }
+    said->declared_sizes = kind != PLEAT_SIZES_ANY;
+    said->asked_sizes_kind = said->declared_sizes ? component->sizes_kind : 0;
+    said->asked_sizes_parameter = said->declared_sizes ? component->sizes_parameter : 0;
+    if (!said->declared_sizes)
+        return;
+    component->sizes_kind = (uint8_t)kind;
+    component->sizes_parameter = parameter;
+}
+
+static bool is_news(const struct pleat_view *view, const struct pleat_component *component,
+                    int32_t minimum, int32_t maximum, uint32_t kind, int32_t parameter)
+{
+    const struct pleat_declaration *said = pleat_view_declaration(view, component);
+    if (minimum != said->declared_least || maximum != said->declared ||
+        (kind != PLEAT_SIZES_ANY) != said->declared_sizes)
+        return true;
+    return said->declared_sizes &&
+           (kind != component->sizes_kind || parameter != component->sizes_parameter);
+}
+
 int on_declared(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
     struct pleat_component *component = component_at(core, event->component);
-    int32_t maximum = event->u.declared.maximum;
+    int32_t maximum = event->u.declared.maximum, minimum = event->u.declared.minimum;
+    uint32_t kind = event->u.declared.sizes_kind;
+    int32_t parameter = event->u.declared.sizes_parameter;
     if ((component->state != PLEAT_RUNNING && component->state != PLEAT_RESIZING) ||
         event->u.declared.run != component->run || component->kind != PLEAT_MALLEABLE ||
         pleat_view_folds(component))
         return PLEAT_CORE_STALE; /* the run is over, or its size cannot change */
-    if (maximum < 0 || maximum > PLEAT_SIZE_MAX ||
-        maximum == pleat_view_declaration(&core->view, component)->declared)
+    if (maximum < 0 || maximum > PLEAT_SIZE_MAX || minimum < 0 || minimum > PLEAT_SIZE_MAX ||
+        !are_sizes(core, kind, parameter) ||
+        !is_news(&core->view, component, minimum, maximum, kind, parameter))
         return PLEAT_CORE_STALE;
     struct pleat_declaration *said = side_make(core, SIDE_DECLARATION, event->component);
     if (!said)
         return PLEAT_E_NOMEM;
-    int32_t asked = pleat_view_asked(&core->view, component), before = component->maximum;
+    int32_t most = pleat_view_asked(&core->view, component);
+    int32_t least = pleat_view_asked_least(&core->view, component);
+    const struct pleat_component before = *component;
     tally_out(core, event->component);
     said->declared = maximum;
-    declared_apply(core, event->component, asked);
+    said->declared_least = minimum;
+    declare_sizes(component, said, kind, parameter);
+    declared_apply(core, event->component, least, most);
     tally_in(core, event->component);
-    if (component->maximum != before)
+    if (component->maximum != before.maximum || component->minimum != before.minimum ||
+        component->sizes_kind != before.sizes_kind ||
+        component->sizes_parameter != before.sizes_parameter)
         limits_changed(core, event->component);
     return 0;
 }

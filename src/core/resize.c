@@ -237,6 +237,11 @@ void resize_to_limits(struct pleat_core *core, uint32_t component)
     if (comp->state != PLEAT_RUNNING || comp->kind != PLEAT_MALLEABLE)
         return;
     int32_t largest = pleat_accept_largest(&core->view, comp);
+    if (pleat_view_declaration(&core->view, comp)->declared_sizes && comp->processors <= largest) {
+        /* its application says that it cannot use the size that it has */
+        const struct pleat_sizes sizes = pleat_view_sizes(&core->view, comp);
+        largest = pleat_sizes_floor(&sizes, comp->processors);
+    }
     if (comp->processors > largest && largest >= pleat_accept_smallest(&core->view, comp))
         resize_begin(core, component, largest, comp->processors - largest, true, true, PLEAT_NONE);
 }
@@ -290,7 +295,9 @@ void component_sized(struct pleat_core *core, uint32_t component, int32_t proces
     comp->processors = processors;
     if (!pleat_view_folds(comp))
         comp->processes = processors;
-    comp->below = comp->below && processors < pleat_accept_smallest(&core->view, comp);
+    comp->below = (comp->below || pleat_view_declaration(&core->view, comp)->declared_least ||
+                   pleat_view_declaration(&core->view, comp)->declared_sizes) &&
+                  processors < pleat_accept_smallest(&core->view, comp);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
     if (note) {
         note->u.run.processors = processors;

@@ -75,7 +75,8 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event, struct 
         return 0;
     }
     if (size > resize->to ||
-        size < pleat_accept_smallest(&core->view, component_at(core, component))) {
+        (size < resize->to &&
+         size < pleat_accept_smallest(&core->view, component_at(core, component)))) {
         /* not the size that was told: the deadline goes on */
         resize_warn(core, index);
         return 0;

@@ -99,7 +99,13 @@
 
 #define DECLARATION_MEMBERS(X)                                                                     \
     X(99, declared)                                                                                \
-    X(100, asked)
+    X(100, asked)                                                                                  \
+    X(101, declared_least)                                                                         \
+    X(102, asked_least)                                                                            \
+    X(103, asked_sizes_parameter)                                                                  \
+    X(104, declared_sizes)                                                                         \
+    X(105, asked_sizes_kind)                                                                       \
+    X(106, spare)
 
 #define COALLOCATION_MEMBERS(X)                                                                    \
     X(71, sibling)                                                                                 \

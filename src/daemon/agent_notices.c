@@ -7,6 +7,7 @@
 #include "daemon/agent_link.h"
 #include "daemon/agents.h"
 #include "daemon/checkpoints.h"
+#include "daemon/declared.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/runs.h"
@@ -90,24 +91,6 @@ static void learn_memory(struct daemon *d, struct job *job, const json_t *params
     if (account && memory_kb > account->memory_kb)
         note_make(d, daemon_now_us(d), "memory", job->id,
                   json_pack("{s:I}", "memory_kb", (json_int_t)memory_kb));
-}
-
-/* The application has said how many processors it can use at most. */
-static int learn_limit(struct daemon *d, const struct job *job, uint64_t run, const json_t *params,
-                       struct pleat_error *err)
-{
-    int64_t most = 0;
-    int rc = pleat_get_int(params, "processors", true, 0, PLEAT_SIZE_MAX, &most, err);
-    if (rc)
-        return rc;
-    const struct pleat_component *component = job_component(d, job);
-    if (most == pleat_view_declaration(pleat_core_view(d->core), component)->declared)
-        return 0;
-    struct pleat_event event = {.kind = PLEAT_EV_DECLARED,
-                                .component = job->component,
-                                .u.declared = {.run = run, .maximum = (int32_t)most}};
-    turn_event(d, &event);
-    return 0;
 }
 
 /* An iteration of a folded program is defined as one second of useful processor time, summed over
@@ -199,7 +182,7 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
         return;
     }
     if (!rc && !strcmp(message->method, "limit")) {
-        rc = learn_limit(d, job, (uint64_t)run, message->params, &err);
+        rc = declared_take(d, job, (uint64_t)run, message->params, &err);
     } else if (!rc) {
         learn(d, job, message->method, message->params);
         if (!strcmp(message->method, "warning"))

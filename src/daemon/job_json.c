@@ -4,6 +4,7 @@
 #include "daemon/account.h"
 #include "daemon/accounts.h"
 #include "daemon/daemon.h"
+#include "daemon/declared.h"
 #include "daemon/depend.h"
 #include "daemon/files.h"
 #include "daemon/job_json.h"
@@ -185,6 +186,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "max", json_integer(job_maximum(pleat_core_view(d->core), c)));
     int32_t declared = pleat_view_declaration(pleat_core_view(d->core), c)->declared;
     json_object_set_new(object, "declared_max", declared ? json_integer(declared) : json_null());
+    json_object_set_new(object, "declared", declared_to_json(d, c));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
     json_object_set_new(object, "promised_s",

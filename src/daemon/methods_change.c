@@ -284,7 +284,7 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
     bool folds = pleat_view_folds(component);
     const struct pleat_view *view = pleat_core_view(client->daemon->core);
     const struct pleat_folding *folding = pleat_view_folding(view, component);
-    int64_t minimum = folds ? folding->partition_least : component->minimum;
+    int64_t minimum = folds ? folding->partition_least : pleat_view_asked_least(view, component);
     int64_t maximum = folds ? folding->partition_most : pleat_view_asked(view, component);
     rc = pleat_get_int(params, "min", false, 0, PLEAT_SIZE_MAX, &minimum, err);
     if (!rc)

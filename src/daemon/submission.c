@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/daemon.h"
+#include "daemon/declared.h"
 #include "daemon/depend.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
@@ -11,24 +12,13 @@
 #include "daemon/submission.h"
 #include "daemon/turn_inputs.h"
 
-/* A list that the core has already is not added again; -1: it has none like it. */
-static int32_t find_list(const struct daemon *d, const struct pleat_sizes *sizes)
-{
-    const struct pleat_size_list *lists = pleat_core_view(d->core)->size_lists;
-    for (uint32_t i = 0; i < pleat_core_size_list_count(d->core); i++)
-        if (lists[i].count == sizes->count &&
-            !memcmp(lists[i].items, sizes->list, sizes->count * sizeof(*sizes->list)))
-            return (int32_t)i;
-    return -1;
-}
-
 /* Writes the list of accepted sizes before the submission that refers to it. */
 static int submit_sizes(struct daemon *d, struct input *input, struct pleat_error *err)
 {
     const struct pleat_sizes *sizes = &input->spec->sizes;
     if (sizes->kind != PLEAT_SIZES_LIST)
         return 0;
-    input->event.u.submit.sizes_parameter = find_list(d, sizes);
+    input->event.u.submit.sizes_parameter = size_list_find(d, sizes);
     if (input->event.u.submit.sizes_parameter >= 0)
         return 0;
     input->event.u.submit.sizes_parameter = (int32_t)d->turn.next_size_list;

@@ -6,6 +6,7 @@
 #include "daemon/account.h"
 #include "daemon/daemon.h"
 #include "daemon/decided.h"
+#include "daemon/declared.h"
 #include "daemon/depend.h"
 #include "daemon/job_json.h"
 #include "daemon/jobs.h"
@@ -207,14 +208,15 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
     const struct pleat_component *job = &view->components[component];
     struct pleat_size_answer answer = pleat_why_size(pass, component);
     const struct pleat_site *site = &view->sites[job->site];
-    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "code",
-                     pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
-                     job->cap < PLEAT_SIZE_MAX ? json_integer(job->cap) : json_null(), "least",
-                     pleat_accept_smallest(view, job), "largest", answer.largest, "next",
+    return json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o}",
+                     "code", pleat_size_name(answer.code), "site", d->config.sites[job->site].name,
+                     "cap", job->cap < PLEAT_SIZE_MAX ? json_integer(job->cap) : json_null(),
+                     "least", pleat_accept_smallest(view, job), "largest", answer.largest, "next",
                      answer.next, "free", pleat_plan_idle(pass->plan, job->site), "growable",
                      answer.growable, "threshold", site->threshold, "background", site->background,
                      "waiter", number_of(view, answer.waiter), "until_s",
-                     json_seconds(answer.until_us), "resize", resize_to_json(d, view, job));
+                     json_seconds(answer.until_us), "resize", resize_to_json(d, view, job),
+                     "declared", declared_to_json(d, job));
 }
 
 /* ---- all of it ---- */

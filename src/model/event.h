@@ -226,7 +226,11 @@ struct pleat_event {
         } promise;
         struct {
             uint64_t run;
-            int32_t maximum; /* processors; 0: it has no limit of its own (any more) */
+            int32_t maximum;     /* processors; 0: it has no limit of its own (any more) */
+            int32_t minimum;     /* likewise */
+            uint32_t sizes_kind; /* enum pleat_sizes_kind: its own sizes that are also its user's;
+                                  * ANY: it has none of its own (any more) */
+            int32_t sizes_parameter; /* step, or the number of a list */
         } declared;
         struct {
             uint64_t run;

@@ -153,10 +153,17 @@ struct pleat_folding {
 
 /* What its application said of the present run. */
 struct pleat_declaration {
-    uint32_t component; /* as in pleat_terms */
-    int32_t declared;   /* processors that it can use at most; 0: any number */
-    int32_t asked;      /* with that: the maximum as its user asked, of which the component's
-                         * `maximum` is what the application can use; 0 without */
+    uint32_t component;     /* as in pleat_terms */
+    int32_t declared;       /* processors that it can use at most; 0: any number */
+    int32_t asked;          /* with that: the maximum as its user asked, of which the component's
+                             * `maximum` is what the application can use; 0 without */
+    int32_t declared_least; /* processors that it can use at least; 0: any number */
+    int32_t asked_least;    /* with that: the minimum as its user asked; 0 without */
+    int32_t asked_sizes_parameter; /* with declared_sizes: as its user asked */
+    uint8_t declared_sizes;        /* it has said its sizes: the component's are what is left of its
+                                    * user's */
+    uint8_t asked_sizes_kind;      /* with that: as its user asked */
+    uint8_t spare[2];              /* no padding: tests compare records byte by byte */
 };
 
 /* Of a job of several components, or with files that are brought to where it is placed. */

@@ -178,6 +178,33 @@ int pleat_sizes_parse(const char *text, struct pleat_sizes *sizes, struct pleat_
     return parse_list(text, sizes, list, err);
 }
 
+int pleat_sizes_common(const struct pleat_sizes *a, const struct pleat_sizes *b, int32_t most,
+                       struct pleat_sizes *sizes, struct pleat_size_list *list,
+                       struct pleat_error *err)
+{
+    const struct pleat_sizes *other = a->kind == PLEAT_SIZES_ANY ? b : a;
+    list->count = 0;
+    if ((a->kind == PLEAT_SIZES_ANY || b->kind == PLEAT_SIZES_ANY) &&
+        other->kind != PLEAT_SIZES_LIST) {
+        *sizes = *other;
+        return 0;
+    }
+    for (int32_t n = pleat_sizes_ceil(a, 1); n > 0 && n <= most; n = pleat_sizes_ceil(a, n + 1)) {
+        if (pleat_sizes_floor(b, n) != n)
+            continue;
+        if (list->count == PLEAT_SIZES_LIST_MAX)
+            return pleat_error_set(err, PLEAT_E_TOOBIG, "accepted sizes: at most %d in a list",
+                                   PLEAT_SIZES_LIST_MAX);
+        if (pleat_array_push(list, n))
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    if (!list->count)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no size up to %d is accepted by both", most);
+    *sizes = (struct pleat_sizes){
+        .kind = PLEAT_SIZES_LIST, .list = list->items, .count = (uint32_t)list->count};
+    return 0;
+}
+
 bool pleat_sizes_are_multiples(const struct pleat_sizes *sizes, int32_t step)
 {
     if (sizes->kind == PLEAT_SIZES_MULTIPLES)

@@ -25,6 +25,7 @@ enum pleat_sizes_kind {
     PLEAT_SIZES_KIND_COUNT
 };
 
+#define PLEAT_SIZE_MAX 16777216 /* processors of a site, and of a job */
 #define PLEAT_SIZES_LIST_MAX 1024
 
 struct pleat_sizes {
@@ -56,6 +57,12 @@ PLEAT_ARRAY(pleat_size_list, int32_t);
  * caller's, emptied first), which sizes->list then points into. */
 int pleat_sizes_parse(const char *text, struct pleat_sizes *sizes, struct pleat_size_list *list,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The sizes that both take, in *sizes: all of them, or those up to `most` as a list. The list is
+ * the caller's, emptied first. PLEAT_E_NOTFOUND: there are none; PLEAT_E_TOOBIG: they cannot be
+ * listed. */
+int pleat_sizes_common(const struct pleat_sizes *a, const struct pleat_sizes *b, int32_t most,
+                       struct pleat_sizes *sizes, struct pleat_size_list *list,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Whether all sizes that it takes are multiples of `step` (at least 1). */
 bool pleat_sizes_are_multiples(const struct pleat_sizes *sizes, int32_t step);
 /* Adds, as a text that parse reads, `times` each of the sizes that it takes: at least those up to

@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "model/sizes.h"
 
-#define PLEAT_NONE UINT32_MAX   /* no such index */
-#define PLEAT_NEVER INT64_MAX   /* no such time, microseconds */
-#define PLEAT_SIZE_MAX 16777216 /* processors of a site, and of a job */
+#define PLEAT_NONE UINT32_MAX /* no such index */
+#define PLEAT_NEVER INT64_MAX /* no such time, microseconds */
 #define PLEAT_SITES_MAX 1024
 #define PLEAT_COMPONENTS_MAX 64 /* of a job */
 

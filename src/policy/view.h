@@ -244,6 +244,19 @@ static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,
     return sizes;
 }
 
+/* The same, as its user wants them, whatever its application says. */
+static inline struct pleat_sizes pleat_view_asked_sizes(const struct pleat_view *view,
+                                                        const struct pleat_component *component)
+{
+    const struct pleat_declaration *said = pleat_view_declaration(view, component);
+    struct pleat_component asked = *component;
+    if (said->declared_sizes) {
+        asked.sizes_kind = said->asked_sizes_kind;
+        asked.sizes_parameter = said->asked_sizes_parameter;
+    }
+    return pleat_view_sizes(view, &asked);
+}
+
 /* May the component's processes outnumber its processors? */
 static inline bool pleat_view_folds(const struct pleat_component *component)
 {
@@ -284,12 +297,19 @@ static inline int32_t pleat_view_partition_least(const struct pleat_view *view,
     return least < processes ? least : processes;
 }
 
-/* The maximum of a component as its user asked, whatever its application says. */
+/* Maximum and minimum of a component as its user asked, whatever its application says. */
 static inline int32_t pleat_view_asked(const struct pleat_view *view,
                                        const struct pleat_component *component)
 {
     const struct pleat_declaration *said = pleat_view_declaration(view, component);
     return said->declared ? said->asked : component->maximum;
+}
+
+static inline int32_t pleat_view_asked_least(const struct pleat_view *view,
+                                             const struct pleat_component *component)
+{
+    const struct pleat_declaration *said = pleat_view_declaration(view, component);
+    return said->declared_least ? said->asked_least : component->minimum;
 }
 
 /* The most processors that a component may have by its own limits: a folding one that runs, one for

@@ -108,6 +108,7 @@ int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
         return PLEAT_E_TOOBIG;
     atomic_store(&mailbox->segment->size, size);
     atomic_store(&mailbox->segment->finished, 0);
+    atomic_store(&mailbox->segment->surplus, 0);
     uint64_t word = atomic_load(&mailbox->segment->word);
     /* the resize was announced to the ranks of an earlier program */
     if (pleat_word_state(word) == PLEAT_WORD_DROPPED)
@@ -279,6 +280,7 @@ void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uin
                            const struct pleat_mailbox_cost *cost, const char *warning)
 {
     write_outcome(self, before, cost, warning);
+    atomic_store(&self->mailbox->segment->surplus, 0);
     atomic_store(&self->mailbox->segment->size, size);
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_APPLIED);
 }
@@ -302,12 +304,6 @@ void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text)
 {
     write_text(self->mailbox->segment, text);
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_FAILED);
-}
-
-void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most)
-{
-    if (atomic_exchange(&self->mailbox->segment->limit, most) != most)
-        pleat_mailbox_ring(self);
 }
 
 void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost)

@@ -89,6 +89,11 @@ struct pleat_mailbox_segment {
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     /* written by the agent, before the word refers to it: where the checkpoint is to be written */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
+    /* what the program says of itself, written by rank 0 */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t limits; /* counts changes; odd during one */
+    _Atomic uint32_t least;
+    _Atomic uint32_t surplus; /* ranks that left when it began */
+    _Atomic uint64_t sizes[PLEAT_MAILBOX_SIZES / 8];
     struct pleat_mailbox_slot slots[];
 };
 
@@ -120,6 +125,16 @@ int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t 
 
 /* Rank 0, at any time: from now on the application can use `most` ranks at most; 0: any number. */
 void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most);
+
+/* Rank 0, at any time: from now on the application can use `least` to `most` ranks (0: any number),
+ * of the sizes that a text names as model/sizes.h reads it, "" for any; it is shorter than
+ * PLEAT_MAILBOX_SIZES. */
+void pleat_mailbox_limits(struct pleat_mailbox_rank *self, uint32_t least, uint32_t most,
+                          const char *sizes);
+/* Rank 0, before the ranks begin: the last `surplus` of them leave, `size` stay. */
+void pleat_mailbox_fit(struct pleat_mailbox_rank *self, uint32_t size, uint32_t surplus);
+/* The most ranks for which there is room. */
+uint32_t pleat_mailbox_room(const struct pleat_mailbox *mailbox);
 
 /* Rank 0, before anything else: the generation of the state to go on from; 0: none. Only the first
  * call gets it. */

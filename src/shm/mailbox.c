@@ -227,6 +227,10 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->limit = atomic_load(&segment->limit);
     status->waits = atomic_load(&segment->waits) != 0;
     status->written = atomic_load(&segment->written);
+    status->limits = atomic_load(&segment->limits);
+    uint32_t surplus = atomic_load(&segment->surplus);
+    status->surplus =
+        surplus <= mailbox->max_ranks - status->size ? surplus : mailbox->max_ranks - status->size;
     for (uint32_t rank = 0; rank < status->size; rank++) {
         status->waiting += atomic_load(&segment->slots[rank].waiting) == 1;
         uint64_t iteration = atomic_load(&segment->slots[rank].iteration);

@@ -95,10 +95,20 @@ struct pleat_mailbox_status {
     uint32_t waiting;      /* number of ranks that wait, of `size` */
     uint32_t limit;        /* the most ranks that it can use, as it says; 0: any number */
     uint64_t written;      /* the iteration of the last checkpoint */
+    uint32_t limits;       /* counts what it said of that and of pleat_mailbox_limits */
+    uint32_t surplus;      /* ranks above `size` that left when it began: it had no use for them */
     uint64_t iteration;    /* of the slowest rank */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far, of rank 0; 0: not known
                               yet */
     struct pleat_mailbox_cost cost;
+};
+
+#define PLEAT_MAILBOX_SIZES 1024
+
+/* The numbers of ranks that the application can use, as it says. */
+struct pleat_mailbox_limits {
+    uint32_t least, most;            /* 0: any number */
+    char sizes[PLEAT_MAILBOX_SIZES]; /* ends with NUL; "": any. Whatever the application wrote */
 };
 
 /* ---- the agent's side ---- */
@@ -136,6 +146,9 @@ int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
  * SAVED it changes nothing. */
 void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox);
 void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mailbox_status *status);
+/* PLEAT_E_BUSY: it is writing them; it rings when it has. */
+int pleat_mailbox_get_limits(const struct pleat_mailbox *mailbox,
+                             struct pleat_mailbox_limits *limits) PLEAT_MUST_CHECK;
 /* The text that the library left: why the last request FAILED, or why the ranks could not begin
  * from the state; in phase ENTERED what broke; in phase APPLIED why no state could be saved. Ends
  * with NUL, may be empty. It comes from the application's memory, so anything but printable ASCII

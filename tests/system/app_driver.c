@@ -76,7 +76,7 @@ static void relaunch_walk_by(const int *sizes,
         APP_CHECK(&job, job.saved.bytes == before.cost.bytes);
         APP_CHECK(&job, after.loaded && after.cost.load_ns > 0);
         APP_CHECK(&job, after.cost.bytes == before.cost.bytes);
-        APP_CHECK(&job, after.size == (uint32_t)*sizes);
+        APP_CHECK(&job, after.size + after.surplus == (uint32_t)*sizes);
         APP_CHECK(&job, after.iteration >= job.saved.iteration);
         printf("%u -> %u: save %.1f ms, load %.1f ms\n", before.size, after.size,
                (double)before.cost.save_ns / 1e6, (double)after.cost.load_ns / 1e6);
@@ -86,6 +86,14 @@ static void relaunch_walk_by(const int *sizes,
 static void relaunch_walk(const int *sizes)
 {
     relaunch_walk_by(sizes, app_job_relaunch);
+}
+
+static void check_failure(const char *part)
+{
+    char text[192];
+    pleat_mailbox_failure(job.mailbox, text, sizeof(text));
+    if (!strstr(text, part))
+        app_job_fail(&job, "the mailbox says '%s', not '%s'", text, part);
 }
 
 static void end_well(void)
@@ -182,6 +190,64 @@ static void matmul(void)
     start(2, WORDS(programs[2], "--n", "96", "--iterations", "800", "--pause", "10"));
     walk((const int[]){4, 3, 6, 1, 2, 0});
     end_well();
+}
+
+/* ---- limits that the program says itself ---- */
+
+/* Ranks that are too many at the start leave there; later sizes are those of the program. */
+static void limits_at_the_start(void)
+{
+    struct pleat_mailbox_limits limits;
+    const struct app_job_options options = {.ranks = 7, .mpich = mpich, .without_data = copies};
+    app_job_start(&job, &options,
+                  WORDS(programs[0], "--resizes", "2", "--rows", "101", "--sizes", "2:6:powers"));
+    app_job_wait_begun(&job);
+    struct pleat_mailbox_status status = app_job_status(&job);
+    APP_CHECK(&job, status.size == 4 && status.surplus == 3);
+    APP_CHECK(&job, pleat_mailbox_get_limits(job.mailbox, &limits) == 0);
+    APP_CHECK(&job, limits.least == 2 && limits.most == 6 && !strcmp(limits.sizes, "powers"));
+    if (mpich) {
+        APP_CHECK(&job, app_job_relaunch(&job, 7).phase == PLEAT_MAILBOX_FAILED);
+        check_failure("cannot use 7 ranks");
+        relaunch_walk((const int[]){2, 0});
+        const struct pleat_mailbox_request request = {.resize = 9, .target = 4, .relaunch = true};
+        APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
+        APP_CHECK(&job, app_job_wait(&job) == 0);
+        app_job_restart(&job, 5); /* what is too many leaves before the state is loaded */
+        status = app_job_status(&job);
+        APP_CHECK(&job, status.loaded && status.size == 4 && status.surplus == 1);
+    } else {
+        APP_CHECK(&job, app_job_resize(&job, 5).phase == PLEAT_MAILBOX_FAILED);
+        check_failure("cannot use 5 ranks");
+        walk((const int[]){2, 4, 0});
+        APP_CHECK(&job, app_job_status(&job).surplus == 0);
+    }
+    end_well();
+}
+
+/* The same program without Pleat. */
+static void limits_without_pleat(void)
+{
+    const struct app_job_options options = {.ranks = 7, .mpich = mpich, .without_pleat = true};
+    app_job_start(&job, &options, WORDS(programs[0], "--iterations", "20", "--sizes", "1:5:"));
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    APP_CHECK(&job, strstr(job.output, "RESULT ok iterations=20 resizes=0 ranks=5"));
+    app_job_finish(&job);
+    app_job_start(&job, &options, WORDS(programs[0], "--iterations", "20", "--sizes", "8:0:"));
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, mpich || strstr(job.output, "can use none of these sizes (at least 8)"));
+    app_job_finish(&job);
+}
+
+/* Fewer ranks than it needs. */
+static void fewer_than_its_limits(void)
+{
+    const struct app_job_options options = {.ranks = 2, .mpich = mpich};
+    app_job_start(&job, &options, WORDS(programs[0], "--sizes", "3:0:multiples:3"));
+    APP_CHECK(&job, app_job_wait(&job) != 0);
+    APP_CHECK(&job, !app_job_status(&job).begun);
+    check_failure("started with 2 ranks and can use none of these sizes (at least 3");
+    app_job_finish(&job);
 }
 
 /* ---- relaunches ---- */
@@ -326,14 +392,6 @@ static void restart_from_the_beginning(void)
     app_job_restart(&job, 3);
     APP_CHECK(&job, app_job_status(&job).begun && !app_job_status(&job).loaded);
     end_well();
-}
-
-static void check_failure(const char *part)
-{
-    char text[192];
-    pleat_mailbox_failure(job.mailbox, text, sizeof(text));
-    if (!strstr(text, part))
-        app_job_fail(&job, "the mailbox says '%s', not '%s'", text, part);
 }
 
 static void relaunch_with_nowhere_to_save(void)
@@ -647,6 +705,9 @@ static const struct scenario {
     {"same-size", same_size},
     {"heat", heat},
     {"matmul", matmul},
+    {"limits", limits_at_the_start},
+    {"limits-without-pleat", limits_without_pleat},
+    {"limits-not-met", fewer_than_its_limits},
     {"relaunch", relaunch},
     {"relaunch-every-size", relaunch_every_size},
     {"warm", warm},

@@ -204,6 +204,10 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.kind = PLEAT_EV_DECLARED;
         event.u.declared.run = world_job(world, event.component)->run;
         event.u.declared.maximum = (int32_t)pleat_random_below(random, 20) - 1;
+        event.u.declared.minimum =
+            pleat_random_below(random, 3) ? 0 : (int32_t)pleat_random_below(random, 8);
+        event.u.declared.sizes_kind = (uint32_t)pleat_random_below(random, 8);
+        event.u.declared.sizes_parameter = (int32_t)pleat_random_below(random, 4);
         return event;
     case 8:
     case 9:

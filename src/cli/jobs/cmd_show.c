@@ -31,6 +31,21 @@ static void line_text(const char *name, const char *value)
     pleat_string_finish(&text);
 }
 
+/* Adds what the program says of the sizes that it can use, if it says anything. */
+static void add_declared(const json_t *declared, struct pleat_string *text)
+{
+    const char *before = ", as its program says that it can use ";
+    int64_t least = pleat_reply_int(declared, "min", 0), most = pleat_reply_int(declared, "max", 0);
+    const char *sizes = pleat_reply_text(declared, "sizes", NULL);
+    if (least > 0)
+        pleat_string_addf(text, "%s%lld at least", before, (long long)least);
+    if (most > 0)
+        pleat_string_addf(text, "%s%lld at most", least > 0 ? " and " : before, (long long)most);
+    if (sizes)
+        pleat_string_addf(text, "%ssizes %s%s", least > 0 || most > 0 ? ", and only the " : before,
+                          sizes, least > 0 || most > 0 ? "" : " only");
+}
+
 /* Prints the limits of a job; of a job that folds also those on processes. */
 static void show_limits(const json_t *job)
 {
@@ -46,9 +61,7 @@ static void show_limits(const json_t *job)
     pleat_string_addf(
         &text, "%lld to %lld processors, sizes %s", (long long)pleat_reply_int(job, "min", 0),
         (long long)pleat_reply_int(job, "max", 0), pleat_reply_text(job, "sizes", "any"));
-    if (pleat_reply_int(job, "declared_max", 0) > 0)
-        pleat_string_addf(&text, ", as its program says that it can use %lld at most",
-                          (long long)pleat_reply_int(job, "declared_max", 0));
+    add_declared(json_object_get(job, "declared"), &text);
     if (pleat_reply_int(job, "initial", 0) > 0)
         pleat_string_addf(&text, ", initially %lld", (long long)pleat_reply_int(job, "initial", 0));
     if (pleat_reply_int(fold, "mpl", 0) > 0)

@@ -201,6 +201,14 @@ void pleat_why_add_holder(const json_t *holder, struct pleat_string *out)
 
 /* ---- size ---- */
 
+/* Adds that the program itself sets the maximum. */
+static void add_declared_most(const json_t *size, struct pleat_string *out)
+{
+    int64_t most = pleat_reply_int(json_object_get(size, "declared"), "max", 0);
+    if (most > 0 && most <= number(size, "largest"))
+        pleat_string_addf(out, ": its program says that it can use %lld at most", (long long)most);
+}
+
 static void add_no_size(const json_t *why, const json_t *size, struct pleat_string *out)
 {
     long long next = number(size, "next"), has = number(why, "processors");
@@ -261,6 +269,7 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
         add_under_way(json_object_get(size, "resize"), out);
     } else if (!strcmp(code, "at maximum")) {
         pleat_string_add(out, "it has its maximum");
+        add_declared_most(size, out);
     } else if (!strcmp(code, "capped")) {
         pleat_string_addf(out,
                           "its user shrank it to %lld: policies do not grow it before its user "

@@ -70,3 +70,47 @@ def test_it_is_that_programs_and_no_others(pleat, mpi):
     open(pleat.path("end"), "w", encoding="utf-8").close()
     job = pleat.wait_end(number)
     assert job["state"] == "done" and pleat.output(number).count("RESULT ok") == 2
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_start_with_more_than_it_can_use(pleat, mpi):
+    """Ranks that are too many leave when the program begins, and their processors go back."""
+    pleat.configure(LONG)
+    number = submit(pleat, mpi, sizes=(1, 8), options=["--initial", "7"],
+                    args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "2:5:powers"])
+    computes(pleat, number, 4)
+    job = pleat.job(number)
+    assert job["declared"] == {"min": 2, "max": 5, "sizes": "powers"} and limits(pleat, number) == (2, 5, 5)
+    assert "2 at least and 5 at most, and only the sizes powers" in pleat.pleat("show", number, check=0).stdout
+    refused = pleat.pleat("shrink", number, 1)
+    assert refused.returncode == 1 and "does not accept" in refused.stderr
+    refused = pleat.pleat("shrink", number, 3)
+    assert refused.returncode == 1 and "2 to 5" in refused.stderr
+    pleat.pleat("shrink", number, 2, check=0)
+    computes(pleat, number, 2)
+    job = ends_well(pleat, number)
+    assert [(a, b) for a, b, outcome in resizes(job) if outcome == "shrunk"] == [(7, 4), (4, 2)], resizes(job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_start_with_fewer_than_it_needs(pleat, mpi):
+    pleat.configure(LONG)
+    number = submit(pleat, mpi, sizes=(1, 2), args=["--sizes", "3:0:"])
+    job = pleat.wait_end(number)
+    assert job["state"] == "failed", job
+    shown = pleat.pleat("why", number, check=0).stdout + pleat.pleat("show", number, check=0).stdout
+    assert "started with 2 ranks and can use none of these sizes (at least 3)" in shown, shown
+
+
+def test_sizes_of_a_user_and_of_a_program(pleat):
+    """What both accept; and each one's own, where the other's make no sense with it."""
+    pleat.configure(LONG)
+    number = submit(pleat, MPIS[0], sizes=(1, 8), options=["--initial", "6", "--sizes", "multiples:2"],
+                    args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "1:0:multiples:3"])
+    computes(pleat, number, 6)
+    wait_until(lambda: pleat.job(number)["declared"], "what its program says")
+    assert pleat.job(number)["declared"]["sizes"] == "6"
+    other = submit(pleat, MPIS[0], sizes=(1, 1), options=["--sizes", "1"],
+                   args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "1:0:2,1"])
+    assert pleat.wait_end(other)["state"] == "failed"  # such a list makes no sense
+    ends_well(pleat, number)

@@ -42,6 +42,13 @@ module pleat
       integer(c_int), value :: most
       type(error) :: err
     end function
+    integer(c_int) function session_limits(session, least, most, sizes, err) bind(c, name='pleat_session_limits')
+      import
+      type(c_ptr), value :: session
+      integer(c_int), value :: least, most
+      character(kind=c_char), intent(in) :: sizes(*)
+      type(error) :: err
+    end function
     integer(c_int) function session_begin(session, err) bind(c, name='pleat_session_begin')
       import
       type(c_ptr), value :: session
@@ -98,6 +105,7 @@ program numbers
   if (value_register(session, 'step' // c_null_char, c_loc(step), 8_c_size_t, err) /= 0) call give_up()
   if (rows_create(session, 'numbers' // c_null_char, rows, 8_c_size_t, 0_c_int, handle, err) /= 0) call give_up()
   if (session_limit(session, 0, err) /= 0) stop 1 ! it can use any number of ranks
+  if (session_limits(session, 1, 0, 'any' // c_null_char, err) /= 0) stop 1 ! which is the same
   what = session_begin(session, err)
   if (what < 0) call give_up()
   if (what == started) then

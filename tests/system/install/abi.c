@@ -31,6 +31,8 @@ IS(pleat_rows_count, int64_t (*)(const rows *));
 IS(pleat_session_announce, int (*)(session *, error *));
 IS(pleat_session_pending, int (*)(const session *));
 IS(pleat_session_limit, int (*)(session *, int, error *));
+IS(pleat_session_limits, int (*)(session *, int, int, const char *, error *));
+IS(pleat_session_limits_if, int (*)(session *, int (*)(int, void *), void *, error *));
 IS(pleat_session_comm_fortran, MPI_Fint (*)(const session *));
 
 IS(pleat_array_create,

@@ -1,0 +1,148 @@
+/* usable.c - the program says which numbers of ranks it can use (pleat_session_limits). Ranks that
+ * are too many at the start leave in pleat_session_begin; the agent is told, so that the program is
+ * offered only what it can use. */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/session.h"
+
+int pleat_own_limits_floor(const struct pleat_own_limits *limits, int ranks)
+{
+    if (!limits->said)
+        return ranks;
+    if (limits->most && ranks > limits->most)
+        ranks = limits->most;
+    int fits = pleat_sizes_floor(&limits->sizes, ranks);
+    return fits >= limits->least ? fits : 0;
+}
+
+void pleat_own_limits_text(const struct pleat_own_limits *limits, char *text, size_t size)
+{
+    struct pleat_string sizes = {0};
+    pleat_sizes_format(&limits->sizes, &sizes);
+    int used = snprintf(text, size, "at least %d", limits->least);
+    if (limits->most)
+        used += snprintf(text + used, size - (size_t)used, ", at most %d", limits->most);
+    if (limits->sizes.kind != PLEAT_SIZES_ANY && !sizes.failed)
+        snprintf(text + used, size - (size_t)used, ", sizes %s", sizes.text);
+    pleat_string_finish(&sizes);
+}
+
+void pleat_own_limits_finish(struct pleat_own_limits *limits)
+{
+    pleat_array_finish(&limits->list);
+}
+
+/* Rank 0 tells the agent. */
+static int tell(struct pleat_session *session, struct pleat_error *err)
+{
+    const struct pleat_own_limits *limits = &session->limits;
+    struct pleat_string sizes = {0};
+    int code = 0;
+    if (!session->mailbox || session->rank != 0 || session->joiner)
+        return 0;
+    if (limits->sizes.kind != PLEAT_SIZES_ANY)
+        pleat_sizes_format(&limits->sizes, &sizes);
+    if (sizes.failed)
+        code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to say the program's sizes");
+    else if (sizes.length >= PLEAT_MAILBOX_SIZES)
+        code = pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "the list of the program's sizes has %zu characters: at most %d",
+                               sizes.length, PLEAT_MAILBOX_SIZES - 1);
+    else
+        pleat_mailbox_limits(&session->self, (uint32_t)limits->least, (uint32_t)limits->most,
+                             sizes.text ? sizes.text : "");
+    pleat_string_finish(&sizes);
+    return code;
+}
+
+static int check(const struct pleat_own_limits *limits, struct pleat_error *err)
+{
+    int most = limits->most ? limits->most : PLEAT_SIZE_MAX;
+    if (limits->least < 0 || limits->most < 0 || limits->least > most || most > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a program cannot use %d to %d ranks: from 1 to %d, the first not "
+                               "above the second; 0 for no limit",
+                               limits->least, limits->most, PLEAT_SIZE_MAX);
+    if (pleat_sizes_floor(&limits->sizes, most) < (limits->least ? limits->least : 1))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "none of the program's sizes lies between %d and %d ranks",
+                               limits->least, most);
+    return 0;
+}
+
+/* Takes the limits, whose list it owns, in place of what was said before. */
+static int take(struct pleat_session *session, struct pleat_own_limits *limits, int code,
+                struct pleat_error *err)
+{
+    if (!code)
+        code = check(limits, err);
+    if (code) {
+        pleat_own_limits_finish(limits);
+        return code;
+    }
+    limits->said = true;
+    if (limits->least < 1)
+        limits->least = 1;
+    pleat_own_limits_finish(&session->limits);
+    session->limits = *limits;
+    return tell(session, err);
+}
+
+int pleat_session_limits(struct pleat_session *session, int least, int most, const char *sizes,
+                         struct pleat_error *err)
+{
+    struct pleat_own_limits limits = {.least = least, .most = most};
+    int code = pleat_sizes_parse(sizes ? sizes : "any", &limits.sizes, &limits.list, err);
+    return take(session, &limits, code, err);
+}
+
+int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accepts, void *arg,
+                            struct pleat_error *err)
+{
+    struct pleat_own_limits limits = {0};
+    int code = 0;
+    int most = session->mailbox ? (int)pleat_mailbox_room(session->mailbox) : session->size;
+    for (int ranks = 1; ranks <= most && !code; ranks++) {
+        if (!accepts(ranks, arg))
+            continue;
+        if (limits.list.count == PLEAT_SIZES_LIST_MAX)
+            code = pleat_error_set(err, PLEAT_E_TOOBIG,
+                                   "the program accepts more than %d sizes up to %d",
+                                   PLEAT_SIZES_LIST_MAX, most);
+        else if (pleat_array_push(&limits.list, ranks))
+            code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the program's sizes");
+    }
+    if (!code && !limits.list.count)
+        code = pleat_error_set(err, PLEAT_E_INVALID,
+                               "the program accepts none of the sizes from 1 to %d", most);
+    limits.sizes = (struct pleat_sizes){
+        .kind = PLEAT_SIZES_LIST, .list = limits.list.items, .count = (uint32_t)limits.list.count};
+    return take(session, &limits, code, err);
+}
+
+int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_error *err)
+{
+    char text[256] = "";
+    *fits = pleat_own_limits_floor(&session->limits, session->size);
+    int code = pleat_mpi_check(MPI_Bcast(fits, 1, MPI_INT, 0, session->comm), "beginning", err);
+    if (code || *fits)
+        return code;
+    /* Rank 0 tells the agent before any rank knows, since the first one that knows may end the
+     * program. */
+    struct pleat_error why = {0};
+    pleat_own_limits_text(&session->limits, text, sizeof(text));
+    pleat_error_set(&why, PLEAT_E_TOOBIG,
+                    "the program was started with %d ranks and can use none of these sizes (%s): "
+                    "start it with more (pleat run --min, mpirun -n)",
+                    session->size, text);
+    if (session->mailbox && session->rank == 0)
+        pleat_mailbox_cannot_begin(&session->self, why.text);
+    code = pleat_mpi_check(MPI_Bcast(&why, (int)sizeof(why), MPI_BYTE, 0, session->comm),
+                           "beginning", err);
+    if (code)
+        return code;
+    if (err)
+        *err = why;
+    return PLEAT_E_TOOBIG;
+}
