@@ -135,7 +135,7 @@ int pleat_checkpoint_verify(int fd, const struct pleat_checkpoint *checkpoint, u
     pleat_checkpoint_share(checkpoint, part, parts, &first, &count);
     if (!count)
         return 0;
-    uint64_t *sums = malloc(count * sizeof(*sums));
+    uint64_t *sums = calloc(count, sizeof(*sums));
     if (!sums)
         return pleat_error_set(err, PLEAT_E_NOMEM, "cannot be checked: no memory for its sums");
     int code = pleat_checkpoint_sum(fd, checkpoint, first, count, sums, err);

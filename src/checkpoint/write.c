@@ -74,7 +74,7 @@ static int check_limit(const char *path, uint64_t bytes, struct pleat_error *err
 static int make_part(struct pleat_checkpoint_writer *writer, uint64_t bytes,
                      struct pleat_error *err)
 {
-    struct stat st;
+    struct stat st = {0};
     int code = open_part(writer, O_CREAT, &st, err);
     if (code)
         return code;
@@ -94,7 +94,7 @@ static int make_part(struct pleat_checkpoint_writer *writer, uint64_t bytes,
 int pleat_checkpoint_create(const char *path, uint64_t file_bytes,
                             struct pleat_checkpoint_writer *writer, struct pleat_error *err)
 {
-    struct stat st;
+    struct stat st = {0};
     *writer = (struct pleat_checkpoint_writer){.fd = -1};
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return pleat_error_set(err, PLEAT_E_INVALID, "cannot write the checkpoint %s: that is %s",
@@ -113,7 +113,7 @@ int pleat_checkpoint_create(const char *path, uint64_t file_bytes,
 int pleat_checkpoint_join(const char *path, uint64_t device, uint64_t inode,
                           struct pleat_checkpoint_writer *writer, struct pleat_error *err)
 {
-    struct stat st;
+    struct stat st = {0};
     int code = name_part(path, writer, err);
     if (!code)
         code = open_part(writer, 0, &st, err);

@@ -107,11 +107,11 @@ int method_forecast(struct client *client, int64_t request, const json_t *params
     if (!rc && client->daemon->forecasts.under_way >= AT_ONCE)
         rc = pleat_error_set(err, PLEAT_E_BUSY,
                              "%d forecasts are under way: try again when one has ended", AT_ONCE);
-    struct work *work = rc ? NULL : calloc(1, sizeof(*work));
-    if (!rc && !work)
-        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a forecast");
     if (rc)
         return rc;
+    struct work *work = calloc(1, sizeof(*work));
+    if (!work)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a forecast");
     work->client = client;
     work->all = &client->daemon->forecasts;
     work->request = request;

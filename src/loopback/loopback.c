@@ -184,7 +184,7 @@ TAKEN_OVER int connect(int fd, const struct sockaddr *address, socklen_t size)
 static int sift(int fd)
 {
     uid_t user = 0;
-    struct sockaddr_storage name;
+    struct sockaddr_storage name = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof(name);
     if (fd < 0 || getsockname(fd, (struct sockaddr *)&name, &size) ||
         (name.ss_family != AF_INET && name.ss_family != AF_INET6) ||

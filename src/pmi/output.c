@@ -8,11 +8,11 @@
 
 #include "base/clock.h"
 
-#define PART_US 50000           /* time after which a part of a line is passed on */
-#define LINE_MAX_LENGTH 65536   /* bytes; a longer line is passed on in parts */
-#define QUEUE_MAX (1024 * 1024) /* bytes; with more waiting to be written nothing is read */
+#define PART_US 50000                   /* time after which a part of a line is passed on */
+#define LINE_MAX_LENGTH 65536           /* bytes; a longer line is passed on in parts */
+#define QUEUE_MAX ((size_t)1024 * 1024) /* bytes; with more to write nothing is read */
 /* bytes that are read after a process's end at most: more cannot be from that process */
-#define PIPE_HOLDS (1024 * 1024)
+#define PIPE_HOLDS ((size_t)1024 * 1024)
 
 bool pleat_pmi_source_wanted(const struct pleat_pmi_source *source,
                              const struct pleat_pmi_sink *sink)

@@ -19,8 +19,8 @@
 
 #include "base/array.h"
 
-#define PLEAT_PMI_LINE_MAX 4096               /* bytes of a line, with the newline */
-#define PLEAT_PMI_KEPT_MAX (64 * 1024 * 1024) /* bytes of all keys and values */
+#define PLEAT_PMI_LINE_MAX 4096                       /* bytes of a line, with the newline */
+#define PLEAT_PMI_KEPT_MAX ((size_t)64 * 1024 * 1024) /* bytes of all keys and values */
 #define PLEAT_PMI_BARRIER_OUT "cmd=barrier_out\n"
 
 struct pleat_pmi;
