@@ -36,7 +36,7 @@
     } while (0)
 
 int pleat_array_reserve_raw(void **items, size_t *capacity, size_t count, size_t extra,
-                            size_t item_size) PLEAT_MUST_CHECK;
+                            size_t item_size) PLEAT_MUST_CHECK PLEAT_COLD;
 
 /* A string that grows. `text` ends with a NUL once something was added; NULL before. After a
  * failure to allocate, `failed` is set and further calls do nothing, so that one check at the end
