@@ -159,6 +159,13 @@ static void follow_decided(struct pleat_core *core)
     }
 }
 
+static void observe(struct pleat_core *core, const struct pleat_event *event)
+{
+    for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
+        if (core->pass.policies[q]->observe)
+            core->pass.policies[q]->observe(core->states[q], &core->view, event);
+}
+
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
                      struct pleat_effects *effects, struct pleat_error *err)
 {
@@ -172,14 +179,12 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
         follow_decided(core);
     if (core->failed || rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (rc == 0)
-        count_idle_passes(core, event);
-    if (rc == 0 && core->observed) {
-        for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
-            if (core->pass.policies[q]->observe)
-                core->pass.policies[q]->observe(core->states[q], &core->view, event);
-    }
-    return rc;
+    if (rc)
+        return rc;
+    count_idle_passes(core, event);
+    if (core->observed)
+        observe(core, event);
+    return 0;
 }
 
 bool pleat_core_wants_pass(const struct pleat_core *core)

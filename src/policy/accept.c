@@ -94,7 +94,8 @@ int32_t pleat_accept_largest(const struct pleat_view *view, const struct pleat_c
                : size;
 }
 
-int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component)
+int32_t pleat_accept_chosen_start(const struct pleat_view *view,
+                                  const struct pleat_component *component)
 {
     if (pleat_view_folds(component))
         return folding_start(view, component);
@@ -102,8 +103,8 @@ int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_com
     return size <= component->maximum ? size : 0;
 }
 
-int32_t pleat_accept_start_floor(const struct pleat_view *view,
-                                 const struct pleat_component *component, int32_t available)
+int32_t pleat_accept_chosen_start_floor(const struct pleat_view *view,
+                                        const struct pleat_component *component, int32_t available)
 {
     if (pleat_view_folds(component))
         return pleat_smaller(

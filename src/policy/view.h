@@ -399,11 +399,35 @@ int32_t pleat_accept_smallest(const struct pleat_view *view,
                               const struct pleat_component *component);
 int32_t pleat_accept_largest(const struct pleat_view *view,
                              const struct pleat_component *component);
+/* For the two functions below: a component that folds, or whose sizes are not any. */
+int32_t pleat_accept_chosen_start(const struct pleat_view *view,
+                                  const struct pleat_component *component);
+int32_t pleat_accept_chosen_start_floor(const struct pleat_view *view,
+                                        const struct pleat_component *component, int32_t available);
+static inline bool pleat_accept_takes_any(const struct pleat_component *component)
+{
+    return component->sizes_kind == PLEAT_SIZES_ANY && !pleat_view_folds(component);
+}
 /* The smallest size at which a component can start: at least 1. 0: none. */
-int32_t pleat_accept_start(const struct pleat_view *view, const struct pleat_component *component);
+static inline int32_t pleat_accept_start(const struct pleat_view *view,
+                                         const struct pleat_component *component)
+{
+    if (!pleat_accept_takes_any(component))
+        return pleat_accept_chosen_start(view, component);
+    int32_t least = component->minimum > 1 ? component->minimum : 1;
+    return least <= component->maximum && least <= PLEAT_SIZE_MAX ? least : 0;
+}
 /* The largest size, at most `available`, at which a component can start; 0: none. */
-int32_t pleat_accept_start_floor(const struct pleat_view *view,
-                                 const struct pleat_component *component, int32_t available);
+static inline int32_t pleat_accept_start_floor(const struct pleat_view *view,
+                                               const struct pleat_component *component,
+                                               int32_t available)
+{
+    if (!pleat_accept_takes_any(component))
+        return pleat_accept_chosen_start_floor(view, component, available);
+    int32_t most = available < component->maximum ? available : component->maximum;
+    int32_t size = most < 0 ? 0 : most < PLEAT_SIZE_MAX ? most : PLEAT_SIZE_MAX;
+    return size >= component->minimum ? size : 0;
+}
 /* The smallest size above `size` to which a component could be grown; 0: there is none. */
 int32_t pleat_accept_next(const struct pleat_view *view, const struct pleat_component *component,
                           int32_t size);
