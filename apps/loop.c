@@ -30,6 +30,7 @@ static const char usage[] =
     "  --limit FILE     at most as many ranks as the number in FILE, where there is such a file\n"
     "  --sizes LEAST:MOST:SIZES   the numbers of ranks that it can use, for example 2:5: or "
     "1:0:powers\n"
+    "  --even           it can use even numbers of ranks only\n"
     "Answering offers (default: accept all):\n"
     "  --accept LIST    accept only sizes in LIST, for example 1,2,4,8\n"
     "  --greedy         answer with more than was offered\n"
@@ -45,7 +46,7 @@ struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
     const char *accept, *pauses, *until, *limit, *sizes;
-    int loose, announce, greedy, die_joining, mismatch;
+    int even, loose, announce, greedy, die_joining, mismatch;
 };
 
 enum {
@@ -82,6 +83,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"halo", 1, NULL, HALO},
                                    {"pause", 1, NULL, PAUSE},
                                    {"pauses", 1, NULL, PAUSES},
+                                   {"even", 0, &o->even, 1},
                                    {"loose", 0, &o->loose, 1},
                                    {"announce", 0, &o->announce, 1},
                                    {"accept", 1, NULL, ACCEPT},
@@ -245,11 +247,19 @@ static void say_limit(struct pleat_session *session, const struct options *o)
     fclose(file);
 }
 
-/* Says which numbers of ranks it can use (--sizes). */
+static int is_even(int ranks, void *arg)
+{
+    (void)arg;
+    return ranks % 2 == 0;
+}
+
+/* Says which numbers of ranks it can use (--sizes, --even). */
 static void say_sizes(struct pleat_session *session, const struct options *o)
 {
     struct pleat_error err;
     char *end;
+    if (o->even && pleat_session_limits_if(session, is_even, NULL, &err))
+        app_give_up("cannot say which sizes it can use", &err);
     if (!o->sizes)
         return;
     long least = strtol(o->sizes, &end, 10);

@@ -233,6 +233,10 @@ static void limits_without_pleat(void)
     APP_CHECK(&job, app_job_wait(&job) == 0);
     APP_CHECK(&job, strstr(job.output, "RESULT ok iterations=20 resizes=0 ranks=5"));
     app_job_finish(&job);
+    app_job_start(&job, &options, WORDS(programs[0], "--iterations", "20", "--even"));
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    APP_CHECK(&job, strstr(job.output, "RESULT ok iterations=20 resizes=0 ranks=6"));
+    app_job_finish(&job);
     app_job_start(&job, &options, WORDS(programs[0], "--iterations", "20", "--sizes", "8:0:"));
     APP_CHECK(&job, app_job_wait(&job) != 0);
     APP_CHECK(&job, mpich || strstr(job.output, "can use none of these sizes (at least 8)"));

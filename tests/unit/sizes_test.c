@@ -230,6 +230,42 @@ static void test_multiples(void **state)
     pleat_string_finish(&out);
 }
 
+/* What two texts have in common up to `most`; NULL: nothing. */
+static void have_in_common(const char *one, const char *other, int32_t most, const char *expected)
+{
+    struct pleat_size_list lists[3] = {{0}};
+    struct pleat_sizes sizes[3];
+    struct pleat_string out = {0};
+    struct pleat_error err;
+    assert_int_equal(pleat_sizes_parse(one, &sizes[0], &lists[0], &err), 0);
+    assert_int_equal(pleat_sizes_parse(other, &sizes[1], &lists[1], &err), 0);
+    for (int turned = 0; turned < 2; turned++) {
+        int code =
+            pleat_sizes_common(&sizes[turned], &sizes[!turned], most, &sizes[2], &lists[2], &err);
+        assert_int_equal(code, expected ? 0 : PLEAT_E_NOTFOUND);
+        out.length = 0;
+        if (expected)
+            pleat_sizes_format(&sizes[2], &out);
+        if (expected && strcmp(out.text, expected) != 0)
+            fail_msg("%s and %s: %s, expected %s", one, other, out.text, expected);
+    }
+    for (int i = 0; i < 3; i++)
+        pleat_array_finish(&lists[i]);
+    pleat_string_finish(&out);
+}
+
+static void test_what_two_have_in_common(void **state)
+{
+    (void)state;
+    have_in_common("any", "any", 9, "any");
+    have_in_common("any", "powers", 9, "powers");
+    have_in_common("any", "2,4,9,12", 9, "2,4,9");
+    have_in_common("multiples:2", "multiples:3", 13, "6,12");
+    have_in_common("powers", "squares", 64, "1,4,16,64");
+    have_in_common("powers", "3,5,6", 64, NULL);
+    have_in_common("any", "10,12", 9, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_texts_that_are_refused),
         cmocka_unit_test(test_the_longest_list),
         cmocka_unit_test(test_multiples),
+        cmocka_unit_test(test_what_two_have_in_common),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
