@@ -12,7 +12,7 @@ if(PLEAT_MPI)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
   set_target_properties(test-app-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_dependencies(test-app-driver test-app-die app-loop app-heat app-matmul)
-  set(both limits limits-without-pleat limits-not-met relaunch warm warm-heat relaunch-large relaunch-more-ranks-than-rows relaunch-heat
+  set(both limits limits-without-pleat limits-not-met relaunch warm relaunch-large relaunch-more-ranks-than-rows relaunch-heat
     relaunch-matmul restart-from-held copy-at-each-resize restart-from-beginning nowhere-to-save no-room-to-save
     another-shape another-program announced death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
   foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows

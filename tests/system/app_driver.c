@@ -273,13 +273,6 @@ static void warm(void)
     end_well();
 }
 
-static void warm_heat(void)
-{
-    start(2, WORDS(programs[1], "--n", "257", "--iterations", "150", "--pause", "4"));
-    relaunch_walk_by((const int[]){3, 2, 0}, app_job_relaunch_warm);
-    end_well();
-}
-
 /* From every size to every size, itself included. */
 static void relaunch_every_size(void)
 {
@@ -715,7 +708,6 @@ static const struct scenario {
     {"relaunch", relaunch},
     {"relaunch-every-size", relaunch_every_size},
     {"warm", warm},
-    {"warm-heat", warm_heat},
     {"relaunch-large", relaunch_large},
     {"relaunch-more-ranks-than-rows", relaunch_more_ranks_than_rows},
     {"relaunch-heat", relaunch_heat},
