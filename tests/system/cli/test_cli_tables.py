@@ -2,14 +2,17 @@
 
 import copy
 import json
+import os
 import pathlib
 import re
+import subprocess
 
 import pytest
 import story
 from test_cli_history import JOBS as PAST
 from test_cli_mix import Machine, with_program
 
+MAKE_CHECKPOINT = os.path.join(os.environ["PLEAT_BUILD"], "tests", "make-checkpoint")
 SOURCES = pathlib.Path(__file__).resolve().parents[3] / "src" / "cli"
 PIPE = 100
 LONG = "waits until the files that it reads have been brought to the site, which takes longer than all of its run"
@@ -19,6 +22,7 @@ SIM = ["sim", "--generate", LUBLIN]
 TABLES = {
     "jobs/jobs.c": [["ps", "-a"], ["wait"]],
     "jobs/cmd_show.c": [["show", "1"]],
+    "jobs/checkpoint_file.c": [["checkpoint", "--show"]],
     "jobs/history_print.c": [["history", "1"]] + [["history", "--by", by]
                                                   for by in ("job", "size", "resize", "name", "day")],
     "instance/cmd_sites.c": [["sites"]],
@@ -52,6 +56,11 @@ def printed(cli, command, columns):
         log = cli.path + "/log.swf"
         assert cli("workload", "generate", *LUBLIN.split(), log).returncode == 0
         command, given = command + [log], {}
+    elif command[0] == "checkpoint":
+        made = cli.path + "/checkpoint"
+        if not os.path.exists(made):
+            subprocess.run([MAKE_CHECKPOINT, made], check=True)
+        command, given = command + [made], {}
     else:
         given = answers()
     with cli.fake(given):
