@@ -201,6 +201,7 @@ static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
     MPI_Comm_free(&session->comm);
     session->comm = comm;
     session->size = size;
+    session->surplus = 0;
     session->busy_ns = 0;
     session->busy_count = 0;
     if (session->mailbox)
@@ -291,6 +292,17 @@ static int check_relaunch(const struct pleat_session *session, int size, struct 
     return code;
 }
 
+/* Whether the program has said that it cannot use so many ranks. A relaunch on fewer processors
+ * than the job has, of which some are not used, is for the job's minimum: again some are not. */
+static bool is_unusable(const struct pleat_session *session,
+                        const struct pleat_mailbox_request *request)
+{
+    int target = (int)request->target;
+    if (target <= session->size || (request->relaunch && target < session->size + session->surplus))
+        return false;
+    return pleat_own_limits_floor(&session->limits, target) != target;
+}
+
 /* Sends rank 0's order to all ranks. *unsaved: why rank 0 cannot save. */
 static int read_order(struct pleat_session *session, struct order *order,
                       struct pleat_error *unsaved, struct pleat_error *err)
@@ -302,8 +314,7 @@ static int read_order(struct pleat_session *session, struct order *order,
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
         order->checkpoint = (int)request.checkpoint;
-        order->unusable = order->target > session->size &&
-                          pleat_own_limits_floor(&session->limits, order->target) != order->target;
+        order->unusable = is_unusable(session, &request);
     }
     if (session->rank == 0 && order->target && !order->checkpoint) {
         bool copy = !order->relaunch && order->target == session->size;
@@ -382,6 +393,7 @@ int pleat_resize_fit(struct pleat_session *session, int fits, struct pleat_error
         session->rank = -1;
         return PLEAT_LEAVE;
     }
+    session->surplus = before - fits;
     if (session->mailbox && session->rank == 0)
         pleat_mailbox_fit(&session->self, (uint32_t)fits, (uint32_t)(before - fits));
     return 0;

@@ -80,6 +80,7 @@ struct pleat_session {
     uint64_t busy_count;
 
     struct pleat_own_limits limits;
+    int surplus; /* ranks that left when it began: the job may still count their processors */
     bool announces;
     pleat_offer_callback on_offer;
     void *on_offer_arg;

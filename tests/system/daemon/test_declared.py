@@ -114,3 +114,15 @@ def test_sizes_of_a_user_and_of_a_program(pleat):
                    args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "1:0:2,1"])
     assert pleat.wait_end(other)["state"] == "failed"  # such a list makes no sense
     ends_well(pleat, number)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_program_that_can_use_fewer_than_its_user_wants_at_least(pleat, mpi):
+    """The job keeps its user's minimum, though its program leaves some of that unused."""
+    pleat.configure(LONG)
+    number = submit(pleat, mpi, sizes=(4, 6), options=["--initial", "6"],
+                    args=["--pause", "2", "--until", pleat.path("end"), "--sizes", "1:3:"])
+    wait_until(lambda: pleat.job(number)["state"] == "running" and pleat.job(number)["processors"] == 4, "4 processors")
+    job = ends_well(pleat, number)
+    assert resizes(job) == [(6, 4, "shrunk")], resizes(job)
+    assert "ranks=3" in pleat.output(number)
