@@ -57,7 +57,7 @@ static void set_shape(struct pleat_table *table, size_t column,
 static int print_table(const struct pleat_checkpoint *found)
 {
     static const struct pleat_column columns[] = {
-        {"NAME", PLEAT_COLUMN_TEXT},       {"KIND", PLEAT_COLUMN_TEXT},
+        {"NAME", PLEAT_COLUMN_CUT},        {"KIND", PLEAT_COLUMN_TEXT},
         {"ELEMENTS", PLEAT_COLUMN_NUMBER}, {"BYTES EACH", PLEAT_COLUMN_NUMBER},
         {"BYTES", PLEAT_COLUMN_NUMBER},
     };
