@@ -6,6 +6,8 @@
 typedef struct pleat_session session;
 typedef struct pleat_rows rows;
 typedef struct pleat_array array;
+typedef struct pleat_particles particles;
+typedef struct pleat_csr csr;
 typedef struct pleat_error error;
 
 #define IS(function, type)                                                                         \
@@ -52,6 +54,24 @@ IS(pleat_element_bytes, int (*)(MPI_Datatype, size_t *, error *));
 IS(pleat_session_on_grid,
    void (*)(session *, void (*)(const char *, int, int, int *, void *), void *));
 
+IS(pleat_items_register,
+   int (*)(session *, const char *, const struct pleat_items_ops *, int64_t, void *, error *));
+IS(pleat_particles_create, int (*)(session *, const char *, size_t, particles **, error *));
+IS(pleat_particles_set_count, int (*)(particles *, int64_t, error *));
+IS(pleat_particles_data, void *(*)(const particles *));
+IS(pleat_particles_count, int64_t (*)(const particles *));
+IS(pleat_particles_on_owner, void (*)(particles *, int (*)(const void *, int, void *), void *));
+IS(pleat_csr_create,
+   int (*)(session *, const char *, int64_t, const size_t *, int, csr **, error *));
+IS(pleat_csr_set_lengths, int (*)(csr *, const int64_t *, error *));
+IS(pleat_csr_first, int64_t (*)(const csr *));
+IS(pleat_csr_count, int64_t (*)(const csr *));
+IS(pleat_csr_start, const int64_t *(*)(const csr *));
+IS(pleat_csr_field, void *(*)(const csr *, int));
+IS(pleat_owned_register, int (*)(session *, const char *, int64_t, size_t,
+                                 const struct pleat_owned_ops *, void *, error *));
+IS(pleat_owned_block, void (*)(int64_t, int, int, int64_t *, int64_t *));
+
 _Static_assert(sizeof(error) == 484 && offsetof(error, text) == 4, "struct pleat_error");
 _Static_assert(PLEAT_API_VERSION == 1, "another version needs another SONAME");
 _Static_assert(PLEAT_STARTED == 1 && PLEAT_JOINED == 2, "enum pleat_begin");
@@ -70,3 +90,8 @@ _Static_assert(sizeof(struct pleat_array_shape) == 192 &&
                    offsetof(struct pleat_array_shape, element_bytes) == 168 &&
                    offsetof(struct pleat_array_shape, same_grid_as) == 184,
                "struct pleat_array_shape");
+_Static_assert(sizeof(struct pleat_items_ops) == 7 * sizeof(void *) &&
+                   offsetof(struct pleat_items_ops, owner) == 6 * sizeof(void *),
+               "struct pleat_items_ops");
+_Static_assert(sizeof(struct pleat_owned_ops) == 3 * sizeof(void *), "struct pleat_owned_ops");
+_Static_assert(PLEAT_CSR_FIELDS == 8 && PLEAT_ARRAY_DIMS == 4, "largest numbers");
