@@ -249,8 +249,9 @@ static int read_all(struct pages *pages)
     for (size_t i = pages->frames.count; !rc && i > 0; i--) /* the newest first */
         rc = read_page(pages, pages->frames.items[i - 1].bytes,
                        pages->frames.items[i - 1].page == 1);
-    for (size_t n = 0; !rc && (n + 1) * pages->size <= pages->file.size; n++)
-        rc = read_page(pages, pages->file.bytes + n * pages->size, n == 0);
+    const struct image *file = &pages->file;
+    for (size_t n = 0; !rc && file->bytes && (n + 1) * pages->size <= file->size; n++)
+        rc = read_page(pages, file->bytes + n * pages->size, n == 0);
     return rc;
 }
 

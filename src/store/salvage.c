@@ -235,7 +235,8 @@ static int copy_rows(struct work *work, sqlite3_stmt *row, size_t which)
 {
     struct pleat_cell cells[PLEAT_PAGES_COLUMNS_MAX];
     int rc = 0, count = sqlite3_column_count(row);
-    while (!rc && count <= PLEAT_PAGES_COLUMNS_MAX && sqlite3_step(row) == SQLITE_ROW) {
+    while (!rc && count > 0 && count <= PLEAT_PAGES_COLUMNS_MAX &&
+           sqlite3_step(row) == SQLITE_ROW) {
         for (int i = 0; i < count; i++)
             take_cell(row, i, &cells[i]);
         if (which == TABLES && is_meta(cells, (size_t)count))

@@ -219,7 +219,7 @@ static void other_shares(struct model *model)
 static void share_out(struct model *model, size_t jobs)
 {
     size_t left = jobs;
-    double remainders[VALUES_MAX];
+    double remainders[VALUES_MAX] = {0};
     for (size_t i = 0; i < model->count; i++) {
         double exact = model->values[i].share / 100 * (double)jobs;
         model->values[i].jobs = (size_t)floor(exact);
@@ -285,15 +285,17 @@ static int assign(struct model *model, const struct ranked *runs, int64_t *estim
 
 static int estimate(struct model *model, struct pleat_workload_jobs *jobs, struct pleat_error *err)
 {
-    struct ranked *runs = calloc(jobs->count, sizeof(*runs));
     popular_times(model);
     rank_popular(model);
     other_times(model, jobs->count);
     other_shares(model);
     share_out(model, jobs->count);
+    struct ranked *runs = calloc(jobs->count, sizeof(*runs));
     int64_t *estimates = list_estimates(model, jobs->count);
-    int rc = runs && estimates ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (!rc) {
+    int rc = PLEAT_E_NOMEM;
+    if (!runs || !estimates) {
+        pleat_error_set(err, rc, "out of memory");
+    } else {
         for (size_t i = 0; i < jobs->count; i++)
             runs[i] = (struct ranked){jobs->items[i].run_us, i};
         qsort(runs, jobs->count, sizeof(*runs), compare_runs);
@@ -306,6 +308,8 @@ static int estimate(struct model *model, struct pleat_workload_jobs *jobs, struc
 
 /* ---- all of it ---- */
 
+#define LONGEST_LEAST (INT64_C(2) * HOUR)
+
 static int find_longest(const struct pleat_workload_jobs *jobs, int64_t longest_us,
                         struct model *model, struct pleat_error *err)
 {
@@ -315,7 +319,7 @@ static int find_longest(const struct pleat_workload_jobs *jobs, int64_t longest_
     model->longest = longest_us / PLEAT_US_PER_S;
     if (longest_us == 0) {
         model->longest = (run_us / PLEAT_US_PER_S / HOUR + 1) * HOUR;
-        model->longest = model->longest < 2 * HOUR ? 2 * HOUR : model->longest;
+        model->longest = model->longest < LONGEST_LEAST ? LONGEST_LEAST : model->longest;
     }
     if (model->longest < PLEAT_ESTIMATE_LONGEST_LEAST_S || model->longest > INT64_C(1000000000))
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -335,8 +339,10 @@ int pleat_estimate_popular(struct pleat_workload_jobs *jobs, int64_t longest_us,
     enum { STREAM = 64 }; /* not used by the generators */
     struct model *model = calloc(1, sizeof(*model));
     struct pleat_stream *stream = pleat_generate_stream(seed, STREAM);
-    int rc = model && stream ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (!rc)
+    int rc = PLEAT_E_NOMEM;
+    if (!model || !stream)
+        pleat_error_set(err, rc, "out of memory");
+    else
         rc = find_longest(jobs, longest_us, model, err);
     if (!rc && jobs->count > 0) {
         model->rng = &stream->rng;
