@@ -134,7 +134,6 @@ int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
     if (make_terms(core, event->component))
         return PLEAT_E_NOMEM;
     for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = sibling_of(core, c)) {
-        component = component_at(core, c);
         struct pleat_terms *terms = side_find(core, SIDE_TERMS, c);
         terms->signal_number = (uint8_t)number;
         terms->signal_lead_us = lead_us;
