@@ -36,10 +36,10 @@ def has_one_generation(world):
     wait_until(lambda: len(below(world)) == 1, "one generation")
 
 
-def goes_on(world, size=2, times=1):
-    """The old processes were never disturbed."""
+def goes_on(world, size=2, times=(1,)):
+    """The old processes were never disturbed. times: how often a program has begun, themselves included."""
     has_one_generation(world)
-    assert len(starts(world)) == times
+    assert len(starts(world)) in times
     assert world.daemon.call("list")["runs"][0]["state"] == "running"
     next_progress(world, processes=size)
     assert not world.daemon.seen("exited", 1) and not world.daemon.seen("vacated", 1)
@@ -94,7 +94,8 @@ def test_new_ones_that_do_not_come_up(ranks, how, reason):
     assert "goes on" in text and reason in text
     assert below(ranks) and len(below(ranks)) == 1, "it was told before they were gone"
     assert is_alive(old)
-    goes_on(ranks, times=2 if how == "hasty" else 1)
+    # the hasty ones may be noticed and ended before they have written that they begin
+    goes_on(ranks, times=(1, 2) if how == "hasty" else (1,))
     remove(ranks, how)
     warm(ranks, 11, 3)
     assert ranks.daemon.expect("applied", 1, resize=11)["processes"] == 3
@@ -201,7 +202,7 @@ def test_the_old_ones_die_when_they_have_saved(ranks):
     assert applied["processes"] == 4 and not is_alive(old)
     expect_starts(ranks, (2, 1), (4, 2))
     remove(ranks, "die")
-    goes_on(ranks, size=4, times=2)
+    goes_on(ranks, size=4, times=(2,))
     stop(ranks)
 
 
