@@ -70,12 +70,13 @@ static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *si
     for (pid_t ended = 0; ended != agent;) {
         siginfo_t info;
         int number = sigtimedwait(signals, &info, &look);
-        keep_lock(guard);
         if (number == SIGTERM || number == SIGINT)
             (void)kill(agent, number); /* the agent ends its runs, then itself */
         do
             ended = waitpid(-1, &status, WNOHANG);
         while (ended > 0 && ended != agent);
+        if (ended != agent) /* else whoever removed the file may be removing its directory */
+            keep_lock(guard);
     }
     pleat_leftovers_end("the agent has ended, and not all that it started: that is ended now");
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));

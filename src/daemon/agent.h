@@ -40,6 +40,7 @@ struct agent {
     int64_t ping_id;  /* number of the ping that is not answered; 0: none */
     int silent_s;     /* seconds without an answer, in which pleatd itself was not stopped */
     bool said_silent; /* users were told that it is silent */
+    bool quits;       /* it was told to end */
     bool away;        /* the core was told so, as it is connected and does not answer */
     int since_ping_s;
     int failures; /* processes in a row that ended, or could not be started, before one connected */

@@ -1,5 +1,6 @@
 /* The agents of nodes: accepts their connections, dispatches their messages, tells them to end. */
 #include <string.h>
+#include <time.h>
 
 #include "base/cpus.h"
 #include "daemon/agent.h"
@@ -7,6 +8,8 @@
 #include "daemon/agents.h"
 #include "daemon/stranger.h"
 #include "daemon/turn_inputs.h"
+
+enum { AWAIT_MS = 5, AWAIT_MOST_MS = 5000 };
 
 static void on_message(void *arg, struct pleat_connection *connection,
                        const struct pleat_message *message)
@@ -179,7 +182,7 @@ void agents_quit(struct daemon *d)
         struct pleat_string out = {0};
         if (agent->connection) {
             if (d->runs.count == 0 && !pleat_write_request(&out, agent->next_id++, "quit", NULL))
-                (void)!pleat_connection_send(agent->connection, &out);
+                agent->quits = pleat_connection_send(agent->connection, &out) == 0;
             pleat_string_finish(&out);
             pleat_connection_close(agent->connection);
         }
@@ -191,4 +194,13 @@ void agents_quit(struct daemon *d)
         uv_timer_stop(&agent->timer);
         uv_close((uv_handle_t *)&agent->timer, NULL);
     }
+}
+
+void agents_await(struct daemon *d)
+{
+    static const struct timespec pause = {.tv_nsec = AWAIT_MS * 1000000L};
+    int left = AWAIT_MOST_MS / AWAIT_MS;
+    for (const struct agent *agent = d->agents; agent; agent = agent->next)
+        while (agent->quits && left-- > 0 && agent_lock_is_held(d, agent->site, agent->node))
+            (void)nanosleep(&pause, NULL);
 }

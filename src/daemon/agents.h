@@ -30,6 +30,10 @@ int agents_away(struct daemon *d, struct pleat_error *err);
 /* After a restart: waits for the agents of living runs to call back; where they are dead, starts
  * new ones. */
 void agents_expect(struct daemon *d);
+/* Tells the agents to end, where nothing runs, and closes the connections. */
 void agents_quit(struct daemon *d);
+/* Waits until those told have ended (at most five seconds in all): whoever sees pleatd end may
+ * remove its directory, and an agent writes there. */
+void agents_await(struct daemon *d);
 
 #endif

@@ -225,6 +225,7 @@ static void finish(struct daemon *d)
         uv_check_stop(&d->turn.check);
         uv_run(&d->loop, UV_RUN_DEFAULT);
     }
+    agents_await(d);
     uv_walk(&d->loop, close_handle, NULL);
     uv_run(&d->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&d->loop);

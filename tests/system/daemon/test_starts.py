@@ -12,7 +12,7 @@ import tempfile
 
 import pytest
 
-from conftest import BUILD, FINAL, Instance, Lost, agents_with, pids_with, wait_until
+from conftest import BUILD, FINAL, Instance, Lost, agents_with, is_alive, parent_of, pids_with, wait_until
 
 UNKNOWN = "its agent died: it may have been started"
 
@@ -277,3 +277,22 @@ exec {BUILD}/bin/pleat-agent "$@"
     wait_until(lambda: not os.path.exists(f"/proc/{agent}"), "the agent ends")
     with open(pleat.path("pleatd.log"), encoding="utf-8") as file:
         assert "no daemon and nothing to do" not in file.read()
+
+
+def test_stopped_while_its_agent_ends(pleat):
+    """Whoever sees 'pleat stop' end may remove the directory: nothing writes there any more."""
+    pleat.wait_end(pleat.submit("true"))
+    with open(pleat.path("agent-local-0.lock"), encoding="ascii") as file:
+        agent = int(file.read().split()[0])
+    guard = parent_of(agent)
+    os.kill(guard, signal.SIGSTOP)
+    try:
+        stop = pleat.popen("stop")
+        wait_until(lambda: not is_alive(agent), "the agent has ended")
+        with pytest.raises(subprocess.TimeoutExpired):
+            stop.communicate(timeout=0.3)
+    finally:
+        os.kill(guard, signal.SIGCONT)
+    stop.communicate()
+    assert stop.returncode == 0
+    assert not is_alive(guard)
