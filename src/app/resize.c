@@ -10,16 +10,12 @@
  * saving. Where the objects are in the data file, that is the state from then on until the ranks go
  * on, and nothing of them is moved: each rank maps its new part.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "app/checkpointing.h"
 #include "base/clock.h"
 
 #define HELLO_MAGIC UINT64_C(0x33706d6f636c7770)
-
-/* Nothing has changed. Negative codes mean that the session is broken. */
-#define REFUSED 1
 
 /* What rank 0 sends to all ranks before the data move. */
 struct hello {
@@ -30,133 +26,6 @@ struct hello {
     int64_t in_data;
     int64_t checks;
 };
-
-/* ---- moving what is registered ---- */
-
-static void cancel_objects(struct pleat_session *session, const struct pleat_object *until)
-{
-    for (struct pleat_object *object = session->objects; object != until; object = object->next)
-        object->ops->cancel(object);
-    free(session->packed);
-    session->packed = NULL;
-}
-
-static int prepare_objects(struct pleat_session *session, const struct pleat_change *change,
-                           struct pleat_error *err)
-{
-    session->packed = malloc(session->values_bytes ? session->values_bytes : 1);
-    if (!session->packed)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to send %zu bytes of values",
-                               session->values_bytes);
-    for (struct pleat_object *object = session->objects; object; object = object->next) {
-        int code = object->ops->prepare(object, change, err);
-        if (code) {
-            cancel_objects(session, object);
-            return code;
-        }
-    }
-    return 0;
-}
-
-/* Sends rank 0's values to the new ranks; the others have the same values already. */
-static int send_values(struct pleat_session *session, const struct pleat_change *change,
-                       struct pleat_error *err)
-{
-    if (change->new_size <= change->old_size || !session->values_bytes)
-        return 0;
-    size_t at = 0;
-    for (size_t i = 0; change->rank == 0 && i < session->values.count; i++) {
-        const struct pleat_value *value = &session->values.items[i];
-        memcpy(session->packed + at, value->ptr, value->bytes);
-        at += value->bytes;
-    }
-    int code = pleat_mpi_check(
-        MPI_Bcast(session->packed, (int)session->values_bytes, MPI_BYTE, 0, change->comm),
-        "sending values to new ranks", err);
-    at = 0;
-    for (size_t i = 0; !code && change->rank >= change->old_size && i < session->values.count;
-         i++) {
-        const struct pleat_value *value = &session->values.items[i];
-        memcpy(value->ptr, session->packed + at, value->bytes);
-        at += value->bytes;
-    }
-    return code;
-}
-
-/* What the ranks have to know of one another before they can make room. Returns a negative code if
- * this rank cannot take part. *failed: the communication has. */
-static int measure_objects(struct pleat_session *session, const struct pleat_change *change,
-                           int *failed, struct pleat_error *err)
-{
-    int code = 0;
-    for (struct pleat_object *object = session->objects; object && !*failed;
-         object = object->next) {
-        if (!object->tail)
-            continue;
-        int got = object->tail->measure(object, change, code ? NULL : err);
-        *failed = got == PLEAT_E_MPI ? got : 0;
-        code = code ? code : got;
-    }
-    return code;
-}
-
-/* Moves everything. `code`: an earlier error of this rank. Returns 0, REFUSED or a negative code.
- */
-static int move_all(struct pleat_session *session, const struct pleat_change *change, int code,
-                    struct pleat_error *err)
-{
-    int agreed = 0;
-    bool prepared = false;
-    struct pleat_error grids = {0};
-    int failed = pleat_mpi_agree(change->comm, code, &agreed, err);
-    if (!failed && !agreed) {
-        code = measure_objects(session, change, &failed, err);
-        if (!failed && !code)
-            code = prepare_objects(session, change, err);
-        prepared = !failed && !code;
-    }
-    if (!failed && !agreed) {
-        failed =
-            pleat_mpi_agree_on(change->comm, code, pleat_session_grids(session), &agreed, &grids);
-        if (failed && err)
-            *err = grids;
-    }
-    if (failed)
-        return failed;
-    if (agreed) {
-        if (prepared)
-            cancel_objects(session, NULL);
-        if (!code && grids.code)
-            pleat_error_set(err, agreed, "%s", grids.text);
-        else if (!code)
-            pleat_error_set(err, agreed, "another rank could not take part (%s)",
-                            pleat_error_name(agreed));
-        return REFUSED;
-    }
-    pleat_registry_release(session);
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
-        code = object->ops->exchange(object, change, err);
-    if (!code)
-        code = send_values(session, change, err);
-    free(session->packed);
-    session->packed = NULL;
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next)
-        code = object->ops->commit(object, change, err);
-    if (!code)
-        code = pleat_sums_compare(session, change->comm, change->rank < change->new_size, err);
-    if (code)
-        return code;
-    /* The resize is applied only once every rank has its data. */
-    return pleat_mpi_agree(change->comm, 0, &agreed, err);
-}
-
-static uint64_t moved_bytes(const struct pleat_session *session, const struct pleat_change *change)
-{
-    uint64_t bytes = 0;
-    for (const struct pleat_object *object = session->objects; object; object = object->next)
-        bytes += object->ops->moved(object, change);
-    return bytes;
-}
 
 static int say_hello(struct pleat_session *session, const struct pleat_change *change,
                      struct hello *hello, struct pleat_error *err)
@@ -218,7 +87,7 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     int code = pleat_mpi_spawn(session->comm, session->rank, target - session->size, &children,
                                &refused, err);
     if (code)
-        return refused ? REFUSED : code;
+        return refused ? PLEAT_RESIZE_REFUSED : code;
     code = pleat_mpi_merge(&children, false, &merged, err);
     if (code)
         return code;
@@ -231,9 +100,9 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     int failed = compare(session, &change, &code, err);
     if (failed)
         return failed;
-    code = move_all(session, &change, code, err);
-    cost->bytes = moved_bytes(session, &change);
-    if (code == REFUSED)
+    code = pleat_move_all(session, &change, code, err);
+    cost->bytes = pleat_moved_bytes(session, &change);
+    if (code == PLEAT_RESIZE_REFUSED)
         MPI_Comm_free(&merged);
     if (code)
         return code;
@@ -251,8 +120,8 @@ static int shrink(struct pleat_session *session, int target, bool in_data,
     int64_t start = pleat_clock_monotonic_ns();
     struct pleat_change change = change_to(session, session->comm, session->size, target);
     change.in_data = change.in_data && in_data;
-    int code = move_all(session, &change, 0, err);
-    cost->bytes = moved_bytes(session, &change);
+    int code = pleat_move_all(session, &change, 0, err);
+    cost->bytes = pleat_moved_bytes(session, &change);
     if (code)
         return code;
     int64_t moved = pleat_clock_monotonic_ns();
@@ -351,7 +220,7 @@ static int leave(struct pleat_session *session, int saved, const struct pleat_er
         pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                         "nobody holds the application's state (" PLEAT_STATE_ENV " is not set), so "
                         "it cannot be started again");
-    return REFUSED;
+    return PLEAT_RESIZE_REFUSED;
 }
 
 static int perform(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
@@ -361,7 +230,7 @@ static int perform(struct pleat_session *session, int target, struct pleat_mailb
         pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                         "this MPI can neither start nor release processes of a running program: "
                         "it has to be relaunched at the new size");
-        return REFUSED;
+        return PLEAT_RESIZE_REFUSED;
     }
     if (target > session->size)
         return grow(session, target, cost, err);
@@ -401,7 +270,7 @@ int pleat_resize_fit(struct pleat_session *session, int fits, struct pleat_error
 
 /* The outcome of a resize. */
 struct outcome {
-    int code; /* 0, REFUSED or negative */
+    int code; /* 0, PLEAT_RESIZE_REFUSED or negative */
     int before, target;
     bool relaunch;
     bool in_data; /* the data file is the state now */
@@ -416,7 +285,7 @@ static int conclude(struct pleat_session *session, const struct outcome *outcome
 {
     if (outcome->code) {
         session->failure = outcome->why;
-        if (outcome->code == REFUSED) {
+        if (outcome->code == PLEAT_RESIZE_REFUSED) {
             if (session->rank == 0)
                 pleat_mailbox_failed(&session->self, outcome->why.text);
             return PLEAT_SAME;
@@ -456,7 +325,7 @@ static int write_checkpoint(struct pleat_session *session, struct outcome *outco
     outcome->cost.save_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
     if (!code && outcome->checkpoint == PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE)
         leave_all(session);
-    return code == PLEAT_SAVE_NOT ? REFUSED : code;
+    return code == PLEAT_SAVE_NOT ? PLEAT_RESIZE_REFUSED : code;
 }
 
 /* Saves first, so that there is a state to go back to, whatever happens inside the resize. */
@@ -483,19 +352,19 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
     }
     if (order.target < 1) {
         pleat_error_set(&outcome->why, PLEAT_E_CORRUPT, "the mailbox asks for an impossible size");
-        return REFUSED;
+        return PLEAT_RESIZE_REFUSED;
     }
     if (order.unusable) {
         pleat_error_set(&outcome->why, PLEAT_E_INVALID,
                         "the program has said that it cannot use %d ranks", order.target);
-        return REFUSED;
+        return PLEAT_RESIZE_REFUSED;
     }
     if (saved == 0)
         outcome->cost.save_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
     /* What the ranks have in private pages is not in the data file. */
     if (order.save.in_data && saved != 0 && !outcome->relaunch) {
         outcome->why = outcome->unsaved;
-        return REFUSED;
+        return PLEAT_RESIZE_REFUSED;
     }
     if (!outcome->relaunch)
         return perform(session, outcome->target, &outcome->cost, &outcome->why);
@@ -556,7 +425,7 @@ static int join(struct pleat_session *session, int code, struct pleat_error *err
     if (!code)
         code = pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, hello.iteration,
                                     session->doorbell, &session->self);
-    failed = move_all(session, &change, code, err);
+    failed = pleat_move_all(session, &change, code, err);
     return failed || !session->in_data ? failed : pleat_save_end(session, err);
 }
 
@@ -569,7 +438,7 @@ static int finish_join(struct pleat_session *session, int code, struct pleat_err
         return 0;
     }
     session->state = PLEAT_SESSION_BROKEN;
-    if (outcome == REFUSED)
+    if (outcome == PLEAT_RESIZE_REFUSED)
         MPI_Comm_free(&session->comm);
     if (err)
         *err = why;

@@ -119,16 +119,22 @@ int pleat_mpi_spawn(MPI_Comm comm, int rank, int count, MPI_Comm *children, bool
 int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* ---- session.c ---- */
+/* ---- resume.c ---- */
 
+/* Attaches this rank to the mailbox. */
+int pleat_session_attach(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Whether this rank could map the data file. */
 bool pleat_session_has_data(const struct pleat_session *session);
-/* Offset in a state for the next object. */
-uint64_t pleat_session_room(const struct pleat_session *session);
-/* *window: offset in the data file of a window (PLEAT_STATE_WINDOW_HALF) for one more array.
- * PLEAT_E_TOOBIG: there is none left. */
-int pleat_session_window(struct pleat_session *session, uint64_t *window,
-                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Rank 0: whether the state to go on from is still being computed. */
+int pleat_session_claim_state(struct pleat_session *session,
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Finds the state to go on from, and whether the objects are in the data file. What rank 0 finds
+ * counts, and the others must find the same. *code: this rank's error. Collective. */
+int pleat_session_find_state(struct pleat_session *session, int *code,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Goes on from that state, once it is there, or from the checkpoint. Collective. Negative: the
+ * session is broken. */
+int pleat_session_resume(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- usable.c ---- */
 
@@ -169,6 +175,13 @@ int pleat_registry_check(struct pleat_session *session, MPI_Comm comm, uint64_t 
                          int *differs, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- saving.c ---- */
+
+/* Offset in a state for the next object. */
+uint64_t pleat_session_room(const struct pleat_session *session);
+/* *window: offset in the data file of a window (PLEAT_STATE_WINDOW_HALF) for one more array.
+ * PLEAT_E_TOOBIG: there is none left. */
+int pleat_session_window(struct pleat_session *session, uint64_t *window,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Size of a saved state of what is registered, in bytes. */
 uint64_t pleat_session_bytes(const struct pleat_session *session);
@@ -217,6 +230,18 @@ void pleat_sums_expect(struct pleat_session *session);
  * differs. */
 int pleat_sums_compare(struct pleat_session *session, MPI_Comm comm, bool has_any,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- moving.c ---- */
+
+/* Nothing has changed. Negative codes mean that the session is broken. */
+#define PLEAT_RESIZE_REFUSED 1
+
+/* Moves everything that is registered. `code`: an earlier error of this rank. Collective over
+ * change->comm. Returns 0, PLEAT_RESIZE_REFUSED or a negative code. */
+int pleat_move_all(struct pleat_session *session, const struct pleat_change *change, int code,
+                   struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Bytes that this rank has moved to others by it. */
+uint64_t pleat_moved_bytes(const struct pleat_session *session, const struct pleat_change *change);
 
 /* ---- resize.c ---- */
 

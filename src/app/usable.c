@@ -146,3 +146,15 @@ int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_err
         *err = why;
     return PLEAT_E_TOOBIG;
 }
+
+int pleat_session_limit(struct pleat_session *session, int most, struct pleat_error *err)
+{
+    if (most < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a program cannot use %d ranks at most: at least 1, or 0 for any "
+                               "number",
+                               most);
+    if (session->mailbox && session->rank == 0 && !session->joiner)
+        pleat_mailbox_limit(&session->self, (uint32_t)most);
+    return 0;
+}

@@ -1,0 +1,75 @@
+/* adapt.c - the adaptation point, and what the program is asked there. */
+#include "app/session.h"
+#include "base/clock.h"
+
+int pleat_session_announce(struct pleat_session *session, struct pleat_error *err)
+{
+    if (session->state != PLEAT_SESSION_OPEN)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "pleat_session_announce comes before pleat_session_begin");
+    session->announces = true;
+    return 0;
+}
+
+int pleat_session_pending(const struct pleat_session *session)
+{
+    return session->mailbox && session->announces && session->state == PLEAT_SESSION_RUNNING &&
+           pleat_mailbox_pending(&session->self);
+}
+
+void pleat_session_on_offer(struct pleat_session *session, pleat_offer_callback callback, void *arg)
+{
+    session->on_offer = callback;
+    session->on_offer_arg = arg;
+}
+
+static void answer(struct pleat_session *session)
+{
+    struct pleat_mailbox_request request;
+    uint32_t size = (uint32_t)session->size;
+    if (pleat_mailbox_request(&session->self, &request)) {
+        pleat_mailbox_answer(&session->self, size);
+        return;
+    }
+    uint32_t accepted = request.target;
+    if (session->on_offer && !request.mandatory) {
+        int wanted =
+            session->on_offer(session->size, (int)request.target, 0, session->on_offer_arg);
+        uint32_t low = size < request.target ? size : request.target;
+        uint32_t high = size < request.target ? request.target : size;
+        accepted = wanted < (int)low ? low : (uint32_t)wanted > high ? high : (uint32_t)wanted;
+    } else if (session->on_offer) {
+        /* The program is told, but cannot refuse. */
+        (void)session->on_offer(session->size, (int)request.target, 1, session->on_offer_arg);
+    }
+    pleat_mailbox_answer(&session->self, accepted);
+}
+
+int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err)
+{
+    if (__builtin_expect(session->state != PLEAT_SESSION_RUNNING, 0))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "an adaptation point outside of pleat_session_begin and the end");
+    if (!session->mailbox)
+        return PLEAT_SAME;
+    int64_t now = pleat_clock_monotonic_ns();
+    session->busy_ns += (uint64_t)(now - session->last_ns);
+    session->last_ns = now;
+    pleat_mailbox_publish(&session->self, session->busy_ns, ++session->busy_count);
+    int arrival = pleat_mailbox_arrive(&session->self);
+    if (__builtin_expect(arrival == PLEAT_ARRIVAL_QUIET, 1))
+        return PLEAT_SAME;
+    int code = PLEAT_SAME;
+    if (arrival == PLEAT_ARRIVAL_ANSWER) {
+        answer(session);
+    } else if (arrival == PLEAT_ARRIVAL_ENTER) {
+        code = pleat_resize_enter(session, err);
+    } else {
+        session->state = PLEAT_SESSION_BROKEN;
+        code = pleat_error_set(err, arrival,
+                               "the mailbox contradicts itself: do all ranks pass the same number "
+                               "of adaptation points?");
+    }
+    session->last_ns = pleat_clock_monotonic_ns();
+    return code;
+}
