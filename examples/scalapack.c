@@ -1,0 +1,174 @@
+/* scalapack [N [STEPS]] - implicit steps of diffusion on N points that are all coupled. The matrix
+ * is factorized once, and each step solves with its factor. Both are block-cyclic in ScaLAPACK's
+ * way. */
+#include <mpi.h>
+#include <pleat.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BLOCK 16
+
+/* The BLACS and ScaLAPACK have no headers. */
+extern int BI_Np; /* the BLACS' own: the number of processes in MPI_COMM_WORLD */
+extern int Csys2blacs_handle(MPI_Comm comm);
+extern void Cfree_blacs_system_handle(int handle);
+extern void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
+extern void Cblacs_gridexit(int context);
+extern void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja,
+                     const int *desca, int *info);
+extern void pdpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a,
+                     const int *ia, const int *ja, const int *desca, double *b, const int *ib,
+                     const int *jb, const int *descb, int *info);
+
+static const int one = 1;
+
+struct matrix {
+    struct pleat_array *array;
+    double *data;      /* the local part, column by column */
+    int count[2];      /* its extents */
+    int descriptor[9]; /* ScaLAPACK's */
+};
+
+/* A BLACS context for the array's grid. The BLACS refuse a grid of more processes than
+ * MPI_COMM_WORLD has, a number that they ask for when they make their first one. */
+static int context_of(const struct pleat_array *array, const struct pleat_session *session)
+{
+    static int has_grid;
+    int handle = Csys2blacs_handle(pleat_session_comm(session)), context = handle;
+    int first = Csys2blacs_handle(MPI_COMM_SELF);
+    if (!has_grid++)
+        Cblacs_gridinit(&first, "R", 1, 1);
+    if (BI_Np < pleat_session_size(session))
+        BI_Np = pleat_session_size(session);
+    Cblacs_gridinit(&context, "R", pleat_array_processes(array, 0),
+                    pleat_array_processes(array, 1));
+    Cfree_blacs_system_handle(handle);
+    return context;
+}
+
+/* The local part as it is at the present size. */
+static struct matrix matrix_of(struct pleat_array *array, int context)
+{
+    static double nothing; /* a rank without an element has something to point to */
+    struct matrix a = {.array = array, .data = pleat_array_data(array)};
+    if (!a.data)
+        a.data = &nothing;
+    for (int d = 0; d < 2; d++)
+        a.count[d] = pleat_array_count(array, d);
+    if (pleat_array_descriptor(array, context, a.descriptor, NULL))
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    return a;
+}
+
+/* The global index of a local one. */
+static int global(const struct matrix *a, int d, int local)
+{
+    return pleat_array_global(a->array, d, local);
+}
+
+static void fill(const struct matrix *a, const struct matrix *x, int n)
+{
+    for (int j = 0; j < a->count[1]; j++)
+        for (int i = 0; i < a->count[0]; i++) {
+            int row = global(a, 0, i), column = global(a, 1, j);
+            double far = row > column ? row - column : column - row;
+            a->data[j * a->count[0] + i] = row == column ? 2 : -1 / (4 * far * far);
+        }
+    for (int i = 0; i < x->count[0] * x->count[1]; i++)
+        x->data[i] = global(x, 0, i) == n / 2; /* hot in the middle */
+}
+
+static void factorize(const struct matrix *a, int n)
+{
+    int info;
+    pdpotrf_("L", &n, a->data, &one, &one, a->descriptor, &info);
+    if (info)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void step(const struct matrix *a, const struct matrix *x, int n)
+{
+    int info;
+    pdpotrs_("L", &n, &one, a->data, &one, &one, a->descriptor, x->data, &one, &one, x->descriptor,
+             &info);
+    for (int i = 0; i < x->count[0] * x->count[1]; i++)
+        x->data[i] *= 1.2;
+}
+
+static void report(const struct matrix *x, int n, MPI_Comm comm)
+{
+    double mine[2] = {0, 0}, all[2];
+    int rank, size;
+    for (int i = 0; i < x->count[0] * x->count[1]; i++) {
+        mine[0] += x->data[i];
+        mine[1] += x->data[i] * global(x, 0, i) / n;
+    }
+    MPI_Reduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, 0, comm);
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (rank == 0)
+        printf("heat %.6f, centre %.9f, on %d ranks\n", all[0], all[1] / all[0], size);
+}
+
+/* A rank that cannot join a running program ends quietly. */
+static int give_up(struct pleat_session *session, const struct pleat_error *err)
+{
+    if (!session || !pleat_session_joined(session)) {
+        fprintf(stderr, "scalapack: %s\n", err->text);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    pleat_session_finish(session);
+    return MPI_Finalize();
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 512, steps = argc > 2 ? atoi(argv[2]) : 1000;
+    int context, k = 0, what = PLEAT_SAME;
+    int square[9] = {1, -1, n, n, BLOCK, BLOCK, 0, 0, n};
+    int column[9] = {1, -1, n, 1, BLOCK, BLOCK, 0, 0, n};
+    struct pleat_array *arrays[2];
+    struct pleat_array_shape shape;
+    struct pleat_session *session = NULL;
+    struct pleat_error err;
+
+    MPI_Init(&argc, &argv);
+    if (pleat_session_create(&session, &err) ||
+        pleat_value_register(session, "k", &k, sizeof(k), &err) ||
+        pleat_array_shape_of(square, sizeof(double), &shape, &err) ||
+        pleat_array_create(session, "a", &shape, &arrays[0], &err) ||
+        pleat_array_shape_of(column, sizeof(double), &shape, &err))
+        return give_up(session, &err);
+    shape.same_grid_as = arrays[0];
+    if (pleat_array_create(session, "x", &shape, &arrays[1], &err))
+        return give_up(session, &err);
+    int begun = pleat_session_begin(session, &err);
+    if (begun < 0)
+        return give_up(session, &err);
+    context = context_of(arrays[0], session);
+    struct matrix a = matrix_of(arrays[0], context), x = matrix_of(arrays[1], context);
+    if (begun == PLEAT_STARTED) {
+        fill(&a, &x, n);
+        factorize(&a, n);
+    }
+
+    while (k < steps && what != PLEAT_LEAVE) {
+        step(&a, &x, n);
+        k++;
+        if ((what = pleat_session_adapt(session, &err)) < 0)
+            return give_up(session, &err);
+        if (what != PLEAT_SAME)
+            Cblacs_gridexit(context);
+        if (what == PLEAT_GREW || what == PLEAT_SHRANK) {
+            context = context_of(arrays[0], session);
+            a = matrix_of(arrays[0], context), x = matrix_of(arrays[1], context);
+        }
+    }
+    if (what != PLEAT_LEAVE) {
+        report(&x, n, pleat_session_comm(session));
+        Cblacs_gridexit(context);
+    }
+    pleat_session_finish(session);
+    MPI_Finalize();
+    return 0;
+}
