@@ -35,7 +35,9 @@ struct pleat_malleable {
     uv_poll_t doorbell;
     struct pleat_state_store state;
     bool stopped; /* its descriptors and its state were released */
-    bool cold;    /* relaunches of it are cold: new processes did not come up beside the old */
+    /* after new processes did not come up beside the old ones: how many relaunches in a row failed
+     * so, and how many cold ones are to succeed before the next warm one is tried */
+    uint32_t warm_failures, cold;
     struct pleat_mailbox_limits limits; /* which numbers of ranks it can use, as was told */
     uint32_t limits_seen;               /* of this mailbox: status.limits then */
     bool unable;                        /* it was told that the program cannot begin */

@@ -24,6 +24,8 @@ struct pleat_relaunch {
     json_t *argv, *env;
     int64_t leaving_us;             /* when LEAVING began (monotonic) */
     bool told_to_end;               /* processes that did not leave were told to end */
+    bool warm_failed;               /* new processes were started first, and did not come up */
+    bool handed_over;               /* they did, and have taken over */
     bool from_state;                /* in STARTING: a state is held, */
     uint64_t iteration;             /* and is of this iteration */
     struct pleat_mailbox_cost cost; /* of the old processes' part */

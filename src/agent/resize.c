@@ -254,8 +254,10 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     if (relaunch && relaunch->stage == PLEAT_RELAUNCH_LEAVING) {
         pleat_relaunch_press(malleable->run);
     } else if (relaunch && relaunch->stage == PLEAT_RELAUNCH_BEGINNING) {
-        if (status.begun)
+        if (status.begun) {
+            pleat_warm_count(malleable, relaunch);
             pleat_relaunch_begun(malleable->run, &status);
+        }
     } else if (malleable->posted) {
         look_at_posted(malleable, &status);
     } else if (status.begun && !malleable->unbegun && /* the ranks that stay are known */

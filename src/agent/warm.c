@@ -15,6 +15,9 @@
 /* From SIGTERM to SIGKILL, for old processes that did not leave by themselves. */
 #define END_GRACE_US (2 * PLEAT_US_PER_S)
 
+/* Of cold relaunches after new processes did not come up: the most in a row. */
+#define COLD_MOST 8
+
 /* ---- preparing ---- */
 
 /* Whether the program can be started beside itself. What is read from a terminal or from a file of
@@ -23,7 +26,7 @@ static bool can_be_warm(const struct pleat_malleable *malleable,
                         const struct pleat_mailbox_status *old)
 {
     const struct pleat_run *run = malleable->run;
-    return !malleable->cold && old->waits && run->state == PLEAT_RUN_RUNNING && !run->killing &&
+    return malleable->cold == 0 && old->waits && run->state == PLEAT_RUN_RUNNING && !run->killing &&
            !run->launches && !run->stdin_path && !run->terminal;
 }
 
@@ -87,8 +90,10 @@ static enum pleat_warm fail(struct pleat_malleable *malleable, struct pleat_erro
     pleat_log("run %" PRIu64 " (job %s): new processes were started to take over from those that "
               "run, but %s: these go on",
               run->id, run->job, why->text);
-    malleable->cold = true;
+    malleable->cold = malleable->warm_failures < 3 ? 1U << malleable->warm_failures : COLD_MOST;
+    malleable->warm_failures++;
     run->relaunch->warm_us = 0;
+    run->relaunch->warm_failed = true;
     pleat_succession_drop(run);
     return PLEAT_WARM_FAILED;
 }
@@ -148,11 +153,20 @@ bool pleat_warm_hand_over(struct pleat_run *run)
     run->complained = false;
     run->doubts = 0;
     relaunch->stage = PLEAT_RELAUNCH_BEGINNING;
+    relaunch->handed_over = true;
     relaunch->from_state = true;
     relaunch->iteration = held.iteration;
     pleat_bind_hand_over(run);
     pleat_mailbox_go(run->malleable->mailbox, held.generation);
     return true;
+}
+
+void pleat_warm_count(struct pleat_malleable *malleable, const struct pleat_relaunch *relaunch)
+{
+    if (relaunch->handed_over)
+        malleable->warm_failures = 0;
+    else if (!relaunch->warm_failed && malleable->cold)
+        malleable->cold--;
 }
 
 /* The ranks are inside the relaunch, or have left it: the state may be held, or is. */

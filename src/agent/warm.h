@@ -2,8 +2,10 @@
  * (the stages: succession.h).
  *
  * Where the new processes do not come up, they are ended and the old ones go on: nothing has
- * happened to these. From then on relaunches of the run are cold: its program cannot be started
- * beside itself.
+ * happened to these. The next relaunch of the run is a cold one, and when that has succeeded a warm
+ * one is tried again. Each failure in a row doubles the number of cold ones, up to eight: a program
+ * that can never be started beside itself is not tried every time, and one that could not once is
+ * not cold for ever.
  */
 #ifndef PLEAT_AGENT_WARM_H
 #define PLEAT_AGENT_WARM_H
@@ -24,6 +26,9 @@ enum pleat_warm pleat_warm_prepare(struct pleat_malleable *malleable,
 /* The old processes have saved their state: where new ones wait they go on from it, and are the
  * run's. False: no new ones wait. */
 bool pleat_warm_hand_over(struct pleat_run *run);
+/* A relaunch has succeeded: after one that was cold from the outset the next warm one is nearer.
+ * To be called once for each. */
+void pleat_warm_count(struct pleat_malleable *malleable, const struct pleat_relaunch *relaunch);
 /* Settles what has come to its end: a second generation of which nothing is left, and a new one
  * whose old one has ended. To be called often while there is a second generation. */
 void pleat_warm_look(struct pleat_run *run);

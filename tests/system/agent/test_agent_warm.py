@@ -103,6 +103,36 @@ def test_new_ones_that_do_not_come_up(ranks, how, reason):
     stop(ranks)
 
 
+def test_a_warm_one_is_tried_again(ranks):
+    """After a failure one cold relaunch, after the next failure in a row two."""
+    ranks.touch("early")
+    warm(ranks, 10, 3)
+    ranks.daemon.expect("resize_failed", 1, resize=10)
+    warm(ranks, 11, 3)  # a cold one, so the file does not matter
+    ranks.daemon.expect("applied", 1, resize=11)
+    warm(ranks, 12, 4)
+    assert "exit code 4" in ranks.daemon.expect("resize_failed", 1, resize=12)["text"]
+    for number, size in ((13, 4), (14, 3)):
+        warm(ranks, number, size)
+        ranks.daemon.expect("applied", 1, resize=number)
+    remove(ranks, "early")
+    assert "waits" not in ranks.output(1)
+    warm(ranks, 15, 2)
+    ranks.daemon.expect("applied", 1, resize=15)
+    waiting(ranks)
+    ranks.touch("early")
+    warm(ranks, 16, 3)
+    ranks.daemon.expect("resize_failed", 1, resize=16)
+    remove(ranks, "early")
+    warm(ranks, 17, 3)  # one cold one is enough again
+    ranks.daemon.expect("applied", 1, resize=17)
+    warm(ranks, 18, 2)
+    ranks.daemon.expect("applied", 1, resize=18)
+    waiting(ranks, 2)
+    expect_starts(ranks, (2, 1), (3, 2), (4, 3), (3, 4), (2, 5), (3, 6), (2, 7))
+    stop(ranks)
+
+
 def test_a_mandatory_shrink_does_not_depend_on_them(ranks):
     ranks.touch("early")
     warm(ranks, 10, 1, mandatory=True)
