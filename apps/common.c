@@ -18,14 +18,15 @@ _Noreturn void app_give_up(const char *what, const struct pleat_error *err)
     exit(1);
 }
 
-int app_not_begun(struct pleat_session *session, const struct pleat_error *err)
+int app_begin(struct pleat_session *session)
 {
-    if (!pleat_session_joined(session))
-        app_give_up("cannot begin", err);
-    fprintf(stderr, "a new rank could not join: %s\n", err->text);
-    pleat_session_finish(session);
-    MPI_Finalize();
-    return 0;
+    struct pleat_error err;
+    int begun = pleat_session_begin(session, &err);
+    if (begun < 0)
+        app_give_up("cannot begin", &err);
+    if (begun == PLEAT_LEAVE && err.code)
+        fprintf(stderr, "a new rank could not join: %s\n", err.text);
+    return begun;
 }
 
 long long app_number(const char *option, const char *text, long long least, long long most)

@@ -7,10 +7,8 @@
 /* Prints what failed and why, and ends all ranks. */
 _Noreturn void app_give_up(const char *what, const struct pleat_error *err);
 
-/* For a rank that could not join: the program goes on without it, so it leaves quietly (with a
- * failing exit code mpirun would end all ranks). A rank that did not join gives up. Returns the
- * exit code. */
-int app_not_begun(struct pleat_session *session, const struct pleat_error *err);
+/* pleat_session_begin, but gives up where that fails, and says why a rank is not let in. */
+int app_begin(struct pleat_session *session);
 
 /* A number, optionally followed by K, M or G (powers of 1024). If it is not one, or not within
  * [least, most], prints a message and exits with 2. */

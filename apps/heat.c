@@ -134,17 +134,13 @@ int main(int argc, char **argv)
         pleat_value_register(session, "done", &done, sizeof(done), &err) ||
         pleat_rows_create(session, "plate", o.n, (size_t)o.n * sizeof(double), 1, &plate, &err))
         app_give_up("cannot set up", &err);
-    int begun = pleat_session_begin(session, &err);
-    if (begun < 0) {
-        free(scratch);
-        return app_not_begun(session, &err);
-    }
+    int begun = app_begin(session);
     if (begun == PLEAT_STARTED)
         fill(plate, o.n);
 
     struct app_tally tally;
     app_tally_open(&tally, session, begun);
-    int what = PLEAT_SAME;
+    int what = begun;
     while (done < o.iterations && what != PLEAT_LEAVE) {
         exchange_halo(session, plate, o.n);
         sweep(plate, o.n, scratch, scratch + o.n);

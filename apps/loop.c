@@ -299,9 +299,7 @@ int main(int argc, char **argv)
         app_give_up("cannot announce resizes", &err);
     say_limit(session, &o);
     say_sizes(session, &o);
-    int begun = pleat_session_begin(session, &err);
-    if (begun < 0)
-        return app_not_begun(session, &err);
+    int begun = app_begin(session);
     if (begun == PLEAT_STARTED) {
         fill(rows, words);
     } else if (begun == PLEAT_JOINED) {
@@ -311,7 +309,7 @@ int main(int argc, char **argv)
 
     struct app_tally tally;
     app_tally_open(&tally, session, begun);
-    int what = begun == PLEAT_LEAVE ? PLEAT_LEAVE : PLEAT_SAME;
+    int what = begun;
     while (what != PLEAT_LEAVE && goes_on(session, &o, counters)) {
         app_pause(pause_of(&o, pleat_session_size(session)));
         misbehave(session, &o, counters[0]);

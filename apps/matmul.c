@@ -162,9 +162,7 @@ int main(int argc, char **argv)
         pleat_rows_create(p.session, "B", o.n, row_bytes, 0, &p.b, &err) ||
         pleat_rows_create(p.session, "C", o.n, row_bytes, 0, &p.c, &err))
         app_give_up("cannot set up", &err);
-    int begun = pleat_session_begin(p.session, &err);
-    if (begun < 0)
-        return app_not_begun(p.session, &err);
+    int begun = app_begin(p.session);
     if (begun == PLEAT_STARTED) {
         fill(p.a, o.n, 1);
         fill(p.b, o.n, 2); /* C is zero at first */
@@ -172,7 +170,7 @@ int main(int argc, char **argv)
 
     struct app_tally tally;
     app_tally_open(&tally, p.session, begun);
-    int what = PLEAT_SAME;
+    int what = begun;
     while (done < o.iterations && what != PLEAT_LEAVE) {
         multiply(&p);
         app_pause(o.pause_ms + o.work_ms / pleat_session_size(p.session));

@@ -48,23 +48,17 @@ static void report(const double *u, long n, long count, MPI_Comm comm)
         printf("heat %.6f on %d ranks\n", all, size);
 }
 
-/* A rank that cannot join a running program ends quietly. */
-static int give_up(struct pleat_session *session, const struct pleat_error *err)
+static int fail(const struct pleat_error *err)
 {
-    if (!session || !pleat_session_joined(session)) {
-        fprintf(stderr, "jacobi: %s\n", err->text);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    pleat_session_finish(session);
-    return MPI_Finalize();
+    fprintf(stderr, "jacobi: %s\n", err->text);
+    return MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 512, sweeps = argc > 2 ? atol(argv[2]) : 1000;
     long first, count, k = 0;
-    int what = PLEAT_SAME;
-    struct pleat_session *session = NULL;
+    struct pleat_session *session;
     struct pleat_rows *plate[2];
     struct pleat_error err;
 
@@ -73,11 +67,11 @@ int main(int argc, char **argv)
         pleat_value_register(session, "k", &k, sizeof(k), &err) ||
         pleat_rows_create(session, "even", n, n * sizeof(double), 1, &plate[0], &err) ||
         pleat_rows_create(session, "odd", n, n * sizeof(double), 1, &plate[1], &err))
-        return give_up(session, &err);
-    int begun = pleat_session_begin(session, &err);
-    if (begun < 0)
-        return give_up(session, &err);
-    if (begun == PLEAT_STARTED)
+        return fail(&err);
+    int what = pleat_session_begin(session, &err);
+    if (what < 0)
+        return fail(&err);
+    if (what == PLEAT_STARTED)
         fill(pleat_rows_data(plate[0]), n, pleat_rows_first(plate[0]), pleat_rows_count(plate[0]));
 
     while (k < sweeps && what != PLEAT_LEAVE) {
@@ -86,7 +80,7 @@ int main(int argc, char **argv)
         sweep(pleat_rows_data(plate[k % 2]), pleat_rows_data(plate[1 - k % 2]), n, count);
         k++;
         if ((what = pleat_session_adapt(session, &err)) < 0)
-            return give_up(session, &err);
+            return fail(&err);
     }
     if (what != PLEAT_LEAVE)
         report(pleat_rows_data(plate[k % 2]), n, pleat_rows_count(plate[0]),

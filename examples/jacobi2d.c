@@ -76,24 +76,18 @@ static void report(const struct block *b, MPI_Comm grid)
         printf("heat %.6f on %d ranks\n", all, size);
 }
 
-/* A rank that cannot join a running program ends quietly. */
-static int give_up(struct pleat_session *session, const struct pleat_error *err)
+static int fail(const struct pleat_error *err)
 {
-    if (!session || !pleat_session_joined(session)) {
-        fprintf(stderr, "jacobi2d: %s\n", err->text);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    pleat_session_finish(session);
-    return MPI_Finalize();
+    fprintf(stderr, "jacobi2d: %s\n", err->text);
+    return MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 512, sweeps = argc > 2 ? atol(argv[2]) : 1000, k = 0;
-    int what = PLEAT_SAME;
     MPI_Comm grid;
     struct block plate[2];
-    struct pleat_session *session = NULL;
+    struct pleat_session *session;
     struct pleat_array *array[2];
     struct pleat_dimension dim = {
         .extent = n, .format = PLEAT_BLOCK, .halo_low = 1, .halo_high = 1};
@@ -106,16 +100,16 @@ int main(int argc, char **argv)
         pleat_value_register(session, "k", &k, sizeof(k), &err) ||
         pleat_array_create(session, "even", &shape, &array[0], &err) ||
         pleat_array_create(session, "odd", &shape, &array[1], &err))
-        return give_up(session, &err);
-    int begun = pleat_session_begin(session, &err);
+        return fail(&err);
+    int begun = pleat_session_begin(session, &err), what = begun;
     if (begun < 0)
-        return give_up(session, &err);
+        return fail(&err);
 
     while (what != PLEAT_LEAVE) {
         for (int i = 0; i < 2; i++)
             plate[i] = block_of(array[i]);
         if (pleat_array_comm(array[0], &grid, &err))
-            return give_up(session, &err);
+            return fail(&err);
         if (begun == PLEAT_STARTED && k == 0)
             fill(&plate[0]);
         if (k == sweeps)
@@ -124,7 +118,7 @@ int main(int argc, char **argv)
         sweep(&plate[k % 2], &plate[1 - k % 2]);
         k++;
         if ((what = pleat_session_adapt(session, &err)) < 0)
-            return give_up(session, &err);
+            return fail(&err);
     }
     if (what != PLEAT_LEAVE)
         report(&plate[sweeps % 2], grid);

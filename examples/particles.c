@@ -101,35 +101,29 @@ static int owner_of(const void *particle, int size, void *arg)
     return owner(particle, size);
 }
 
-/* A rank that cannot join a running program ends quietly. */
-static int give_up(struct pleat_session *session, const struct pleat_error *err)
+static int fail(const struct pleat_error *err)
 {
-    if (!session || !pleat_session_joined(session)) {
-        fprintf(stderr, "particles: %s\n", err->text);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    pleat_session_finish(session);
-    return MPI_Finalize();
+    fprintf(stderr, "particles: %s\n", err->text);
+    return MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 10000, steps = argc > 2 ? atol(argv[2]) : 1000;
     long k = 0;
-    int what = PLEAT_SAME;
-    struct pleat_session *session = NULL;
+    struct pleat_session *session;
     struct pleat_error err;
 
     MPI_Init(&argc, &argv);
     if (pleat_session_create(&session, &err) ||
         pleat_value_register(session, "k", &k, sizeof(k), &err) ||
         pleat_particles_create(session, "particles", sizeof(struct particle), &handle, &err))
-        return give_up(session, &err);
+        return fail(&err);
     pleat_particles_on_owner(handle, owner_of, NULL);
-    int begun = pleat_session_begin(session, &err);
-    if (begun < 0)
-        return give_up(session, &err);
-    if (begun == PLEAT_STARTED)
+    int what = pleat_session_begin(session, &err);
+    if (what < 0)
+        return fail(&err);
+    if (what == PLEAT_STARTED)
         make(n, pleat_session_rank(session), pleat_session_size(session));
 
     while (k < steps && what != PLEAT_LEAVE) {
@@ -137,7 +131,7 @@ int main(int argc, char **argv)
         migrate(pleat_session_comm(session));
         k++;
         if ((what = pleat_session_adapt(session, &err)) < 0)
-            return give_up(session, &err);
+            return fail(&err);
     }
     if (what != PLEAT_LEAVE)
         report(pleat_session_comm(session));

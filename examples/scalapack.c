@@ -110,26 +110,21 @@ static void report(const struct matrix *x, int n, MPI_Comm comm)
         printf("heat %.6f, centre %.9f, on %d ranks\n", all[0], all[1] / all[0], size);
 }
 
-/* A rank that cannot join a running program ends quietly. */
-static int give_up(struct pleat_session *session, const struct pleat_error *err)
+static int fail(const struct pleat_error *err)
 {
-    if (!session || !pleat_session_joined(session)) {
-        fprintf(stderr, "scalapack: %s\n", err->text);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    pleat_session_finish(session);
-    return MPI_Finalize();
+    fprintf(stderr, "scalapack: %s\n", err->text);
+    return MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 512, steps = argc > 2 ? atoi(argv[2]) : 1000;
-    int context, k = 0, what = PLEAT_SAME;
+    int context = 0, k = 0;
     int square[9] = {1, -1, n, n, BLOCK, BLOCK, 0, 0, n};
     int column[9] = {1, -1, n, 1, BLOCK, BLOCK, 0, 0, n};
     struct pleat_array *arrays[2];
     struct pleat_array_shape shape;
-    struct pleat_session *session = NULL;
+    struct pleat_session *session;
     struct pleat_error err;
 
     MPI_Init(&argc, &argv);
@@ -138,15 +133,18 @@ int main(int argc, char **argv)
         pleat_array_shape_of(square, sizeof(double), &shape, &err) ||
         pleat_array_create(session, "a", &shape, &arrays[0], &err) ||
         pleat_array_shape_of(column, sizeof(double), &shape, &err))
-        return give_up(session, &err);
+        return fail(&err);
     shape.same_grid_as = arrays[0];
     if (pleat_array_create(session, "x", &shape, &arrays[1], &err))
-        return give_up(session, &err);
-    int begun = pleat_session_begin(session, &err);
+        return fail(&err);
+    int begun = pleat_session_begin(session, &err), what = begun;
     if (begun < 0)
-        return give_up(session, &err);
-    context = context_of(arrays[0], session);
-    struct matrix a = matrix_of(arrays[0], context), x = matrix_of(arrays[1], context);
+        return fail(&err);
+    struct matrix a = {0}, x = {0};
+    if (what != PLEAT_LEAVE) {
+        context = context_of(arrays[0], session);
+        a = matrix_of(arrays[0], context), x = matrix_of(arrays[1], context);
+    }
     if (begun == PLEAT_STARTED) {
         fill(&a, &x, n);
         factorize(&a, n);
@@ -156,7 +154,7 @@ int main(int argc, char **argv)
         step(&a, &x, n);
         k++;
         if ((what = pleat_session_adapt(session, &err)) < 0)
-            return give_up(session, &err);
+            return fail(&err);
         if (what != PLEAT_SAME)
             Cblacs_gridexit(context);
         if (what == PLEAT_GREW || what == PLEAT_SHRANK) {

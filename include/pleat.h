@@ -53,7 +53,7 @@ enum pleat_begin {
      * program was started again, at another size or from a checkpoint (then every rank gets this)
      */
     PLEAT_JOINED = 2
-    /* or PLEAT_LEAVE: the program has no use for this rank (pleat_session_limits) */
+    /* or PLEAT_LEAVE: this rank is not needed, or was not let in */
 };
 
 /* What an adaptation point did. */
@@ -79,14 +79,16 @@ enum pleat_adapt {
 static inline int pleat_session_create(struct pleat_session **session,
                                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Begins, when all values and rows are registered. Returns an enum pleat_begin, or a negative code:
- * then the rank cannot take part and must end. A rank that joins and gets a negative code finishes
- * the session, calls MPI_Finalize and exits with 0 (with another exit code mpirun would end all
- * ranks); the ranks that run already go on without the new ones. After pleat_session_limits a rank
- * that is too many gets PLEAT_LEAVE, and ends as one that was released at an adaptation point; for
- * the others communicator, size and local rows may have changed. PLEAT_E_TOOBIG: the program has
- * said that it needs more ranks than there are; PLEAT_E_INVALID: the
- * ranks have registered different data, and the text has the first difference. */
+/* Begins, when all values and rows are registered. Returns an enum pleat_begin, or PLEAT_LEAVE, or
+ * a negative code: then the program cannot run. A rank that gets PLEAT_LEAVE ends as one that was
+ * released at an adaptation point: it finishes the session, calls MPI_Finalize and exits with 0
+ * (with another exit code mpirun would end all ranks). Either it was to join a running program and
+ * was not let in, for example because it had no memory or has registered other data: then *err says
+ * why, and the ranks that run already go on without the new ones. Or there are more ranks than the
+ * program can use (pleat_session_limits), and err->code is 0; for the others communicator, size and
+ * local rows may have changed. PLEAT_E_TOOBIG: the program has said that it needs more ranks than
+ * there are; PLEAT_E_INVALID: the ranks have registered different data, and the text has the first
+ * difference. */
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* An adaptation point: a place in the outer loop, passed once in each iteration, where the

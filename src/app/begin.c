@@ -36,14 +36,18 @@ static int compare(struct pleat_session *session, struct pleat_error *err)
     return failed ? failed : differs;
 }
 
-/* Ranks of which the program can make no use leave: PLEAT_LEAVE. */
+/* Ranks of which the program can make no use leave: PLEAT_LEAVE, and err has no code. */
 static int begin_fitting(struct pleat_session *session, struct pleat_error *err)
 {
     int fits = session->size;
     int code = pleat_session_fit(session, &fits, err);
     if (code)
         session->state = PLEAT_SESSION_BROKEN;
-    return code || fits == session->size ? code : pleat_resize_fit(session, fits, err);
+    if (!code && fits != session->size)
+        code = pleat_resize_fit(session, fits, err);
+    if (code == PLEAT_LEAVE && err)
+        *err = (struct pleat_error){0};
+    return code;
 }
 
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)

@@ -442,7 +442,7 @@ static int finish_join(struct pleat_session *session, int code, struct pleat_err
         MPI_Comm_free(&session->comm);
     if (err)
         *err = why;
-    return why.code ? why.code : PLEAT_E_MPI;
+    return PLEAT_LEAVE;
 }
 
 int pleat_resize_join(struct pleat_session *session, struct pleat_error *err)
@@ -452,7 +452,7 @@ int pleat_resize_join(struct pleat_session *session, struct pleat_error *err)
     pleat_resize_refuse(session, session->excuse.code);
     if (err)
         *err = session->excuse;
-    return session->excuse.code;
+    return PLEAT_LEAVE;
 }
 
 void pleat_resize_refuse(struct pleat_session *session, int code)

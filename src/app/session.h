@@ -252,7 +252,7 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err) P
  * in the others, or a negative code: the session is broken. */
 int pleat_resize_fit(struct pleat_session *session, int fits,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* A joiner's part of a growth. Negative: it was not accepted. */
+/* A joiner's part of a growth. PLEAT_LEAVE: it was not let in, err says why. */
 int pleat_resize_join(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Called by a joiner that cannot take part, for the reason `code`: tells the ranks that wait for
  * it, so that they go on without the new ranks. */

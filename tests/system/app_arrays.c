@@ -370,15 +370,15 @@ int main(int argc, char **argv)
     app_crash_inside(1);
     int begun = pleat_session_begin(session, &err);
     app_crash_inside(0);
-    if (begun < 0 && !pleat_session_joined(session))
+    if (begun < 0)
         give_up(&err);
-    int what = PLEAT_LEAVE;
+    int what = begun;
     check_types();
     if (begun == PLEAT_JOINED) {
         counters[1]++;
         check(session);
     }
-    if (begun > 0) {
+    if (what != PLEAT_LEAVE) {
         if (address == pleat_session_rank(session))
             limit_address_space();
         what = run(session, iterations, resizes);

@@ -483,9 +483,9 @@ int main(int argc, char **argv)
     app_crash_inside(1);
     int begun = pleat_session_begin(session, &err);
     app_crash_inside(0);
-    if (begun < 0 && !pleat_session_joined(session))
+    if (begun < 0)
         give_up(&err);
-    int what = PLEAT_LEAVE;
+    int what = begun;
     if (begun == PLEAT_STARTED) {
         make_texts(pleat_session_rank(session), pleat_session_size(session));
         add_particles(&crowds[0], pleat_session_rank(session), 10);
@@ -494,7 +494,7 @@ int main(int argc, char **argv)
         counters[1]++;
         check(session);
     }
-    if (begun > 0)
+    if (what != PLEAT_LEAVE)
         what = run(session, iterations, resizes);
     if (what != PLEAT_LEAVE && pleat_session_rank(session) == 0)
         printf("RESULT %s iterations=%lld resizes=%lld ranks=%d\n", counters[2] ? "wrong" : "ok",

@@ -201,9 +201,9 @@ int main(int argc, char **argv)
         give_up("beginning");
     if (begun == PLEAT_STARTED)
         factorize();
-    else
+    else if (begun == PLEAT_JOINED)
         counters[0]++;
-    int what = PLEAT_SAME;
+    int what = begun;
     while (what != PLEAT_LEAVE) {
         multiply();
         check();

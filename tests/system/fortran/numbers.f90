@@ -5,7 +5,7 @@ module pleat
   implicit none
   integer(c_int), parameter :: api_version = 1, openmpi = 1, mpich = 2 ! PLEAT_API_VERSION, PLEAT_MPI_KIND
   integer(c_int), parameter :: started = 1, joined = 2                 ! enum pleat_begin
-  integer(c_int), parameter :: same = 0, leave = 3                     ! enum pleat_adapt
+  integer(c_int), parameter :: leave = 3                               ! enum pleat_adapt
 
   type, bind(c) :: error
     integer(c_int) :: code
@@ -112,7 +112,6 @@ program numbers
     call local_rows()
     mine = [(rows_first(handle) + i, i = 0, rows_count(handle) - 1)]
   end if
-  what = same
   do while (what /= leave)
     call local_rows()
     call MPI_Comm_rank(session_comm(session), rank, ierr)

@@ -32,7 +32,6 @@ int main(int argc, char **argv)
     struct pleat_rows *rows;
     struct pleat_error err;
     long step = 0, last = -1, most = 0;
-    int what = PLEAT_SAME;
 
     MPI_Init(&argc, &argv);
     time_t end = time(NULL) + LIMIT_S;
@@ -43,14 +42,15 @@ int main(int argc, char **argv)
         pleat_rows_create(session, "numbers", ROWS, sizeof(long), 0, &rows, &err))
         return give_up(&err);
     int begun = pleat_session_begin(session, &err);
-    if (begun < 0 && !pleat_session_joined(session))
+    int what = begun;
+    if (begun < 0)
         return give_up(&err);
     if (begun == PLEAT_STARTED)
         for (long i = 0; i < (long)pleat_rows_count(rows); i++)
             ((long *)pleat_rows_data(rows))[i] = (long)pleat_rows_first(rows) + i;
     if (begun == PLEAT_STARTED && !pleat_session_malleable(session))
         last = 10;
-    while (begun > 0 && what != PLEAT_LEAVE && step != last) {
+    while (what != PLEAT_LEAVE && step != last) {
         int over = time(NULL) > end; /* rank 0's clock decides */
         MPI_Bcast(&over, 1, MPI_INT, 0, pleat_session_comm(session));
         if (over)
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         if (what < 0)
             return give_up(&err);
     }
-    int code = begun > 0 && what != PLEAT_LEAVE ? check(session, rows, step) : 0;
+    int code = what != PLEAT_LEAVE ? check(session, rows, step) : 0;
     pleat_session_finish(session);
     MPI_Finalize();
     return code;
