@@ -1,5 +1,6 @@
 #include "agent/malleable_watch.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "agent/ending.h"
@@ -10,6 +11,14 @@
 
 #define RESIZE_POLL_MS 20
 #define PROGRESS_MS 1000
+
+/* Tests, which wait for progress, may want it more often. */
+static uint64_t progress_ms(void)
+{
+    const char *text = getenv("PLEAT_TEST_PROGRESS_MS");
+    long every = text ? strtol(text, NULL, 10) : 0;
+    return every > 0 ? (uint64_t)every : PROGRESS_MS;
+}
 
 static void look(struct pleat_malleable *malleable)
 {
@@ -96,7 +105,7 @@ void pleat_malleables_arm(struct pleat_agent *agent)
     }
     arm(&agent->resizing, on_resizing, resizing, RESIZE_POLL_MS);
     arm(&agent->progress, on_progress, progress && agent->connection && agent->reporting,
-        PROGRESS_MS);
+        progress_ms());
 }
 
 void pleat_malleables_forget_progress(struct pleat_agent *agent)

@@ -17,7 +17,7 @@ function(app_data program mpi library)
       string(APPEND name -copies)
     endif()
     add_test(NAME ${name} COMMAND test-app-arrays-driver ${words})
-    set_tests_properties(${name} PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
+    set_tests_properties(${name} PROPERTIES LABELS system TIMEOUT 180)
   endforeach()
 endfunction()
 
@@ -34,7 +34,7 @@ function(app_scalapack mpi library)
   add_dependencies(test-app-arrays-driver test-app-scalapack-${mpi})
   add_test(NAME system-app-scalapack-${mpi} COMMAND test-app-arrays-driver scalapack ${mpi}
     $<TARGET_FILE:test-app-scalapack-${mpi}>)
-  set_tests_properties(system-app-scalapack-${mpi} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS 2
+  set_tests_properties(system-app-scalapack-${mpi} PROPERTIES LABELS system TIMEOUT 120
     ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
 endfunction()
 

@@ -11,7 +11,7 @@ function(dist_reference mpi target launcher ranks cases)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME system-dist-reference-${mpi} COMMAND ${PLEAT_LAUNCHER_${mpi}} ${ARGN} -n ${ranks}
     $<TARGET_FILE:dist-reference-${mpi}> ${cases})
-  set_tests_properties(system-dist-reference-${mpi} PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2
+  set_tests_properties(system-dist-reference-${mpi} PROPERTIES LABELS system TIMEOUT 180
     PASS_REGULAR_EXPRESSION "${cases} redistributions on ${ranks} ranks: the same"
     ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OPENBLAS_NUM_THREADS=1")
 endfunction()

@@ -182,7 +182,8 @@ class World:
     def agent(self, env=None, **options):
         with open(self.log, "ab") as log:
             agent = subprocess.Popen(
-                self.command(**options), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env={**os.environ, **(env or {})}
+                self.command(**options), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, "PLEAT_TEST_PROGRESS_MS": "50", **(env or {})}
             )
         self.agents.append(agent)
         return agent

@@ -190,6 +190,7 @@ class Instance:
         self.log = os.path.join(self.dir, "log.sqlite")
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("PLEAT_", "XDG_"))}
         self.env["PLEAT_DIR"] = self.dir
+        self.env["PLEAT_TEST_PROGRESS_MS"] = "50"  # agents tell every second, and tests wait for what they tell
         self.started = []
         self.connection = None
         self.instance_id = None
