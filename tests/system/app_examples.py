@@ -9,13 +9,14 @@ import sys
 top = sys.argv[1]
 with open(os.path.join(top, "docs", "examples.md"), encoding="utf-8") as file:
     page = file.read()
-shown = dict(re.findall(r"^```diff (\w+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
-there = sorted(name[:-len("-plain.c")] for name in os.listdir(os.path.join(top, "examples"))
-               if name.endswith("-plain.c"))
+shown = dict(re.findall(r"^```diff ([\w-]+)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE))
+plain = {found[1]: found[2] for name in os.listdir(os.path.join(top, "examples"))
+         if (found := re.fullmatch(r"(.*)-plain(\.c|\.f90)", name))}
+there = sorted(plain)
 if sorted(shown) != there:
     sys.exit(f"docs/examples.md shows {sorted(shown)}, examples/ has {there}")
 for name in there:
-    files = [os.path.join(top, "examples", name + end) for end in ("-plain.c", ".c")]
+    files = [os.path.join(top, "examples", name + end) for end in ("-plain" + plain[name], plain[name])]
     found = subprocess.run(["diff", "-U1", *files], capture_output=True, text=True, check=False).stdout
     lines = found.split("\n", 2)[2]
     if shown[name] != lines:

@@ -33,8 +33,9 @@ if(TARGET pleatd AND TARGET app-loop)
       file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran-modules-${mpi})
       add_custom_command(OUTPUT ${made}
         COMMAND ${PLEAT_MPIFORT_${mpi}} -std=f2008 -O1 -g -J${CMAKE_CURRENT_BINARY_DIR}/fortran-modules-${mpi} -w -o ${made}
-          ${test_dir}/fortran/numbers.f90 $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
-        DEPENDS ${test_dir}/fortran/numbers.f90 pleat-${mpi} COMMENT "Building tests/fortran-${mpi} (Fortran)" VERBATIM)
+          ${CMAKE_SOURCE_DIR}/include/pleat.f90 ${test_dir}/fortran/numbers.f90
+          $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
+        DEPENDS ${test_dir}/fortran/numbers.f90 ${CMAKE_SOURCE_DIR}/include/pleat.f90 pleat-${mpi} COMMENT "Building tests/fortran-${mpi} (Fortran)" VERBATIM)
       add_custom_target(numbers-${mpi} ALL DEPENDS ${made})
     endif()
   endforeach()

@@ -9,7 +9,7 @@ from conftest import BUILD
 from relaunching import LONG, each_mpi
 
 EXAMPLES = {"jacobi": ("100", "200"), "jacobi2d": ("100", "200"), "particles": ("2000", "200"),
-            "scalapack": ("100", "200")}
+            "scalapack": ("100", "200"), "jacobi-fortran": ("100", "200")}
 
 
 def numbers(text):
@@ -21,7 +21,7 @@ def numbers(text):
 def test_example(pleat, name, mpi):
     program = os.path.join(BUILD, "examples", mpi, name)
     if not os.path.exists(program):
-        pytest.skip(f"no ScaLAPACK for {mpi}")
+        pytest.skip(f"no ScaLAPACK, or no Fortran, for {mpi}")
     pleat.env["OPENBLAS_NUM_THREADS"] = "1"
     pleat.configure(LONG)
     plain = pleat.pleat("run", "-n", 2, "--", program + "-plain", *EXAMPLES[name], check=0).stdout

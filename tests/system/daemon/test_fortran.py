@@ -1,4 +1,4 @@
-"""A malleable program in Fortran, by the interfaces that docs/mpi-programmer.md names."""
+"""A malleable program in Fortran, with the module of include/pleat.f90."""
 
 import os
 
@@ -16,7 +16,7 @@ def test_it_is_resized(pleat, mpi):
     if not os.path.exists(program):
         pytest.skip(f"no mpifort.{mpi} with gfortran")
     pleat.configure(LONG)
-    number = pleat.submit("--min", 1, "--max", 2, "--", program, pleat.path("end"), mpi)
+    number = pleat.submit("--min", 1, "--max", 2, "--", program, pleat.path("end"))
     computes(pleat, number, 2)
     pleat.pleat("limits", number, "--max", 3, check=0)
     computes(pleat, number, 3)

@@ -1,149 +1,182 @@
-! The program of docs/mpi-programmer.md in Fortran: ranks add up numbers that they keep in rows, until there is a file
-! of the name that is the first argument. What the guide says about Fortran is tried here.
-module pleat
+! numbers FILE: the module `pleat` in use. Ranks add up numbers that they keep in rows, in an array, and in particles,
+! until there is a file of that name.
+module callbacks
   use, intrinsic :: iso_c_binding
+  use pleat
   implicit none
-  integer(c_int), parameter :: api_version = 1, openmpi = 1, mpich = 2 ! PLEAT_API_VERSION, PLEAT_MPI_KIND
-  integer(c_int), parameter :: started = 1, joined = 2                 ! enum pleat_begin
-  integer(c_int), parameter :: leave = 3                               ! enum pleat_adapt
 
-  type, bind(c) :: error
-    integer(c_int) :: code
-    character(kind=c_char) :: text(480)
-  end type
+contains
 
-  interface
-    integer(c_int) function session_create_for(session, version, mpi_kind, err) bind(c, name='pleat_session_create_for')
-      import
-      type(c_ptr), intent(out) :: session
-      integer(c_int), value :: version, mpi_kind
-      type(error), intent(out) :: err
-    end function
-    integer(c_int) function value_register(session, name, ptr, bytes, err) bind(c, name='pleat_value_register')
-      import
-      type(c_ptr), value :: session, ptr
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_size_t), value :: bytes
-      type(error), intent(out) :: err
-    end function
-    integer(c_int) function rows_create(session, name, rows, row_bytes, halo, handle, err) bind(c, name='pleat_rows_create')
-      import
-      type(c_ptr), value :: session
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int64_t), value :: rows
-      integer(c_size_t), value :: row_bytes
-      integer(c_int), value :: halo
-      type(c_ptr), intent(out) :: handle
-      type(error), intent(out) :: err
-    end function
-    integer(c_int) function session_limit(session, most, err) bind(c, name='pleat_session_limit')
-      import
-      type(c_ptr), value :: session
-      integer(c_int), value :: most
-      type(error) :: err
-    end function
-    integer(c_int) function session_limits(session, least, most, sizes, err) bind(c, name='pleat_session_limits')
-      import
-      type(c_ptr), value :: session
-      integer(c_int), value :: least, most
-      character(kind=c_char), intent(in) :: sizes(*)
-      type(error) :: err
-    end function
-    integer(c_int) function session_begin(session, err) bind(c, name='pleat_session_begin')
-      import
-      type(c_ptr), value :: session
-      type(error), intent(out) :: err
-    end function
-    integer(c_int) function session_adapt(session, err) bind(c, name='pleat_session_adapt')
-      import
-      type(c_ptr), value :: session
-      type(error), intent(out) :: err
-    end function
-    subroutine session_finish(session) bind(c, name='pleat_session_finish')
-      import
-      type(c_ptr), value :: session
-    end subroutine
-    integer(c_int) function session_comm(session) bind(c, name='pleat_session_comm_fortran')
-      import
-      type(c_ptr), value :: session
-    end function
-    type(c_ptr) function rows_data(handle) bind(c, name='pleat_rows_data')
-      import
-      type(c_ptr), value :: handle
-    end function
-    integer(c_int64_t) function rows_first(handle) bind(c, name='pleat_rows_first')
-      import
-      type(c_ptr), value :: handle
-    end function
-    integer(c_int64_t) function rows_count(handle) bind(c, name='pleat_rows_count')
-      import
-      type(c_ptr), value :: handle
-    end function
-  end interface
+  ! Any number of ranks will do, so the program says.
+  integer(c_int) function accepts(ranks, arg) bind(c)
+    integer(c_int), value :: ranks
+    type(c_ptr), value :: arg
+    accepts = merge(1, 0, ranks > 0 .and. .not. c_associated(arg))
+  end function
+
+  ! All processes in the second dimension of the grid.
+  subroutine columns(name, size, dims, grid, arg) bind(c)
+    character(kind=c_char), intent(in) :: name(*)
+    integer(c_int), value :: size, dims
+    integer(c_int), intent(inout) :: grid(dims)
+    type(c_ptr), value :: arg
+    if (name(1) /= 'm' .or. c_associated(arg)) return
+    grid = 1
+    grid(2) = size
+  end subroutine
+
+  ! A particle is an integer, and belongs to that rank.
+  integer(c_int) function owner(particle, size, arg) bind(c)
+    type(c_ptr), value :: particle
+    integer(c_int), value :: size
+    type(c_ptr), value :: arg
+    integer(c_int64_t), pointer :: number
+    call c_f_pointer(particle, number)
+    owner = int(mod(number, int(size, c_int64_t)))
+    if (c_associated(arg)) owner = -1
+  end function
+
+  integer(c_int) function all_of_it(current, offered, mandatory, arg) bind(c)
+    integer(c_int), value :: current, offered, mandatory
+    type(c_ptr), value :: arg
+    all_of_it = offered
+    if (mandatory /= 0 .and. c_associated(arg)) all_of_it = current
+  end function
 end module
 
 program numbers
   use mpi
   use pleat
+  use callbacks
   implicit none
   integer(c_int64_t), parameter :: rows = 1000
-  type(c_ptr) :: session, handle
-  type(error) :: err
+  integer, parameter :: wide = 30, high = 20
+  type(pleat_session) :: session
+  type(pleat_rows) :: handle
+  type(pleat_array) :: matrix
+  type(pleat_particles) :: particles
+  type(pleat_csr) :: sparse
+  type(pleat_array_shape) :: shape
+  type(pleat_error) :: err
   integer(c_int64_t), target :: step = 0
-  integer(c_int64_t), pointer :: mine(:)
-  integer(c_int64_t) :: total, part, i
+  integer(c_int64_t), pointer :: mine(:, :), entries(:, :), list(:)
   integer(c_int) :: what
-  integer :: ierr, rank, ranks, mpi_kind
-  character(len=1024) :: file, kind
+  integer :: ierr
+  character(len=1024) :: file
   logical :: over
 
   call get_command_argument(1, file)
-  call get_command_argument(2, kind)
-  mpi_kind = merge(mpich, openmpi, kind == 'mpich')
   call MPI_Init(ierr)
-  if (session_create_for(session, api_version, mpi_kind, err) /= 0) call give_up()
-  if (value_register(session, 'step' // c_null_char, c_loc(step), 8_c_size_t, err) /= 0) call give_up()
-  if (rows_create(session, 'numbers' // c_null_char, rows, 8_c_size_t, 0_c_int, handle, err) /= 0) call give_up()
-  if (session_limit(session, 0, err) /= 0) stop 1 ! it can use any number of ranks
-  if (session_limits(session, 1, 0, 'any' // c_null_char, err) /= 0) stop 1 ! which is the same
-  what = session_begin(session, err)
+  call check_types()
+  if (pleat_session_create(session, err) /= 0) call give_up()
+  if (pleat_value_register(session, 'step', c_loc(step), c_sizeof(step), err) /= 0) call give_up()
+  if (pleat_rows_create(session, 'numbers', rows, 16_c_size_t, 1, handle, err) /= 0) call give_up()
+  call pleat_session_on_grid(session, c_funloc(columns), c_null_ptr)
+  shape%dims = 2
+  shape%element_bytes = 8
+  shape%dim(1) = pleat_dimension(extent=high, format=PLEAT_BLOCK_CYCLIC, block=3)
+  shape%dim(2) = pleat_dimension(extent=wide, format=PLEAT_BLOCK)
+  if (pleat_array_create(session, 'matrix', shape, matrix, err) /= 0) call give_up()
+  if (pleat_particles_create(session, 'list', 8_c_size_t, particles, err) /= 0) call give_up()
+  call pleat_particles_on_owner(particles, c_funloc(owner), c_null_ptr)
+  if (pleat_csr_create(session, 'sparse', rows, [4_c_size_t, 8_c_size_t], 2, sparse, err) /= 0) call give_up()
+  call check_errors()
+  call pleat_session_on_offer(session, c_funloc(all_of_it), c_null_ptr)
+  ! each takes the place of the one before; in the end it can use any number of ranks
+  if (pleat_session_limits_if(session, c_funloc(accepts), c_null_ptr, err) /= 0) call give_up()
+  if (pleat_session_limits(session, 1, 2, '1,2', err) /= 0) call give_up()
+  if (pleat_session_limit(session, 0, err) /= 0) call give_up()
+  if (pleat_session_limits(session, 1, 0, 'any', err) /= 0) call give_up()
+  what = pleat_session_begin(session, err)
   if (what < 0) call give_up()
-  if (what == started) then
-    call local_rows()
-    mine = [(rows_first(handle) + i, i = 0, rows_count(handle) - 1)]
-  end if
-  do while (what /= leave)
-    call local_rows()
-    call MPI_Comm_rank(session_comm(session), rank, ierr)
-    call MPI_Comm_size(session_comm(session), ranks, ierr)
+  if (what == PLEAT_STARTED) call fill()
+  do while (what /= PLEAT_LEAVE)
+    call local_data()
     over = .false.
-    if (rank == 0) inquire(file=trim(file), exist=over)
-    call MPI_Bcast(over, 1, MPI_LOGICAL, 0, session_comm(session), ierr)
+    if (pleat_session_rank(session) == 0) inquire(file=trim(file), exist=over)
+    call MPI_Bcast(over, 1, MPI_LOGICAL, 0, pleat_session_comm(session), ierr)
     if (over) exit
     mine = mine + 1
+    entries = entries + 1
     step = step + 1
-    call MPI_Barrier(session_comm(session), ierr)
-    what = session_adapt(session, err)
+    call MPI_Barrier(pleat_session_comm(session), ierr)
+    what = pleat_session_adapt(session, err)
     if (what < 0) call give_up()
   end do
-  if (what /= leave) then
-    part = sum(mine)
-    call MPI_Reduce(part, total, 1, MPI_INTEGER8, MPI_SUM, 0, session_comm(session), ierr)
-    if (rank == 0 .and. total == rows * (rows - 1) / 2 + rows * step) print '(a, i0)', 'RESULT ok ranks=', ranks
-    if (rank == 0 .and. total /= rows * (rows - 1) / 2 + rows * step) print '(a)', 'RESULT wrong'
-  end if
-  call session_finish(session)
+  if (what /= PLEAT_LEAVE) call check()
+  call pleat_session_finish(session)
   call MPI_Finalize(ierr)
 
 contains
 
-  subroutine local_rows()
-    call c_f_pointer(rows_data(handle), mine, [rows_count(handle)])
+  ! As tests/system/install/abi.c has them.
+  subroutine check_types()
+    if (c_sizeof(err) /= 484 .or. c_sizeof(shape) /= 192 .or. c_sizeof(shape%dim(1)) /= 40) error stop 'types'
+  end subroutine
+
+  subroutine check_errors()
+    type(pleat_rows) :: again
+    if (pleat_rows_create(session, 'numbers', rows, 8_c_size_t, 0, again, err) /= PLEAT_E_EXISTS) error stop 'exists'
+    if (err%code /= PLEAT_E_EXISTS .or. index(pleat_error_text(err), 'numbers') == 0) error stop 'text'
+    err = pleat_session_failure(session)
+    if (err%code /= 0 .or. pleat_error_text(err) /= '') error stop 'failure'
+  end subroutine
+
+  ! Each row has its number twice, each element of the matrix its column. The particles are 0 to 99.
+  subroutine fill()
+    integer :: i, j
+    integer(c_int64_t) :: row
+    integer(c_int64_t), allocatable :: list_of_mine(:)
+    call local_data()
+    do row = lbound(mine, 2), ubound(mine, 2)
+      mine(:, row) = row
+    end do
+    do j = 1, size(entries, 2)
+      entries(:, j) = pleat_array_global(matrix, 1, j - 1_c_int64_t) + 1
+    end do
+    list_of_mine = [(int(i, c_int64_t), i = pleat_session_rank(session), 99, pleat_session_size(session))]
+    if (pleat_particles_set_count(particles, size(list_of_mine, kind=c_int64_t), err) /= 0) call give_up()
+    call local_data()
+    list = list_of_mine
+    if (pleat_csr_set_lengths(sparse, [(1_c_int64_t, row = 1, pleat_csr_count(sparse))], err) /= 0) call give_up()
+    call set_entries()
+  end subroutine
+
+  subroutine set_entries()
+    real(c_double), pointer :: numbers(:)
+    call c_f_pointer(pleat_csr_field(sparse, 1), numbers, [pleat_csr_count(sparse)])
+    numbers = 2
+  end subroutine
+
+  subroutine local_data()
+    integer(c_int64_t), pointer :: with_halo(:, :)
+    call pleat_rows_view(handle, 2, 1, with_halo)
+    mine(1:, lbound(with_halo, 2) + 1:) => with_halo(:, lbound(with_halo, 2) + 1:ubound(with_halo, 2) - 1)
+    call c_f_pointer(pleat_array_data(matrix), entries, [pleat_array_count(matrix, 0), pleat_array_count(matrix, 1)])
+    call c_f_pointer(pleat_particles_data(particles), list, [pleat_particles_count(particles)])
+  end subroutine
+
+  subroutine check()
+    integer(c_int64_t) :: parts(5), sums(5)
+    integer(c_int64_t), parameter :: n = rows, cells = wide * high
+    integer(c_int64_t), pointer :: start(:)
+    real(c_double), pointer :: numbers(:)
+    call c_f_pointer(pleat_csr_start(sparse), start, [pleat_csr_count(sparse) + 1])
+    call c_f_pointer(pleat_csr_field(sparse, 1), numbers, [start(size(start))])
+    parts = [sum(mine), sum(entries), sum(list), size(list, kind=c_int64_t), nint(sum(numbers), c_int64_t)]
+    if (any(mod(list, int(pleat_session_size(session), c_int64_t)) /= pleat_session_rank(session))) parts(3) = -1000000
+    call MPI_Reduce(parts, sums, 5, MPI_INTEGER8, MPI_SUM, 0, pleat_session_comm(session), ierr)
+    if (pleat_session_rank(session) /= 0) return
+    if (all(sums == [n * (n + 1) + 2 * n * step, cells * (wide + 1) / 2 + cells * step, 4950_c_int64_t, &
+      100_c_int64_t, 2 * n])) then
+      print '(a, i0)', 'RESULT ok ranks=', pleat_session_size(session)
+    else
+      print '(a, 5(1x, i0))', 'RESULT wrong', sums
+    end if
   end subroutine
 
   subroutine give_up()
-    integer :: j
-    print '(480a)', (err%text(j), j = 1, minloc(merge(0, 1, err%text == c_null_char), 1) - 1)
+    print '(a)', pleat_error_text(err)
     call MPI_Abort(MPI_COMM_WORLD, 1, ierr)
   end subroutine
 end program

@@ -120,7 +120,7 @@ def test_what_is_linked_is_as_the_licences_need_it(installed):
 
 
 def test_everything_has_its_place(installed):
-    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "include/pleat.h", "include/pleat-error.h",
+    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90",
                  "share/doc/pleat/LICENSE", "share/doc/pleat/user-guide.md",
                  "share/doc/pleat/experiments/README.md",
                  "share/doc/pleat/examples/heat.c"):
@@ -177,6 +177,18 @@ def test_an_outside_program_builds_and_changes_its_size(installed, mpi, language
     program = installed.build(compiler, f"pleat-{mpi}", *options)
     grows(installed, program)
     grows_and_shrinks(installed, program)
+
+
+@pytest.mark.parametrize("mpi", LIBRARIES)
+def test_a_fortran_program_builds_with_the_module(installed, mpi):
+    if not shutil.which("gfortran") or not shutil.which(f"mpifort.{mpi}"):
+        pytest.skip(f"no mpifort.{mpi} with gfortran")
+    place = installed.base / f"fortran-{mpi}"
+    place.mkdir()
+    run(f"mpifort.{mpi}", "-std=f2008", *installed.config("--variable=fortran", f"pleat-{mpi}"),
+        ROOT / "examples/jacobi-fortran.f90", "-o", place / "jacobi", *installed.config("--libs", f"pleat-{mpi}"),
+        f"-Wl,-rpath,{installed.lib}", env=installed.env, cwd=place)
+    assert installed.pleat("run", "-n", 1, "--", place / "jacobi", "20", "10") == "heat 15.832031 on 1 ranks\n"
 
 
 def test_the_default_is_one_of_them(installed):
