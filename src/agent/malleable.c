@@ -224,6 +224,26 @@ void pleat_malleable_stop(struct pleat_malleable *malleable)
 bool pleat_malleable_is_broken(const struct pleat_malleable *malleable, struct pleat_error *why)
 {
     struct pleat_state_header held;
+    struct pleat_mailbox_status status;
+    if (!malleable->mailbox || pleat_state_store_held(&malleable->state, &held))
+        return false;
+    if (pleat_malleable_broke_inside(malleable, why))
+        return true;
+    /* Ranks that have finished their session, or have left with a checkpoint, are done: they must
+     * not do again what they did since the copy. */
+    pleat_mailbox_status(malleable->mailbox, &status);
+    if (!status.keeps || status.finished || status.phase == PLEAT_MAILBOX_SAVED)
+        return false;
+    (void)pleat_error_set(why, PLEAT_E_STATE,
+                          "its ranks died, and a copy that was saved at iteration %" PRIu64
+                          " is held",
+                          held.iteration);
+    return true;
+}
+
+bool pleat_malleable_broke_inside(const struct pleat_malleable *malleable, struct pleat_error *why)
+{
+    struct pleat_state_header held;
     char text[256];
     uint64_t iteration;
     if (!malleable->mailbox || pleat_state_store_held(&malleable->state, &held))

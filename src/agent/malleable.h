@@ -52,6 +52,7 @@ struct pleat_malleable {
     struct pleat_leavers *leaving; /* opened when a shrink was posted */
 
     struct pleat_wish wish;
+    bool unkept; /* it was told that a copy could not be saved */
 
     struct pleat_leavers *watched;
     struct pleat_mailbox_status told; /* the last `progress` */
@@ -88,6 +89,8 @@ void pleat_malleable_destroy(struct pleat_malleable *malleable);
 /* To be called after an abnormal end, before the mailbox is closed. Returns whether the processes
  * died in a resize (or before they could go on after one) and a state is held that is not older.
  * *why gets the library's words, where there are any. */
+bool pleat_malleable_broke_inside(const struct pleat_malleable *malleable, struct pleat_error *why);
+/* The same, or they died between two resizes and a copy is held that was saved to go on from. */
 bool pleat_malleable_is_broken(const struct pleat_malleable *malleable, struct pleat_error *why);
 
 /* Number of ranks, with those for which the application had no use when it began, until a resize

@@ -65,13 +65,18 @@ static void tell_progress(struct pleat_malleable *malleable)
         return;
     malleable->told = now;
     malleable->told_anything = true;
-    pleat_agent_notify(
-        malleable->run->agent, "progress",
-        json_pack(
-            "{s:I, s:I, s:o, s:o, s:b}", "run", (json_int_t)malleable->run->id, "processes",
-            (json_int_t)pleat_run_processors(malleable->run, pleat_malleable_size(malleable, &now)),
-            "iteration", pleat_outcome_number(now.iteration), "iteration_us",
-            pleat_outcome_number(now.iteration_ns / 1000), "attached", true));
+    json_t *params = json_pack(
+        "{s:I, s:I, s:o, s:o, s:b}", "run", (json_int_t)malleable->run->id, "processes",
+        (json_int_t)pleat_run_processors(malleable->run, pleat_malleable_size(malleable, &now)),
+        "iteration", pleat_outcome_number(now.iteration), "iteration_us",
+        pleat_outcome_number(now.iteration_ns / 1000), "attached", true);
+    if (params && now.kept)
+        (void)json_object_set_new(params, "saved",
+                                  json_pack("{s:o, s:o, s:f}", "iteration",
+                                            pleat_outcome_number(now.kept), "save_us",
+                                            pleat_outcome_number(now.kept_ns / 1000), "time_s",
+                                            (double)now.kept_at_us / 1e6));
+    pleat_agent_notify(malleable->run->agent, "progress", params);
 }
 
 static void on_progress(uv_timer_t *timer)

@@ -218,6 +218,20 @@ static void tell_unable(struct pleat_malleable *malleable)
                                  pleat_json_text(text)));
 }
 
+/* Says once that copies cannot be saved: the program would go on from an older one, or from none.
+ */
+static void tell_unkept(struct pleat_malleable *malleable)
+{
+    char why[256], text[sizeof(why) + 64];
+    malleable->unkept = true;
+    pleat_mailbox_why_unkept(malleable->mailbox, why, sizeof(why));
+    snprintf(text, sizeof(text), "a copy to go on from was not saved (--save): %s", why);
+    pleat_log("run %" PRIu64 " (job %s): %s", malleable->run->id, malleable->run->job, text);
+    pleat_agent_notify(malleable->run->agent, "warning",
+                       json_pack("{s:I, s:o}", "run", (json_int_t)malleable->run->id, "text",
+                                 pleat_json_text(text)));
+}
+
 /* An application that was started again says its limits anew before it begins. */
 static void look_at_limits(struct pleat_malleable *malleable,
                            const struct pleat_mailbox_status *status)
@@ -243,6 +257,8 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
         look_at_limits(malleable, &status);
     else if (!malleable->unbegun)
         tell_unable(malleable);
+    if (status.unkept && !malleable->unkept)
+        tell_unkept(malleable);
     if (pleat_wish_look(malleable, &status))
         return;
     if (malleable->kind == PLEAT_REQUEST_NONE && !relaunch && status.attached &&

@@ -204,7 +204,7 @@ bool pleat_warm_survives(struct pleat_run *run)
     struct pleat_malleable *malleable = run->malleable;
     if (!run->succession)
         return false;
-    if (run->relaunch && !run->unwanted && pleat_malleable_is_broken(malleable, &err)) {
+    if (run->relaunch && !run->unwanted && pleat_malleable_broke_inside(malleable, &err)) {
         struct pleat_mailbox_status status;
         pleat_mailbox_status(malleable->mailbox, &status);
         pleat_relaunch_saved(run, status.size, &status.cost);

@@ -14,7 +14,8 @@ int pleat_session_announce(struct pleat_session *session, struct pleat_error *er
 int pleat_session_pending(const struct pleat_session *session)
 {
     return session->mailbox && session->announces && session->state == PLEAT_SESSION_RUNNING &&
-           pleat_mailbox_pending(&session->self);
+           (pleat_mailbox_pending(&session->self) ||
+            session->interval.next == session->self.iteration + 1);
 }
 
 void pleat_session_on_offer(struct pleat_session *session, pleat_offer_callback callback, void *arg)
@@ -57,11 +58,15 @@ int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err)
     session->last_ns = now;
     pleat_mailbox_publish(&session->self, session->busy_ns, ++session->busy_count);
     int arrival = pleat_mailbox_arrive(&session->self);
-    if (__builtin_expect(arrival == PLEAT_ARRIVAL_QUIET, 1))
+    bool meets = session->self.iteration >= session->interval.next;
+    if (__builtin_expect(arrival == PLEAT_ARRIVAL_QUIET && !meets, 1))
         return PLEAT_SAME;
     int code = PLEAT_SAME;
-    if (arrival == PLEAT_ARRIVAL_ANSWER) {
-        answer(session);
+    if (arrival == PLEAT_ARRIVAL_QUIET || arrival == PLEAT_ARRIVAL_ANSWER) {
+        if (arrival == PLEAT_ARRIVAL_ANSWER)
+            answer(session);
+        if (meets)
+            code = pleat_interval_save(session, err);
     } else if (arrival == PLEAT_ARRIVAL_ENTER) {
         code = pleat_resize_enter(session, err);
     } else {

@@ -71,5 +71,7 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
         return code;
     session->state = PLEAT_SESSION_RUNNING;
     session->last_ns = pleat_clock_monotonic_ns();
+    if (!session->joiner)
+        pleat_interval_begin(session);
     return session->joiner || session->resumed ? PLEAT_JOINED : PLEAT_STARTED;
 }

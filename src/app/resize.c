@@ -21,6 +21,7 @@
 struct hello {
     uint64_t magic;
     uint64_t iteration; /* number of the adaptation point at which the resize happens */
+    uint64_t next_save; /* where the ranks meet next (interval.c) */
     int64_t old_size;
     int64_t new_size;
     int64_t in_data;
@@ -32,6 +33,7 @@ static int say_hello(struct pleat_session *session, const struct pleat_change *c
 {
     *hello = (struct hello){.magic = HELLO_MAGIC,
                             .iteration = session->self.iteration,
+                            .next_save = pleat_interval_after(session),
                             .old_size = change->old_size,
                             .new_size = change->new_size,
                             .in_data = change->in_data,
@@ -391,6 +393,7 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
         }
     }
     pleat_mpi_quiet_end(session->comm, &handler);
+    session->interval.next = pleat_interval_after(session);
     outcome.cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
     int result = conclude(session, &outcome);
     if (result < 0 && err)
@@ -408,6 +411,7 @@ static int join(struct pleat_session *session, int code, struct pleat_error *err
     if (failed)
         return failed;
     session->in_data = hello.in_data;
+    session->interval.next = hello.next_save;
     session->checks = hello.checks;
     pleat_sums_expect(session);
     const struct pleat_change change =

@@ -85,6 +85,7 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
     struct {
         struct pleat_state_header held; /* generation 0: the program begins anew */
         bool in_data;
+        uint64_t first_save;
         bool waits;
         bool checks;
     } found;
@@ -96,6 +97,8 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
         *code = pleat_from_find(session, err);
     if (session->rank == 0 && !*code && session->saved && !session->waits)
         *code = take_data(session, err);
+    if (session->rank == 0 && !*code)
+        *code = pleat_interval_read(session, &found.first_save, err);
     if (session->rank == 0 && session->resumed)
         found.held = session->held;
     found.in_data = session->in_data;
@@ -105,6 +108,7 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
     found.checks = session->checks;
     int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
                                  "looking for a state", err);
+    session->interval.first = found.first_save;
     if (!failed)
         failed = pleat_from_share(session, code, err);
     if (failed || session->rank == 0)

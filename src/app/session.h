@@ -40,6 +40,21 @@ enum pleat_session_state {
 /* Environment variable of the program's user. "resize": at each resize a copy is saved, and kept
  * until the next one; not set: the registered arrays are in the data file, and no copy is saved. */
 #define PLEAT_SAVE_ENV "PLEAT_SAVE"
+/* Environment variable that Pleat sets: between resizes a copy is saved every so many seconds
+ * ("300s") or iterations ("100it"). */
+#define PLEAT_SAVE_EVERY_ENV "PLEAT_SAVE_EVERY"
+
+/* When copies are saved between resizes (interval.c). All ranks have the same `first` and `next`,
+ * the rest is rank 0's. */
+struct pleat_save_interval {
+    uint64_t first; /* iterations to the first meeting; 0: none is saved */
+    uint64_t next;  /* the adaptation point where the ranks meet; UINT64_MAX: none */
+    uint64_t iterations;
+    int64_t ns;   /* 0: `iterations` counts */
+    uint64_t met; /* the last meeting: adaptation point and time */
+    int64_t met_ns;
+    int64_t saved_ns; /* when the last copy was saved, or the program began */
+};
 
 /* Environment variable of the program's author. "sums": at each move of data that the program packs
  * and unpacks, sums before and after are compared; not set: they are not. */
@@ -65,6 +80,7 @@ struct pleat_session {
     bool resumed;
     bool waits;  /* the state is not there yet: the processes before this one still compute */
     bool checks; /* sums are compared at each move (PLEAT_CHECK_ENV), the same on all ranks */
+    struct pleat_save_interval interval;
     struct pleat_from *from; /* the checkpoint that it goes on from; NULL: none */
     bool in_data;            /* objects are in the data file (shm/state.h), the same on all ranks */
 
@@ -242,6 +258,20 @@ int pleat_move_all(struct pleat_session *session, const struct pleat_change *cha
                    struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Bytes that this rank has moved to others by it. */
 uint64_t pleat_moved_bytes(const struct pleat_session *session, const struct pleat_change *change);
+
+/* ---- interval.c ---- */
+
+/* Rank 0: reads what is wanted. *first: for session->interval.first of all ranks. PLEAT_E_INVALID.
+ */
+int pleat_interval_read(struct pleat_session *session, uint64_t *first,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The ranks begin to compute. */
+void pleat_interval_begin(struct pleat_session *session);
+/* For session->interval.next after a resize at this adaptation point: no rank saves at this one. */
+uint64_t pleat_interval_after(const struct pleat_session *session);
+/* All ranks are at the adaptation point interval.next: saves a copy, or agrees on a later point.
+ * Collective. A copy that cannot be saved is session->failure. Negative: the session is broken. */
+int pleat_interval_save(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- resize.c ---- */
 

@@ -28,6 +28,20 @@ static void note_use(struct daemon *d, const struct job *job, const json_t *para
                             (json_int_t)cost_of(params, "memory_kb")));
 }
 
+/* A run was started again from a state: its resize says why, this says where it goes on. An agent
+ * may tell it again. */
+static void note_went_on(struct daemon *d, struct job *job, const json_t *params)
+{
+    char text[96];
+    uint64_t resize = (uint64_t)cost_of(params, "resize");
+    if (resize <= job->went_on)
+        return;
+    job->went_on = resize;
+    snprintf(text, sizeof(text), "started again: it goes on from iteration %lld",
+             (long long)cost_of(params, "iteration"));
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
+}
+
 static void learn(struct daemon *d, struct job *job, const char *method, const json_t *params)
 {
     const char *text = json_string_value(json_object_get(params, "text"));
@@ -43,6 +57,8 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
     }
     if (!strcmp(method, "exited"))
         note_use(d, job, params);
+    if (!strcmp(method, "relaunched") && json_is_true(json_object_get(params, "from_state")))
+        note_went_on(d, job, params);
     if (text && news)
         note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
 }
@@ -76,6 +92,10 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
     job->iteration = cost_of(params, "iteration");
     job->iteration_us = cost_of(params, "iteration_us");
     job->has_progress = true;
+    if (json_is_object(json_object_get(params, "saved"))) {
+        json_decref(job->saved);
+        job->saved = json_deep_copy(json_object_get(params, "saved"));
+    }
     int64_t size = cost_of(params, "processes");
     if (size == job_component(d, job)->processes)
         tell_timing(d, job, run, size, job->iteration_us,

@@ -84,6 +84,7 @@ static void job_free(struct job *job)
 {
     job_drop_account(job);
     json_decref(job->folded);
+    json_decref(job->saved);
     free(job);
 }
 

@@ -45,6 +45,7 @@ struct pleat_submission {
     bool sbatch;            /* the lines #SBATCH of the script count, too */
     bool pty;               /* the job has a terminal of its own; `pleat run` only */
     bool once;              /* the job is never started again when it may have been started */
+    const char *save;       /* how often copies are saved, as given; NULL: never */
     const char *from;       /* the checkpoint that the program goes on from; NULL: none */
     const char *notify, *notify_on; /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" or "restart" */
@@ -59,7 +60,7 @@ struct pleat_submission {
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
-#define PLEAT_SUBMISSION_OPTIONS 47 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 48 /* their number, with the zeroed entry */
 /* The options, for pleat_option_reader_init; their text for --help is in submission_help.h. */
 void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTIONS]);
 /* Makes a reader of these options alone, for a line that is not a command's. argv[0] is ignored. */

@@ -84,6 +84,10 @@
     "      --from FILE      the program goes on from a checkpoint ('pleat checkpoint'), which "    \
     "another\n"                                                                                    \
     "                       job wrote, with any number of processes and either MPI\n"              \
+    "      --save EVERY     the program saves a copy of its data every so often (5min) or so "     \
+    "many\n"                                                                                       \
+    "                       iterations (100it), and goes on from it should its ranks die\n"        \
+    "                       (default: off)\n"                                                      \
     "      --no-requeue     the job is never started again when it may have been started: "        \
     "if its\n"                                                                                     \
     "                       processors or its agent are lost, it fails\n"                          \

@@ -103,6 +103,14 @@ static int take_dependency(struct pleat_submission *submission, const char *valu
     return 0;
 }
 
+static int take_save(struct pleat_submission *submission, const char *value,
+                     struct pleat_error *err)
+{
+    char text[PLEAT_SAVE_TEXT];
+    submission->save = strcmp(value, "off") ? value : NULL;
+    return submission->save ? pleat_save_text("--save", value, text, sizeof(text), err) : 0;
+}
+
 static int take_memory(struct pleat_submission *submission, const char *value,
                        struct pleat_error *err)
 {
@@ -250,6 +258,7 @@ static const struct row rows[] = {
     {"memory", 0, OTHER, .take = take_memory},
     {"signal", 0, OTHER, .take = take_signal},
     {"from", 0, TEXT, AT(from)},
+    {"save", 0, OTHER, .take = take_save},
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]), FIRST_VALUE = 500 };

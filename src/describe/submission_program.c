@@ -203,7 +203,10 @@ static int choose_runner(const struct pleat_submission *s,
                                "--runner %s: '%s' is not linked with an MPI; if it uses one in "
                                "another way, name it with --mpi openmpi or --mpi mpich",
                                plan->runner, s->argv[0]);
-    plan->kind = !apart ? "rigid" : malleable && !s->moldable ? "malleable" : "moldable";
+    /* only what is malleable is started again while it runs, also at its one size */
+    plan->kind = malleable && !s->moldable && (apart || s->save) ? "malleable"
+                 : apart                                         ? "moldable"
+                                                                 : "rigid";
     if (s->asks && strcmp(plan->kind, "malleable") != 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--asks is for malleable jobs, and this one is %s", plan->kind);

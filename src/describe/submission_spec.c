@@ -45,14 +45,22 @@ static int check_from(const struct pleat_submission *s, struct pleat_submission_
     struct pleat_checkpoint found;
     char here[PATH_MAX] = "";
     int fd = -1;
+    if ((s->from || s->save) && strcmp(plan->runner, "malleable") != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--%s: only a program that is linked with libpleat can do that, and "
+                               "'%s' has the runner '%s' (--malleable says that it is one)",
+                               s->from ? "from" : "save", s->argv[0], plan->runner);
+    if (s->save && s->moldable)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--save: only a malleable job is started again while it runs, and "
+                               "--moldable says that this one is not");
+    if (s->save && (s->once || (s->resize && !strcmp(s->resize, "merge"))))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--save: the program is started again when its ranks die, and %s "
+                               "says that it never is",
+                               s->once ? "--no-requeue" : "--on-resize merge");
     if (!s->from)
         return 0;
-    if (strcmp(plan->runner, "malleable") != 0)
-        return pleat_error_set(err, PLEAT_E_INVALID,
-                               "--from: only a program that is linked with libpleat goes on from a "
-                               "checkpoint, and '%s' has the runner '%s' (--malleable says that it "
-                               "is one)",
-                               s->argv[0], plan->runner);
     if (s->from[0] != '/' && !getcwd(here, sizeof(here)))
         return pleat_error_sys(err, errno, "--from: where are we");
     int length =
@@ -154,6 +162,7 @@ static void add_signal(const struct pleat_submission *s, json_t *spec)
 static int add_more(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
                     json_t *spec, struct pleat_error *err)
 {
+    char save[PLEAT_SAVE_TEXT];
     int status = add_text(spec, "output", s->output, err);
     if (!status)
         status = add_text(spec, "error", s->error, err);
@@ -171,6 +180,10 @@ static int add_more(const struct pleat_submission *s, const struct pleat_submiss
         status = add_text(spec, "array", s->array, err);
     if (!status && s->from)
         status = add_text(spec, "from", plan->from, err);
+    if (!status && s->save)
+        status = pleat_save_text("--save", s->save, save, sizeof(save), err);
+    if (!status && s->save)
+        status = add_text(spec, "save", save, err);
     if (s->hold)
         json_object_set_new(spec, "hold", json_true());
     if (s->append)

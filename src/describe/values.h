@@ -27,6 +27,14 @@ int pleat_parse_word(const char *what, const char *text, const char *const *word
  * (but 0), and "1:30". */
 int pleat_parse_duration(const char *what, const char *text, double *seconds,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Reads how often a copy is saved: a duration of at least 1 ms ("10min": *seconds), or a number of
+ * iterations ("200it": *iterations); the other one is 0. */
+int pleat_parse_save(const char *what, const char *text, int64_t *iterations, double *seconds,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same, as PLEAT_SAVE_EVERY has it: "600.000s", "200it". */
+#define PLEAT_SAVE_TEXT 32
+int pleat_save_text(const char *what, const char *text, char *out, size_t size,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Reads "[B:]SIG[@TIME]" as sbatch does: a name ("USR1", "SIGUSR1") or a number; TIME before the
  * time limit (default: 60 s); to all processes or (B:) to the script alone. */
 int pleat_parse_limit_signal(const char *what, const char *text, int *number, double *lead_s,

@@ -28,6 +28,7 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->input);
     free(spec->terminal);
     free(spec->from);
+    free(spec->save);
     free(spec->script);
     free(spec->limits);
     free(spec->notify);

@@ -88,6 +88,7 @@ struct pleat_spec {
     /* patterns of paths (pleat_spec_path); NULL: the daemon's own files, and no input */
     char *output, *error, *input;
     char *terminal; /* path of a pseudo-terminal, which is its input and output; NULL: files are */
+    char *save;     /* how often copies are saved between resizes: "300s", "100it"; NULL: never */
     char *from;     /* absolute path of the checkpoint that it goes on from; NULL: none */
     char *script;   /* text of a batch script, run instead of argv[0]; NULL: none */
     char *notify;   /* a command line for sh; NULL: none */

@@ -258,13 +258,13 @@ static void write_cost(struct pleat_mailbox_segment *segment, const struct pleat
         atomic_store(&segment->cost[i], copy[i]);
 }
 
-static void write_text(struct pleat_mailbox_segment *segment, const char *text)
+static void write_text(_Atomic uint64_t *to, const char *text)
 {
     uint64_t copy[PLEAT_MAILBOX_TEXT / 8] = {0};
     size_t length = strlen(text);
     memcpy(copy, text, length < sizeof(copy) ? length : sizeof(copy) - 1);
     for (size_t i = 0; i < PLEAT_MAILBOX_TEXT / 8; i++)
-        atomic_store(&segment->text[i], copy[i]);
+        atomic_store(&to[i], copy[i]);
 }
 
 static void write_outcome(struct pleat_mailbox_rank *self, uint32_t before,
@@ -273,7 +273,7 @@ static void write_outcome(struct pleat_mailbox_rank *self, uint32_t before,
     struct pleat_mailbox_cost all = *cost;
     all.wait_ns = waited_ns(self->mailbox, before);
     write_cost(self->mailbox->segment, &all);
-    write_text(self->mailbox->segment, text);
+    write_text(self->mailbox->segment->text, text);
 }
 
 void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uint32_t size,
@@ -292,6 +292,27 @@ void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_SAVED);
 }
 
+void pleat_mailbox_keeps(struct pleat_mailbox_rank *self)
+{
+    atomic_store(&self->mailbox->segment->keeps, 1u);
+}
+
+void pleat_mailbox_kept(struct pleat_mailbox_rank *self, uint64_t took_ns, uint64_t at_us)
+{
+    struct pleat_mailbox_segment *segment = self->mailbox->segment;
+    atomic_store(&segment->kept_ns, took_ns);
+    atomic_store(&segment->kept_at_us, at_us);
+    atomic_store(&segment->kept, self->iteration);
+}
+
+void pleat_mailbox_unkept(struct pleat_mailbox_rank *self, const char *text)
+{
+    struct pleat_mailbox_segment *segment = self->mailbox->segment;
+    write_text(segment->unkept_text, text);
+    atomic_fetch_add(&segment->unkept, 1);
+    pleat_mailbox_ring(self);
+}
+
 void pleat_mailbox_written(struct pleat_mailbox_rank *self, uint32_t ranks, bool leave,
                            const struct pleat_mailbox_cost *cost)
 {
@@ -302,7 +323,7 @@ void pleat_mailbox_written(struct pleat_mailbox_rank *self, uint32_t ranks, bool
 
 void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text)
 {
-    write_text(self->mailbox->segment, text);
+    write_text(self->mailbox->segment->text, text);
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_FAILED);
 }
 
@@ -318,13 +339,13 @@ void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mai
 
 void pleat_mailbox_cannot_begin(struct pleat_mailbox_rank *self, const char *text)
 {
-    write_text(self->mailbox->segment, text);
+    write_text(self->mailbox->segment->text, text);
     pleat_mailbox_ring(self);
 }
 
 void pleat_mailbox_broken(struct pleat_mailbox_rank *self, const char *text)
 {
-    write_text(self->mailbox->segment, text);
+    write_text(self->mailbox->segment->text, text);
     pleat_mailbox_ring(self);
 }
 

@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 5u
+#define PLEAT_MAILBOX_VERSION 6u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -86,6 +86,10 @@ struct pleat_mailbox_segment {
     _Atomic uint64_t cost[PLEAT_MAILBOX_COSTS];
     _Atomic uint32_t waits;   /* 1: the library can wait. Older ones leave it 0 */
     _Atomic uint64_t written; /* the iteration of the last checkpoint */
+    _Atomic uint32_t keeps;   /* 1: copies are saved between resizes, to go on from */
+    _Atomic uint64_t kept;    /* the iteration of the last of them; 0: none */
+    _Atomic uint64_t kept_ns, kept_at_us;
+    _Atomic uint64_t unkept; /* number of copies that could not be saved; unkept_text says why */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     /* written by the agent, before the word refers to it: where the checkpoint is to be written */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
@@ -94,6 +98,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t least;
     _Atomic uint32_t surplus; /* ranks that left when it began */
     _Atomic uint64_t sizes[PLEAT_MAILBOX_SIZES / 8];
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t unkept_text[PLEAT_MAILBOX_TEXT / 8];
     struct pleat_mailbox_slot slots[];
 };
 
@@ -211,6 +216,12 @@ void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uin
 void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
                          const struct pleat_mailbox_cost *cost);
 void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
+/* Tells that copies are saved between resizes; and that one was: how long that took, and when it
+ * was (since 1970). */
+void pleat_mailbox_keeps(struct pleat_mailbox_rank *self);
+void pleat_mailbox_kept(struct pleat_mailbox_rank *self, uint64_t took_ns, uint64_t at_us);
+/* Tells why a copy could not be saved; the one before is still there. */
+void pleat_mailbox_unkept(struct pleat_mailbox_rank *self, const char *text);
 /* Tells that the checkpoint is on the disk: the program goes on, or, where that was asked for, all
  * ranks leave now. Computes cost->wait_ns. */
 void pleat_mailbox_written(struct pleat_mailbox_rank *self, uint32_t ranks, bool leave,

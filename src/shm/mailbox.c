@@ -226,6 +226,11 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->loaded = atomic_load(&segment->loaded) != 0;
     status->limit = atomic_load(&segment->limit);
     status->waits = atomic_load(&segment->waits) != 0;
+    status->keeps = atomic_load(&segment->keeps) != 0;
+    status->kept = atomic_load(&segment->kept);
+    status->kept_ns = atomic_load(&segment->kept_ns);
+    status->kept_at_us = atomic_load(&segment->kept_at_us);
+    status->unkept = atomic_load(&segment->unkept);
     status->written = atomic_load(&segment->written);
     status->limits = atomic_load(&segment->limits);
     uint32_t surplus = atomic_load(&segment->surplus);
@@ -246,13 +251,13 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     memcpy(&status->cost, cost, sizeof(cost));
 }
 
-void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size_t size)
+static void read_text(const _Atomic uint64_t *words, char *text, size_t size)
 {
     if (!size)
         return;
     uint64_t copy[PLEAT_MAILBOX_TEXT / 8];
     for (size_t i = 0; i < PLEAT_MAILBOX_TEXT / 8; i++)
-        copy[i] = atomic_load_explicit(&mailbox->segment->text[i], memory_order_relaxed);
+        copy[i] = atomic_load_explicit(&words[i], memory_order_relaxed);
     const char *from = (const char *)copy;
     size_t used = 0;
     while (used < size - 1 && used < PLEAT_MAILBOX_TEXT - 1 && from[used]) {
@@ -260,6 +265,16 @@ void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size
         used++;
     }
     text[used] = '\0';
+}
+
+void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size_t size)
+{
+    read_text(mailbox->segment->text, text, size);
+}
+
+void pleat_mailbox_why_unkept(const struct pleat_mailbox *mailbox, char *text, size_t size)
+{
+    read_text(mailbox->segment->unkept_text, text, size);
 }
 
 uint32_t pleat_mailbox_pids(const struct pleat_mailbox *mailbox, uint32_t first, uint32_t count,

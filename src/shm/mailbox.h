@@ -94,6 +94,11 @@ struct pleat_mailbox_status {
     bool waits;    /* its library can wait before it begins (pleat_mailbox_hold) */
     uint32_t waiting;      /* number of ranks that wait, of `size` */
     uint32_t limit;        /* the most ranks that it can use, as it says; 0: any number */
+    bool keeps;            /* copies are saved between resizes, to go on from */
+    uint64_t kept;         /* the iteration of the last of them; 0: none */
+    uint64_t kept_ns;      /* how long it took, */
+    uint64_t kept_at_us;   /* and when it was (since 1970) */
+    uint64_t unkept;       /* number of copies that could not be saved */
     uint64_t written;      /* the iteration of the last checkpoint */
     uint32_t limits;       /* counts what it said of that and of pleat_mailbox_limits */
     uint32_t surplus;      /* ranks above `size` that left when it began: it had no use for them */
@@ -154,6 +159,8 @@ int pleat_mailbox_get_limits(const struct pleat_mailbox *mailbox,
  * with NUL, may be empty. It comes from the application's memory, so anything but printable ASCII
  * is replaced by '?'. */
 void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size_t size);
+/* The same for why the last copy could not be saved. */
+void pleat_mailbox_why_unkept(const struct pleat_mailbox *mailbox, char *text, size_t size);
 /* Reads the pids of `count` ranks from `first` on, as they published them; 0: not known. Returns
  * the number of entries written. A pid is only a hint: open a pidfd, and check whose child it is
  * before using it. */

@@ -105,6 +105,8 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
                              "'terminal' takes the place of 'output', 'error' and 'input'");
     if (!rc)
         rc = pleat_spec_copy_bounded(object, "from", PLEAT_SPEC_PATH_MAX, &spec->from, err);
+    if (!rc)
+        rc = pleat_spec_copy_bounded(object, "save", PLEAT_SPEC_NAME_MAX, &spec->save, err);
     if (!rc && spec->from && *spec->from != '/')
         rc = pleat_error_set(err, PLEAT_E_INVALID, "'from' must be an absolute path");
     if (!rc)

@@ -234,6 +234,27 @@ static void test_broken_before_it_went_on(void **state)
     hand_finish(&h);
 }
 
+/* They die between two resizes, and its agent has a copy from which it can go on: as often as a run
+ * is relaunched at all. */
+static void test_broken_between_resizes(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t component = running(&h, 16, 4);
+    int64_t allowed = pleat_parameter_default(PLEAT_PARAM_RELAUNCHES);
+    for (int64_t i = 1; i <= allowed; i++) {
+        hand_mark(&h);
+        assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, component, PLEAT_REASON_BROKEN), 0);
+        relaunching(&h, component, 4, PLEAT_REASON_BROKEN);
+        goes_on(&h, component, 4);
+        assert_int_equal(hand_component(&h, component)->relaunches, i);
+    }
+    assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, component, PLEAT_REASON_BROKEN), 0);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_FINISHING);
+    assert_int_equal(hand_component(&h, component)->reason, PLEAT_REASON_BROKEN);
+    hand_finish(&h);
+}
+
 /* ... and the next growth is already being claimed. */
 static void test_broken_before_the_next_resize_is_told(void **state)
 {
@@ -593,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_broken_in_a_growth),
         cmocka_unit_test(test_broken_in_a_shrink),
         cmocka_unit_test(test_broken_before_it_went_on),
+        cmocka_unit_test(test_broken_between_resizes),
         cmocka_unit_test(test_broken_before_the_next_resize_is_told),
         cmocka_unit_test(test_relaunched_from_its_beginning),
         cmocka_unit_test(test_nobody_can_relaunch_it),

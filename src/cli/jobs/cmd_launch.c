@@ -173,6 +173,17 @@ static int execute(const struct launch *launch, struct pleat_launch_command *com
     return code;
 }
 
+/* The program reads it when it begins; what the job was submitted with counts for the others. */
+static int take_save(const char *value, struct pleat_error *err)
+{
+    char text[PLEAT_SAVE_TEXT] = "";
+    int status =
+        strcmp(value, "off") ? pleat_save_text("--save", value, text, sizeof(text), err) : 0;
+    if (!status && setenv("PLEAT_SAVE_EVERY", text, 1))
+        status = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return status;
+}
+
 static int take(struct launch *launch, int option, struct pleat_error *err)
 {
     static const char *const names[] = {"openmpi", "mpich", "none", "auto"};
@@ -184,6 +195,8 @@ static int take(struct launch *launch, int option, struct pleat_error *err)
         launch->print = true;
         return 0;
     }
+    if (option == 's')
+        return take_save(optarg, err);
     int status = pleat_parse_word("--mpi", optarg, names, 4, &index, err);
     launch->mpi = index < 3 ? names[index] : NULL;
     return status;
@@ -194,6 +207,7 @@ static int run_launch(int argc, char **argv)
     static const struct option own[] = {{"processes", required_argument, NULL, 'n'},
                                         {"mpi", required_argument, NULL, 'm'},
                                         {"print", no_argument, NULL, 'p'},
+                                        {"save", required_argument, NULL, 's'},
                                         {0}};
     struct pleat_options options;
     struct launch launch = {0};
@@ -233,32 +247,38 @@ const struct pleat_command pleat_cmd_launch = {
     .name = "launch",
     .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
     .summary = "In a batch script: starts a program on the processors that the job has",
-    .help = "PROGRAM is started with the launcher of its MPI. The number of processes is "
-            "the number of\n"
-            "processors that the job has at that moment. In a malleable job a program "
-            "linked with\n"
-            "libpleat changes its size from then on; 'pleat launch' waits for its end, "
-            "and starts it\n"
-            "again where a resize needs that. One such program runs at a time. A program "
-            "without MPI\n"
-            "is just executed.\n"
-            "\n"
-            "Options:\n"
-            "  -n, --processes N  the number of processes (default: the number of "
-            "processors of the job,\n"
-            "                     divided by C if the job has --cpus-per-task C)\n"
-            "      --mpi WHICH    auto, openmpi, mpich, none (default: auto, the MPI "
-            "that PROGRAM is\n"
-            "                     linked with)\n"
-            "      --print        print the command and do not execute it\n"
-            "\n"
-            "Exit codes: the program's; 125 not in a job, or PROGRAM cannot be launched; "
-            "126 PROGRAM\n"
-            "cannot be executed; 127 there is no such program; 2 usage.\n"
-            "\n"
-            "Example, in a script:\n"
-            "  #PLEAT --min 2 --max 8 --malleable\n"
-            "  pleat launch build/apps/heat\n",
+    .help =
+        "PROGRAM is started with the launcher of its MPI. The number of processes is "
+        "the number of\n"
+        "processors that the job has at that moment. In a malleable job a program "
+        "linked with\n"
+        "libpleat changes its size from then on; 'pleat launch' waits for its end, "
+        "and starts it\n"
+        "again where a resize needs that. One such program runs at a time. A program "
+        "without MPI\n"
+        "is just executed.\n"
+        "\n"
+        "Options:\n"
+        "  -n, --processes N  the number of processes (default: the number of "
+        "processors of the job,\n"
+        "                     divided by C if the job has --cpus-per-task C)\n"
+        "      --mpi WHICH    auto, openmpi, mpich, none (default: auto, the MPI "
+        "that PROGRAM is\n"
+        "                     linked with)\n"
+        "      --print        print the command and do not execute it\n"
+        "      --save EVERY   a program linked with libpleat saves a copy of its data every so "
+        "often\n"
+        "                     (10min) or so many iterations (200it), and goes on from it should "
+        "its\n"
+        "                     ranks die; 'off': it does not (default: as the job)\n"
+        "\n"
+        "Exit codes: the program's; 125 not in a job, or PROGRAM cannot be launched; "
+        "126 PROGRAM\n"
+        "cannot be executed; 127 there is no such program; 2 usage.\n"
+        "\n"
+        "Example, in a script:\n"
+        "  #PLEAT --min 2 --max 8 --malleable\n"
+        "  pleat launch build/apps/heat\n",
     .program = true,
     .run = run_launch,
 };

@@ -181,6 +181,22 @@ static void show_checkpoint(const json_t *checkpoint)
     pleat_string_finish(&text);
 }
 
+/* Prints the last copy that it saved to go on from. */
+static void show_saved(const json_t *job)
+{
+    char moment[PLEAT_TIME_SIZE], span[PLEAT_TIME_SIZE];
+    struct pleat_string text = {0};
+    const json_t *saved = json_object_get(job, "saved");
+    if (!json_is_object(saved))
+        return;
+    pleat_string_addf(&text, "iteration %lld, in memory since %s, took %s",
+                      (long long)pleat_reply_int(saved, "iteration", 0),
+                      pleat_time_moment(pleat_reply_real(saved, "time_s"), moment),
+                      pleat_time_span((double)pleat_reply_int(saved, "save_us", 0) / 1e6, span));
+    line("saved", &text);
+    pleat_string_finish(&text);
+}
+
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -217,6 +233,7 @@ static void show_state(const json_t *job)
     }
     show_iterations(job, &text);
     pleat_string_finish(&text);
+    show_saved(job);
     show_checkpoint(json_object_get(job, "checkpoint"));
 }
 
