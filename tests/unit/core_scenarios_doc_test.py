@@ -17,6 +17,8 @@ def scenarios():
         names |= set(re.findall(r"cmocka_unit_test\((test_\w+)\)", file.read_text()))
     launches = (ROOT / "tests/system/daemon/test_launches.py").read_text()
     names |= set(re.findall(r"^def (test_\w+)", launches, re.MULTILINE))
+    saving = (ROOT / "tests/system/daemon/test_saving.py").read_text()
+    names |= set(re.findall(r"^def (test_\w+)", saving, re.MULTILINE))
     warm = (ROOT / "tests/system/agent/test_agent_warm.py").read_text()
     names |= set(re.findall(r"^def (test_\w+)", warm, re.MULTILINE))
     return names - {"test_every_outcome_was_met"}

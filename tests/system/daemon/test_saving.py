@@ -112,7 +112,7 @@ def test_a_resize_and_a_death(pleat):
     assert pleat.output(number).count("RESULT ok") == 1
 
 
-def test_a_script(pleat):
+def test_the_program_of_a_script_dies(pleat):
     """The program of a script goes on from its copy; the script does not notice."""
     pleat.configure(LONG)
     script = pleat.path("script")
@@ -128,7 +128,7 @@ def test_a_script(pleat):
     assert pleat.output(number).count("begins") == 1 and bits(pleat, number)
 
 
-def test_what_makes_no_sense(pleat):
+def test_no_copies_are_wanted(pleat):
     pleat.configure(LONG)
     for words, why in ((("--save", "10"), "10 what"), (("--save", "0it"), "--save"), (("--save", "1ns"), "--save"),
                        (("--save", "3it", "--no-requeue"), "--no-requeue"),
