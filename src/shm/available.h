@@ -4,9 +4,10 @@
 
 #include <stdint.h>
 
-/* Bytes: what the machine has (MemAvailable), or less if this process is in a control group
- * (version 2) with a limit. UINT64_MAX: not known. root: "" for this machine; for tests a directory
- * with another proc/ and sys/. */
+/* Bytes: the least of what the machine has (MemAvailable), what this process's control groups and
+ * those above them still allow (either version), and, where the kernel promises no more memory than
+ * it has (vm.overcommit_memory is 2), what it has not promised. UINT64_MAX: not known. root: "" for
+ * this machine; for tests a directory with another proc/ and sys/. */
 uint64_t pleat_available_bytes(const char *root);
 
 #endif

@@ -17,7 +17,6 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "shm/available.h"
 #include "shm/state.h"
 
 #define RANKS 3
@@ -645,68 +644,6 @@ static void test_the_data_file_under_a_limit(void **state)
     job_close(&job);
 }
 
-/* ---- how much memory is available ---- */
-
-static void put(const char *root, const char *name, const char *text)
-{
-    char path[512];
-    snprintf(path, sizeof(path), "%s/%s", root, name);
-    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash;
-         slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
-static void test_available_memory(void **state)
-{
-    (void)state;
-    char root[] = "/tmp/pleat-state-test-XXXXXX";
-    assert_non_null(mkdtemp(root));
-    assert_int_equal(pleat_available_bytes(root), UINT64_MAX);
-    put(root, "proc/meminfo", "MemTotal:  9000 kB\nMemAvailable:   8000 kB\n");
-    assert_int_equal(pleat_available_bytes(root), 8000 * 1024);
-    put(root, "proc/self/cgroup", "1:cpu:/x\n0::/a/b\n");
-    assert_int_equal(pleat_available_bytes(root), 8000 * 1024);
-    put(root, "sys/fs/cgroup/a/b/memory.max", "max\n");
-    assert_int_equal(pleat_available_bytes(root), 8000 * 1024);
-    put(root, "sys/fs/cgroup/a/memory.max", "5000000\n");
-    put(root, "sys/fs/cgroup/a/memory.current", "3000000\n");
-    assert_int_equal(pleat_available_bytes(root), 2000000);
-    put(root, "sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 600000\nactive_file 400000\n");
-    assert_int_equal(pleat_available_bytes(root), 3000000);
-    put(root, "sys/fs/cgroup/a/memory.current", "9000000\n");
-    assert_int_equal(pleat_available_bytes(root), 0);
-    put(root, "sys/fs/cgroup/a/memory.max", "99999999999999999999999999\n");
-    assert_true(pleat_available_bytes(root) <= 8000 * 1024);
-    static const char *const names[] = {"sys/fs/cgroup/a/b/memory.max",
-                                        "sys/fs/cgroup/a/memory.max",
-                                        "sys/fs/cgroup/a/memory.current",
-                                        "sys/fs/cgroup/a/memory.stat",
-                                        "sys/fs/cgroup/a/b",
-                                        "sys/fs/cgroup/a",
-                                        "sys/fs/cgroup",
-                                        "sys/fs",
-                                        "sys",
-                                        "proc/self/cgroup",
-                                        "proc/self",
-                                        "proc/meminfo",
-                                        "proc",
-                                        ""};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        char path[512];
-        snprintf(path, sizeof(path), "%s/%s", root, names[i]);
-        assert_int_equal(remove(path), 0);
-    }
-    /* This machine has some. */
-    assert_in_range(pleat_available_bytes(""), 1, UINT64_MAX - 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -728,7 +665,6 @@ int main(void)
         cmocka_unit_test(test_the_data_file_is_never_freed_under_its_ranks),
         cmocka_unit_test(test_one_program_has_the_data_file),
         cmocka_unit_test(test_the_data_file_under_a_limit),
-        cmocka_unit_test(test_available_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
