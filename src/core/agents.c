@@ -1,4 +1,5 @@
-/* The agent of a site: the site's jobs are started, and told anything, through it.
+/* The agent of a node: the jobs whose first processor is there are started, and told anything,
+ * through it.
  *
  * While an agent is away the deadlines of starts and resizes that wait for an application stand
  * still: nobody could tell the application anything. A START is given only to an agent whose
@@ -10,6 +11,7 @@
 #include "core/ending.h"
 #include "core/handlers.h"
 #include "core/job.h"
+#include "core/node.h"
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tell.h"
@@ -30,10 +32,11 @@ static void stand_still(struct pleat_core *core, uint32_t component)
 }
 
 /* A component that has ended may still name its site: it is not at the site any more. */
-static bool is_at(struct pleat_core *core, uint32_t component, uint32_t site)
+static bool is_led_from(struct pleat_core *core, uint32_t component, const struct pleat_node *node)
 {
     const struct pleat_component *comp = component_at(core, component);
-    return comp->site == site && !pleat_state_is_final((enum pleat_state)comp->state);
+    return comp->site == node->site && !pleat_state_is_final((enum pleat_state)comp->state) &&
+           pleat_core_lead_node(core, comp) == node->node;
 }
 
 static int check_site(const struct pleat_core *core, const struct pleat_event *event,
@@ -46,15 +49,17 @@ static int check_site(const struct pleat_core *core, const struct pleat_event *e
 
 int on_agent_away(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    uint32_t site = event->component;
     int rc = check_site(core, event, err);
     if (rc)
         return rc;
-    if (site_at(core, site)->away)
+    struct pleat_node *node = core_node_make(core, event->component, event->u.agent.node);
+    if (!node)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (node->away)
         return PLEAT_CORE_STALE;
-    site_at(core, site)->away = 1;
+    node->away = 1;
     for (uint32_t c = 0; c < core->components.count; c++)
-        if (is_at(core, c, site))
+        if (is_led_from(core, c, node))
             stand_still(core, c);
     return 0;
 }
@@ -89,19 +94,20 @@ static void go_on(struct pleat_core *core, uint32_t component, bool other)
 
 int on_agent_back(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    uint32_t index = event->component;
     int rc = check_site(core, event, err);
     if (!rc && event->u.agent.number == 0)
         rc = pleat_error_set(err, PLEAT_E_INVALID, "an agent has a number");
     if (rc)
         return rc;
-    struct pleat_site *site = site_at(core, index);
-    bool other = site->agent != 0 && site->agent != event->u.agent.number;
-    site->agent = event->u.agent.number;
-    site->away = 0;
+    struct pleat_node *node = core_node_make(core, event->component, event->u.agent.node);
+    if (!node)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    bool other = node->agent != 0 && node->agent != event->u.agent.number;
+    node->agent = event->u.agent.number;
+    node->away = 0;
     core->wants_pass = true;
     for (uint32_t c = 0; c < core->components.count; c++)
-        if (is_at(core, c, index))
+        if (is_led_from(core, c, node))
             go_on(core, c, other);
     return 0;
 }

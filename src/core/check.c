@@ -1,5 +1,6 @@
 /* Recounts what the core keeps incrementally. Runs after every event in tests. */
 #include "core/check_jobs.h"
+#include "core/node.h"
 #include "core/side.h"
 
 #include <string.h>
@@ -244,7 +245,7 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
             FAIL("resize %u is not its component's", r);
         bool stands = resize->left_us > 0;
         if (stands &&
-            (!core->sites.items[component->site].away || resize->step == PLEAT_RESIZE_ACCEPTED))
+            (!core_is_away(core, resize->component) || resize->step == PLEAT_RESIZE_ACCEPTED))
             FAIL("the time of resize %u stands still, and its agent is there", r);
         if ((resize->deadline == PLEAT_HEAP_NONE) != stands)
             FAIL("resize %u has no deadline: it could wait for ever", r);

@@ -3,6 +3,7 @@
 #include "core/barrier.h"
 #include "core/check_holds.h"
 #include "core/job.h"
+#include "core/node.h"
 #include "core/state.h"
 #include "core/transition.h"
 
@@ -15,8 +16,7 @@ static int check_waiting(const struct pleat_core *core, uint32_t index, struct p
     const struct pleat_component *component = &core->components.items[index];
     bool placed = component->state == PLEAT_PLACED || component->state == PLEAT_STAGING_IN ||
                   component->state == PLEAT_CLAIMING;
-    bool stands =
-        component->starting && !component->untold && core->sites.items[component->site].away;
+    bool stands = component->starting && !component->untold && core_is_away(core, index);
     if (placed && component->deadline == PLEAT_HEAP_NONE && !stands)
         FAIL("component %u is %s and has no deadline: it could wait for ever", index,
              pleat_state_name((enum pleat_state)component->state));
@@ -121,6 +121,11 @@ static int check_inputs(const struct pleat_core *core, struct pleat_error *err)
         const struct pleat_link *before = &core->links.items[i - 1], *link = before + 1;
         if (before->from > link->from || (before->from == link->from && before->to >= link->to))
             FAIL("link %zu is out of order", i);
+    }
+    for (size_t i = 1; i < core->nodes.count; i++) {
+        const struct pleat_node *before = &core->nodes.items[i - 1], *node = before + 1;
+        if (before->site > node->site || (before->site == node->site && before->node >= node->node))
+            FAIL("node %zu is out of order", i);
     }
     return 0;
 }

@@ -69,6 +69,7 @@ void pleat_core_destroy(struct pleat_core *core)
     pleat_array_finish(&core->histories);
     pleat_array_finish(&core->inputs);
     pleat_array_finish(&core->links);
+    pleat_array_finish(&core->nodes);
     pleat_array_finish(&core->dependencies);
     pleat_array_finish(&core->groups);
     pleat_array_finish(&core->ends_roots);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "core/buffer.h"
+#include "core/node.h"
 #include "core/policies.h"
 #include "core/save_columns.h"
 #include "core/side.h"
@@ -91,8 +92,35 @@ static int load_components(struct pleat_core *core, const struct section *sectio
     LOAD_TABLE(&core->components, component_columns, *component_fresh());
 }
 
+/* A state of a version that knew one node of a site: what it says of that node's agent. */
+static int load_first_nodes(struct pleat_core *core, const struct section *section,
+                            const char *from)
+{
+    size_t width = section->field == SITE_AWAY_ONCE ? sizeof(uint8_t) : sizeof(uint64_t);
+    if (section->width != width)
+        return PLEAT_E_UNSUPPORTED;
+    for (uint32_t i = 0; i < section->count; i++, from += width) {
+        uint64_t agent = 0;
+        memcpy(&agent, from, width);
+        if (!agent)
+            continue;
+        struct pleat_node *node = core_node_make(core, i, 0);
+        if (!node)
+            return PLEAT_E_NOMEM;
+        if (section->field == SITE_AWAY_ONCE)
+            node->away = 1;
+        else
+            node->agent = agent;
+    }
+    return 0;
+}
+
 static int load_sites(struct pleat_core *core, const struct section *section, const char *bytes)
 {
+    if (section->field == SITE_SPARE_ONCE)
+        return 0;
+    if (section->field == SITE_AGENT_ONCE || section->field == SITE_AWAY_ONCE)
+        return load_first_nodes(core, section, bytes);
     static const struct pleat_site fresh = {.buffers_first = PLEAT_NONE, .again = PLEAT_HEAP_NONE};
     LOAD_TABLE(&core->sites, site_columns, fresh);
 }
@@ -131,6 +159,12 @@ static int load_links(struct pleat_core *core, const struct section *section, co
 {
     static const struct pleat_link fresh;
     LOAD_TABLE(&core->links, link_columns, fresh);
+}
+
+static int load_nodes(struct pleat_core *core, const struct section *section, const char *bytes)
+{
+    static const struct pleat_node fresh;
+    LOAD_TABLE(&core->nodes, node_columns, fresh);
 }
 
 static int load_dependencies(struct pleat_core *core, const struct section *section,
@@ -310,6 +344,8 @@ static int load_section(struct loading *loading, const struct section *section, 
         return load_inputs(core, section, bytes);
     case LINKS:
         return load_links(core, section, bytes);
+    case NODES:
+        return load_nodes(core, section, bytes);
     case DEPENDENCIES:
         return load_dependencies(core, section, bytes);
     case GROUPS:

@@ -6,6 +6,7 @@
 #include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/effects.h"
+#include "core/node.h"
 #include "core/state.h"
 #include "core/tally.h"
 #include "core/tell.h"

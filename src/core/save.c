@@ -173,6 +173,8 @@ int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
                core->inputs.count);
     save_table(out, LINKS, link_columns, core->links.items, sizeof(struct pleat_link),
                core->links.count);
+    save_table(out, NODES, node_columns, core->nodes.items, sizeof(struct pleat_node),
+               core->nodes.count);
     save_table(out, DEPENDENCIES, dependency_columns, core->dependencies.items,
                sizeof(struct pleat_dependency), core->dependencies.count);
     save_table(out, GROUPS, group_columns, core->groups.items, sizeof(struct pleat_group),

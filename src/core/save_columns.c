@@ -142,13 +142,11 @@
     X(24, errors)                                                                                  \
     X(25, again)                                                                                   \
     X(26, spare)                                                                                   \
-    X(27, agent)                                                                                   \
     X(28, failed_us)                                                                               \
     X(29, failed_starts)                                                                           \
-    X(30, away)                                                                                    \
     X(31, pauses)                                                                                  \
-    X(32, spare2)                                                                                  \
-    X(33, faded_us)
+    X(33, faded_us)                                                                                \
+    X(34, spare2)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -228,6 +226,13 @@
     X(2, from)                                                                                     \
     X(3, to)
 
+#define NODE_MEMBERS(X)                                                                            \
+    X(1, agent)                                                                                    \
+    X(2, site)                                                                                     \
+    X(3, node)                                                                                     \
+    X(4, away)                                                                                     \
+    X(5, spare)
+
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \
     X(2, sequence)                                                                                 \
@@ -270,6 +275,7 @@
 #define OF_BUFFER(number, member) COLUMN(pleat_buffer, number, member)
 #define OF_INPUT(number, member) COLUMN(pleat_input, number, member)
 #define OF_LINK(number, member) COLUMN(pleat_link, number, member)
+#define OF_NODE(number, member) COLUMN(pleat_node, number, member)
 #define OF_DEADLINE(number, member) COLUMN(pleat_heap_entry, number, member)
 #define OF_DEPENDENCY(number, member) COLUMN(pleat_dependency, number, member)
 #define OF_GROUP(number, member) COLUMN(pleat_group, number, member)
@@ -291,6 +297,7 @@ const struct column timing_columns[] = {TIMING_MEMBERS(OF_TIMING){0}};
 const struct column buffer_columns[] = {BUFFER_MEMBERS(OF_BUFFER){0}};
 const struct column input_columns[] = {INPUT_MEMBERS(OF_INPUT){0}};
 const struct column link_columns[] = {LINK_MEMBERS(OF_LINK){0}};
+const struct column node_columns[] = {NODE_MEMBERS(OF_NODE){0}};
 const struct column deadline_columns[] = {DEADLINE_MEMBERS(OF_DEADLINE){0}};
 const struct column dependency_columns[] = {DEPENDENCY_MEMBERS(OF_DEPENDENCY){0}};
 const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
@@ -340,6 +347,9 @@ _Static_assert((0 INPUT_MEMBERS(INPUT_WIDTH)) == sizeof(struct pleat_input),
                "a member of pleat_input is not saved");
 _Static_assert((0 LINK_MEMBERS(LINK_WIDTH)) == sizeof(struct pleat_link),
                "a member of pleat_link is not saved");
+#define NODE_WIDTH(number, member) WIDTH(pleat_node, member)
+_Static_assert((0 NODE_MEMBERS(NODE_WIDTH)) == sizeof(struct pleat_node),
+               "a member of pleat_node is not saved");
 #define DEPENDENCY_WIDTH(number, member) WIDTH(pleat_dependency, member)
 #define GROUP_WIDTH(number, member) WIDTH(pleat_group, member)
 _Static_assert((0 DEPENDENCY_MEMBERS(DEPENDENCY_WIDTH)) == sizeof(struct pleat_dependency),

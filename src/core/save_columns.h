@@ -27,7 +27,8 @@ enum table {
     INPUTS,
     LINKS,
     DEPENDENCIES,
-    GROUPS
+    GROUPS,
+    NODES
 };
 
 /* field of DEADLINES besides the members of its entries */
@@ -42,6 +43,10 @@ struct column {
     size_t offset;
 };
 
+/* Columns of SITES in states of versions that knew one node of a site: what is now in NODES, and
+ * padding. */
+enum { SITE_AGENT_ONCE = 27, SITE_AWAY_ONCE = 30, SITE_SPARE_ONCE = 32 };
+
 struct section {
     uint16_t table, field;
     uint32_t width;
@@ -52,7 +57,7 @@ struct section {
 extern const struct column *const side_columns[SIDE_COUNT];
 extern const struct column component_columns[], site_columns[], claim_columns[], piece_columns[],
     resize_columns[], timing_columns[], buffer_columns[], input_columns[], link_columns[],
-    deadline_columns[], scalar_columns[], dependency_columns[], group_columns[];
+    deadline_columns[], scalar_columns[], dependency_columns[], group_columns[], node_columns[];
 
 /* A checksum over 8 bytes at a time: everything here is a multiple of that. */
 uint64_t save_checksum(const char *bytes, size_t size);

@@ -17,6 +17,7 @@ PLEAT_ARRAY(pleat_buffer_array, struct pleat_buffer);
 PLEAT_ARRAY(pleat_history_array, struct pleat_history);
 PLEAT_ARRAY(pleat_input_array, struct pleat_input);
 PLEAT_ARRAY(pleat_link_array, struct pleat_link);
+PLEAT_ARRAY(pleat_node_array, struct pleat_node);
 PLEAT_ARRAY(pleat_dependency_array, struct pleat_dependency);
 PLEAT_ARRAY(pleat_group_array, struct pleat_group);
 PLEAT_ARRAY(pleat_roots, uint32_t);
@@ -45,6 +46,7 @@ struct pleat_core {
     struct pleat_history_array histories; /* by buffer */
     struct pleat_input_array inputs;
     struct pleat_link_array links; /* sorted by (from, to) */
+    struct pleat_node_array nodes; /* sorted by (site, node) */
     struct pleat_dependency_array dependencies;
     struct pleat_group_array groups;
     uint32_t reviews_last;                /* the last of the buffers whose review is due */

@@ -3,6 +3,7 @@
  * answered yet. Nothing is decided here. */
 #include "core/tell.h"
 #include "core/effects.h"
+#include "core/node.h"
 
 /* Emits KILL for a component in FINISHING, START for any other. */
 void run_effect(struct pleat_core *core, uint32_t component)
@@ -48,8 +49,10 @@ void resize_warn(struct pleat_core *core, uint32_t index)
 static void reach(struct pleat_core *core, uint32_t component)
 {
     struct pleat_effect *effect = emit(core, PLEAT_DO_REACH, component, 0);
-    if (effect)
-        effect->u.reach.site = component_at(core, component)->site;
+    if (!effect)
+        return;
+    effect->u.reach.site = component_at(core, component)->site;
+    effect->u.reach.node = pleat_core_lead_node(core, component_at(core, component));
 }
 
 void start_or_reach(struct pleat_core *core, uint32_t component)

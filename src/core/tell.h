@@ -4,13 +4,6 @@
 
 #include "core/state.h"
 
-/* Is the agent of the component's site away, so that nothing can be told to the component? */
-static inline bool core_is_away(struct pleat_core *core, uint32_t component)
-{
-    uint32_t site = component_at(core, component)->site;
-    return site != PLEAT_NONE && site_at(core, site)->away;
-}
-
 /* Emits KILL for a component in FINISHING, START for any other. */
 void run_effect(struct pleat_core *core, uint32_t component);
 /* Emits START, which may have happened from now on; where the agent is away, the agent is wanted.

@@ -58,6 +58,8 @@ struct agent {
 
 /* The agent of a node, created if it is not known yet. NULL when out of memory. */
 struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node);
+/* The agent of the node that leads a run; NULL: the run's component is at no site. */
+struct agent *agent_of_run(struct daemon *d, const struct active_run *run);
 /* Takes the request with number `id`, which is answered now, off `asked`. A zeroed one where the
  * request was not remembered, since nobody need know of its failure. */
 struct asked agent_take_asked(struct agent *agent, int64_t id);

@@ -24,20 +24,30 @@ struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node)
     return fresh;
 }
 
-void agent_reach(struct daemon *d, uint32_t site)
+struct agent *agent_of_run(struct daemon *d, const struct active_run *run)
 {
-    struct agent *agent = agent_get(d, site, 0);
+    const struct pleat_component *component =
+        &pleat_core_view(d->core)->components[run->component];
+    if (component->site == PLEAT_NONE)
+        return NULL;
+    return agent_get(d, component->site, pleat_core_lead_node(d->core, component));
+}
+
+void agent_reach(struct daemon *d, uint32_t site, uint32_t node)
+{
+    struct agent *agent = agent_get(d, site, node);
     if (agent)
         agent_want(agent);
     else
-        daemon_log("out of memory: no agent of site %s", d->config.sites[site].name);
+        daemon_log("out of memory: no agent of node %u of site %s", node,
+                   d->config.sites[site].name);
 }
 
 bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node)
 {
-    const struct pleat_site *known = &pleat_core_view(d->core)->sites[site];
+    const struct pleat_node *known = pleat_view_node(pleat_core_view(d->core), site, node);
     const struct agent *agent = agent_get(d, site, node);
-    return agent && agent->connection && agent->listed && !known->away &&
+    return known && agent && agent->connection && agent->listed && !known->away &&
            known->agent == agent->number;
 }
 

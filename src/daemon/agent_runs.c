@@ -18,7 +18,7 @@ static void lost(struct daemon *d, uint32_t component, uint64_t run)
     turn_event(d, &event);
 }
 
-/* Reports as lost all runs of the agent's site that are not among `alive`: nobody can reach their
+/* Reports as lost all runs that are led from the agent's node and are not among `alive`: nobody can reach their
  * processes any more. Starts that are not answered are left to the core, which knows whether
  * another agent may have carried them out; after a salvage it does not know that, so they are lost,
  * too. */
@@ -31,7 +31,7 @@ static void lose_runs(struct agent *agent, const json_t *alive)
         bool known = false;
         size_t index;
         json_t *entry;
-        if (component->site != agent->site || component->exited)
+        if (agent_of_run(d, &d->runs.items[i]) != agent || component->exited)
             continue;
         json_array_foreach(alive, index, entry) known =
             known ||
@@ -60,13 +60,10 @@ void agent_runs_ask(struct agent *agent, int64_t after)
 /* Whether, after a salvage, all agents of runs that the log knows have said what they run. */
 static bool is_settled(struct daemon *d)
 {
-    const struct pleat_view *view = pleat_core_view(d->core);
     for (size_t i = 0; i < d->runs.count; i++) {
-        uint32_t site = view->components[d->runs.items[i].component].site;
-        const struct agent *agent =
-            d->runs.items[i].run < d->salvage.runs_below && site != PLEAT_NONE
-                ? agent_get(d, site, 0)
-                : NULL;
+        const struct agent *agent = d->runs.items[i].run < d->salvage.runs_below
+                                        ? agent_of_run(d, &d->runs.items[i])
+                                        : NULL;
         if (agent && !agent->settled)
             return false;
     }

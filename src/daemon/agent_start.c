@@ -206,7 +206,7 @@ void agent_tell_back(struct agent *agent)
 {
     struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
                                .component = agent->site,
-                               .u.agent = {.number = agent->number}};
+                               .u.agent = {.number = agent->number, .node = agent->node}};
     turn_event(agent->daemon, &back);
 }
 
@@ -214,7 +214,9 @@ void agent_tell_back(struct agent *agent)
  * to be told something stand still. */
 static void tell_away(struct agent *agent)
 {
-    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = agent->site};
+    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY,
+                               .component = agent->site,
+                               .u.agent = {.node = agent->node}};
     agent->away = true;
     turn_event(agent->daemon, &away);
 }

@@ -38,7 +38,9 @@ static void on_closed(void *arg, struct pleat_connection *connection,
 {
     struct agent *agent = arg;
     (void)connection;
-    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = agent->site};
+    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY,
+                               .component = agent->site,
+                               .u.agent = {.node = agent->node}};
     agent->connection = NULL;
     agent->away = false;
     agent->asked.count = 0; /* these requests were sent, and will not be answered */
@@ -137,37 +139,45 @@ void agents_look(struct daemon *d)
 void agents_expect(struct daemon *d)
 {
     for (size_t i = 0; i < d->runs.count; i++) {
-        uint32_t site = pleat_core_view(d->core)->components[d->runs.items[i].component].site;
-        struct agent *agent = site == PLEAT_NONE ? NULL : agent_get(d, site, 0);
+        struct agent *agent = agent_of_run(d, &d->runs.items[i]);
         if (agent && !agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
             agent_expect(agent);
     }
 }
 
+static int tell_away(struct daemon *d, uint32_t site, uint32_t node, struct pleat_error *err)
+{
+    struct pleat_event away = {.time_us = daemon_now_us(d),
+                               .kind = PLEAT_EV_AGENT_AWAY,
+                               .component = site,
+                               .u.agent = {.node = node}};
+    if (site < pleat_core_view(d->core)->site_count)
+        return turn_apply(d, &away, err);
+    turn_event(d, &away); /* the site joins in the coming turn: the event must come after that */
+    return 0;
+}
+
 int agents_away(struct daemon *d, struct pleat_error *err)
 {
+    const struct pleat_view *view = pleat_core_view(d->core);
     int rc = 0;
-    for (uint32_t site = 0; rc >= 0 && site < d->config.site_count; site++) {
-        struct pleat_event away = {
-            .time_us = daemon_now_us(d), .kind = PLEAT_EV_AGENT_AWAY, .component = site};
-        if (site < pleat_core_view(d->core)->site_count)
-            rc = turn_apply(d, &away, err);
-        else /* the site joins in the coming turn, so the event must come after that */
-            turn_event(d, &away);
-    }
+    for (uint32_t n = 0; rc >= 0 && n < view->node_count; n++)
+        rc = tell_away(d, view->nodes[n].site, view->nodes[n].node, err);
+    for (uint32_t site = 0; rc >= 0 && site < d->config.site_count; site++)
+        if (!pleat_view_node(view, site, 0))
+            rc = tell_away(d, site, 0, err);
     return rc < 0 ? rc : 0;
 }
 
 bool agents_absent(struct daemon *d)
 {
-    for (uint32_t site = 0; site < d->config.site_count; site++) {
-        const struct agent *agent = d->agents;
-        while (agent && (agent->site != site || agent->node != 0))
-            agent = agent->next;
-        if (agent && agent->connection)
+    for (uint32_t site = 0; site < d->config.site_count; site++)
+        (void)agent_get(d, site, 0);
+    for (const struct agent *agent = d->agents; agent; agent = agent->next) {
+        if (agent->connection || agent->site >= d->config.site_count)
             continue;
         /* one that was started a moment ago has no lock yet */
-        if ((agent && agent->started && agent->process) || agent_lock_is_held(d, site, 0))
+        if ((agent->started && agent->process) || agent_lock_is_held(d, agent->site, agent->node))
             return true;
     }
     return false;

@@ -316,7 +316,7 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
         sites_carry_out(d, effect);
         break;
     case PLEAT_DO_REACH:
-        agent_reach(d, effect->u.reach.site);
+        agent_reach(d, effect->u.reach.site, effect->u.reach.node);
         break;
     case PLEAT_DO_START:
         do_start(d, effect);

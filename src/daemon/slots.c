@@ -6,10 +6,7 @@
 
 uint32_t slots_first_node(struct daemon *d, const struct pleat_component *component)
 {
-    if (component->first_claim == PLEAT_NONE)
-        return 0;
-    uint32_t piece = pleat_core_claim(d->core, component->first_claim)->first_piece;
-    return piece == PLEAT_NONE ? 0 : pleat_core_piece(d->core, piece)->node;
+    return pleat_core_lead_node(d->core, component);
 }
 
 bool slots_are_bound(struct daemon *d, uint32_t site)

@@ -61,12 +61,14 @@ static int answer_change(struct looking *at, const struct pleat_effect *effect)
     return rc || kind != PLEAT_EV_APPLIED ? rc : apply(at, event);
 }
 
-static int answer_reach(struct looking *at, uint32_t site)
+static int answer_reach(struct looking *at, uint32_t site, uint32_t node)
 {
-    uint64_t number = pleat_core_view(at->core)->sites[site].agent;
-    return apply(at, (struct pleat_event){.kind = PLEAT_EV_AGENT_BACK,
-                                          .component = site,
-                                          .u.agent = {.number = number ? number : 1}});
+    const struct pleat_node *known = pleat_view_node(pleat_core_view(at->core), site, node);
+    uint64_t number = known ? known->agent : 0;
+    return apply(at,
+                 (struct pleat_event){.kind = PLEAT_EV_AGENT_BACK,
+                                      .component = site,
+                                      .u.agent = {.number = number ? number : 1, .node = node}});
 }
 
 static void has_started(struct looking *at, uint32_t component)
@@ -110,7 +112,7 @@ static int answer(struct looking *at, const struct pleat_effect *effect)
     case PLEAT_DO_RELAUNCH:
         return answer_change(at, effect);
     case PLEAT_DO_REACH:
-        return answer_reach(at, effect->u.reach.site);
+        return answer_reach(at, effect->u.reach.site, effect->u.reach.node);
     case PLEAT_NOTE_STATE:
         if (effect->u.state.to == PLEAT_RUNNING)
             has_started(at, effect->component);
@@ -239,15 +241,15 @@ static int list_waiting(struct looking *at)
     return 0;
 }
 
-/* Answers what is outstanding, and has an agent connect to each site that has none: jobs of such a
- * site wait for one. */
+/* Answers what is outstanding, and has an agent connect to each node that has none: jobs that are
+ * led from there wait for one. */
 static int begin(struct looking *at)
 {
     const struct pleat_view *view = pleat_core_view(at->core);
     int rc = pleat_core_outstanding(at->core, &at->effects);
-    for (uint32_t s = 0; !rc && s < view->site_count; s++)
-        if (view->sites[s].away)
-            rc = answer_reach(at, s);
+    for (uint32_t n = 0; !rc && n < view->node_count; n++)
+        if (view->nodes[n].away)
+            rc = answer_reach(at, view->nodes[n].site, view->nodes[n].node);
     /* deadlines that have come already */
     if (!rc)
         rc = apply(at, (struct pleat_event){.kind = PLEAT_EV_TIME, .component = PLEAT_NONE});

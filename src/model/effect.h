@@ -58,7 +58,7 @@ struct pleat_effect {
             int64_t expected_us; /* when they should be there */
         } stage;
         struct {
-            uint32_t site;
+            uint32_t site, node;
         } reach;
         struct {
             int32_t number;

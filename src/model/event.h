@@ -175,6 +175,7 @@ struct pleat_event {
         } returned;
         struct {
             uint64_t number; /* another one each time that an agent is started; not 0 */
+            uint32_t node;   /* of the site */
         } agent;
         struct {
             uint64_t claim;

@@ -283,16 +283,22 @@ struct pleat_site {
     uint32_t again; /* barred: handle in the core's heap, of when it is not; PLEAT_HEAP_NONE */
     uint8_t barred; /* too many errors: nobody is placed or grown there */
     uint8_t spare[7];
-    uint64_t agent;         /* the last one that was there; 0: nobody said */
     int64_t failed_us;      /* when a start last failed by its fault */
     uint32_t failed_starts; /* starts that failed by its fault, as far as these have not faded */
-    uint8_t away;           /* its agent is not there: its jobs cannot be told anything */
     uint8_t pauses;         /* in a row, for starts that failed */
-    uint8_t spare2[2];
+    uint8_t spare2[3];
     int64_t faded_us; /* errors and failed_starts have halved for all the time until then */
 };
 
-_Static_assert(sizeof(struct pleat_site) == 144, "no padding in a site");
+_Static_assert(sizeof(struct pleat_site) == 136, "no padding in a site");
+
+/* A node of a site whose agent was heard of. A node that has no record has never had one. */
+struct pleat_node {
+    uint64_t agent; /* the last one that was there; 0: nobody said */
+    uint32_t site, node;
+    uint8_t away; /* its agent is not there: what it runs cannot be told anything */
+    uint8_t spare[7];
+};
 
 /* A site that has a file of a component. */
 struct pleat_input {

@@ -29,7 +29,8 @@ struct pleat_view {
     const struct pleat_history *histories; /* by buffer */
     const struct pleat_input *inputs;
     const struct pleat_link *links; /* sorted by (from, to) */
-    uint32_t component_count, site_count, link_count;
+    const struct pleat_node *nodes; /* sorted by (site, node) */
+    uint32_t component_count, site_count, link_count, node_count;
     uint32_t queue_first,
         queue_last; /* components that wait, in their order; requeued ones before their equals */
     uint32_t reserved_first; /* advance reservations whose time has not come, by begin_us; linked by
@@ -53,6 +54,10 @@ struct pleat_view {
      * job, or for files */
     int64_t wasted_us;
 };
+
+/* A node of a site; NULL: no agent was ever there. */
+const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,
+                                         uint32_t node);
 
 /* ---- what only some components have: a constant record for those without ---- */
 

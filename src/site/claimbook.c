@@ -2,14 +2,21 @@
 
 #include <string.h>
 
-int pleat_claimbook_init(struct pleat_claimbook *book, int32_t slots)
+int pleat_claimbook_init(struct pleat_claimbook *book, const int32_t *slots, uint32_t nodes)
 {
     memset(book, 0, sizeof(*book));
-    book->taken = calloc((size_t)slots + 1, 1);
-    if (!book->taken)
+    book->begin = calloc((size_t)nodes + 1, sizeof(*book->begin));
+    if (!book->begin)
         return PLEAT_E_NOMEM;
-    book->slots = book->free = slots;
-    return 0;
+    for (uint32_t n = 0; n < nodes; n++)
+        book->begin[n + 1] = book->begin[n] + slots[n];
+    book->nodes = nodes;
+    book->slots = book->free = book->begin[nodes];
+    book->taken = calloc((size_t)book->slots + 1, 1);
+    if (book->taken)
+        return 0;
+    free(book->begin);
+    return PLEAT_E_NOMEM;
 }
 
 void pleat_claimbook_finish(struct pleat_claimbook *book)
@@ -18,6 +25,7 @@ void pleat_claimbook_finish(struct pleat_claimbook *book)
         free(book->claims.items[i].slots);
     pleat_array_finish(&book->claims);
     free(book->taken);
+    free(book->begin);
     memset(book, 0, sizeof(*book));
 }
 
@@ -51,52 +59,150 @@ static void add_slot(struct pleat_claimbook *book, struct pleat_booked *booked, 
     booked->slots[booked->count++] = slot;
 }
 
-/* Number of free slots in a row from `slot` on. */
-static int32_t row_from(const struct pleat_claimbook *book, int32_t slot)
+static uint32_t node_of(const struct pleat_claimbook *book, uint32_t slot)
 {
-    int32_t end = slot;
-    while (end < book->slots && !book->taken[end])
-        end++;
-    return end - slot;
+    uint32_t low = 0, high = book->nodes;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (book->begin[middle] <= (int32_t)slot)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
-/* Number of free slots in a row just before `slot`. */
-static int32_t row_before(const struct pleat_claimbook *book, int32_t slot)
+/* A stretch of slots [begin, end), all on one node. */
+struct stretch {
+    int32_t begin, end;
+};
+
+static struct stretch node_stretch(const struct pleat_claimbook *book, uint32_t node)
 {
-    int32_t begin = slot;
-    while (begin > 0 && !book->taken[begin - 1])
-        begin--;
-    return slot - begin;
+    return (struct stretch){book->begin[node], book->begin[node + 1]};
 }
 
-/* The first slot of the shortest row of at least `count` free slots, of several the first; -1: none
- * is that long. */
-static int32_t find_row(const struct pleat_claimbook *book, int32_t count)
+static int32_t free_in(const struct pleat_claimbook *book, struct stretch in)
 {
-    int32_t best = -1, shortest = book->slots + 1;
-    for (int32_t slot = 0; slot < book->slots;) {
-        int32_t length = row_from(book, slot);
-        if (length >= count && length < shortest) {
-            shortest = length;
-            best = slot;
-        }
+    int32_t count = 0;
+    for (int32_t slot = in.begin; slot < in.end; slot++)
+        count += !book->taken[slot];
+    return count;
+}
+
+/* The free slots in a row that end before `end`. */
+static struct stretch row_from(const struct pleat_claimbook *book, int32_t slot, int32_t end)
+{
+    struct stretch row = {slot, slot};
+    while (row.end < end && !book->taken[row.end])
+        row.end++;
+    return row;
+}
+
+/* The shortest row of at least `count` free slots of the node, of several the first; else empty. */
+static struct stretch shortest_row(const struct pleat_claimbook *book, uint32_t node, int32_t count)
+{
+    struct stretch all = node_stretch(book, node), best = {0, 0};
+    for (int32_t slot = all.begin; slot < all.end;) {
+        struct stretch row = row_from(book, slot, all.end);
+        int32_t length = row.end - row.begin;
+        if (length >= count && (best.begin == best.end || length < best.end - best.begin))
+            best = row;
         slot += length ? length : 1;
     }
     return best;
 }
 
-/* The slot from which on free slots are taken. */
-static int32_t find_place(struct pleat_claimbook *book, int32_t count, uint64_t beside)
+/* `count` slots next to those of a booking, on the same node; else empty. */
+static struct stretch next_to(const struct pleat_claimbook *book, const struct pleat_booked *near,
+                              int32_t count)
 {
-    const struct pleat_booked *near = beside ? pleat_claimbook_find(book, beside) : NULL;
-    int32_t after = near ? (int32_t)near->slots[near->count - 1] + 1 : 0;
-    int32_t before = near ? (int32_t)near->slots[0] : 0;
-    if (near && row_from(book, after) >= count)
-        return after;
-    if (near && row_before(book, before) >= count)
-        return before - count;
-    int32_t row = find_row(book, count);
-    return row < 0 ? after : row;
+    uint32_t last = near->slots[near->count - 1], first = near->slots[0];
+    int32_t after = (int32_t)last + 1, before = (int32_t)first;
+    struct stretch behind = row_from(book, after, book->begin[node_of(book, last) + 1]);
+    if (behind.end - behind.begin >= count)
+        return behind;
+    int32_t edge = book->begin[node_of(book, first)];
+    while (before > edge && (int32_t)first - before < count && !book->taken[before - 1])
+        before--;
+    struct stretch ahead = {before, (int32_t)first};
+    return ahead.end - ahead.begin >= count ? ahead : (struct stretch){0, 0};
+}
+
+/* The node that has `count` free slots: `own`, else the one that has the fewest that are enough.
+ * The number of nodes: none has as many. */
+static uint32_t find_node(const struct pleat_claimbook *book, uint32_t own, int32_t count)
+{
+    uint32_t best = book->nodes;
+    int32_t fewest = 0;
+    for (uint32_t node = 0; node < book->nodes; node++) {
+        int32_t unused = free_in(book, node_stretch(book, node));
+        if (unused < count)
+            continue;
+        if (node == own)
+            return own;
+        if (best == book->nodes || unused < fewest) {
+            best = node;
+            fewest = unused;
+        }
+    }
+    return best;
+}
+
+/* Takes free slots of the stretch until the booking has `count`. */
+static void take_from(struct pleat_claimbook *book, struct pleat_booked *booked,
+                      struct stretch from, int32_t count)
+{
+    for (int32_t slot = from.begin; slot < from.end && booked->count < count; slot++)
+        if (!book->taken[slot])
+            add_slot(book, booked, (uint32_t)slot);
+}
+
+/* Takes them of the node, from behind the booking `near` on if that ends there, and round. */
+static void take_node(struct pleat_claimbook *book, struct pleat_booked *booked,
+                      const struct pleat_booked *near, uint32_t node, int32_t count)
+{
+    struct stretch all = node_stretch(book, node), rest = all;
+    if (near && node_of(book, near->slots[near->count - 1]) == node)
+        rest.begin = (int32_t)near->slots[near->count - 1] + 1;
+    take_from(book, booked, rest, count);
+    take_from(book, booked, all, count);
+}
+
+/* Takes slots of several nodes, and of as few as can be: of `own` first, then of the one that has
+ * most. */
+static void take_spread(struct pleat_claimbook *book, struct pleat_booked *booked,
+                        const struct pleat_booked *near, uint32_t own, int32_t count)
+{
+    uint32_t node = own;
+    while (booked->count < count) {
+        int32_t most = 0;
+        if (node < book->nodes)
+            take_node(book, booked, near, node, count);
+        for (uint32_t n = 0; n < book->nodes; n++) {
+            int32_t unused = free_in(book, node_stretch(book, n));
+            if (unused > most) {
+                most = unused;
+                node = n;
+            }
+        }
+    }
+}
+
+static void take(struct pleat_claimbook *book, struct pleat_booked *booked,
+                 const struct pleat_booked *near, int32_t count)
+{
+    uint32_t own = near ? node_of(book, near->slots[near->count - 1]) : UINT32_MAX;
+    struct stretch row = near ? next_to(book, near, count) : (struct stretch){0, 0};
+    uint32_t node = row.end > row.begin ? own : find_node(book, own, count);
+    if (row.end == row.begin && node < book->nodes)
+        row = shortest_row(book, node, count);
+    if (row.end > row.begin)
+        take_from(book, booked, row, count);
+    else if (node < book->nodes)
+        take_node(book, booked, near, node, count);
+    else
+        take_spread(book, booked, near, own, count);
 }
 
 int pleat_claimbook_take(struct pleat_claimbook *book, uint64_t id, uint32_t index, int32_t count,
@@ -104,15 +210,10 @@ int pleat_claimbook_take(struct pleat_claimbook *book, uint64_t id, uint32_t ind
 {
     if (count < 1 || count > book->free)
         return PLEAT_E_BUSY;
-    int32_t place = find_place(book, count, beside);
     struct pleat_booked *fresh = book_new(book, id, index, count);
     if (!fresh)
         return PLEAT_E_NOMEM;
-    for (int32_t i = 0; fresh->count < count; i++) {
-        uint32_t slot = (uint32_t)((place + i) % book->slots);
-        if (!book->taken[slot])
-            add_slot(book, fresh, slot);
-    }
+    take(book, fresh, beside ? pleat_claimbook_find(book, beside) : NULL, count);
     *booked = fresh;
     return 0;
 }
@@ -128,8 +229,11 @@ int pleat_claimbook_adopt(struct pleat_claimbook *book, const struct pleat_site_
         return PLEAT_E_NOMEM;
     for (uint32_t p = 0; p < claim->piece_count; p++) {
         for (uint32_t i = 0; i < claim->pieces[p].count; i++) {
-            uint32_t slot = claim->pieces[p].first + i;
-            if (slot >= (uint32_t)book->slots || book->taken[slot] ||
+            const struct pleat_piece *piece = &claim->pieces[p];
+            uint32_t node = piece->node, at = piece->first + i;
+            uint32_t slot = node < book->nodes ? (uint32_t)book->begin[node] + at : UINT32_MAX;
+            if (node >= book->nodes || at >= UINT32_MAX / 2 ||
+                slot >= (uint32_t)book->begin[node + 1] || book->taken[slot] ||
                 fresh->count == claim->count) {
                 pleat_claimbook_drop(book, claim->id);
                 return PLEAT_E_STATE;
@@ -168,19 +272,31 @@ void pleat_claimbook_drop(struct pleat_claimbook *book, uint64_t id)
     *booked = book->claims.items[--book->claims.count];
 }
 
-void pleat_claimbook_announce(const struct pleat_booked *booked, const struct pleat_host *host)
+/* The number of slots in a row from number i of the booking on, all on one node. */
+static int32_t row_of(const struct pleat_claimbook *book, const struct pleat_booked *booked,
+                      int32_t i)
+{
+    int32_t end = book->begin[node_of(book, booked->slots[i]) + 1], length = 1;
+    while (i + length < booked->count &&
+           booked->slots[i + length] == booked->slots[i] + (uint32_t)length &&
+           (int32_t)booked->slots[i + length] < end)
+        length++;
+    return length;
+}
+
+void pleat_claimbook_announce(const struct pleat_claimbook *book, const struct pleat_booked *booked,
+                              const struct pleat_host *host)
 {
     for (int32_t i = 0; i < booked->count;) {
-        int32_t length = 1;
-        while (i + length < booked->count &&
-               booked->slots[i + length] == booked->slots[i] + (uint32_t)length)
-            length++;
-        struct pleat_event piece = {.kind = PLEAT_EV_PIECE,
-                                    .component = booked->index,
-                                    .u.piece = {.claim = booked->id,
-                                                .node = 0,
-                                                .first = booked->slots[i],
-                                                .count = (uint32_t)length}};
+        int32_t length = row_of(book, booked, i);
+        uint32_t node = node_of(book, booked->slots[i]);
+        struct pleat_event piece = {
+            .kind = PLEAT_EV_PIECE,
+            .component = booked->index,
+            .u.piece = {.claim = booked->id,
+                        .node = node,
+                        .first = booked->slots[i] - (uint32_t)book->begin[node],
+                        .count = (uint32_t)length}};
         host->emit(host->arg, &piece);
         i += length;
     }

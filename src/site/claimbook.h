@@ -1,4 +1,4 @@
-/* claimbook.h - which slots of one node belong to which claim, for sites that hand out slots
+/* claimbook.h - which slots of which nodes belong to which claim, for sites that hand out slots
  * themselves (local). It emits events only when asked, and knows no time.
  */
 #ifndef PLEAT_SITE_CLAIMBOOK_H
@@ -10,7 +10,7 @@
 struct pleat_booked {
     uint64_t id;
     uint32_t index;
-    uint32_t *slots; /* `count` slots, in the order of ranks */
+    uint32_t *slots; /* `count` slots, in the order of ranks; counted over all nodes */
     int32_t count;
 };
 
@@ -19,16 +19,22 @@ PLEAT_ARRAY(pleat_booked_array, struct pleat_booked);
 struct pleat_claimbook {
     struct pleat_booked_array claims;
     uint8_t *taken; /* for each slot: 1 if it is booked */
+    int32_t *begin; /* the first slot of each node; begin[nodes]: their number */
+    uint32_t nodes;
     int32_t slots, free;
 };
 
-int pleat_claimbook_init(struct pleat_claimbook *book, int32_t slots) PLEAT_MUST_CHECK;
+/* Node n has slots[n] slots; nodes: at least 1. */
+int pleat_claimbook_init(struct pleat_claimbook *book, const int32_t *slots,
+                         uint32_t nodes) PLEAT_MUST_CHECK;
 void pleat_claimbook_finish(struct pleat_claimbook *book);
 /* The booking of a claim; NULL: the id is not booked. */
 struct pleat_booked *pleat_claimbook_find(struct pleat_claimbook *book, uint64_t id);
-/* Books `count` free slots. If the claim `beside` is booked and has as many free slots next to it,
- * these; else the start of the shortest row of free slots that is long enough; else free slots from
- * behind `beside` (or from slot 0) on, wherever they are. PLEAT_E_BUSY: not as many are free. */
+/* Books `count` free slots, all of one node if one has as many. If the claim `beside` is booked and
+ * has as many free slots next to it on the same node, these; else of its node, or of that which has
+ * the fewest that are enough, the start of the shortest row of free slots that is long enough, or
+ * single slots. Where no node has as many: those of its node, then of the nodes that have most.
+ * PLEAT_E_BUSY: not as many are free. */
 int pleat_claimbook_take(struct pleat_claimbook *book, uint64_t id, uint32_t index, int32_t count,
                          uint64_t beside, struct pleat_booked **booked) PLEAT_MUST_CHECK;
 /* Books exactly the slots of the claim's pieces. PLEAT_E_STATE: a slot is taken or does not exist.
@@ -39,7 +45,8 @@ int pleat_claimbook_split(struct pleat_claimbook *book, uint64_t id, uint64_t in
                           uint32_t into_index, int32_t count) PLEAT_MUST_CHECK;
 /* Frees the slots of a claim; nothing if the id is not booked. */
 void pleat_claimbook_drop(struct pleat_claimbook *book, uint64_t id);
-/* Emits a PIECE event for each run of slots, then CLAIMED. */
-void pleat_claimbook_announce(const struct pleat_booked *booked, const struct pleat_host *host);
+/* Emits a PIECE event for each row of slots of a node, then CLAIMED. */
+void pleat_claimbook_announce(const struct pleat_claimbook *book, const struct pleat_booked *booked,
+                              const struct pleat_host *host);
 
 #endif

@@ -36,7 +36,7 @@ static int local_open(const struct pleat_site_options *options, const struct ple
                                "can be offered",
                                options->name, slots, cpus);
     struct local_site *site = calloc(1, sizeof(*site));
-    if (!site || pleat_claimbook_init(&site->book, slots)) {
+    if (!site || pleat_claimbook_init(&site->book, &slots, 1)) {
         free(site);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
@@ -85,7 +85,7 @@ static int local_claim(struct pleat_site_instance *base, uint64_t id, uint32_t i
     if (rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, rc, "out of memory");
     if (rc == 0) {
-        pleat_claimbook_announce(booked, site->host);
+        pleat_claimbook_announce(&site->book, booked, site->host);
         return 0;
     }
     struct pleat_event failed = {.kind = PLEAT_EV_CLAIM_FAILED,

@@ -34,15 +34,20 @@ static int fake_open(const struct pleat_site_options *options, const struct plea
     if (options->processors < 1 || options->processors > PLEAT_SIZE_MAX)
         return pleat_error_set(err, PLEAT_E_INVALID, "site %s: %d processors", options->name,
                                options->processors);
+    const struct pleat_fake_site_options *own = options->own;
+    int32_t slots[PLEAT_FAKE_NODES_MAX];
+    int32_t nodes = own && own->nodes ? own->nodes : 1;
+    for (int32_t n = 0; n < nodes; n++)
+        slots[n] = options->processors / nodes + (n < options->processors % nodes);
     struct fake_site *site = calloc(1, sizeof(*site));
-    if (!site || pleat_claimbook_init(&site->book, options->processors)) {
+    if (!site || pleat_claimbook_init(&site->book, slots, (uint32_t)nodes)) {
         free(site);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
     site->base.ops = &pleat_site_fake;
     site->host = host;
-    if (options->own)
-        site->options = *(const struct pleat_fake_site_options *)options->own;
+    if (own)
+        site->options = *own;
     pleat_random_init(&site->random, site->options.seed);
     struct pleat_event there = {
         .kind = PLEAT_EV_SITE,
@@ -101,7 +106,7 @@ static void answer_claim(struct fake_site *site, struct pending *what)
         emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_REFUSED);
         return;
     }
-    pleat_claimbook_announce(booked, site->host);
+    pleat_claimbook_announce(&site->book, booked, site->host);
     if (pleat_random_unit(&site->random) < site->options.lose) {
         struct pending loss = *what;
         loss.kind = PENDING_LOSS;
@@ -148,7 +153,7 @@ static int fake_claim(struct pleat_site_instance *base, uint64_t id, uint32_t in
     struct fake_site *site = (struct fake_site *)base;
     const struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
     if (booked) {
-        pleat_claimbook_announce(booked, site->host);
+        pleat_claimbook_announce(&site->book, booked, site->host);
         return 0;
     }
     if (find_claim(site, id, PENDING_CLAIM))

@@ -8,8 +8,11 @@
 /* Its options' `own` is a struct pleat_fake_site_options. */
 extern const struct pleat_site_ops pleat_site_fake;
 
+enum { PLEAT_FAKE_NODES_MAX = 4 };
+
 struct pleat_fake_site_options {
     uint64_t seed;
+    int32_t nodes;            /* that have its processors; at most PLEAT_FAKE_NODES_MAX; 0: 1 */
     int64_t claim_delay_us;   /* uniform in 0 .. this */
     int64_t release_delay_us; /* likewise */
     double fail;              /* probability that a claim fails */

@@ -12,12 +12,21 @@ static int64_t host_now(void *arg)
     return ((struct world *)arg)->now_us;
 }
 
+/* Is the agent away that the component is told through? */
+static bool is_away(const struct world *world, const struct pleat_component *job)
+{
+    const struct pleat_node *node = job->site == PLEAT_NONE
+                                        ? NULL
+                                        : pleat_view_node(pleat_core_view(world->core), job->site,
+                                                          pleat_core_lead_node(world->core, job));
+    return node && node->away;
+}
+
 static bool is_withheld(const struct world *world, const struct pleat_event *event)
 {
     if (event->kind != PLEAT_EV_STARTED && event->kind != PLEAT_EV_START_FAILED)
         return false;
-    uint32_t site = world_job(world, event->component)->site;
-    return site != PLEAT_NONE && pleat_core_view(world->core)->sites[site].away;
+    return is_away(world, world_job(world, event->component));
 }
 
 static void host_emit(void *arg, const struct pleat_event *event)
@@ -194,14 +203,21 @@ static void carry_out_stage(struct world *world, const struct pleat_effect *effe
 
 /* ---- agents ---- */
 
+static bool is_led_from(const struct world *world, const struct pleat_component *job, uint32_t site,
+                        uint32_t node)
+{
+    return job->site == site && pleat_core_lead_node(world->core, job) == node;
+}
+
 /* Another agent knows nothing of the runs of the one before: what ran is lost, and said to be. What
  * was being started the core must judge by itself. */
-static void lose_runs(struct world *world, uint32_t site)
+static void lose_runs(struct world *world, uint32_t site, uint32_t node)
 {
     const struct pleat_view *view = pleat_core_view(world->core);
     for (uint32_t c = 0; c < view->component_count; c++) {
         const struct pleat_component *job = &view->components[c];
-        if (job->site != site || job->exited || pleat_state_is_final((enum pleat_state)job->state))
+        if (!is_led_from(world, job, site, node) || job->exited ||
+            pleat_state_is_final((enum pleat_state)job->state))
             continue;
         pleat_fake_runner_lose(world->runner, c);
         struct pleat_event lost = {.kind = PLEAT_EV_EXITED,
@@ -213,12 +229,12 @@ static void lose_runs(struct world *world, uint32_t site)
 }
 
 /* What an agent has not said yet it says when it is back; another one does not know it. */
-static void say_withheld(struct world *world, uint32_t site, bool other)
+static void say_withheld(struct world *world, uint32_t site, uint32_t node, bool other)
 {
     size_t kept = 0;
     for (size_t i = 0; i < world->withheld.count; i++) {
         struct pleat_event event = world->withheld.items[i];
-        if (world_job(world, event.component)->site != site)
+        if (!is_led_from(world, world_job(world, event.component), site, node))
             world->withheld.items[kept++] = event;
         else if (!other)
             assert_int_equal(pleat_array_push(&world->queue, event), 0);
@@ -226,35 +242,39 @@ static void say_withheld(struct world *world, uint32_t site, bool other)
     world->withheld.count = kept;
 }
 
-static void on_agent(void *arg, uint64_t site)
+static void on_agent(void *arg, uint64_t token)
 {
     struct world *world = arg;
-    bool other = world->agent[site] == 0 || pleat_random_below(&world->agents, 2) == 0;
-    if (other && world->agent[site])
-        lose_runs(world, (uint32_t)site);
-    world->agent[site] += other;
-    world->coming[site] = false;
+    uint32_t site = (uint32_t)token / PLEAT_FAKE_NODES_MAX,
+             node = (uint32_t)token % PLEAT_FAKE_NODES_MAX;
+    uint64_t *agent = &world->agent[site][node];
+    bool other = *agent == 0 || pleat_random_below(&world->agents, 2) == 0;
+    if (other && *agent)
+        lose_runs(world, site, node);
+    *agent += other;
+    world->coming[site][node] = false;
     struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
-                               .component = (uint32_t)site,
-                               .u.agent = {.number = world->agent[site]}};
+                               .component = site,
+                               .u.agent = {.number = *agent, .node = node}};
     host_emit(world, &back);
-    say_withheld(world, (uint32_t)site, other);
+    say_withheld(world, site, node, other);
 }
 
-static void await_agent(struct world *world, uint32_t site)
+static void await_agent(struct world *world, uint32_t site, uint32_t node)
 {
-    if (!world->coming[site])
+    if (!world->coming[site][node])
         host_later(world, (int64_t)pleat_random_below(&world->agents, 90000000), on_agent, world,
-                   site);
-    world->coming[site] = true;
+                   site * PLEAT_FAKE_NODES_MAX + node);
+    world->coming[site][node] = true;
 }
 
-int world_agent_away(struct world *world, uint32_t site)
+int world_agent_away(struct world *world, uint32_t site, uint32_t node)
 {
-    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY, .component = site};
+    struct pleat_event away = {
+        .kind = PLEAT_EV_AGENT_AWAY, .component = site, .u.agent = {.node = node}};
     int rc = world_event(world, away, NULL);
     if (rc == 0)
-        await_agent(world, site);
+        await_agent(world, site, node);
     return rc;
 }
 
@@ -267,7 +287,7 @@ static bool is_dropped(const struct world *world, const struct pleat_effect *eff
     if (effect->kind == PLEAT_DO_START && !pleat_core_view(world->core)->sites[job->site].instant &&
         (job->state != PLEAT_CLAIMING || !job->starting || job->run != effect->id))
         return true;
-    return pleat_core_view(world->core)->sites[job->site].away;
+    return is_away(world, job);
 }
 
 static void note(struct world *world, const struct pleat_effect *effect)
@@ -299,7 +319,7 @@ static void carry_out(struct world *world)
             carry_out_claim(world, &effect);
             break;
         case PLEAT_DO_REACH:
-            await_agent(world, effect.u.reach.site);
+            await_agent(world, effect.u.reach.site, effect.u.reach.node);
             break;
         case PLEAT_DO_START:
         case PLEAT_DO_KILL:

@@ -35,8 +35,9 @@ struct world {
     struct pleat_random files;  /* of what becomes of files that are brought */
     double stage_fail;          /* probability, half of it by the user's fault */
     struct pleat_random agents; /* when they come back, and whether as another one */
-    uint64_t agent[8];          /* of each site; 0: not said yet */
-    bool coming[8];             /* it is away, and will be back */
+    /* of each node of each site: its agent, 0: not said yet; it is away, and will be back */
+    uint64_t agent[8][PLEAT_FAKE_NODES_MAX];
+    bool coming[8][PLEAT_FAKE_NODES_MAX];
     uint32_t resizes_begun, resizes_ended;
     uint32_t outcomes[PLEAT_OUTCOME_COUNT];
     uint32_t warnings, passes;
@@ -59,9 +60,9 @@ void world_settle(struct world *world);
 bool world_run(struct world *world, int64_t until_us);
 void world_policy(struct world *world, enum pleat_question question, const char *name);
 void world_parameter(struct world *world, enum pleat_parameter parameter, int64_t value);
-/* Nobody can tell the jobs of a site anything, until its agent, or another one, comes. The result
- * of apply. */
-int world_agent_away(struct world *world, uint32_t site);
+/* Nobody can tell the jobs that a node leads anything, until its agent, or another one, comes. The
+ * result of apply. */
+int world_agent_away(struct world *world, uint32_t site, uint32_t node);
 /* Submits one; the component's index. Fails the test if it is refused. */
 uint32_t world_submit(struct world *world, enum pleat_job_kind kind, int32_t minimum,
                       int32_t maximum, int32_t initial);

@@ -539,6 +539,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
                                                      .adapt_us = 2000000,
                                                      .vacate_us = 500000};
     struct pleat_fake_site_options site = {.seed = seed,
+                                           .nodes = 1 + (int32_t)(seed % PLEAT_FAKE_NODES_MAX),
                                            .claim_delay_us = 1500000,
                                            .release_delay_us = 400000,
                                            .lose_delay_us = 9000000};
@@ -603,7 +604,9 @@ static void live(uint64_t seed, bool misbehave, const char *path)
         if (pleat_core_view(world.core)->component_count > 0 && pleat_random_below(&random, 2) == 0)
             give_back(&random, &world);
         if (agents && pleat_random_below(&random, 10) == 0)
-            (void)world_agent_away(&world, (uint32_t)pleat_random_below(&random, 4));
+            (void)world_agent_away(
+                &world, (uint32_t)pleat_random_below(&random, 4),
+                (uint32_t)pleat_random_below(&world.agents, (uint64_t)site.nodes));
     }
     for (uint32_t s = 0; s < world.site_count; s++) {
         struct pleat_event calm = {.kind = PLEAT_EV_BACKGROUND, .component = s};

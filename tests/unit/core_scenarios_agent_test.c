@@ -299,6 +299,50 @@ static void test_agents_that_make_no_sense(void **state)
     hand_finish(&h);
 }
 
+/* A job of two processors, on that node. */
+static uint32_t to_start_on(struct hand *h, uint32_t node)
+{
+    uint32_t component = hand_submit(h, PLEAT_RIGID, 2, 2, 0);
+    struct pleat_effect claim = *last_claim(h);
+    struct pleat_event piece = {.kind = PLEAT_EV_PIECE,
+                                .component = claim.u.claim.index,
+                                .u.piece = {.claim = claim.id, .node = node, .count = 2}};
+    assert_int_equal(hand_feed(h, piece), 0);
+    struct pleat_event claimed = {.kind = PLEAT_EV_CLAIMED,
+                                  .component = claim.u.claim.index,
+                                  .u.claim = {.claim = claim.id, .count = 2}};
+    assert_int_equal(hand_feed(h, claimed), 0);
+    assert_int_equal(pleat_core_lead_node(h->core, hand_component(h, component)), node);
+    return component;
+}
+
+static void test_each_node_has_its_agent(void **state)
+{
+    (void)state;
+    struct hand h;
+    begin(&h);
+    struct pleat_event other_away = {.kind = PLEAT_EV_AGENT_AWAY, .u.agent = {.node = 3}},
+                       other_back = {.kind = PLEAT_EV_AGENT_BACK,
+                                     .u.agent = {.node = 3, .number = 1}};
+    assert_int_equal(hand_feed(&h, other_away), 0);
+    assert_int_equal(hand_feed(&h, other_away), PLEAT_CORE_STALE);
+    uint32_t here = to_start_on(&h, 0), there = to_start_on(&h, 3);
+    assert_int_equal(hand_count(&h, PLEAT_DO_START), 1);
+    assert_int_equal(hand_last(&h, PLEAT_DO_START).component, here);
+    assert_int_equal(hand_last(&h, PLEAT_DO_REACH).component, there);
+    assert_int_equal(hand_last(&h, PLEAT_DO_REACH).u.reach.node, 3);
+    /* the agent of one node comes, or is another one: what the other leads is not touched */
+    assert_int_equal(hand_feed(&h, other_back), 0);
+    assert_int_equal(hand_last(&h, PLEAT_DO_START).component, there);
+    assert_int_equal(back(&h, 8), 0);
+    assert_int_equal(hand_component(&h, here)->state, PLEAT_FINISHING);
+    assert_int_equal(hand_component(&h, here)->reason, PLEAT_REASON_START_UNKNOWN);
+    assert_int_equal(hand_component(&h, there)->state, PLEAT_CLAIMING);
+    assert_int_equal(hand_started(&h, there), 0);
+    assert_int_equal(hand_component(&h, there)->state, PLEAT_RUNNING);
+    hand_finish(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_a_resize_that_begins_while_the_agent_is_away),
         cmocka_unit_test(test_a_withdrawal_while_the_agent_is_away),
         cmocka_unit_test(test_agents_that_make_no_sense),
+        cmocka_unit_test(test_each_node_has_its_agent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

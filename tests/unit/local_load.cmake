@@ -1,1 +1,2 @@
 pleat_unit_test(local-load SOURCES ${test_dir}/local_load_test.c DEPS pleat-site)
+pleat_unit_test(claimbook SOURCES ${test_dir}/claimbook_test.c DEPS pleat-site pleat-model pleat-base)

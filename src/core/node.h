@@ -1,0 +1,12 @@
+/* node.h - the nodes of sites: which agents are there */
+#ifndef PLEAT_CORE_NODE_H
+#define PLEAT_CORE_NODE_H
+
+#include "core/state.h"
+
+/* Is the agent of the node that leads the component away, so that nothing can be told to it? */
+bool core_is_away(const struct pleat_core *core, uint32_t component);
+/* The record of a node, made if there is none: then other records move. NULL: out of memory. */
+struct pleat_node *core_node_make(struct pleat_core *core, uint32_t site, uint32_t node);
+
+#endif

@@ -1,0 +1,151 @@
+/* Slots of several nodes: which a claim gets, told node by node, and taken up again. */
+#include "test.h"
+
+#include <string.h>
+
+#include "site/claimbook.h"
+
+/* A book of three nodes, and what it announced last. */
+struct bed {
+    struct pleat_claimbook book;
+    struct pleat_host host;
+    struct pleat_event events[16];
+    size_t count;
+};
+
+static void emit(void *arg, const struct pleat_event *event)
+{
+    struct bed *bed = arg;
+    assert_true(bed->count < 16);
+    bed->events[bed->count++] = *event;
+}
+
+static void open_book(struct bed *bed)
+{
+    static const int32_t slots[] = {4, 2, 4};
+    memset(bed, 0, sizeof(*bed));
+    assert_int_equal(pleat_claimbook_init(&bed->book, slots, 3), 0);
+    bed->host.arg = bed;
+    bed->host.emit = emit;
+}
+
+static void take(struct bed *bed, uint64_t id, int32_t count, uint64_t beside)
+{
+    struct pleat_booked *booked;
+    assert_int_equal(pleat_claimbook_take(&bed->book, id, 0, count, beside, &booked), 0);
+    bed->count = 0;
+    pleat_claimbook_announce(&bed->book, booked, &bed->host);
+    assert_int_equal(bed->events[bed->count - 1].kind, PLEAT_EV_CLAIMED);
+    assert_int_equal(bed->events[bed->count - 1].u.claim.count, count);
+}
+
+struct row {
+    uint32_t node, first, count;
+};
+
+#define EXPECT(bed, ...)                                                                           \
+    expect(bed, (const struct row[]){__VA_ARGS__},                                                 \
+           sizeof((const struct row[]){__VA_ARGS__}) / sizeof(struct row))
+
+static void expect(const struct bed *bed, const struct row *rows, size_t count)
+{
+    assert_int_equal(bed->count, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(bed->events[i].kind, PLEAT_EV_PIECE);
+        assert_int_equal(bed->events[i].u.piece.node, rows[i].node);
+        assert_int_equal(bed->events[i].u.piece.first, rows[i].first);
+        assert_int_equal(bed->events[i].u.piece.count, rows[i].count);
+    }
+}
+
+static void test_one_node_where_one_is_enough(void **state)
+{
+    (void)state;
+    struct bed bed;
+    open_book(&bed);
+    take(&bed, 1, 2, 0); /* the node with the fewest free slots that are enough */
+    EXPECT(&bed, {1, 0, 2});
+    take(&bed, 2, 3, 0);
+    EXPECT(&bed, {0, 0, 3});
+    take(&bed, 3, 1, 0);
+    EXPECT(&bed, {0, 3, 1});
+    take(&bed, 4, 4, 0);
+    EXPECT(&bed, {2, 0, 4});
+    struct pleat_booked *booked;
+    assert_int_equal(pleat_claimbook_take(&bed.book, 5, 0, 1, 0, &booked), PLEAT_E_BUSY);
+    pleat_claimbook_finish(&bed.book);
+}
+
+static void test_beside_means_on_the_same_node(void **state)
+{
+    (void)state;
+    struct bed bed;
+    open_book(&bed);
+    take(&bed, 1, 4, 0);
+    EXPECT(&bed, {0, 0, 4});
+    take(&bed, 2, 1, 0);
+    EXPECT(&bed, {1, 0, 1});
+    take(&bed, 3, 1, 2);
+    EXPECT(&bed, {1, 1, 1});
+    take(&bed, 4, 2, 2); /* slot 2 of all is the next node's: no neighbour */
+    EXPECT(&bed, {2, 0, 2});
+    pleat_claimbook_drop(&bed.book, 2);
+    take(&bed, 5, 1, 4);
+    EXPECT(&bed, {2, 2, 1});
+    pleat_claimbook_finish(&bed.book);
+}
+
+static void test_several_nodes_and_as_few_as_can_be(void **state)
+{
+    (void)state;
+    struct bed bed;
+    open_book(&bed);
+    take(&bed, 1, 1, 0);
+    EXPECT(&bed, {1, 0, 1});
+    take(&bed, 2, 6, 0); /* the nodes that have most */
+    EXPECT(&bed, {0, 0, 4}, {2, 0, 2});
+    take(&bed, 3, 3, 1); /* its own node first */
+    EXPECT(&bed, {1, 1, 1}, {2, 2, 2});
+    assert_int_equal(bed.book.free, 0);
+    assert_int_equal(pleat_claimbook_split(&bed.book, 2, 7, 0, 3), 0);
+    bed.count = 0;
+    pleat_claimbook_announce(&bed.book, pleat_claimbook_find(&bed.book, 7), &bed.host);
+    EXPECT(&bed, {0, 3, 1}, {2, 0, 2});
+    pleat_claimbook_finish(&bed.book);
+}
+
+static void test_taken_up_again(void **state)
+{
+    (void)state;
+    struct bed bed;
+    open_book(&bed);
+    struct pleat_piece pieces[] = {{.node = 2, .first = 1, .count = 2}, {.node = 1, .count = 1}};
+    struct pleat_site_claim known = {.id = 9, .count = 3, .pieces = pieces, .piece_count = 2};
+    assert_int_equal(pleat_claimbook_adopt(&bed.book, &known), 0);
+    pleat_claimbook_announce(&bed.book, pleat_claimbook_find(&bed.book, 9), &bed.host);
+    EXPECT(&bed, {2, 1, 2}, {1, 0, 1});
+    static const struct pleat_piece wrong[] = {
+        {.node = 1, .first = 2, .count = 1},          /* there are two slots */
+        {.node = 3, .count = 1},                      /* there are three nodes */
+        {.node = 0, .first = UINT32_MAX, .count = 1}, /* before the node's first */
+        {.node = 2, .first = 2, .count = 1},          /* taken */
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct pleat_site_claim other = {
+            .id = 10, .count = 1, .pieces = &wrong[i], .piece_count = 1};
+        assert_int_equal(pleat_claimbook_adopt(&bed.book, &other), PLEAT_E_STATE);
+        assert_int_equal(bed.book.free, 7);
+    }
+    pleat_claimbook_finish(&bed.book);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_node_where_one_is_enough),
+        cmocka_unit_test(test_beside_means_on_the_same_node),
+        cmocka_unit_test(test_several_nodes_and_as_few_as_can_be),
+        cmocka_unit_test(test_taken_up_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
