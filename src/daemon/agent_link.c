@@ -26,8 +26,7 @@ struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node)
 
 struct agent *agent_of_run(struct daemon *d, const struct active_run *run)
 {
-    const struct pleat_component *component =
-        &pleat_core_view(d->core)->components[run->component];
+    const struct pleat_component *component = &pleat_core_view(d->core)->components[run->component];
     if (component->site == PLEAT_NONE)
         return NULL;
     return agent_get(d, component->site, pleat_core_lead_node(d->core, component));

@@ -18,10 +18,10 @@ static void lost(struct daemon *d, uint32_t component, uint64_t run)
     turn_event(d, &event);
 }
 
-/* Reports as lost all runs that are led from the agent's node and are not among `alive`: nobody can reach their
- * processes any more. Starts that are not answered are left to the core, which knows whether
- * another agent may have carried them out; after a salvage it does not know that, so they are lost,
- * too. */
+/* Reports as lost all runs that are led from the agent's node and are not among `alive`: nobody can
+ * reach their processes any more. Starts that are not answered are left to the core, which knows
+ * whether another agent may have carried them out; after a salvage it does not know that, so they
+ * are lost, too. */
 static void lose_runs(struct agent *agent, const json_t *alive)
 {
     struct daemon *d = agent->daemon;

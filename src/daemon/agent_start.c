@@ -214,9 +214,8 @@ void agent_tell_back(struct agent *agent)
  * to be told something stand still. */
 static void tell_away(struct agent *agent)
 {
-    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY,
-                               .component = agent->site,
-                               .u.agent = {.node = agent->node}};
+    struct pleat_event away = {
+        .kind = PLEAT_EV_AGENT_AWAY, .component = agent->site, .u.agent = {.node = agent->node}};
     agent->away = true;
     turn_event(agent->daemon, &away);
 }

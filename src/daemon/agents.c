@@ -33,14 +33,22 @@ static void on_message(void *arg, struct pleat_connection *connection,
     }
 }
 
+static bool leads_runs(const struct agent *agent)
+{
+    const struct active_runs *runs = &agent->daemon->runs;
+    for (size_t i = 0; i < runs->count; i++)
+        if (agent_of_run(agent->daemon, &runs->items[i]) == agent)
+            return true;
+    return false;
+}
+
 static void on_closed(void *arg, struct pleat_connection *connection,
                       const struct pleat_error *error)
 {
     struct agent *agent = arg;
     (void)connection;
-    struct pleat_event away = {.kind = PLEAT_EV_AGENT_AWAY,
-                               .component = agent->site,
-                               .u.agent = {.node = agent->node}};
+    struct pleat_event away = {
+        .kind = PLEAT_EV_AGENT_AWAY, .component = agent->site, .u.agent = {.node = agent->node}};
     agent->connection = NULL;
     agent->away = false;
     agent->asked.count = 0; /* these requests were sent, and will not be answered */
@@ -49,7 +57,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     agent->listed = false;
     json_decref(agent->runs);
     agent->runs = NULL;
-    if (agent->daemon->stopping || (agent->daemon->runs.count == 0 && !error->code))
+    if (agent->daemon->stopping || (!leads_runs(agent) && !error->code))
         return;
     daemon_log("the agent of node %u is gone%s%s", agent->node, error->code ? ": " : "",
                error->code ? error->text : "");

@@ -109,7 +109,7 @@ static void test_numbers_stay(void **state)
         {28, "hold", 0},          {29, "release", 0},     {30, "requeue", 0},
         {31, "depend", 16},       {32, "piece", 20},      {33, "claimed", 16},
         {34, "claim failed", 16}, {35, "released", 16},   {36, "lost", 16},
-        {37, "agent away", 12},   {38, "agent back", 12},  {48, "started", 20},
+        {37, "agent away", 12},   {38, "agent back", 12}, {48, "started", 20},
         {49, "start failed", 20}, {50, "exited", 20},     {51, "answer", 16},
         {52, "applied", 16},      {53, "vacated", 16},    {54, "resize failed", 16},
         {55, "withdrawn", 16},    {56, "relaunched", 16}, {57, "returned", 12},

@@ -259,12 +259,12 @@ def test_what_is_said_of_wrong_members(served):
 
 
 class FakeAgent(Client):
-    """Plays the agent of the only node: takes requests, says what a test wants it to say."""
+    """Plays the agent of a node: takes requests, says what a test wants it to say."""
 
-    def __init__(self, pleat):
+    def __init__(self, pleat, node=0):
         super().__init__(pleat.socket, role="agent")
         self.send({"method": "hello", "params": {
-            "protocol": 1, "role": "agent", "instance": pleat.instance_id, "site": "local", "node": 0,
+            "protocol": 1, "role": "agent", "instance": pleat.instance_id, "site": "local", "node": node,
             "pid": os.getpid()}})
         self.expect("list", {"runs": [], "more": False})
 
@@ -296,6 +296,21 @@ class FakeAgent(Client):
         job = pleat.wait_end(number)
         self.close()
         return job
+
+
+def test_the_agent_of_another_node(pleat):
+    """What it does not list is not its own, whether it comes or goes."""
+    number = pleat.submit("--", "sh", "-c", "until test -e go; do sleep 0.02; done")
+    pleat.wait_for(number, "running")
+    other = FakeAgent(pleat, node=1)
+    assert pleat.wait_end(pleat.submit("true"))["state"] == "done"
+    other.close()
+    assert pleat.wait_end(pleat.submit("true"))["state"] == "done"
+    assert pleat.job(number)["state"] == "running"
+    with open(pleat.path("go"), "w", encoding="ascii"):
+        pass
+    job = pleat.wait_end(number)
+    assert job["state"] == "done" and job["attempt"] == 0, job
 
 
 def test_answer_of_more_than_was_offered(pleat):
