@@ -5,7 +5,7 @@ if(PLEAT_TESTS)
   if(Python3_FOUND)
     add_test(NAME system-bench-adapt
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_adapt> --repeats 1 --points 2000)
-    set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120 PROCESSORS 2)
+    set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-core
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
     set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)
@@ -26,22 +26,22 @@ if(PLEAT_TESTS)
   if(Python3_FOUND AND PLEAT_MPI)
     add_test(NAME system-bench-arrays COMMAND ${Python3_EXECUTABLE} ${smoke}
       $<TARGET_FILE:bench_arrays> --repeats 1 --largest 300)
-    set_tests_properties(system-bench-arrays PROPERTIES LABELS system TIMEOUT 120 PROCESSORS 2)
+    set_tests_properties(system-bench-arrays PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-pause COMMAND ${Python3_EXECUTABLE} ${smoke}
       $<TARGET_FILE:bench_pause> --repeats 1 --largest 1048576)
     set_tests_properties(system-bench-pause PROPERTIES LABELS system TIMEOUT 180)
     add_test(NAME system-bench-resize COMMAND ${Python3_EXECUTABLE} ${smoke}
       $<TARGET_FILE:bench_resize> --repeats 1 --state 131072)
-    set_tests_properties(system-bench-resize PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
+    set_tests_properties(system-bench-resize PROPERTIES LABELS system TIMEOUT 180)
   endif()
   if(Python3_FOUND AND TARGET bench_fold)
     add_test(NAME system-bench-fold COMMAND ${Python3_EXECUTABLE} ${smoke}
       $<TARGET_FILE:bench_fold> --repeats 1 --quick)
-    set_tests_properties(system-bench-fold PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2)
+    set_tests_properties(system-bench-fold PROPERTIES LABELS system TIMEOUT 300)
     add_test(NAME system-bench-fold-evaluation
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/fold/smoke_page.py
       $<TARGET_FILE:bench_fold_evaluation>)
     set_tests_properties(system-bench-fold-evaluation PROPERTIES LABELS system TIMEOUT 300
-      PROCESSORS 2)
+     )
   endif()
 endif()
