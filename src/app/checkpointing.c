@@ -171,6 +171,33 @@ static int agree(struct pleat_session *session, int code, int *agreed, struct pl
     return failed;
 }
 
+/* All of it gets to the disk. Where it takes the place of an older file, that is all that there is
+ * to go on from until then: so it is read again before, each rank its share. */
+static int flush(struct pleat_session *session, const struct pleat_checkpoint *head,
+                 struct pleat_checkpoint_writer *writer, int *agreed, struct pleat_error *err)
+{
+    int told[2] = {0}; /* rank 0's code, and whether the file is read again */
+    if (session->rank == 0) {
+        told[0] = pleat_checkpoint_flush(writer, head, err);
+        told[1] = pleat_checkpoint_replaces(writer);
+    }
+    int failed =
+        pleat_mpi_check(MPI_Bcast(told, 2, MPI_INT, 0, session->comm), "writing a checkpoint", err);
+    int code = told[0];
+    if (failed || (!code && !told[1])) {
+        *agreed = 0;
+        return failed;
+    }
+    if (code && session->rank != 0)
+        pleat_error_set(err, code, "rank 0 could not finish the checkpoint");
+    if (!code && session->rank == 0)
+        code = pleat_checkpoint_reread(writer, err);
+    if (!code)
+        code = pleat_checkpoint_verify(writer->fd, head, (uint32_t)session->rank,
+                                       (uint32_t)session->size, err);
+    return agree(session, code, agreed, err);
+}
+
 static int write_all(struct pleat_session *session, const char *path, struct pleat_checkpoint *head,
                      struct pleat_checkpoint_writer *writer, int *agreed, struct pleat_error *err)
 {
@@ -184,10 +211,12 @@ static int write_all(struct pleat_session *session, const char *path, struct ple
         failed = collect_sums(session, head, writer->fd, &code, err);
     if (!failed && !*agreed)
         failed = agree(session, code, agreed, err);
+    if (!failed && !*agreed)
+        failed = flush(session, head, writer, agreed, err);
     if (failed || *agreed)
         return failed;
     if (session->rank == 0)
-        *agreed = pleat_checkpoint_commit(writer, head, err);
+        *agreed = pleat_checkpoint_name(writer, err);
     failed = pleat_mpi_check(MPI_Bcast(agreed, 1, MPI_INT, 0, session->comm),
                              "writing a checkpoint", err);
     if (!failed && *agreed && session->rank != 0)

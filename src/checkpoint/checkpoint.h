@@ -145,7 +145,20 @@ int pleat_checkpoint_join(const char *path, uint64_t device, uint64_t inode,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_checkpoint_write(int fd, uint64_t offset, const void *data, size_t bytes,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Rank 0, once all data and all sums are there: writes the head, waits for the disk, and gives the
+/* Rank 0, once all data and all sums are there: writes the head, and waits for the disk. */
+int pleat_checkpoint_flush(struct pleat_checkpoint_writer *writer,
+                           const struct pleat_checkpoint *checkpoint,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Rank 0: whether it takes the place of a file that is there. */
+bool pleat_checkpoint_replaces(const struct pleat_checkpoint_writer *writer);
+/* Rank 0, after flush: reads the head again. */
+int pleat_checkpoint_reread(const struct pleat_checkpoint_writer *writer,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Rank 0, after flush: gives the file its name. After an error the name has what it had before,
+ * whole, or the new one, whole. */
+int pleat_checkpoint_name(struct pleat_checkpoint_writer *writer,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Both: writes the head, waits for the disk, and gives the
  * file its name. After an error the name has what it had before, whole, or the new one, whole. */
 int pleat_checkpoint_commit(struct pleat_checkpoint_writer *writer,
                             const struct pleat_checkpoint *checkpoint,

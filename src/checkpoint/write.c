@@ -157,8 +157,8 @@ static int sync_directory(const char *path, struct pleat_error *err)
     return reason && reason != EINVAL ? refuse(err, path, reason, "be sure of the name of") : 0;
 }
 
-int pleat_checkpoint_commit(struct pleat_checkpoint_writer *writer,
-                            const struct pleat_checkpoint *checkpoint, struct pleat_error *err)
+int pleat_checkpoint_flush(struct pleat_checkpoint_writer *writer,
+                           const struct pleat_checkpoint *checkpoint, struct pleat_error *err)
 {
     void *head = malloc(checkpoint->head_bytes);
     if (!head)
@@ -168,9 +168,40 @@ int pleat_checkpoint_commit(struct pleat_checkpoint_writer *writer,
     free(head);
     if (!code && fsync(writer->fd))
         code = refuse(err, writer->part, errno, "write");
-    if (!code && rename(writer->part, writer->path))
-        code = refuse(err, writer->path, errno, "give its name to");
-    return code ? code : sync_directory(writer->path, err);
+    if (!code) /* what is read from now on comes from the disk */
+        (void)posix_fadvise(writer->fd, 0, 0, POSIX_FADV_DONTNEED);
+    return code;
+}
+
+bool pleat_checkpoint_replaces(const struct pleat_checkpoint_writer *writer)
+{
+    struct stat st;
+    return stat(writer->path, &st) == 0;
+}
+
+int pleat_checkpoint_reread(const struct pleat_checkpoint_writer *writer, struct pleat_error *err)
+{
+    struct pleat_checkpoint again = {0};
+    int fd = -1;
+    int code = pleat_checkpoint_open(writer->part, &again, &fd, err);
+    pleat_checkpoint_finish(&again);
+    if (fd >= 0)
+        close(fd);
+    return code;
+}
+
+int pleat_checkpoint_name(struct pleat_checkpoint_writer *writer, struct pleat_error *err)
+{
+    if (rename(writer->part, writer->path))
+        return refuse(err, writer->path, errno, "give its name to");
+    return sync_directory(writer->path, err);
+}
+
+int pleat_checkpoint_commit(struct pleat_checkpoint_writer *writer,
+                            const struct pleat_checkpoint *checkpoint, struct pleat_error *err)
+{
+    int code = pleat_checkpoint_flush(writer, checkpoint, err);
+    return code ? code : pleat_checkpoint_name(writer, err);
 }
 
 void pleat_checkpoint_close(struct pleat_checkpoint_writer *writer, bool keep)

@@ -1,6 +1,7 @@
 #include "daemon/account.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,12 +187,24 @@ static void learn_most(int64_t *most, const json_t *data, const char *name)
         *most = value;
 }
 
+/* The files of checkpoints that are written every so often have names with a number. */
+static void learn_place(struct account *account, const char *path)
+{
+    const char *name = path ? strrchr(path, '/') : NULL;
+    long long job;
+    int place = 0, length = 0;
+    if (name && sscanf(name, "/pleat-%lld.%d.checkpoint%n", &job, &place, &length) == 2 &&
+        length > 0 && !name[length] && place > 0)
+        account->checkpoint_place = place;
+}
+
 /* A checkpoint was written, or could not be. */
 static void learn_checkpoint(struct account *account, int64_t time_us, const json_t *data)
 {
     learn_most(&account->checkpoint_last, data, "checkpoint");
     if (json_object_get(data, "text"))
         return;
+    learn_place(account, json_string_value(json_object_get(data, "path")));
     json_decref(account->checkpoint);
     account->checkpoint = json_deep_copy(data);
     json_object_set_new(account->checkpoint, "time_s", json_real((double)time_us / 1e6));

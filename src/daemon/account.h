@@ -46,8 +46,10 @@ PLEAT_ARRAY(usages, struct usage);
 struct account {
     struct sizings sizes;
     struct changes changes;
-    struct usages usages;    /* ordered by processors, the fewest first */
-    json_t *checkpoint;      /* the last one that was written, as its note; NULL: none was */
+    struct usages usages; /* ordered by processors, the fewest first */
+    json_t *checkpoint;   /* the last one that was written, as its note; NULL: none was */
+    int checkpoint_place; /* of those that are written every so often, which the last one was: from
+                             1; 0: none was written */
     int64_t checkpoint_last; /* the number of the last one of which the outcome is known */
     char *text; /* the last warning about the job that still matters to people; NULL: none */
     int64_t cpu_us;

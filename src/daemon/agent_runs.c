@@ -139,6 +139,7 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
         return;
     if (!strcmp(asked->method, "checkpoint")) {
         checkpoint_settle(d, (int64_t)asked->resize, NULL, why);
+        checkpoint_times_refused(d, job_of_component(d, component), (int64_t)asked->resize, why);
     } else if (!strcmp(asked->method, "start")) {
         start_refused(d, component, asked->run, why);
     } else if (strcmp(asked->method, "resize") && unknown) {

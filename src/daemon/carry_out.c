@@ -4,6 +4,7 @@
 
 #include "daemon/agent_link.h"
 #include "daemon/carry_out.h"
+#include "daemon/checkpoint_times.h"
 #include "daemon/daemon.h"
 #include "daemon/files.h"
 #include "daemon/jobs.h"
@@ -276,6 +277,8 @@ static void do_state(struct daemon *d, const struct pleat_effect *effect)
         job_script_remove(d, job->id);
     const struct pleat_component *component =
         &pleat_core_view(d->core)->components[effect->component];
+    if (job && effect->u.state.to == PLEAT_RUNNING)
+        checkpoint_times_watch(d, job);
     bool over = pleat_state_is_final((enum pleat_state)effect->u.state.to) ||
                 effect->u.state.to == PLEAT_QUEUED;
     if (!over || component->run == 0 || run_component(d, component->run) == PLEAT_NONE)

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "daemon/checkpoint_times.h"
 
 struct client;
 struct daemon;
@@ -24,6 +25,8 @@ struct awaited {
 struct checkpoints {
     struct awaited *first;
     int64_t last; /* the last number that was given to one */
+    struct timed_jobs timed;
+    uv_timer_t timer; /* of the next look at these */
 };
 
 /* A number for a checkpoint, above all that were given before, also by an earlier pleatd. */

@@ -168,6 +168,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
     uv_timer_init(&d->loop, &d->probe);
     uv_timer_init(&d->loop, &d->parked.tail);
     uv_timer_init(&d->loop, &d->linger);
+    checkpoint_times_init(d);
     uv_signal_init(&d->loop, &d->sigterm);
     uv_signal_init(&d->loop, &d->sigint);
     d->probe.data = d->parked.tail.data = d->linger.data = d->sigterm.data = d->sigint.data = d;
@@ -186,6 +187,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
     salvage_hold_starts(d);
     agents_expect(d);
     job_scripts_sweep(d);
+    checkpoint_times_recover(d);
     turn_run(d);
     daemon_log("ready: %s, %zu jobs known", d->paths.socket, d->jobs.by_number.count);
     return 0;
@@ -221,6 +223,7 @@ static void finish(struct daemon *d)
         uv_timer_stop(&d->turn.retry);
         uv_timer_stop(&d->parked.tail);
         uv_timer_stop(&d->linger);
+        uv_timer_stop(&d->checkpoints.timer);
         uv_idle_stop(&d->turn.busy);
         uv_check_stop(&d->turn.check);
         uv_run(&d->loop, UV_RUN_DEFAULT);
@@ -230,6 +233,7 @@ static void finish(struct daemon *d)
     uv_run(&d->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&d->loop);
     turn_finish(d);
+    checkpoint_times_finish(d);
     sites_close(d);
     for (size_t i = 0; i < PLEAT_RUNNER_KIND_COUNT; i++)
         if (d->runners[i])

@@ -85,6 +85,7 @@ int method_checkpoint(struct client *client, int64_t request, const json_t *para
         rc = default_path(d, job, path, err);
     if (rc)
         return rc;
+    checkpoint_times_look(d); /* what is due already has a lower number */
     const struct pleat_component *component = job_component(d, job);
     const struct awaited wanted = {.request = request,
                                    .checkpoint = checkpoint_number(d),

@@ -225,6 +225,7 @@ static void act(struct daemon *d)
     d->turn.replies.count = 0;
     parked_check(d);
     checkpoints_check(d);
+    checkpoint_times_look(d);
     arm(d);
 }
 

@@ -46,7 +46,11 @@ struct pleat_submission {
     bool pty;               /* the job has a terminal of its own; `pleat run` only */
     bool once;              /* the job is never started again when it may have been started */
     const char *save;       /* how often copies are saved, as given; NULL: never */
-    const char *from;       /* the checkpoint that the program goes on from; NULL: none */
+    double checkpoint_every_s, checkpoint_before_s; /* 0: not given */
+    int64_t checkpoint_keep;                        /* 0: not given */
+    const char *checkpoint_then;                    /* "stop", "go-on"; NULL: not given */
+    const char *checkpoint_dir;                     /* NULL: not given */
+    const char *from;               /* the checkpoint that the program goes on from; NULL: none */
     const char *notify, *notify_on; /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" or "restart" */
     const char *exported;           /* "all", "none", or names with commas between them */
@@ -60,7 +64,7 @@ struct pleat_submission {
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
-#define PLEAT_SUBMISSION_OPTIONS 48 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 53 /* their number, with the zeroed entry */
 /* The options, for pleat_option_reader_init; their text for --help is in submission_help.h. */
 void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTIONS]);
 /* Makes a reader of these options alone, for a line that is not a command's. argv[0] is ignored. */

@@ -88,6 +88,13 @@
     "many\n"                                                                                       \
     "                       iterations (100it), and goes on from it should its ranks die\n"        \
     "                       (default: off)\n"                                                      \
+    "      --checkpoint-every TIME   a checkpoint is written every so often\n"                     \
+    "      --checkpoint-keep N       of these the N newest files are kept (default: 2)\n"          \
+    "      --checkpoint-before-limit TIME   a checkpoint is written so long before the time "      \
+    "limit\n"                                                                                      \
+    "      --checkpoint-then WHAT    stop, go-on: what the job does after that one (default: "     \
+    "stop)\n"                                                                                      \
+    "      --checkpoint-dir DIR      where these files are (default: the job's directory)\n"       \
     "      --no-requeue     the job is never started again when it may have been started: "        \
     "if its\n"                                                                                     \
     "                       processors or its agent are lost, it fails\n"                          \

@@ -259,6 +259,11 @@ static const struct row rows[] = {
     {"signal", 0, OTHER, .take = take_signal},
     {"from", 0, TEXT, AT(from)},
     {"save", 0, OTHER, .take = take_save},
+    {"checkpoint-every", 0, DURATION, AT(checkpoint_every_s)},
+    {"checkpoint-keep", 0, NUMBER, AT(checkpoint_keep), .low = 1, .high = 1000},
+    {"checkpoint-before-limit", 0, DURATION, AT(checkpoint_before_s)},
+    {"checkpoint-then", 0, WORD, AT(checkpoint_then), .words = "stop go-on"},
+    {"checkpoint-dir", 0, TEXT, AT(checkpoint_dir)},
 };
 
 enum { ROW_COUNT = sizeof(rows) / sizeof(rows[0]), FIRST_VALUE = 500 };

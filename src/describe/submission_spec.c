@@ -145,6 +145,58 @@ static int add_process(json_t *spec, struct pleat_error *err)
     return status;
 }
 
+static bool wants_checkpoints(const struct pleat_submission *s)
+{
+    return s->checkpoint_every_s > 0 || s->checkpoint_before_s > 0;
+}
+
+/* Checks what is wanted of checkpoints that are written by themselves. */
+static int check_checkpoints(const struct pleat_submission *s,
+                             const struct pleat_submission_plan *plan, struct pleat_string *notes,
+                             struct pleat_error *err)
+{
+    bool any = wants_checkpoints(s);
+    if (!any && (s->checkpoint_keep || s->checkpoint_then || s->checkpoint_dir))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--checkpoint-keep, --checkpoint-then and --checkpoint-dir are for "
+                               "--checkpoint-every or --checkpoint-before-limit");
+    if (any && strcmp(plan->runner, "malleable") != 0)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--checkpoint-%s: only a program that is linked with libpleat "
+                               "writes checkpoints, and '%s' has the runner '%s' (--malleable says "
+                               "that it is one)",
+                               s->checkpoint_every_s > 0 ? "every" : "before-limit", s->argv[0],
+                               plan->runner);
+    if (s->checkpoint_before_s > 0 && !(s->limit_s > 0))
+        pleat_string_add(notes,
+                         "--checkpoint-before-limit: without --time-limit none is written\n");
+    return 0;
+}
+
+static int add_checkpoints(const struct pleat_submission *s, json_t *spec, struct pleat_error *err)
+{
+    char here[PATH_MAX] = "", dir[2 * PATH_MAX];
+    json_t *wanted = json_object();
+    if (s->checkpoint_every_s > 0)
+        json_object_set_new(wanted, "every_s", json_real(s->checkpoint_every_s));
+    if (s->checkpoint_before_s > 0)
+        json_object_set_new(wanted, "before_limit_s", json_real(s->checkpoint_before_s));
+    if (s->checkpoint_keep)
+        json_object_set_new(wanted, "keep", json_integer(s->checkpoint_keep));
+    if (s->checkpoint_then && !strcmp(s->checkpoint_then, "go-on"))
+        json_object_set_new(wanted, "go_on", json_true());
+    json_object_set_new(spec, "checkpoints", wanted);
+    if (!s->checkpoint_dir)
+        return 0;
+    if (s->checkpoint_dir[0] != '/' && !getcwd(here, sizeof(here)))
+        return pleat_error_sys(err, errno, "--checkpoint-dir: where are we");
+    snprintf(dir, sizeof(dir), "%s%s%s", here, *here ? "/" : "", s->checkpoint_dir);
+    struct stat st;
+    if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+        return pleat_error_set(err, PLEAT_E_INVALID, "--checkpoint-dir: %s is no directory", dir);
+    return add_text(wanted, "dir", dir, err);
+}
+
 /* Adds the signal, which was checked before. */
 static void add_signal(const struct pleat_submission *s, json_t *spec)
 {
@@ -180,6 +232,8 @@ static int add_more(const struct pleat_submission *s, const struct pleat_submiss
         status = add_text(spec, "array", s->array, err);
     if (!status && s->from)
         status = add_text(spec, "from", plan->from, err);
+    if (!status && wants_checkpoints(s))
+        status = add_checkpoints(s, spec, err);
     if (!status && s->save)
         status = pleat_save_text("--save", s->save, save, sizeof(save), err);
     if (!status && s->save)
@@ -274,6 +328,8 @@ static int make_plan(const struct pleat_submission *submission, struct pleat_sub
         status = pleat_submission_plan_program(submission, plan, err);
     if (!status)
         status = pleat_submission_plan_runner(submission, plan, notes, err);
+    if (!status)
+        status = check_checkpoints(submission, plan, notes, err);
     return status ? status : check_from(submission, plan, err);
 }
 

@@ -29,6 +29,7 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->terminal);
     free(spec->from);
     free(spec->save);
+    free(spec->checkpoint_dir);
     free(spec->script);
     free(spec->limits);
     free(spec->notify);

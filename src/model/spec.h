@@ -57,6 +57,14 @@ struct pleat_spec_signal {
     bool script_only;
 };
 
+/* Checkpoints that are written by themselves. */
+struct pleat_spec_checkpoints {
+    int64_t every_us;  /* 0: none */
+    int64_t before_us; /* before the time limit; 0: none */
+    int32_t keep;      /* of those that are written every so often: number of files, from 1 */
+    bool goes_on;      /* the job goes on after the one before the limit */
+};
+
 /* Owns everything in it. Lists of strings end with NULL. */
 struct pleat_spec {
     char *name;
@@ -90,10 +98,12 @@ struct pleat_spec {
     char *terminal; /* path of a pseudo-terminal, which is its input and output; NULL: files are */
     char *save;     /* how often copies are saved between resizes: "300s", "100it"; NULL: never */
     char *from;     /* absolute path of the checkpoint that it goes on from; NULL: none */
-    char *script;   /* text of a batch script, run instead of argv[0]; NULL: none */
-    char *notify;   /* a command line for sh; NULL: none */
-    unsigned notify_on;              /* enum pleat_notify_on */
-    int64_t limit_us;                /* a run is ended after this; 0: no limit */
+    struct pleat_spec_checkpoints checkpoints;
+    char *checkpoint_dir; /* absolute path of the directory for these; NULL: its own */
+    char *script;         /* text of a batch script, run instead of argv[0]; NULL: none */
+    char *notify;         /* a command line for sh; NULL: none */
+    unsigned notify_on;   /* enum pleat_notify_on */
+    int64_t limit_us;     /* a run is ended after this; 0: no limit */
     struct pleat_spec_signal signal; /* before that */
     int64_t notice_us;               /* before a mandatory shrink is enforced; -1: as configured */
     int64_t lifetime_us;             /* of a size, at least; -1: as configured */

@@ -30,6 +30,46 @@ static int read_signal(const json_t *object, struct pleat_spec *spec, struct ple
     return rc;
 }
 
+#define KEEP 2 /* files, where it is not said */
+#define KEEP_MOST 1000
+#define OFTEN_US 1000000 /* the shortest time between two checkpoints */
+
+/* Checkpoints that are written by themselves: {"every_s", "keep", "before_limit_s", "go_on",
+ * "dir"}.
+ */
+static int read_checkpoints(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    const json_t *member = json_object_get(object, "checkpoints");
+    struct pleat_spec_checkpoints *wanted = &spec->checkpoints;
+    int64_t keep = KEEP;
+    wanted->keep = KEEP;
+    if (!member || json_is_null(member))
+        return 0;
+    int rc = pleat_spec_read_seconds(member, "every_s", &wanted->every_us, err);
+    if (!rc)
+        rc = pleat_spec_read_seconds(member, "before_limit_s", &wanted->before_us, err);
+    if (!rc)
+        rc = pleat_get_int(member, "keep", false, 1, KEEP_MOST, &keep, err);
+    if (!rc)
+        rc = pleat_get_bool(member, "go_on", false, &wanted->goes_on, err);
+    if (!rc)
+        rc =
+            pleat_spec_copy_bounded(member, "dir", PLEAT_SPEC_PATH_MAX, &spec->checkpoint_dir, err);
+    wanted->keep = (int32_t)keep;
+    if (!rc && wanted->every_us && wanted->every_us < OFTEN_US)
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "checkpoints are written at most once a second, not every %g s",
+                             (double)wanted->every_us / 1e6);
+    if (!rc && spec->checkpoint_dir && *spec->checkpoint_dir != '/')
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "'dir' of 'checkpoints' must be absolute");
+    if (!rc && spec->limit_us && wanted->before_us >= spec->limit_us)
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "a checkpoint %g s before a time limit of %g s would come before the "
+                             "job",
+                             (double)wanted->before_us / 1e6, (double)spec->limit_us / 1e6);
+    return rc;
+}
+
 static int read_times(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     int rc = pleat_spec_read_seconds(object, "estimate_s", &spec->estimate_us, err);
@@ -41,6 +81,8 @@ static int read_times(const json_t *object, struct pleat_spec *spec, struct plea
         rc = pleat_spec_read_seconds(object, "limit_s", &spec->limit_us, err);
     if (!rc)
         rc = read_signal(object, spec, err);
+    if (!rc)
+        rc = read_checkpoints(object, spec, err);
     if (!rc)
         rc = pleat_spec_read_seconds_or_default(object, "notice_s", &spec->notice_us, err);
     if (!rc)

@@ -269,6 +269,25 @@ static void show_signal(const json_t *signal)
     pleat_string_finish(&text);
 }
 
+/* Prints which checkpoints are written by themselves. */
+static void show_timed(const json_t *wanted)
+{
+    char span[PLEAT_TIME_SIZE];
+    struct pleat_string text = {0};
+    if (!json_is_object(wanted))
+        return;
+    if (pleat_reply_real(wanted, "every_s") > 0)
+        pleat_string_addf(&text, "every %s, %lld kept",
+                          pleat_time_span(pleat_reply_real(wanted, "every_s"), span),
+                          (long long)pleat_reply_int(wanted, "keep", 2));
+    if (pleat_reply_real(wanted, "before_limit_s") > 0)
+        pleat_string_addf(&text, "%s%s before the time limit, then it %s", text.length ? "; " : "",
+                          pleat_time_span(pleat_reply_real(wanted, "before_limit_s"), span),
+                          pleat_reply_true(wanted, "go_on") ? "goes on" : "stops");
+    line("checkpoints", &text);
+    pleat_string_finish(&text);
+}
+
 /* Prints what the job asked for beside processors. */
 static void show_wishes(const json_t *job)
 {
@@ -289,6 +308,7 @@ static void show_wishes(const json_t *job)
             line_text(spans[i].name,
                       pleat_time_span(pleat_reply_real(job, spans[i].member), moment));
     show_signal(json_object_get(job, "limit_signal"));
+    show_timed(json_object_get(job, "checkpoints"));
     if (strcmp(pleat_reply_text(job, "resize", "auto"), "auto") != 0)
         line_text("on resize", pleat_reply_text(job, "resize", ""));
     if (pleat_reply_text(job, "notify", NULL))

@@ -7,6 +7,7 @@
  *   spawn    MPI_Comm_spawn never comes back
  *   leave    a process that leaves does not end
  *   skip     the program begins as if five iterations had been done
+ *   damage   a byte of what rank 0 has made sure of on the disk (a checkpoint) is another one then
  *   nospace  saving the state fails as if memory were short (without the file being removed)
  *
  * Built once for each MPI. It lies between libpleat and the MPI, so the library is as it is.
@@ -19,11 +20,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include "pleat.h"
 #include "shm/state.h"
+
+#define DAMAGED 5000 /* in the rows of a small checkpoint */
 
 static int is_told(const char *how)
 {
@@ -92,6 +96,23 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset)
     if (is_time("sleep"))
         sleep_for_ever();
     return written;
+}
+
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    union {
+        void *object;
+        int (*function)(int);
+    } real = {.object = dlsym(RTLD_NEXT, "fsync")};
+    int result = real.function(fd);
+    struct stat st;
+    char last;
+    if (!result && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > DAMAGED &&
+        is_time("damage") && pread(fd, &last, 1, DAMAGED) == 1) {
+        last = (char)~last;
+        result = pwrite(fd, &last, 1, DAMAGED) == 1 ? 0 : -1;
+    }
+    return result;
 }
 
 __attribute__((visibility("default"))) int MPI_Comm_spawn(const char *command, char *argv[],

@@ -1,0 +1,128 @@
+"""Checkpoints that are written by themselves: every so often, and before the time limit, once for each moment, also where
+pleatd is killed before, at and after it."""
+
+import json
+import os
+
+from conftest import wait_until
+from relaunching import LONG, computes, program, submit
+
+HEAT = ("--n", "100", "--iterations", "400")
+
+
+def notes(pleat, number):
+    events = pleat.call("events", job=number, after=0, limit=1000)["events"]
+    return [event for event in events if event["kind"] == "checkpoint"]
+
+
+def shown(pleat, path):
+    return json.loads(pleat.pleat("checkpoint", "--verify", path, "--json", check=0).stdout)
+
+
+def files(pleat, directory="."):
+    return sorted(name for name in os.listdir(pleat.path(directory)) if "checkpoint" in name)
+
+
+def agent_is_back(pleat, number):
+    """It tells of the job's progress: a pleatd that has just started knows none."""
+    wait_until(lambda: pleat.job(number)["progress"], "its agent is there again")
+
+
+def test_every_so_often(pleat):
+    """The newest two are kept, and each moment is once in the log, whatever happens to pleatd."""
+    pleat.configure(LONG)
+    os.mkdir(pleat.path("there"))
+    number = submit(pleat, "openmpi", sizes=(2, 2),
+                    options=["--malleable", "--checkpoint-every", "1s", "--checkpoint-dir", "there"])
+    computes(pleat, number, 2)
+    for count in (1, 2, 4):
+        wait_until(lambda: len(notes(pleat, number)) >= count, f"{count} were written")
+        pleat.kill_daemon()
+    wait_until(lambda: len(notes(pleat, number)) >= 5, "5 were written")
+    agent_is_back(pleat, number)
+    pleat.pleat("checkpoint", "--wait", number, check=0)  # one that somebody asks for does not count among them
+    assert "checkpoints" in pleat.pleat("show", number, check=0).stdout
+    pleat.pleat("cancel", number, check=0)
+    start = pleat.wait_end(number)["start_s"]
+    every = [note for note in notes(pleat, number) if "there" in (note["path"] or "")]
+    written = [note for note in every if "text" not in note]  # the last may be one that the end has prevented
+    assert len(every) - len(written) <= 1, every
+    moments = [note["checkpoint"] for note in every]
+    assert len(set(moments)) == len(moments) and moments == sorted(moments)
+    assert all((moment - round(start * 1e6)) % 1000000 == 0 for moment in moments), (start, moments)
+    assert files(pleat, "there") == [f"pleat-{number}.1.checkpoint", f"pleat-{number}.2.checkpoint"]
+    newest = {os.path.basename(note["path"]): note["iteration"] for note in written[-2:]}
+    assert {name: shown(pleat, pleat.path("there/" + name))["iteration"] for name in newest} == newest
+    assert len(newest) == 2
+
+
+def test_before_the_limit_it_stops(pleat):
+    """The moment has passed while no pleatd was there; the job goes on from the file, to the same bits."""
+    pleat.configure(LONG)
+    whole = pleat.submit("--malleable", "-n", 2, "--", program("heat", "openmpi"), *HEAT)
+    assert pleat.wait_end(whole)["state"] == "done"
+    number = pleat.submit("--malleable", "-n", 2, "--time-limit", "1000s", "--checkpoint-before-limit", "998.5s", "--",
+                          program("heat", "openmpi"), *HEAT, "--pause", "20")
+    computes(pleat, number, 2)
+    pleat.kill_daemon()
+    job = pleat.wait_end(number)
+    path = pleat.path(f"pleat-{number}.checkpoint")
+    assert job["state"] == "cancelled" and f"--from {path}" in job["text"], job
+    assert len(notes(pleat, number)) == 1 and shown(pleat, path)["verified"]
+    again = pleat.submit("--malleable", "-n", 3, "--from", path, "--", program("heat", "openmpi"), *HEAT)
+    assert pleat.wait_end(again)["state"] == "done", pleat.output(again, "stderr")
+    results = [pleat.output(one).split("bits=")[1].split()[0] for one in (whole, again)]
+    assert results[0] == results[1]
+
+
+def test_before_the_limit_it_goes_on(pleat):
+    """Once for each limit: a later limit, given meanwhile, is another moment."""
+    pleat.configure(LONG)
+    number = submit(pleat, "openmpi", sizes=(2, 2),
+                    options=["--malleable", "--time-limit", "1000s", "--checkpoint-before-limit", "999.5s",
+                             "--checkpoint-then", "go-on"])
+    wait_until(lambda: notes(pleat, number), "it was written")
+    pleat.kill_daemon()
+    agent_is_back(pleat, number)
+    pleat.pleat("checkpoint", "--wait", "--to", pleat.path("own"), number, check=0)
+    assert len(notes(pleat, number)) == 2
+    pleat.pleat("set", number, "--time-limit", "1002s", check=0)
+    wait_until(lambda: len(notes(pleat, number)) == 3, "another one was written")
+    assert not any(note["stop"] or "text" in note for note in notes(pleat, number))
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    assert pleat.wait_end(number)["state"] == "done"
+    assert files(pleat) == [f"pleat-{number}.checkpoint"]
+
+
+def test_one_that_cannot_be_written(pleat):
+    """That is noted, the job goes on, and the next moment is tried again."""
+    pleat.configure(LONG)
+    os.mkdir(pleat.path("there"))
+    number = submit(pleat, "openmpi", sizes=(2, 2), misbehave="damage", once=False, name="heat",
+                    args=["--n", "100", "--iterations", "100000", "--pause", "5"],
+                    options=["--malleable", "--checkpoint-every", "1s", "--checkpoint-dir", "there", "--checkpoint-keep", 1])
+    wait_until(lambda: notes(pleat, number), "one was written")
+    os.rename(pleat.path("there"), pleat.path("gone"))
+    wait_until(lambda: any("text" in note for note in notes(pleat, number)), "one was not written")
+    path = pleat.path(f"there/pleat-{number}.1.checkpoint")
+    assert shown(pleat, path.replace("there", "gone"))["verified"]
+    count = len(notes(pleat, number))
+    os.rename(pleat.path("gone"), pleat.path("there"))
+    wait_until(lambda: any("text" not in note for note in notes(pleat, number)[count:]), "the next ones are written")
+    open(pleat.path("once"), "w", encoding="utf-8").close()  # the disk damages the next one
+    wait_until(lambda: any("damaged" in note.get("text", "") for note in notes(pleat, number)), "that was noticed")
+    assert shown(pleat, path)["verified"]  # what had the name before it is there, whole
+    pleat.pleat("cancel", number, check=0)
+    pleat.wait_end(number)
+
+
+def test_what_makes_no_sense(pleat):
+    pleat.configure(LONG)
+    for words, why in ((("--checkpoint-every", "0.5s"), "once a second"), (("--checkpoint-keep", "3"), "are for"),
+                       (("--checkpoint-every", "10"), "10 what"), (("--checkpoint-every", "1h", "--checkpoint-keep", "0"), "keep"),
+                       (("--time-limit", "60s", "--checkpoint-before-limit", "2min"), "before the job"),
+                       (("--checkpoint-every", "1h", "--checkpoint-dir", "/no/such"), "no directory"),
+                       (("--checkpoint-before-limit", "1h", "--checkpoint-then", "sleep"), "then"),
+                       (("--checkpoint-every", "1h", "--runner", "mpi"), "libpleat")):
+        done = pleat.pleat("submit", "-n", 2, "--malleable", *words, "--", program("heat", "openmpi"))
+        assert done.returncode in (1, 2) and why in done.stderr, (words, done.stderr)
