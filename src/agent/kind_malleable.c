@@ -212,6 +212,8 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
     request.relaunch = relaunch && !json_is_null(relaunch);
     if (!result && request.relaunch)
         result = read_order(relaunch, LEAVE_S, &order, err);
+    if (!result && request.relaunch)
+        result = pleat_get_bool(relaunch, "or_merge", false, &order.or_merges, err);
     if (!result)
         result = pleat_malleable_request(run->malleable, ask, &request,
                                          request.relaunch ? &order : NULL, slots, err);

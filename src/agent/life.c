@@ -135,6 +135,8 @@ void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *fa
     if (!failure) {
         run->state = PLEAT_RUN_RUNNING;
         run->agent->memory_wait_us = 0;
+        if (run->stdin_path)
+            run->input_is_file = pleat_process_input_is_file(run->now.pid);
     }
     if (run->kind->started(run, failure))
         return;

@@ -50,6 +50,7 @@ struct pleat_malleable {
     bool posted;
     uint32_t size_before;
     struct pleat_leavers *leaving; /* opened when a shrink was posted */
+    char instead[256]; /* why it is no relaunch, though it was to be one; "": it was not */
 
     struct pleat_wish wish;
     bool unkept; /* it was told that a copy could not be saved */

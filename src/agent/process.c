@@ -7,6 +7,7 @@
 #include <paths.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -364,4 +365,15 @@ int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *child, int
     *child = forked;
     *report = ends[0];
     return 0;
+}
+
+bool pleat_process_input_is_file(pid_t pid)
+{
+    struct statx file;
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/fd/0", (int)pid);
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, STATX_TYPE, &file))
+        return false;
+    bool is_null = S_ISCHR(file.stx_mode) && file.stx_rdev_major == 1 && file.stx_rdev_minor == 3;
+    return S_ISREG(file.stx_mode) || is_null;
 }

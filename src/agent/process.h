@@ -54,4 +54,8 @@ int pleat_process_begin(const struct pleat_process_spec *spec, pid_t *child, int
 int pleat_process_outcome(const struct pleat_process_spec *spec, int report, pid_t *pid,
                           bool *user_fault, struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Whether the standard input of a process is a regular file or /dev/null. False also where it has
+ * closed its input, or is gone. Asks no file server. */
+bool pleat_process_input_is_file(pid_t pid);
+
 #endif

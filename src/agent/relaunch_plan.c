@@ -28,6 +28,7 @@ struct pleat_relaunch *pleat_relaunch_make(const struct pleat_run *run,
         made->processes = order->processes;
         made->grace_us = order->grace_us;
         made->warm_us = order->warm_us;
+        made->or_merges = order->or_merges;
         made->argv = json_deep_copy(order->argv);
         made->env = json_deep_copy(order->env);
         if (run->launches || (made->argv && made->env))

@@ -21,6 +21,7 @@ struct pleat_relaunch {
     uint32_t before; /* number of old processes */
     int64_t grace_us;
     int64_t warm_us; /* as in the order; 0 also once it is known that the relaunch is cold */
+    bool or_merges;  /* as in the order */
     json_t *argv, *env;
     int64_t leaving_us;             /* when LEAVING began (monotonic) */
     bool told_to_end;               /* processes that did not leave were told to end */
@@ -37,6 +38,7 @@ struct pleat_relaunch_order {
     uint32_t processes;
     int64_t grace_us;   /* until processes that leave are ended, or from SIGTERM to SIGKILL */
     int64_t warm_us;    /* the new processes are started first, and must wait by then; 0: last */
+    bool or_merges;     /* where that cannot be, it is no relaunch: the ranks merge or split */
     const json_t *argv; /* not empty; unused for launches, as is env */
     const json_t *env;
     const json_t *slots; /* only of a demanded relaunch; NULL: the slots stay */

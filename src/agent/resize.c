@@ -124,6 +124,20 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
         pleat_malleable_failed(malleable, "the application's mailbox does not take the request");
 }
 
+/* A relaunch that cannot be a warm one is none, where who asked for it wants that: the ranks merge
+ * or split. Returns whether that is so. */
+static bool merges_instead(struct pleat_malleable *malleable, const char *why)
+{
+    struct pleat_run *run = malleable->run;
+    if (!run->relaunch || !run->relaunch->or_merges ||
+        (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox)))
+        return false;
+    snprintf(malleable->instead, sizeof(malleable->instead), "%s", why);
+    malleable->posted = malleable->request.relaunch = false;
+    pleat_relaunch_drop(run);
+    return true;
+}
+
 /* Where new processes are to be started first, goes on with that. Returns whether the request can
  * be posted. Where they do not come up nothing has happened, and the resize fails; but a mandatory
  * one is done without them. */
@@ -132,8 +146,14 @@ static bool is_prepared(struct pleat_malleable *malleable,
 {
     struct pleat_error why = {0};
     char text[sizeof(why.text) + 64];
+    /* what a second generation has must be given up before others come or go */
+    if (!malleable->run->relaunch && malleable->kind == PLEAT_REQUEST_RESIZE &&
+        pleat_succession_ends(malleable->run))
+        return false;
     switch (pleat_warm_prepare(malleable, status, &why)) {
     case PLEAT_WARM_NOT:
+        (void)merges_instead(malleable, "new processes cannot start beside those that run");
+        return true;
     case PLEAT_WARM_READY:
         return true;
     case PLEAT_WARM_WAIT:
@@ -141,6 +161,9 @@ static bool is_prepared(struct pleat_malleable *malleable,
     case PLEAT_WARM_FAILED:
         break;
     }
+    snprintf(text, sizeof(text), "its new processes did not come up: %s", why.text);
+    if (merges_instead(malleable, text))
+        return false;
     if (malleable->request.mandatory ||
         (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox)))
         return true; /* it saves its state, and is started again when it has ended */
@@ -335,6 +358,7 @@ int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
     malleable->kind = ask ? PLEAT_REQUEST_ASK : PLEAT_REQUEST_RESIZE;
     malleable->request = *request;
     malleable->posted = false;
+    malleable->instead[0] = '\0';
     pleat_malleable_look(malleable);
     return 0;
 }

@@ -105,7 +105,10 @@ struct pleat_run {
     char *cwd; /* kept to start it again */
     char *stdin_path, *stdout_path, *stderr_path;
     char *terminal; /* instead of these three; NULL: none */
-    bool truncate;  /* at the next start, which clears it */
+    /* the input is a regular file or /dev/null: whoever opens it reads it from its beginning, and
+     * takes nothing away from others */
+    bool input_is_file;
+    bool truncate; /* at the next start, which clears it */
     mode_t umask;
     struct pleat_limits *limits; /* NULL: the agent's */
     int32_t nice;                /* PLEAT_PROCESS_NICE_HERE: the agent's */

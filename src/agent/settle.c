@@ -3,6 +3,7 @@
 #include "agent/launching.h"
 #include "agent/outcomes.h"
 #include "agent/owner.h"
+#include "agent/relaunch_plan.h"
 #include "agent/succession.h"
 
 void pleat_malleable_withdrawn(struct pleat_malleable *malleable)
@@ -27,6 +28,14 @@ void pleat_malleable_failed(struct pleat_malleable *malleable, const char *text)
     pleat_succession_tell(malleable->run, "resize_failed", resize, params);
 }
 
+/* The way in which the change was made; a relaunch is still there when that is told. */
+static const char *way_of(const struct pleat_relaunch *relaunch)
+{
+    if (!relaunch)
+        return "merge";
+    return relaunch->handed_over ? "relaunch" : "restart";
+}
+
 /* `warning`: empty, or an error that did not prevent the change. */
 static json_t *describe_applied(const struct pleat_malleable *malleable, uint32_t processes,
                                 const struct pleat_mailbox_cost *cost, const char *warning)
@@ -47,6 +56,10 @@ static json_t *describe_applied(const struct pleat_malleable *malleable, uint32_
     for (size_t i = 0; !result && i < sizeof(members) / sizeof(*members); i++)
         result =
             json_object_set_new(params, members[i].name, pleat_outcome_number(members[i].value));
+    if (!result && cost->total_ns)
+        result = json_object_set_new(params, "way", json_string(way_of(malleable->run->relaunch)));
+    if (!result && *malleable->instead)
+        result = json_object_set_new(params, "instead", pleat_json_text(malleable->instead));
     if (!result && *warning)
         result = json_object_set_new(params, "warning", pleat_json_text(warning));
     if (!result)

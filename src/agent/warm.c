@@ -20,14 +20,16 @@
 
 /* ---- preparing ---- */
 
-/* Whether the program can be started beside itself. What is read from a terminal or from a file of
- * input would be read by both. */
+/* Whether the program can be started beside itself. What comes from a terminal or a pipe is read by
+ * one of the two and missing in the other; a file is read by each from its beginning, as it is
+ * where the old processes end first. */
 static bool can_be_warm(const struct pleat_malleable *malleable,
                         const struct pleat_mailbox_status *old)
 {
     const struct pleat_run *run = malleable->run;
-    return malleable->cold == 0 && old->waits && run->state == PLEAT_RUN_RUNNING && !run->killing &&
-           !run->launches && !run->stdin_path && !run->terminal;
+    return (malleable->cold == 0 || run->relaunch->or_merges) && old->waits &&
+           run->state == PLEAT_RUN_RUNNING && !run->killing && !run->launches &&
+           (!run->stdin_path || run->input_is_file) && !run->terminal;
 }
 
 static void started(struct pleat_run *run, const struct pleat_error *failure)
@@ -90,8 +92,10 @@ static enum pleat_warm fail(struct pleat_malleable *malleable, struct pleat_erro
     pleat_log("run %" PRIu64 " (job %s): new processes were started to take over from those that "
               "run, but %s: these go on",
               run->id, run->job, why->text);
-    malleable->cold = malleable->warm_failures < 3 ? 1U << malleable->warm_failures : COLD_MOST;
-    malleable->warm_failures++;
+    if (!run->relaunch->or_merges) { /* else who asks for it knows when to try again */
+        malleable->cold = malleable->warm_failures < 3 ? 1U << malleable->warm_failures : COLD_MOST;
+        malleable->warm_failures++;
+    }
     run->relaunch->warm_us = 0;
     run->relaunch->warm_failed = true;
     pleat_succession_drop(run);

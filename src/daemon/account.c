@@ -108,19 +108,63 @@ static struct change *change_of(struct account *account, int64_t resize, int64_t
     return &account->changes.items[account->changes.count - 1];
 }
 
-bool account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
-                  int64_t redistribute_us, int64_t total_us, int64_t bytes)
+bool account_cost(struct account *account, int64_t resize, const struct change_cost *cost)
 {
     struct change *change = find_change(account, resize);
     if (!change || change->has_cost)
         return false;
     change->has_cost = true;
-    change->wait_us = wait_us;
-    change->processes_us = processes_us;
-    change->redistribute_us = redistribute_us;
-    change->total_us = total_us;
-    change->bytes = bytes;
+    change->wait_us = cost->wait_us;
+    change->processes_us = cost->processes_us;
+    change->redistribute_us = cost->redistribute_us;
+    change->total_us = cost->total_us;
+    change->bytes = cost->bytes;
+    change->instead = cost->instead;
+    if (cost->way != PLEAT_WAY_AUTO)
+        change->way = cost->way;
     return true;
+}
+
+/* Whether a resize with this outcome failed because of the way in which it was done. */
+static bool has_failed(const char *outcome)
+{
+    static const enum pleat_outcome failures[] = {PLEAT_OUTCOME_APP_FAILED, PLEAT_OUTCOME_STUCK,
+                                                  PLEAT_OUTCOME_RELAUNCHED};
+    for (size_t i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
+        if (!strcmp(outcome, pleat_outcome_name(failures[i])))
+            return true;
+    return false;
+}
+
+int account_add_ways(const struct account *account, struct way_samples *samples)
+{
+    for (size_t i = 0; i < account->changes.count; i++) {
+        const struct change *change = &account->changes.items[i];
+        struct pleat_way_sample sample = {.way = change->way,
+                                          .grows = change->to > change->from,
+                                          .failed = has_failed(change->outcome),
+                                          .pause_us = change->total_us,
+                                          .bytes = change->bytes};
+        const struct pleat_way_sample could_not = {
+            .way = PLEAT_WAY_RELAUNCH, .grows = sample.grows, .failed = true};
+        if (change->instead && pleat_array_push(samples, could_not))
+            return PLEAT_E_NOMEM;
+        bool tells = (sample.way == PLEAT_WAY_MERGE || sample.way == PLEAT_WAY_RELAUNCH) &&
+                     (sample.failed || (change->has_cost && change->total_us > 0));
+        if (tells && pleat_array_push(samples, sample))
+            return PLEAT_E_NOMEM;
+    }
+    return 0;
+}
+
+static void learn_way(struct change *change, const json_t *data)
+{
+    const char *way = json_string_value(json_object_get(data, "way"));
+    const char *reason = json_string_value(json_object_get(data, "way_reason"));
+    if (way && pleat_resize_way_parse(way, &change->way, NULL))
+        change->way = PLEAT_WAY_AUTO;
+    if (reason)
+        snprintf(change->reason, sizeof(change->reason), "%s", reason);
 }
 
 static void learn_resize(struct account *account, int64_t time_us, const json_t *data)
@@ -140,11 +184,17 @@ static void learn_resize(struct account *account, int64_t time_us, const json_t 
     const char *step = json_string_value(json_object_get(data, "step"));
     if (step && !strcmp(step, pleat_resize_step_name(PLEAT_RESIZE_GRANTED)))
         change->granted = true;
+    learn_way(change, data);
+    const struct change_cost cost = {
+        .wait_us = us_of(data, "wait_s"),
+        .processes_us = us_of(data, "processes_s"),
+        .redistribute_us = us_of(data, "redistribute_s"),
+        .total_us = us_of(data, "total_s"),
+        .bytes = json_integer_value(json_object_get(data, "bytes")),
+        .instead = json_object_get(data, "instead"),
+    };
     if (json_object_get(data, "total_s"))
-        (void)account_cost(account, change->resize, us_of(data, "wait_s"),
-                           us_of(data, "processes_s"), us_of(data, "redistribute_s"),
-                           us_of(data, "total_s"),
-                           json_integer_value(json_object_get(data, "bytes")));
+        (void)account_cost(account, change->resize, &cost);
     const char *outcome = json_string_value(json_object_get(data, "outcome"));
     if (outcome) {
         snprintf(change->outcome, sizeof(change->outcome), "%s", outcome);
@@ -308,6 +358,10 @@ static json_t *change_to_json(const struct change *c)
     json_object_set_new(one, "redistribute_s", known ? seconds(c->redistribute_us) : json_null());
     json_object_set_new(one, "total_s", known ? seconds(c->total_us) : json_null());
     json_object_set_new(one, "bytes", known ? json_integer(c->bytes) : json_null());
+    json_object_set_new(one, "way",
+                        c->way == PLEAT_WAY_AUTO ? json_null()
+                                                 : json_string(pleat_resize_way_name(c->way)));
+    json_object_set_new(one, "way_reason", c->reason[0] ? json_string(c->reason) : json_null());
     return one;
 }
 

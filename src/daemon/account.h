@@ -12,7 +12,9 @@
 #include <stdbool.h>
 
 #include "base/array.h"
+#include "model/spec.h"
 #include "model/types.h"
+#include "model/way.h"
 
 /* A resize of the job. */
 struct change {
@@ -24,6 +26,9 @@ struct change {
     bool granted;     /* the processors of a growth are held, or those of a shrink are being left */
     bool mandatory, by_user, has_cost;
     int64_t wait_us, processes_us, redistribute_us, total_us, bytes;
+    enum pleat_resize_way way; /* how it is done, or was; AUTO: not known */
+    char reason[96];           /* why that way was chosen; "": there was nothing to choose */
+    bool instead;              /* it was to be a warm relaunch, which could not be */
     int64_t held_us; /* processor-microseconds that the job held while the resize was under way */
 };
 
@@ -39,9 +44,17 @@ struct usage {
     int64_t us;
 };
 
+/* What an agent says that a resize has cost the job's processes. */
+struct change_cost {
+    int64_t wait_us, processes_us, redistribute_us, total_us, bytes;
+    enum pleat_resize_way way; /* AUTO: not known */
+    bool instead;              /* as in struct change */
+};
+
 PLEAT_ARRAY(changes, struct change);
 PLEAT_ARRAY(sizings, struct sized);
 PLEAT_ARRAY(usages, struct usage);
+PLEAT_ARRAY(way_samples, struct pleat_way_sample);
 
 struct account {
     struct sizings sizes;
@@ -69,8 +82,9 @@ void account_note(struct account *account, const char *kind, int64_t time_us, co
 void account_until(struct account *account, int64_t time_us);
 /* Adds what a resize cost the job's processes: the store's notes have that only once the resize has
  * ended. False: the cost was known already, or there is no such resize. */
-bool account_cost(struct account *account, int64_t resize, int64_t wait_us, int64_t processes_us,
-                  int64_t redistribute_us, int64_t total_us, int64_t bytes);
+bool account_cost(struct account *account, int64_t resize, const struct change_cost *cost);
+/* Appends what the job's resizes say of the two ways, the oldest first. PLEAT_E_NOMEM. */
+int account_add_ways(const struct account *account, struct way_samples *samples) PLEAT_MUST_CHECK;
 /* A resize by its number, or NULL. Borrowed until the account changes. */
 const struct change *account_change(const struct account *account, int64_t resize);
 

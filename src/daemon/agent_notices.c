@@ -42,18 +42,32 @@ static void note_went_on(struct daemon *d, struct job *job, const json_t *params
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
 }
 
+/* False: it was known. */
+static bool learn_cost(struct daemon *d, struct job *job, const json_t *params)
+{
+    const char *way = json_string_value(json_object_get(params, "way"));
+    struct change_cost cost = {.wait_us = cost_of(params, "wait_us"),
+                               .processes_us = cost_of(params, "processes_us"),
+                               .redistribute_us = cost_of(params, "redistribute_us"),
+                               .total_us = cost_of(params, "total_us"),
+                               .bytes = cost_of(params, "bytes"),
+                               .instead = json_object_get(params, "instead")};
+    if (way && pleat_resize_way_parse(way, &cost.way, NULL))
+        cost.way = PLEAT_WAY_AUTO;
+    return account_cost(job_account(d, job), cost_of(params, "resize"), &cost);
+}
+
 static void learn(struct daemon *d, struct job *job, const char *method, const json_t *params)
 {
     const char *text = json_string_value(json_object_get(params, "text"));
     bool news = true;
     if (!strcmp(method, "applied")) { /* the job's account keeps it until its note is written */
-        news =
-            account_cost(job_account(d, job), cost_of(params, "resize"), cost_of(params, "wait_us"),
-                         cost_of(params, "processes_us"), cost_of(params, "redistribute_us"),
-                         cost_of(params, "total_us"), cost_of(params, "bytes"));
+        news = learn_cost(d, job, params);
         job->redistributed_size = (int32_t)cost_of(params, "processes");
         job->redistributed_us = cost_of(params, "redistribute_us");
         text = json_string_value(json_object_get(params, "warning"));
+        if (!text)
+            text = json_string_value(json_object_get(params, "instead"));
     }
     if (!strcmp(method, "exited"))
         note_use(d, job, params);

@@ -14,6 +14,7 @@
 #include "daemon/slots.h"
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
+#include "daemon/ways.h"
 
 static void start_failed(struct daemon *d, const struct pleat_effect *effect, struct job *job,
                          const struct pleat_error *err)
@@ -257,6 +258,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
     if (effect->kind == PLEAT_DO_RESIZE || effect->kind == PLEAT_DO_RELAUNCH) {
         order.processes = effect->u.change.processes;
         order.start = &made.order;
+        order.way = ways_chosen(d, job, effect->id);
         rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
                         effect->u.change.processors, &made, &err);
     } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */

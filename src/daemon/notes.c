@@ -7,6 +7,7 @@
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "daemon/ways.h"
 #include "wire/message.h"
 
 json_t *note_text(const char *text)
@@ -61,13 +62,28 @@ static void note_claim(struct daemon *d, const struct pleat_effect *effect)
 static void add_cost(struct daemon *d, json_t *data, struct job *job, uint64_t resize)
 {
     const struct change *change = account_change(job_account(d, job), (int64_t)resize);
+    if (change && change->way != PLEAT_WAY_AUTO)
+        json_object_set_new(data, "way", json_string(pleat_resize_way_name(change->way)));
     if (!change || !change->has_cost)
         return;
+    if (change->instead)
+        json_object_set_new(data, "instead", json_true());
     json_object_set_new(data, "wait_s", json_real((double)change->wait_us / 1e6));
     json_object_set_new(data, "processes_s", json_real((double)change->processes_us / 1e6));
     json_object_set_new(data, "redistribute_s", json_real((double)change->redistribute_us / 1e6));
     json_object_set_new(data, "total_s", json_real((double)change->total_us / 1e6));
     json_object_set_new(data, "bytes", json_integer(change->bytes));
+}
+
+/* The way that is chosen now, for a resize that its job's processes are about to be told of. */
+static void add_way(struct daemon *d, json_t *data, struct job *job,
+                    const struct pleat_effect *effect)
+{
+    struct pleat_way_choice choice;
+    if (!ways_choose(d, job, effect->u.change.processors > effect->u.change.from, &choice))
+        return;
+    json_object_set_new(data, "way", json_string(pleat_resize_way_name(choice.way)));
+    json_object_set_new(data, "way_reason", json_string(choice.reason));
 }
 
 static json_t *policy_name(const struct daemon *d, enum pleat_question question)
@@ -106,7 +122,9 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
         effect->flags & PLEAT_MANDATORY, "by", effect->flags & PLEAT_BY_USER ? "user" : "policy",
         "waiter", waiter ? json_integer(waiter->id) : json_null(), "cause",
         text_or_null((enum pleat_reason)effect->u.change.reason));
-    if (data && job)
+    if (data && job && !ended && effect->u.change.step == PLEAT_RESIZE_GRANTED)
+        add_way(d, data, job, effect);
+    else if (data && job)
         add_cost(d, data, job, effect->id);
     if (data && !(effect->flags & PLEAT_BY_USER) && begins(d, effect))
         json_object_set_new(data, "policy", policy_name(d, PLEAT_MALLEABILITY));

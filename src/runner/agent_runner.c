@@ -289,17 +289,30 @@ static bool is_relaunched(const struct pleat_spec *spec)
     return spec->resize == PLEAT_WAY_RELAUNCH || spec->resize == PLEAT_WAY_RESTART;
 }
 
+bool pleat_runner_chooses_way(const struct pleat_spec *spec)
+{
+    enum pleat_mpi mpi;
+    const struct pleat_runner_kind *kind =
+        spec->runner ? pleat_runner_kind_find(spec->runner) : NULL;
+    return kind && kind->capabilities & PLEAT_RUNNER_RELAUNCHES && spec->resize == PLEAT_WAY_AUTO &&
+           !spec->folds && !spec->once && !spec->script && !spec->input && !spec->terminal &&
+           !pleat_mpi_parse(spec->mpi, &mpi, NULL) && pleat_mpi_spawns(mpi);
+}
+
 static int runner_resize(struct pleat_runner *base, const struct pleat_change_order *order,
                          struct pleat_error *err)
 {
     struct agent_runner *runner = (struct agent_runner *)base;
     json_t *params = change_params(order, "target");
     int rc = 0, bad = add_slots(params, order->start);
-    if (order->start && is_relaunched(order->start->spec)) {
+    bool always = order->start && is_relaunched(order->start->spec);
+    if (always || (order->start && order->way == PLEAT_WAY_RELAUNCH)) {
         json_t *how = json_object();
         rc = add_command(runner, order->start, how, err);
         if (order->start->spec->resize != PLEAT_WAY_RESTART)
             bad = add(how, "warm_s", json_real(WARM_S)) || bad;
+        if (!always)
+            bad = add(how, "or_merge", json_true()) || bad;
         bad = add(params, "relaunch", how) || bad;
     }
     if (bad && !rc)

@@ -68,8 +68,15 @@ struct pleat_change_order {
     int32_t from, processes; /* processes: at the new size */
     int32_t processors;      /* at the new size; equal to processes, unless it folds */
     bool mandatory;
+    /* resize: PLEAT_WAY_RELAUNCH: by a warm relaunch, and otherwise, where that cannot be, by
+     * merging; else as the spec says */
+    enum pleat_resize_way way;
     const struct pleat_run_order *start; /* how to start it at that size; NULL: unknown */
 };
+
+/* Whether a program is resized by merging or by a warm relaunch, as is cheaper: its user leaves
+ * that open, and it can be started beside itself. */
+bool pleat_runner_chooses_way(const struct pleat_spec *spec);
 
 struct pleat_runner {
     const struct pleat_runner_ops *ops;

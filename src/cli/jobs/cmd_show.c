@@ -389,22 +389,23 @@ static void add_resize(struct pleat_table *table, const json_t *resize, double s
     else
         pleat_table_set(table, 2, pleat_reply_text(resize, "by", NULL));
     pleat_table_set(table, 3, pleat_reply_text(resize, "outcome", "under way"));
+    pleat_table_set(table, 4, pleat_reply_text(resize, "way", NULL));
     for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
-        pleat_table_set_span(table, 4 + i, pleat_reply_real(resize, costs[i]));
+        pleat_table_set_span(table, 5 + i, pleat_reply_real(resize, costs[i]));
     if (bytes >= 0)
-        pleat_table_setf(table, 8, "%.1f MB", (double)bytes / 1e6);
+        pleat_table_setf(table, 9, "%.1f MB", (double)bytes / 1e6);
     else
-        pleat_table_set(table, 8, NULL);
+        pleat_table_set(table, 9, NULL);
 }
 
 static int show_resizes(const json_t *job)
 {
     static const struct pleat_column columns[] = {
-        {"AT", PLEAT_COLUMN_NUMBER},   {"SIZE", PLEAT_COLUMN_TEXT},
-        {"BY", PLEAT_COLUMN_CUT},      {"OUTCOME", PLEAT_COLUMN_CUT},
-        {"WAIT", PLEAT_COLUMN_NUMBER}, {"PROCESSES", PLEAT_COLUMN_NUMBER},
-        {"DATA", PLEAT_COLUMN_NUMBER}, {"TOTAL", PLEAT_COLUMN_NUMBER},
-        {"MOVED", PLEAT_COLUMN_NUMBER}};
+        {"AT", PLEAT_COLUMN_NUMBER},        {"SIZE", PLEAT_COLUMN_TEXT},
+        {"BY", PLEAT_COLUMN_CUT},           {"OUTCOME", PLEAT_COLUMN_CUT},
+        {"WAY", PLEAT_COLUMN_TEXT},         {"WAIT", PLEAT_COLUMN_NUMBER},
+        {"PROCESSES", PLEAT_COLUMN_NUMBER}, {"DATA", PLEAT_COLUMN_NUMBER},
+        {"TOTAL", PLEAT_COLUMN_NUMBER},     {"MOVED", PLEAT_COLUMN_NUMBER}};
     const json_t *history = json_object_get(job, "history");
     const json_t *resizes = pleat_reply_array(history, "resizes");
     struct pleat_string sizes = {0};

@@ -63,6 +63,9 @@ static void add_resize(const json_t *event, struct pleat_string *out)
     pleat_string_addf(out, ": %s", outcome ? outcome : pleat_reply_text(event, "step", "?"));
     if (cause)
         pleat_string_addf(out, " (%s)", cause);
+    if (pleat_reply_text(event, "way_reason", NULL))
+        pleat_string_addf(out, " by %s (%s)", pleat_reply_text(event, "way", "?"),
+                          pleat_reply_text(event, "way_reason", "?"));
     if (pleat_reply_is(event, "by", "user"))
         pleat_string_add(out, ", asked for by the user");
     if (waiter)

@@ -133,6 +133,41 @@ def test_a_warm_one_is_tried_again(ranks):
     stop(ranks)
 
 
+@pytest.mark.parametrize("how", ["early", "dies"])
+@pytest.mark.parametrize("size", [3, 1])
+def test_merges_instead(ranks, how, size):
+    """Where who asks for it wants that: no resize fails because new processes did not come up."""
+    old = ranks.daemon.expect("started", 1)["pid"]
+    ranks.touch("wait" if how == "dies" else how)
+    ranks.touch("leave")
+    how_to = {**words(ranks, size), "warm_s": LONG_S, "or_merge": True}
+    ranks.daemon.call("resize", run=1, resize=10, target=size, relaunch=how_to)
+    if how == "dies":
+        os.kill(waiting(ranks), signal.SIGKILL)
+        wait_until(lambda: "these go on" in ranks.log.read_text(), "what the agent says of it")
+        remove(ranks, "wait")
+    applied = ranks.daemon.expect("applied", 1, resize=10)
+    assert (applied["way"], applied["processes"]) == ("merge", size)
+    assert "did not come up" in applied["instead"]
+    assert len(below(ranks)) == 1, "others came or went before the new ones were gone"
+    if size == 1:
+        ranks.daemon.expect("vacated", 1, resize=10)
+    next_progress(ranks, processes=size)
+    assert is_alive(old) and starts(ranks) == [(2, 1)] and not ranks.daemon.seen("exited", 1)
+    stop(ranks)
+
+
+def test_says_in_which_way(ranks):
+    warm(ranks, 10, 3)
+    assert ranks.daemon.expect("applied", 1, resize=10)["way"] == "relaunch"
+    warm(ranks, 11, 2, warm_s=0)
+    applied = ranks.daemon.expect("applied", 1, resize=11)
+    assert applied["way"] == "restart" and "instead" not in applied
+    ranks.daemon.call("resize", run=1, resize=12, target=3)
+    assert ranks.daemon.expect("applied", 1, resize=12)["way"] == "merge"
+    stop(ranks)
+
+
 def test_a_mandatory_shrink_does_not_depend_on_them(ranks):
     ranks.touch("early")
     warm(ranks, 10, 1, mandatory=True)
@@ -389,17 +424,29 @@ def test_lost_connections(ranks):
     stop(ranks)
 
 
-def test_input_is_read_by_one(linked):
-    """A second generation would take what the first one is to read: the relaunch is a cold one."""
-    (linked.directory / "input").write_text("x\n")
+@pytest.mark.parametrize("kind", ["pipe", "file", "null"])
+def test_input_is_read_by_one(linked, kind):
+    """From a pipe a second generation would take what the first one is to read: the relaunch is a cold one. A file
+    is read by each from its beginning."""
+    path = linked.directory / "input"
+    if kind == "pipe":
+        os.mkfifo(path)
+        end = os.open(path, os.O_RDWR)  # so that nobody waits for the other end
+    elif kind == "file":
+        path.write_text("x\n")
+    else:
+        path = "/dev/null"
     linked.touch("attach")
-    linked.start(1, RANKS, "2", str(linked.directory), mailbox_ranks=8, stdin=str(linked.directory / "input"))
+    linked.start(1, RANKS, "2", str(linked.directory), mailbox_ranks=8, stdin=str(path))
     linked.daemon.expect("progress", 1, attached=True)
     warm(linked, 10, 3)
-    linked.daemon.expect("applied", 1, resize=10)
+    way = linked.daemon.expect("applied", 1, resize=10)["way"]
     expect_starts(linked, (2, 1), (3, 2))
-    assert "waits" not in linked.output(1)
+    assert way == ("restart" if kind == "pipe" else "relaunch")
+    assert ("waits" in linked.output(1)) == (kind != "pipe")
     stop(linked)
+    if kind == "pipe":
+        os.close(end)
 
 
 def test_nonsense(ranks):
