@@ -213,20 +213,6 @@ int pleat_dist_rank(const struct pleat_dist *dist, const int coordinates[PLEAT_D
 
 /* ---- elements ---- */
 
-int pleat_dist_owner(const struct pleat_dist *dist, const int64_t *global)
-{
-    int coordinates[PLEAT_DIST_DIMS] = {0};
-    for (int d = 0; d < dist->dims; d++)
-        coordinates[d] = pleat_dim_owner(&dist->dim[d], global[d]);
-    return pleat_dist_rank(dist, coordinates);
-}
-
-void pleat_dist_local(const struct pleat_dist *dist, const int64_t *global, int64_t *local)
-{
-    for (int d = 0; d < dist->dims; d++)
-        local[d] = pleat_dim_local(&dist->dim[d], global[d]);
-}
-
 void pleat_dist_global(const struct pleat_dist *dist, int rank, const int64_t *local,
                        int64_t *global)
 {

@@ -48,11 +48,8 @@ int pleat_dist_grid_size(const struct pleat_dist *dist);
 bool pleat_dist_coordinates(const struct pleat_dist *dist, int rank,
                             int coordinates[PLEAT_DIST_DIMS]);
 int pleat_dist_rank(const struct pleat_dist *dist, const int coordinates[PLEAT_DIST_DIMS]);
-/* The rank that owns an element; of a replicated array rank 0. */
-int pleat_dist_owner(const struct pleat_dist *dist, const int64_t *global);
-/* What the element's indices are in its owner's local array, without halos. */
-void pleat_dist_local(const struct pleat_dist *dist, const int64_t *global, int64_t *local);
-/* The inverse, for a rank that is in the grid. */
+/* Which element of the array is at `local` of the local array, without halos, of a rank that is in
+ * the grid. */
 void pleat_dist_global(const struct pleat_dist *dist, int rank, const int64_t *local,
                        int64_t *global);
 /* Size of the global array in bytes. */

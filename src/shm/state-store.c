@@ -74,12 +74,3 @@ uint64_t pleat_state_store_bytes(const struct pleat_state_store *store)
             bytes += pleat_state_file_memory(store->fd[i]);
     return bytes;
 }
-
-void pleat_state_store_drop(struct pleat_state_store *store)
-{
-    for (int i = 0; i < FILES; i++)
-        if (store->fd[i] >= 0 && i != DATA)
-            pleat_state_file_empty(store->fd[i]);
-        else if (store->fd[i] >= 0)
-            pleat_state_file_free(store->fd[i]);
-}

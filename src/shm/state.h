@@ -91,8 +91,6 @@ int pleat_state_store_held(const struct pleat_state_store *store,
                            struct pleat_state_header *header) PLEAT_MUST_CHECK;
 /* The memory that all files take, in bytes. */
 uint64_t pleat_state_store_bytes(const struct pleat_state_store *store);
-/* Drops the state, and frees its memory. No rank may be computing. */
-void pleat_state_store_drop(struct pleat_state_store *store);
 
 /* ---- a rank's side (libpleat) ---- */
 

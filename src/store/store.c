@@ -197,11 +197,6 @@ bool pleat_store_was_left_open(const struct pleat_store *store)
     return store->was_left_open;
 }
 
-bool pleat_store_in_transaction(const struct pleat_store *store)
-{
-    return store->open;
-}
-
 int pleat_store_write(struct pleat_store *store, enum statement which, const char *doing,
                       struct pleat_error *err)
 {

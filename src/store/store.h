@@ -63,7 +63,6 @@ int pleat_store_begin(struct pleat_store *store, struct pleat_error *err) PLEAT_
 int pleat_store_commit(struct pleat_store *store, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Does nothing when no transaction is open (as after a failed write). */
 void pleat_store_rollback(struct pleat_store *store);
-bool pleat_store_in_transaction(const struct pleat_store *store);
 
 /* ---- the log ---- */
 

@@ -73,11 +73,6 @@ struct pleat_swf_report {
     bool crlf;            /* some lines end with CR LF, or with CR */
 };
 
-/* Reads one line of text (without its end) that is not a header. Columns beyond the 18th are
- * ignored. PLEAT_E_INVALID: err says which column is wrong, without file and line. */
-int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *record,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
-
 /* Reads a file ("-": standard input) into an empty, initialized workload. The file may be packed by
  * gzip, bzip2, xz or zstd. A job's size is its allocated processors, else the requested ones. Its
  * estimate is the requested time, where that is above 0. Column 17, where above 0, is the job that

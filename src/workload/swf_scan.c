@@ -110,13 +110,3 @@ void pleat_swf_fill_record(const struct pleat_decimal numbers[PLEAT_SWF_FIELDS],
         .think_s = real(&numbers[PLEAT_SWF_THINK]),
     };
 }
-
-int pleat_swf_parse(const char *line, size_t length, struct pleat_swf_record *record,
-                    struct pleat_error *err)
-{
-    struct pleat_decimal numbers[PLEAT_SWF_FIELDS] = {{0}};
-    int rc = pleat_swf_scan_fields(&line, line + length, numbers, err);
-    if (!rc)
-        pleat_swf_fill_record(numbers, record);
-    return rc;
-}

@@ -93,9 +93,13 @@ static void test_every_element_of_a_matrix(void **state)
         int64_t local[PLEAT_DIST_DIMS];
         int64_t back[PLEAT_DIST_DIMS];
         struct pleat_layout layout;
-        int rank = pleat_dist_owner(&dist, global);
+        int coordinates[PLEAT_DIST_DIMS] = {0};
+        for (int d = 0; d < dist.dims; d++) {
+            coordinates[d] = pleat_dim_owner(&dist.dim[d], global[d]);
+            local[d] = pleat_dim_local(&dist.dim[d], global[d]);
+        }
+        int rank = pleat_dist_rank(&dist, coordinates);
         assert_int_equal(rank, oracle_owner(&oracle, global));
-        pleat_dist_local(&dist, global, local);
         pleat_dist_global(&dist, rank, local, back);
         assert_memory_equal(back, global, 2 * sizeof(*back));
         assert_int_equal(pleat_dist_layout(&dist, rank, NULL, &layout, NULL), 0);
