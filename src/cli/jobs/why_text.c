@@ -209,6 +209,14 @@ static void add_declared_most(const json_t *size, struct pleat_string *out)
         pleat_string_addf(out, ": its program says that it can use %lld at most", (long long)most);
 }
 
+/* Adds that the program itself sets the minimum, where the job has no more than that. */
+static void add_declared_least(const json_t *why, const json_t *size, struct pleat_string *out)
+{
+    int64_t least = pleat_reply_int(json_object_get(size, "declared"), "min", 0);
+    if (least > 1 && number(why, "processors") <= least)
+        pleat_string_addf(out, "; its program says that it needs %lld at least", (long long)least);
+}
+
 static void add_no_size(const json_t *why, const json_t *size, struct pleat_string *out)
 {
     long long next = number(size, "next"), has = number(why, "processors");
@@ -293,6 +301,7 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
     } else {
         add_nothing_growable(size, code, out);
     }
+    add_declared_least(why, size, out);
 }
 
 /* ---- the headline ---- */

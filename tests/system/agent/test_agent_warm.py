@@ -391,11 +391,15 @@ def test_the_agent_is_ended(ranks, when):
     assert not any(is_alive(pid) for pid in both)
 
 
-@pytest.mark.parametrize("when", ["never", "wait", "stay"])
+@pytest.mark.parametrize("when", ["never", "wait", "stay", "unwanted"])
 def test_the_agent_is_killed(ranks, when):
     """The reapers of both end what they have (here there is no guard)."""
     ranks.touch(when)
-    warm(ranks, 10, 4)
+    deaf = {"argv": ["sh", "-c", f"trap '' TERM; touch {ranks.directory}/deaf; sleep 1000; sleep 1000"]}
+    warm(ranks, 10, 4, **(deaf if when == "unwanted" else {}))
+    if when == "unwanted":
+        wait_until((ranks.directory / "deaf").exists, "new ones that do not listen")
+        ranks.daemon.call("withdraw", run=1, resize=10)
     if when == "stay":
         ranks.daemon.expect("applied", 1, resize=10)
     elif when == "wait":

@@ -3,14 +3,23 @@ request to an agent and every answer. PLEAT_TEST_CRASH_AFTER=n is the n-th of th
 over before that. Each time another pleatd goes on, and the end must be the same.
 
     PLEAT_CHAOS_STEPS=17,18 pytest-3 -s tests/system/chaos/test_steps.py     only these n
+
+In the scenario of warm relaunches the steps begin when its job computes. Every step is tried with one MPI, the odd ones
+with the first; with PLEAT_CHAOS_ALL=1 every step with both.
 """
 
 import concurrent.futures
 import os
+import signal
 import threading
 
-from conftest import BUILD, RANKS, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots, diary, touch, wait_until
+import pytest
 
+from conftest import (BUILD, LOOP, RANKS, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots, diary,
+                      is_alive, touch, wait_until)
+
+MPICH_LOOP = os.path.join(BUILD, "apps", "mpich", "loop")
+WARM_LIMIT_S = 60
 AT_ONCE = 4  # they wait for each other's processes most of the time
 
 
@@ -68,14 +77,53 @@ def check(instance, daemon, numbers):
     check_nothing_left(instance, daemon)
 
 
-def crash_at(number, every=False):
-    """Whether the daemon got that far."""
+def resume(instance, daemon, number):
+    """The daemon ends, and the next one dies at that step."""
+    pid = instance.daemon_pid()
+    daemon.close()
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid), "the daemon is gone")
+    instance.env["PLEAT_TEST_CRASH_AFTER"] = str(number)
+    instance.pleat("info")
+    daemon.forget_crash()
+
+
+def warm_scenario(instance, daemon, number, program, mpi):
+    """A shrink and a growth, each by starting the new processes while the old ones compute."""
+    job = daemon.submit("warm", [program, "--pause", "2", "--until", instance.path("end")], 1, 2, runner="malleable",
+                        mpi=mpi, initial=2, resize="relaunch")
+    daemon.wait(job, "computes", lambda job: job["progress"] and job["progress"]["iteration"] > 0, WARM_LIMIT_S)
+    resume(instance, daemon, number)
+    for size in (1, 2):
+        daemon.call("limits", job=job, min=1, max=size)
+        daemon.wait(job, f"has {size}", lambda job: job["state"] == "running" and job["processors"] == size, WARM_LIMIT_S)
+    touch(instance.path("end"))
+    daemon.wait_end(job, WARM_LIMIT_S)
+    return job
+
+
+def check_warm(instance, daemon, number):
+    job = daemon.job(number)
+    assert (job["state"], job["exit_code"], job["attempt"]) == ("done", 0, 0)
+    assert [s["processors"] for s in job["history"]["sizes"]] == [2, 1, 2]
+    resizes = [(r["from"], r["to"], r["outcome"], r["way"]) for r in job["history"]["resizes"]]
+    assert resizes == [(2, 1, "shrunk", "relaunch"), (1, 2, "grown", "relaunch")]
+    with open(job["stdout"], encoding="utf-8") as file:
+        assert file.read().count("RESULT ok") == 1
+    check_nothing_left(instance, daemon)
+
+
+def crash_at(number, every=False, warm=None):
+    """Whether the daemon got that far. warm: (program, MPI) of the scenario of warm relaunches."""
     instance = ChaosInstance()
     daemon = Stubborn(instance)
     daemon.crash_again = every
     try:
-        instance.env["PLEAT_TEST_CRASH_AFTER"] = str(number)
-        check(instance, daemon, scenario(instance, daemon))
+        if warm:
+            check_warm(instance, daemon, warm_scenario(instance, daemon, number, *warm))
+        else:
+            instance.env["PLEAT_TEST_CRASH_AFTER"] = str(number)
+            check(instance, daemon, scenario(instance, daemon))
         with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
             crashed = "crash point reached" in file.read()
         daemon.close()
@@ -94,14 +142,15 @@ def crash_at(number, every=False):
         instance.clean()
 
 
-def test_killed_between_every_two_steps():
+def every_step(warm=None, first=1, stride=1):
+    """Tries the steps from the first one on. Returns how many there are."""
     chosen = os.environ.get("PLEAT_CHAOS_STEPS")
     if chosen:
         for number in map(int, chosen.split(",")):
-            print(number, crash_at(number))
-        return
+            print(number, crash_at(number, warm=warm))
+        return 1 << 30
     lock, over = threading.Lock(), threading.Event()
-    numbers = iter(range(1, 100000))
+    numbers = iter(range(first, 100000, stride))
     done = []
 
     def work():
@@ -109,7 +158,7 @@ def test_killed_between_every_two_steps():
             with lock:
                 number = next(numbers)
             try:
-                crashed = crash_at(number)
+                crashed = crash_at(number, warm=warm)
             except BaseException:
                 over.set()
                 raise
@@ -121,7 +170,18 @@ def test_killed_between_every_two_steps():
         for worker in [pool.submit(work) for _ in range(AT_ONCE)]:
             worker.result()
     print(f"{max(done)} steps")
-    assert max(done) > 50, "the scenario has become too short to mean anything"
+    return max(done)
+
+
+def test_killed_between_every_two_steps():
+    assert every_step() > 50, "the scenario has become too short to mean anything"
+
+
+@pytest.mark.parametrize("first, program, mpi", [(1, LOOP, "openmpi"), pytest.param(
+    2, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
+def test_killed_in_warm_relaunches(first, program, mpi):
+    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 2}
+    assert every_step((program, mpi), **steps) > 30, "the scenario has become too short to mean anything"
 
 
 def test_every_daemon_is_killed_at_its_nth_step():

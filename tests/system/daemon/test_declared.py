@@ -88,6 +88,7 @@ def test_a_start_with_more_than_it_can_use(pleat, mpi):
     assert refused.returncode == 1 and "2 to 5" in refused.stderr
     pleat.pleat("shrink", number, 2, check=0)
     computes(pleat, number, 2)
+    assert "its program says that it needs 2 at least" in pleat.pleat("why", number, check=0).stdout
     job = ends_well(pleat, number)
     assert [(a, b) for a, b, outcome in resizes(job) if outcome == "shrunk"] == [(7, 4), (4, 2)], resizes(job)
 
