@@ -6,11 +6,11 @@
 
 /* The component has its processors. It waits for the other components and for files, or all of the
  * job are started. */
-void component_at_barrier(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void component_at_barrier(struct pleat_core *core, uint32_t component);
 /* If all components of the job have what they need, they are started; else they wait on. */
-void job_pass_barrier(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void job_pass_barrier(struct pleat_core *core, uint32_t component);
 /* All processors of the component's job are given back, and the job waits in front of the queue. */
-void job_put_back(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void job_put_back(struct pleat_core *core, uint32_t component);
 
 /* Has the component all its processors, and waits? */
 static inline bool waits_at_barrier(const struct pleat_core *core,

@@ -8,23 +8,23 @@
 /* The record of a buffer before its component's submission. */
 const struct pleat_buffer *buffer_fresh(void);
 /* Gives a component a buffer: 0 or PLEAT_E_NOMEM. */
-int buffer_open(struct pleat_core *core, uint32_t component);
+PLEAT_COLD int buffer_open(struct pleat_core *core, uint32_t component);
 /* Takes the empty buffer away again. */
-void buffer_close(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void buffer_close(struct pleat_core *core, uint32_t component);
 /* The component runs from now on; does not run any more. */
-void buffer_enter(struct pleat_core *core, uint32_t component);
-void buffer_leave(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void buffer_enter(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void buffer_leave(struct pleat_core *core, uint32_t component);
 /* All processors in the buffer, and those on their way to it, go back. */
-void buffer_release_all(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void buffer_release_all(struct pleat_core *core, uint32_t component);
 /* Processors that the component could never use, as its limit is lower or its size larger now, go
  * back. */
-void buffer_trim(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void buffer_trim(struct pleat_core *core, uint32_t component);
 /* All buffers are reviewed: the policy or its parameters have changed. */
-void buffers_review(struct pleat_core *core);
+PLEAT_COLD void buffers_review(struct pleat_core *core);
 void on_buffer_deadline(struct pleat_core *core, uint32_t buffer);
 /* A claim for the buffer came; was refused, or taken away. */
-int buffer_claimed(struct pleat_core *core, uint32_t claim);
-void buffer_lost(struct pleat_core *core, uint32_t claim);
+PLEAT_COLD int buffer_claimed(struct pleat_core *core, uint32_t claim);
+PLEAT_COLD void buffer_lost(struct pleat_core *core, uint32_t claim);
 
 /* The component runs no more: it leaves the lists of running ones. */
 static inline void stop_running(struct pleat_core *core, uint32_t component)

@@ -83,20 +83,21 @@ void pleat_core_destroy(struct pleat_core *core)
 
 /* ---- the two calls ---- */
 
-int on_pass(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    (void)event;
-    (void)err;
-    core->wants_pass = false;
-    return 0;
-}
-
 /* A policy may ask for the next pass at any time, and in that pass again. Conservative backfilling
  * does so while processors are on their way to a job; with short estimates these passes follow one
  * another quickly. After IDLE_PASSES_MAX passes between which nothing else happened, the next one
  * is not made before idle_step_us has gone by. What really happens brings a pass of its own. */
 enum { IDLE_PASSES_MAX = 16 };
 static const int64_t idle_step_us = PLEAT_ESTIMATE_LEAST_US;
+
+int on_pass(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)event;
+    (void)err;
+    core->wants_pass = false;
+    core->idle_passes += core->idle_passes <= IDLE_PASSES_MAX;
+    return 0;
+}
 
 int on_wake(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
@@ -108,13 +109,12 @@ int on_wake(struct pleat_core *core, const struct pleat_event *event, struct ple
     return 0;
 }
 
-/* Counts passes between which nothing happened. Deadlines that come are seen to in time.c. */
-static void count_idle_passes(struct pleat_core *core, const struct pleat_event *event)
+/* Something happened between two passes, unless the event is one of those that only passes bring.
+ * Deadlines that come are seen to in time.c. */
+static void end_idle_passes(struct pleat_core *core, const struct pleat_event *event)
 {
-    if (event->kind == PLEAT_EV_PASS)
-        core->idle_passes += core->idle_passes <= IDLE_PASSES_MAX;
-    else if (event->kind != PLEAT_EV_TIME && event->kind != PLEAT_EV_WAKE &&
-             event->kind != PLEAT_EV_PROMISE)
+    if (event->kind != PLEAT_EV_PASS && event->kind != PLEAT_EV_TIME &&
+        event->kind != PLEAT_EV_WAKE && event->kind != PLEAT_EV_PROMISE)
         core->idle_passes = 0;
 }
 
@@ -148,7 +148,7 @@ static int dispatch(struct pleat_core *core, const struct pleat_event *event,
 }
 
 /* Jobs that waited for others are released or cancelled, which may decide about further ones. */
-static void follow_decided(struct pleat_core *core)
+static PLEAT_COLD void follow_decided(struct pleat_core *core)
 {
     bool met;
     uint32_t dependent;
@@ -160,11 +160,19 @@ static void follow_decided(struct pleat_core *core)
     }
 }
 
-static void observe(struct pleat_core *core, const struct pleat_event *event)
+static PLEAT_COLD void observe(struct pleat_core *core, const struct pleat_event *event)
 {
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
         if (core->pass.policies[q]->observe)
             core->pass.policies[q]->observe(core->states[q], &core->view, event);
+}
+
+/* What pleat_core_apply returns where a handler returned rc, or ran out of memory. */
+static PLEAT_COLD int not_applied(const struct pleat_core *core, int rc, struct pleat_error *err)
+{
+    return core->failed || rc == PLEAT_E_NOMEM
+               ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+               : rc;
 }
 
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
@@ -178,11 +186,10 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
     int rc = dispatch(core, event, err);
     if (core->decided_first != PLEAT_NONE)
         follow_decided(core);
-    if (core->failed || rc == PLEAT_E_NOMEM)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (rc)
-        return rc;
-    count_idle_passes(core, event);
+    if (core->failed | rc)
+        return not_applied(core, rc, err);
+    if (__builtin_expect(core->idle_passes > 0, 0)) /* in a simulation without a log: never */
+        end_idle_passes(core, event);
     if (core->observed)
         observe(core, event);
     return 0;

@@ -41,26 +41,12 @@ static bool requeues(const struct pleat_core *core, const struct pleat_component
            component->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
 }
 
-void component_settle(struct pleat_core *core, uint32_t component)
+/* component_settle() for a component whose run was not a success. */
+static PLEAT_COLD void settle_undone(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (comp->claims > 0)
-        return;
-    if (is_several(core, comp) && !pleat_state_is_final((enum pleat_state)comp->state)) {
-        job_settle(core, comp->lead);
-        return;
-    }
-    if (comp->state != PLEAT_FINISHING || !comp->exited) {
-        if (pleat_state_is_final((enum pleat_state)comp->state))
-            ended_forget(core, component);
-        return;
-    }
-    comp->processors = comp->processes = comp->target = comp->mpl = 0;
-    core->wants_pass = true;
     if (comp->reason == PLEAT_REASON_CANCELLED) {
         component_end(core, component, PLEAT_CANCELLED);
-    } else if (is_done(comp)) {
-        component_end(core, component, PLEAT_DONE);
     } else if (!requeues(core, comp)) {
         component_end(core, component, PLEAT_FAILED);
     } else { /* preempted, requeued by its user, or failed by no fault of the user's */
@@ -79,6 +65,28 @@ void component_settle(struct pleat_core *core, uint32_t component)
         else
             queue_prepend(core, component);
     }
+}
+
+void component_settle(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->claims > 0)
+        return;
+    if (is_several(core, comp) && !pleat_state_is_final((enum pleat_state)comp->state)) {
+        job_settle(core, comp->lead);
+        return;
+    }
+    if (comp->state != PLEAT_FINISHING || !comp->exited) {
+        if (pleat_state_is_final((enum pleat_state)comp->state))
+            ended_forget(core, component);
+        return;
+    }
+    comp->processors = comp->processes = comp->target = comp->mpl = 0;
+    core->wants_pass = true;
+    if (is_done(comp))
+        component_end(core, component, PLEAT_DONE);
+    else
+        settle_undone(core, component);
 }
 
 static void kill_one(struct pleat_core *core, uint32_t component, enum pleat_reason reason)

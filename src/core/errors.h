@@ -4,18 +4,18 @@
 
 #include "core/state.h"
 
-void site_error(struct pleat_core *core, uint32_t site);
+PLEAT_COLD void site_error(struct pleat_core *core, uint32_t site);
 /* The site is considered again, whatever errors it had. */
-void site_pardon(struct pleat_core *core, uint32_t site);
+PLEAT_COLD void site_pardon(struct pleat_core *core, uint32_t site);
 /* The limit of errors has changed: sites are judged again. */
-void sites_judge(struct pleat_core *core);
+PLEAT_COLD void sites_judge(struct pleat_core *core);
 /* The node could not start the component; could. */
-void start_has_failed(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void start_has_failed(struct pleat_core *core, uint32_t component);
 void start_works(struct pleat_core *core, uint32_t component);
 /* Did the component end because its node could not start it, so that it waits for a while before it
  * is tried again? */
 bool start_is_paused(const struct pleat_core *core, const struct pleat_component *component);
-void component_pause(struct pleat_core *core, uint32_t component);
-void on_pause_over(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void component_pause(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void on_pause_over(struct pleat_core *core, uint32_t component);
 
 #endif

@@ -6,11 +6,11 @@
 
 /* Would the failures of the job's components, so far, send the job back to the queue? `lead`, here
  * and below: the first component of the job. */
-bool job_requeues(const struct pleat_core *core, uint32_t lead);
+PLEAT_COLD bool job_requeues(const struct pleat_core *core, uint32_t lead);
 /* After a component has come to its end: when it was the last one, the job ends or waits again. */
-void job_settle(struct pleat_core *core, uint32_t lead);
+PLEAT_COLD void job_settle(struct pleat_core *core, uint32_t lead);
 /* Ends a job of which no component was placed. */
-void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
-                        enum pleat_state state);
+PLEAT_COLD void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
+                                   enum pleat_state state);
 
 #endif

@@ -6,10 +6,10 @@
 
 /* A resize cannot go on. All processes of the job are ended, and it is started again on
  * `processors`; where that is not possible, or not once more, the job is ended. */
-void relaunch_or_kill(struct pleat_core *core, uint32_t resize, int32_t processors,
-                      enum pleat_reason cause);
+PLEAT_COLD void relaunch_or_kill(struct pleat_core *core, uint32_t resize, int32_t processors,
+                                 enum pleat_reason cause);
 /* The component's processes died in a resize, or before they went on after one. False: the
  * component stays ended. */
-bool relaunch_broken(struct pleat_core *core, uint32_t component);
+PLEAT_COLD bool relaunch_broken(struct pleat_core *core, uint32_t component);
 
 #endif

@@ -22,7 +22,7 @@ static inline bool side_any(const struct pleat_component *component)
             component->coallocation) != PLEAT_NONE;
 }
 /* Frees all records beside that of a component. */
-void side_drop(struct pleat_core *core, uint32_t component);
+PLEAT_COLD void side_drop(struct pleat_core *core, uint32_t component);
 /* For reading: the constant record where there is none. */
 const void *side_read(const struct pleat_core *core, enum side side,
                       const struct pleat_component *component);

@@ -204,12 +204,11 @@ void ends_keep(struct pleat_core *core, bool keep)
     }
 }
 
-/* Adds a running component to the sums of its site, or takes it out of them (sign -1). */
+/* Adds a running malleable component to the sums of its site, or takes it out of them (sign -1). */
 static void tally(struct pleat_core *core, uint32_t component, int sign)
 {
     const struct pleat_component *comp = component_at(core, component);
-    if (comp->kind != PLEAT_MALLEABLE || !is_running(comp) ||
-        pleat_view_is_young(&core->view, comp))
+    if (!is_running(comp) || pleat_view_is_young(&core->view, comp))
         return;
     struct pleat_site *site = site_at(core, comp->site);
     int32_t above = comp->target - pleat_accept_smallest(&core->view, comp);
@@ -221,12 +220,14 @@ static void tally(struct pleat_core *core, uint32_t component, int sign)
 
 void tally_out(struct pleat_core *core, uint32_t component)
 {
-    tally(core, component, -1);
+    if (component_at(core, component)->kind == PLEAT_MALLEABLE)
+        tally(core, component, -1);
 }
 
 void tally_in(struct pleat_core *core, uint32_t component)
 {
-    tally(core, component, 1);
+    if (component_at(core, component)->kind == PLEAT_MALLEABLE)
+        tally(core, component, 1);
 }
 
 /* Start times never go back, so appending keeps the list sorted by start. */

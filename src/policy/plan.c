@@ -95,24 +95,6 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
     return (usable < limit ? usable : limit) + earmarked;
 }
 
-struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uint16_t kind, uint32_t component)
-{
-    if (pleat_array_reserve(&plan->decisions, 1)) {
-        plan->failed = 1;
-        return NULL;
-    }
-    struct pleat_event *fresh = &plan->decisions.items[plan->decisions.count++];
-    memset(fresh, 0, sizeof(*fresh)); /* all of it: decisions are compared byte by byte */
-    fresh->time_us = plan->view->now_us;
-    fresh->kind = kind;
-    fresh->component = component;
-    if (component != PLEAT_NONE) {
-        plan->stamp[component] = plan->pass;
-        plan->decided[component] = (uint32_t)plan->decisions.count - 1;
-    }
-    return fresh;
-}
-
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component)
 {
     return pleat_plan_find(plan, component) != NULL;

@@ -2,6 +2,8 @@
 #ifndef PLEAT_POLICY_PLAN_DECISIONS_H
 #define PLEAT_POLICY_PLAN_DECISIONS_H
 
+#include <string.h>
+
 #include "policy/plan.h"
 
 /* The decision that this plan has for a component, or NULL. */
@@ -14,7 +16,24 @@ static inline struct pleat_event *pleat_plan_find(const struct pleat_plan *plan,
 /* Appends a decision of which only time, kind and component are set, as the component's own; with
  * PLEAT_NONE it is nobody's, and pleat_plan_find does not find it. NULL: out of memory, the plan
  * has failed. Valid until the next one is appended. */
-struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uint16_t kind, uint32_t component);
+static inline struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uint16_t kind,
+                                                    uint32_t component)
+{
+    if (pleat_array_reserve(&plan->decisions, 1)) {
+        plan->failed = 1;
+        return NULL;
+    }
+    struct pleat_event *fresh = &plan->decisions.items[plan->decisions.count++];
+    memset(fresh, 0, sizeof(*fresh)); /* all of it: decisions are compared byte by byte */
+    fresh->time_us = plan->view->now_us;
+    fresh->kind = kind;
+    fresh->component = component;
+    if (component != PLEAT_NONE) {
+        plan->stamp[component] = plan->pass;
+        plan->decided[component] = (uint32_t)plan->decisions.count - 1;
+    }
+    return fresh;
+}
 
 /* Is this the try after which a waiting component is given up? Then no room need be made for it. */
 bool pleat_plan_is_given_up(const struct pleat_plan *plan, uint32_t waiter);

@@ -413,6 +413,8 @@ static inline bool pleat_accept_takes_any(const struct pleat_component *componen
 {
     return component->sizes_kind == PLEAT_SIZES_ANY && !pleat_view_folds(component);
 }
+/* No maximum is above PLEAT_SIZE_MAX and no minimum below 0: the core refuses such limits. So sizes
+ * between them need not be compared with these. */
 /* The smallest size at which a component can start: at least 1. 0: none. */
 static inline int32_t pleat_accept_start(const struct pleat_view *view,
                                          const struct pleat_component *component)
@@ -420,7 +422,7 @@ static inline int32_t pleat_accept_start(const struct pleat_view *view,
     if (!pleat_accept_takes_any(component))
         return pleat_accept_chosen_start(view, component);
     int32_t least = component->minimum > 1 ? component->minimum : 1;
-    return least <= component->maximum && least <= PLEAT_SIZE_MAX ? least : 0;
+    return least <= component->maximum ? least : 0;
 }
 /* The largest size, at most `available`, at which a component can start; 0: none. */
 static inline int32_t pleat_accept_start_floor(const struct pleat_view *view,
@@ -429,8 +431,7 @@ static inline int32_t pleat_accept_start_floor(const struct pleat_view *view,
 {
     if (!pleat_accept_takes_any(component))
         return pleat_accept_chosen_start_floor(view, component, available);
-    int32_t most = available < component->maximum ? available : component->maximum;
-    int32_t size = most < 0 ? 0 : most < PLEAT_SIZE_MAX ? most : PLEAT_SIZE_MAX;
+    int32_t size = available < component->maximum ? available : component->maximum;
     return size >= component->minimum ? size : 0;
 }
 /* The smallest size above `size` to which a component could be grown; 0: there is none. */
