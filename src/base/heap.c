@@ -108,12 +108,17 @@ void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us)
     settle(heap, position, entry);
 }
 
+static void free_handle(struct pleat_heap *heap, uint32_t handle)
+{
+    heap->where[handle] = heap->free_handle;
+    heap->free_handle = handle;
+}
+
 void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
 {
     size_t position = heap->where[handle];
     assert(position < heap->count && heap->entries[position].handle == handle);
-    heap->where[handle] = heap->free_handle;
-    heap->free_handle = handle;
+    free_handle(heap, handle);
     size_t last = --heap->count;
     if (position == last)
         return;
@@ -129,6 +134,9 @@ struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap)
 {
     assert(heap->count > 0);
     struct pleat_heap_entry first = heap->entries[0];
-    pleat_heap_remove(heap, first.handle);
+    free_handle(heap, first.handle);
+    size_t last = --heap->count;
+    if (last > 0)
+        sift_down(heap, 0, heap->entries[last]);
     return first;
 }

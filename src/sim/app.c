@@ -52,25 +52,43 @@ static const struct pleat_phase *next_phase(const struct sim *sim, const struct 
                : NULL;
 }
 
-/* Sets the one timer of a running application to what comes first: its end, its next phase, its
- * next report of what an iteration takes, the next step of its objects, or being killed. */
-static int schedule(struct sim *sim, uint32_t component)
+static bool computes(const struct app *app)
+{
+    return app->stage == APP_COMPUTING && app->size > 0;
+}
+
+/* Finds the end of an application that is not plain. Returns when its next phase or the next step
+ * of its objects comes; PLEAT_NEVER. */
+static __attribute__((cold)) int64_t next_step(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
-    int64_t at = app->kill_us;
     app->end_us = PLEAT_NEVER;
     if (app->model->gives_back) {
         app->end_us = work_next(sim, app);
     } else if (app->model->component > 0) {
         app->end_us = work_end(sim, app);
     } else if (app->model->objects > 0) {
-        int64_t next = objects_next(sim, component);
-        at = next < at ? next : at;
-    } else if (app->stage == APP_COMPUTING && app->size > 0) {
-        app->end_us = app_time_of(app, 0);
+        return objects_next(sim, component);
+    } else if (computes(app)) {
         const struct pleat_phase *phase = next_phase(sim, app);
-        if (phase && app_time_of(app, 1 - phase->at) < at)
-            at = app_time_of(app, 1 - phase->at);
+        app->end_us = app_time_of(app, 0);
+        if (phase)
+            return app_time_of(app, 1 - phase->at);
+    }
+    return PLEAT_NEVER;
+}
+
+/* Sets the one timer of a running application to what comes first: its end, its next phase, its
+ * next report of what an iteration takes, the next step of its objects, or being killed. */
+static int schedule(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    int64_t at = app->kill_us;
+    if (app->plain) {
+        app->end_us = computes(app) ? app_time_of(app, 0) : PLEAT_NEVER;
+    } else {
+        int64_t next = next_step(sim, component);
+        at = next < at ? next : at;
     }
     if (app->end_us < at)
         at = app->end_us;
@@ -89,7 +107,8 @@ static int schedule(struct sim *sim, uint32_t component)
 
 /* Sets the limits of the phase that begins. The core refuses a minimum above the present size: then
  * the old minimum holds until the application has grown to the new one. */
-static int enter_phase(struct sim *sim, uint32_t component, const struct pleat_phase *phase)
+static __attribute__((cold)) int enter_phase(struct sim *sim, uint32_t component,
+                                             const struct pleat_phase *phase)
 {
     struct app *app = &sim->apps.items[component];
     int32_t minimum = sim->view->components[component].minimum;
@@ -179,9 +198,10 @@ static int begin(struct sim *sim, uint32_t component)
     app->stood_us = 0;
     app->timed_us = app_first_timing(sim, app);
     app->owed = 0;
-    int rc = app->model->component > 0 ? work_begin(sim, app)
-             : app->model->objects > 0 ? objects_begin(sim, component)
-                                       : 0;
+    int rc = app->plain                  ? 0
+             : app->model->component > 0 ? work_begin(sim, app)
+             : app->model->objects > 0   ? objects_begin(sim, component)
+                                         : 0;
     if (!rc)
         rc = changed(sim, app, 0, app->size, 0);
     return rc ? rc : schedule(sim, component);
@@ -248,7 +268,7 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
         if (sim->now_us > sim->totals->end_us)
             sim->totals->end_us = sim->now_us;
         rc = changed(sim, app, app->size, 0, 0);
-        if (!rc && app->model->objects > 0)
+        if (!rc && !app->plain && app->model->objects > 0)
             rc = objects_end(sim, component, signal == 0);
     }
     if (rc)
@@ -269,7 +289,7 @@ int app_kill(struct sim *sim, uint32_t component, uint64_t run)
 }
 
 /* Some components of an application that gives back are done, or all of its work is. */
-static int pieces_end(struct sim *sim, uint32_t component)
+static __attribute__((cold)) int pieces_end(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     app->owed += work_ended(sim, app) * app->model->component;
@@ -286,7 +306,7 @@ int app_milestone(struct sim *sim, uint32_t component)
     struct app *app = &sim->apps.items[component];
     if (app->stage == APP_STARTING)
         return started(sim, component);
-    if (app->model->objects > 0 && sim->now_us < app->kill_us) {
+    if (!app->plain && app->model->objects > 0 && sim->now_us < app->kill_us) {
         bool done = false;
         int rc = objects_milestone(sim, component, &done);
         if (rc)
@@ -294,7 +314,8 @@ int app_milestone(struct sim *sim, uint32_t component)
         return done ? end(sim, component, 0) : schedule(sim, component);
     }
     if (sim->now_us >= app->end_us)
-        return app->model->gives_back ? pieces_end(sim, component) : end(sim, component, 0);
+        return !app->plain && app->model->gives_back ? pieces_end(sim, component)
+                                                     : end(sim, component, 0);
     if (sim->now_us >= app->kill_us) {
         app->killed = true;
         return end(sim, component, 9);

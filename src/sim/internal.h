@@ -42,6 +42,20 @@ enum app_stage {
 };
 
 struct app {
+    /* what its submission sets stands together: until it starts, no more of the record is used */
+    size_t job;
+    const struct pleat_workload_job *wish;
+    const struct pleat_app *model;
+    uint32_t timer, adapt_timer, files_timer; /* PLEAT_HEAP_NONE */
+    uint32_t sibling; /* the next component of its job, in a ring; PLEAT_NONE */
+    uint32_t wave;    /* component-and-work: the newest wave; PLEAT_NONE */
+    uint32_t phase;   /* the next phase; 0 is the application's first */
+    uint8_t stage;
+    bool plain; /* all of its work ends at one time: no phases, pieces of work or objects */
+    bool mandatory, killed;
+    bool started; /* at least once */
+    bool resized; /* in this run */
+
     uint64_t run;    /* the core's number of this start */
     uint64_t resize; /* told, not yet applied; 0: none */
     double left;     /* the share of the work that was left at since_us; 1 at the start */
@@ -57,25 +71,13 @@ struct app {
      * wants to know */
     int64_t timed_us;
     int64_t stood_us; /* standing still for the change to this size; 0: the run began at it */
-    const struct pleat_workload_job *wish;
-    const struct pleat_app *model;
-    size_t job;
     int32_t size, target, offered;
     int32_t processes; /* of a folding application, in this run */
     uint32_t site;
-    uint32_t timer, adapt_timer; /* PLEAT_HEAP_NONE */
-    uint32_t phase;              /* the next phase; 0 is the application's first */
-    int32_t wanted_minimum;      /* refused until the size has reached it; 0: none */
-    uint32_t wave;               /* component-and-work: the newest wave; PLEAT_NONE */
-    int32_t completed;           /* pieces of work done by components that are gone */
-    uint32_t sibling;            /* the next component of its job, in a ring; PLEAT_NONE */
-    uint64_t staging_number;     /* the id of the effect STAGE under way */
-    uint32_t files_timer;        /* PLEAT_HEAP_NONE */
-    int32_t owed;                /* processors to be given back once a resize is over */
-    uint8_t stage;
-    bool mandatory, killed;
-    bool started; /* at least once */
-    bool resized; /* in this run */
+    int32_t wanted_minimum;  /* refused until the size has reached it; 0: none */
+    int32_t completed;       /* pieces of work done by components that are gone */
+    int32_t owed;            /* processors to be given back once a resize is over */
+    uint64_t staging_number; /* the id of the effect STAGE under way */
 };
 
 PLEAT_ARRAY(apps, struct app);
@@ -224,9 +226,9 @@ int configure(struct sim *sim);
 int feedback_create(struct sim *sim);
 void feedback_destroy(struct sim *sim);
 /* A job is over, whatever its fate: starts the timers of the jobs that follow it. */
-int feedback_over(struct sim *sim, size_t index);
+PLEAT_COLD int feedback_over(struct sim *sim, size_t index);
 /* The timer of a following job has run out: it is to be submitted at this instant. */
-int feedback_due(struct sim *sim, uint32_t index);
+PLEAT_COLD int feedback_due(struct sim *sim, uint32_t index);
 
 /* ---- sizes.c ---- */
 /* Tells the core the lists that jobs refer to. */
@@ -249,18 +251,18 @@ int app_reschedule(struct sim *sim, uint32_t component);
 int64_t app_time_of(const struct app *app, double left);
 int64_t app_first_timing(const struct sim *sim, const struct app *app);
 /* Reports what an iteration takes at the present size. */
-int app_tell_timing(struct sim *sim, uint32_t component);
+PLEAT_COLD int app_tell_timing(struct sim *sim, uint32_t component);
 
 /* ---- work.c: component-and-work applications ---- */
-int work_begin(struct sim *sim, struct app *app);
-int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to);
+PLEAT_COLD int work_begin(struct sim *sim, struct app *app);
+PLEAT_COLD int work_resize(struct sim *sim, struct app *app, int32_t from, int32_t to);
 /* The next moment at which a component of an application that gives processors back ends its piece;
  * PLEAT_NEVER. */
-int64_t work_next(const struct sim *sim, const struct app *app);
+PLEAT_COLD int64_t work_next(const struct sim *sim, const struct app *app);
 /* Removes the components that have ended by now; returns how many. */
-int32_t work_ended(struct sim *sim, struct app *app);
+PLEAT_COLD int32_t work_ended(struct sim *sim, struct app *app);
 /* When the last of an application's work will be done at the present size. */
-int64_t work_end(const struct sim *sim, const struct app *app);
+PLEAT_COLD int64_t work_end(const struct sim *sim, const struct app *app);
 void work_finish(struct sim *sim, struct app *app);
 
 /* ---- objects.c: applications that ask for processes ---- */
@@ -268,15 +270,15 @@ int objects_create(struct sim *sim);
 void objects_destroy(struct sim *sim);
 /* Tells the core what earlier runs of an application asked for; after the submission of this one.
  */
-int objects_submitted(struct sim *sim, uint32_t component);
-int objects_begin(struct sim *sim, uint32_t component);
+PLEAT_COLD int objects_submitted(struct sim *sim, uint32_t component);
+PLEAT_COLD int objects_begin(struct sim *sim, uint32_t component);
 /* The end of the next iteration at which something may happen. */
-int64_t objects_next(struct sim *sim, uint32_t component);
+PLEAT_COLD int64_t objects_next(struct sim *sim, uint32_t component);
 /* At the end of such an iteration: the application asks for processes, and tells how far it is.
  * *done: its work is done. */
-int objects_milestone(struct sim *sim, uint32_t component, bool *done);
+PLEAT_COLD int objects_milestone(struct sim *sim, uint32_t component, bool *done);
 /* The run of an application ends, by itself or not. */
-int objects_end(struct sim *sim, uint32_t component, bool done);
+PLEAT_COLD int objects_end(struct sim *sim, uint32_t component, bool done);
 
 /* ---- site_state.c ---- */
 /* Tells the core what the capacity of a site is. */
@@ -311,10 +313,10 @@ int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t e
 int load_begin(struct sim *sim, uint32_t index);
 void load_end(struct site *site);
 /* Local users take what is free, before the policies see it. */
-int load_serve(struct sim *sim);
+PLEAT_COLD int load_serve(struct sim *sim);
 int load_trace_point(struct sim *sim, uint32_t index);
-int load_comes(struct sim *sim, uint32_t index);
-int load_goes(struct sim *sim, uint32_t index, int32_t size);
+PLEAT_COLD int load_comes(struct sim *sim, uint32_t index);
+PLEAT_COLD int load_goes(struct sim *sim, uint32_t index, int32_t size);
 /* Local users lose their slots from `first` to before `end`. Their slots are behind the `held`
  * slots of Pleat's claims. */
 void load_strike(struct site *site, int64_t held, int64_t first, int64_t end);

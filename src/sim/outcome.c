@@ -10,7 +10,7 @@ int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int32_t max
     return try_input(sim, &event);
 }
 
-static int rewind_phases(struct sim *sim, uint32_t component)
+static __attribute__((cold)) int rewind_phases(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     app->phase = 0;
@@ -56,14 +56,21 @@ static int conclude_one(struct sim *sim, uint32_t component)
     return 0;
 }
 
-int conclude(struct sim *sim, uint32_t component)
+/* conclude() for all components of a job, which end together. */
+static __attribute__((cold)) int conclude_all(struct sim *sim, uint32_t component)
 {
-    uint32_t next = sim->apps.items[component].sibling;
-    int rc = conclude_one(sim, component);
-    while (!rc && next != PLEAT_NONE && next != component) { /* components of a job end together */
-        uint32_t at = next;
+    uint32_t next, at = component;
+    int rc;
+    do { /* the record of a component that has ended is the next one's to use */
         next = sim->apps.items[at].sibling;
         rc = conclude_one(sim, at);
-    }
+        at = next;
+    } while (!rc && next != component);
     return rc;
+}
+
+int conclude(struct sim *sim, uint32_t component)
+{
+    bool alone = sim->apps.items[component].sibling == PLEAT_NONE;
+    return alone ? conclude_one(sim, component) : conclude_all(sim, component);
 }

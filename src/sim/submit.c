@@ -26,7 +26,10 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     assert(app->stage == APP_GONE);
     app->job = job;
     app->wish = &sim->workload->jobs.items[job];
-    app->model = &sim->workload->apps.items[app->wish->app];
+    const struct pleat_app *model = &sim->workload->apps.items[app->wish->app];
+    app->model = model;
+    app->plain = model->phase_count == 0 && model->component == 0 && model->objects == 0 &&
+                 !model->gives_back;
     app->timer = app->adapt_timer = app->files_timer = PLEAT_HEAP_NONE;
     app->sibling = PLEAT_NONE;
     app->wave = PLEAT_NONE;
@@ -150,12 +153,12 @@ static int submit(struct sim *sim, size_t index, size_t first)
     rc = make_app(sim, component, index);
     if (!rc && (event.flags & PLEAT_COMPONENT_EVOLVES))
         rc = objects_submitted(sim, component);
-    if (!rc && (index > first || (job->part & PLEAT_PART_FOLLOWS)))
+    bool is_one_of_several = index > first || (job->part & PLEAT_PART_FOLLOWS);
+    if (!rc && is_one_of_several)
         tie(sim, component);
     if (!rc && sim->workload->apps.items[job->app].input_count > 0)
         rc = add_files(sim, job, component);
-    if (!rc && index == first && (job->part & PLEAT_PART_FOLLOWS) == 0 &&
-        (job->deadline_us > 0 || job->begin_us > 0))
+    if (!rc && !is_one_of_several && (job->deadline_us > 0 || job->begin_us > 0))
         rc = add_wishes(sim, job, component);
     return rc;
 }
