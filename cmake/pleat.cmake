@@ -28,8 +28,8 @@ endfunction()
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT PLEAT_SANITIZE)
   set(PLEAT_TUNED ON)
   set(PLEAT_TUNING -fno-tree-vectorize -finline-limit=1000 --param=inline-unit-growth=300)
-  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64") # records are too small for rep stos
-    list(APPEND PLEAT_TUNING -mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64") # records are too small for rep stos, or a call
+    list(APPEND PLEAT_TUNING -mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign)
   endif()
   set(PLEAT_TUNING "$<$<NOT:$<CONFIG:Debug>>:${PLEAT_TUNING}>")
   # only where it is not wanted: after -fno-lto, gcc takes no -flto=auto back
