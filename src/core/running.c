@@ -25,7 +25,10 @@ static inline __attribute__((always_inline)) void begin_running(struct pleat_cor
     comp->relaunches = 0;
     comp->signalled = PLEAT_SIGNALLED_NOT;
     comp->young = is_to_be_young(core, comp);
-    running_arm(core, component);
+    if (comp->limit_us > 0 || core->view.lifetimes)
+        running_arm(core, component);
+    else
+        disarm(core, &comp->deadline);
     comp->processors = comp->target;
     if (!pleat_view_folds(comp))
         comp->processes = comp->target;

@@ -150,14 +150,15 @@ static __attribute__((cold)) int unsettled(struct sim *sim)
         pleat_core_policy(sim->core, PLEAT_MALLEABILITY)->name);
 }
 
+/* Makes passes until none is wanted; one is. */
 static int settle(struct sim *sim)
 {
-    int rc = sim->crowded ? load_serve(sim) : 0;
-    while (!rc && pleat_core_wants_pass(sim->core)) {
+    int rc;
+    do {
         rc = sim->passes_left-- > 0 ? pass(sim) : unsettled(sim);
         if (!rc && sim->crowded)
             rc = load_serve(sim);
-    }
+    } while (!rc && pleat_core_wants_pass(sim->core));
     return rc;
 }
 
@@ -210,7 +211,9 @@ static int instant(struct sim *sim)
         rc = pass_time(sim);
     if (!rc)
         rc = submit_all(sim);
-    return rc || !(sim->crowded || pleat_core_wants_pass(sim->core)) ? rc : settle(sim);
+    if (!rc && sim->crowded)
+        rc = load_serve(sim);
+    return rc || !pleat_core_wants_pass(sim->core) ? rc : settle(sim);
 }
 
 static int64_t next_instant(const struct sim *sim)
