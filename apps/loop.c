@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -27,6 +28,10 @@ static const char usage[] =
     "  --loose          no barrier: ranks run at their own speed\n"
     "  --announce       ask before each adaptation point whether a resize comes there, and check "
     "it\n"
+    "  --ask FILE       does what FILE says each time that its number is another one: \"1 ask 2\"\n"
+    "                   asks for two more ranks, \"2 must 2\" cannot go on without them, \"3 back "
+    "1\"\n"
+    "                   gives one back; and prints the answers\n"
     "  --limit FILE     at most as many ranks as the number in FILE, where there is such a file\n"
     "  --sizes LEAST:MOST:SIZES   the numbers of ranks that it can use, for example 2:5: or "
     "1:0:powers\n"
@@ -45,7 +50,7 @@ static const char usage[] =
 struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
-    const char *accept, *pauses, *until, *limit, *sizes;
+    const char *accept, *pauses, *until, *limit, *sizes, *ask;
     int even, loose, announce, greedy, die_joining, mismatch;
 };
 
@@ -59,6 +64,7 @@ enum {
     PAUSES,
     ACCEPT,
     UNTIL,
+    ASK,
     LIMIT,
     SIZES,
     DIE_AT,
@@ -88,6 +94,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"announce", 0, &o->announce, 1},
                                    {"accept", 1, NULL, ACCEPT},
                                    {"until", 1, NULL, UNTIL},
+                                   {"ask", 1, NULL, ASK},
                                    {"limit", 1, NULL, LIMIT},
                                    {"sizes", 1, NULL, SIZES},
                                    {"greedy", 0, &o->greedy, 1},
@@ -120,6 +127,8 @@ static void read_options(int argc, char **argv, struct options *o)
             o->until = optarg;
         else if (c == LIMIT)
             o->limit = optarg;
+        else if (c == ASK)
+            o->ask = optarg;
         else if (c == SIZES)
             o->sizes = optarg;
         else if (c == DIE_AT)
@@ -247,6 +256,47 @@ static void say_limit(struct pleat_session *session, const struct options *o)
     fclose(file);
 }
 
+/* Prints what has become of what was asked for, where that has changed. */
+static void tell_answer(const struct pleat_session *session, long long number)
+{
+    static const char *const words[] = {"nothing", "pending", "granted", "refused"};
+    static int before;
+    static long long of;
+    struct pleat_error why;
+    int asked = pleat_session_asked(session, &why);
+    if (asked == before && number == of)
+        return;
+    before = asked;
+    of = number;
+    if (asked > PLEAT_ASKED_PENDING)
+        printf("ANSWER %lld %s on %d: %s\n", number, words[asked], pleat_session_size(session),
+               why.text);
+    fflush(stdout);
+}
+
+/* Rank 0 asks for what the file of --ask says, once. *number: of the last line that was done. */
+static void ask(struct pleat_session *session, const struct options *o, long long *number)
+{
+    struct pleat_error err;
+    char word[8] = "";
+    long long next = 0;
+    int count = 0, result = 0;
+    FILE *file = o->ask && pleat_session_rank(session) == 0 ? fopen(o->ask, "r") : NULL;
+    if (!file)
+        return;
+    if (fscanf(file, "%lld %7s %d", &next, word, &count) == 3 && next != *number) {
+        *number = next;
+        if (!strcmp(word, "back"))
+            result = pleat_session_give_back(session, count, &err);
+        else
+            result = pleat_session_ask(session, count, !strcmp(word, "must"), &err);
+    }
+    fclose(file);
+    if (result)
+        app_give_up("cannot ask", &err);
+    tell_answer(session, *number);
+}
+
 static int is_even(int ranks, void *arg)
 {
     (void)arg;
@@ -276,7 +326,7 @@ int main(int argc, char **argv)
     struct pleat_rows *rows;
     struct pleat_error err;
     MPI_Comm parent;
-    long long counters[3] = {0}; /* iterations, resizes, wrong words */
+    long long counters[4] = {0}; /* iterations, resizes, wrong words, what it asked for */
 
     read_options(argc, argv, &o);
     MPI_Init(&argc, &argv);
@@ -314,6 +364,7 @@ int main(int argc, char **argv)
         app_pause(pause_of(&o, pleat_session_size(session)));
         misbehave(session, &o, counters[0]);
         say_limit(session, &o);
+        ask(session, &o, &counters[3]);
         if (!o.loose)
             MPI_Barrier(pleat_session_comm(session));
         counters[0]++;

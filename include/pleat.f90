@@ -17,6 +17,8 @@ module pleat
   private
 
   integer(c_int), parameter, public :: PLEAT_STARTED = 1, PLEAT_JOINED = 2
+  integer(c_int), parameter, public :: PLEAT_ASKED_NOTHING = 0, PLEAT_ASKED_PENDING = 1, PLEAT_ASKED_GRANTED = 2, &
+    PLEAT_ASKED_REFUSED = 3
   integer(c_int), parameter, public :: PLEAT_SAME = 0, PLEAT_GREW = 1, PLEAT_SHRANK = 2, PLEAT_LEAVE = 3
   integer(c_int), parameter, public :: PLEAT_COLLAPSED = 0, PLEAT_BLOCK = 1, PLEAT_BLOCK_CYCLIC = 2
   integer(c_int), parameter, public :: PLEAT_E_INVALID = -1, PLEAT_E_NOMEM = -2, PLEAT_E_SYSTEM = -3, &
@@ -133,6 +135,23 @@ module pleat
       type(pleat_session), value :: session
       integer(c_int), value :: most
       type(pleat_error), intent(inout) :: err
+    end function
+    integer(c_int) function pleat_session_ask(session, more, mandatory, err) bind(c, name='pleat_session_ask')
+      import
+      type(pleat_session), value :: session
+      integer(c_int), value :: more, mandatory
+      type(pleat_error), intent(inout) :: err
+    end function
+    integer(c_int) function pleat_session_give_back(session, fewer, err) bind(c, name='pleat_session_give_back')
+      import
+      type(pleat_session), value :: session
+      integer(c_int), value :: fewer
+      type(pleat_error), intent(inout) :: err
+    end function
+    integer(c_int) function pleat_session_asked(session, why) bind(c, name='pleat_session_asked')
+      import
+      type(pleat_session), value :: session
+      type(pleat_error), intent(inout) :: why
     end function
     integer(c_int) function pleat_session_limits_if(session, accepts, arg, err) bind(c, &
       name='pleat_session_limits_if')
@@ -395,7 +414,8 @@ module pleat
   end interface
 
   public :: pleat_session_begin, pleat_session_adapt, pleat_session_announce, pleat_session_pending, &
-    pleat_session_limit, pleat_session_limits_if, pleat_session_finish, pleat_session_comm, pleat_session_rank, &
+    pleat_session_limit, pleat_session_ask, pleat_session_give_back, pleat_session_asked, &
+    pleat_session_limits_if, pleat_session_finish, pleat_session_comm, pleat_session_rank, &
     pleat_session_size, pleat_session_joined, pleat_session_resumed, pleat_session_malleable, &
     pleat_session_on_offer, pleat_rows_data, pleat_rows_first, pleat_rows_count, pleat_array_shape_of, &
     pleat_session_on_grid, pleat_array_data, pleat_array_count, pleat_array_extent, pleat_array_global, &

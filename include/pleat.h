@@ -141,6 +141,37 @@ typedef int (*pleat_size_test)(int ranks, void *arg);
 int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accepts, void *arg,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Asks for `more` ranks than there are now; 0: what was asked for before is not wanted any more. By
+ * all ranks or by rank 0 alone, after begin; rank 0's call counts; no communication, nothing waits.
+ * What it asks for is a number of ranks in all, so a resize that comes in between is counted. One
+ * ask at a time: the next one, also by pleat_session_give_back, takes its place. mandatory: 0, and
+ * the answer comes soon, yes as far as there are idle processors, or no; not 0: the program cannot
+ * go on without them, and the ask stays until all of them are there. The growth happens at an
+ * adaptation point, as any other; a program that waits for it goes on passing them.
+ * PLEAT_E_INVALID: below 0, or too many; PLEAT_E_STATE: before begin. */
+int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Gives back `fewer` of the ranks that there are now. The ranks leave at an adaptation point, and
+ * never below the job's minimum. From then on nobody grows the program, but for its user, until it
+ * asks for more; pleat_session_ask with 0 lets it be grown again. For the rest it is as
+ * pleat_session_ask. PLEAT_E_INVALID: not from 1 to all but one. */
+int pleat_session_give_back(struct pleat_session *session, int fewer,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* What has become of what the program asked for. */
+enum pleat_asked {
+    PLEAT_ASKED_NOTHING = 0, /* nothing is wanted; and always on ranks other than 0 */
+    PLEAT_ASKED_PENDING = 1, /* it is not decided, or not done yet */
+    PLEAT_ASKED_GRANTED = 2, /* it is done; with a text in *why: a part of it */
+    PLEAT_ASKED_REFUSED = 3  /* *why says why */
+};
+
+/* Returns an enum pleat_asked, on rank 0. No communication. *why, which may be NULL, is emptied
+ * where there is nothing to say. A program that was started again, at another size or from a
+ * checkpoint, gets what has become of what it asked for before. */
+int pleat_session_asked(const struct pleat_session *session, struct pleat_error *why);
+
 /* Ends the session and frees its rows, so the local data are gone. Collective over the current
  * ranks; a rank that was told to leave calls it on its own. MPI_Finalize comes after it. Accepts
  * NULL. */

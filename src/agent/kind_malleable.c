@@ -142,8 +142,10 @@ static uint32_t ranks(const struct pleat_run *run, int32_t *pids, uint32_t room)
 
 static void report(const struct pleat_run *run)
 {
-    if (run->malleable)
-        pleat_malleable_tell_limit(run->malleable);
+    if (!run->malleable)
+        return;
+    pleat_malleable_tell_limit(run->malleable);
+    pleat_malleable_tell_ask(run->malleable);
 }
 
 static int describe(const struct pleat_run *run, json_t *text)

@@ -15,6 +15,65 @@
 #include "model/sizes.h"
 #include "shm/mailbox-rank.h"
 
+/* ---- what it asks for ---- */
+
+void pleat_malleable_tell_ask(const struct pleat_malleable *malleable)
+{
+    const struct pleat_run *run = malleable->run;
+    const struct pleat_mailbox_ask *ask = &malleable->ask;
+    if (ask->number)
+        pleat_agent_notify(run->agent, "asked",
+                           json_pack("{s:I, s:I, s:I, s:b}", "run", (json_int_t)run->id, "number",
+                                     (json_int_t)ask->number, "processors",
+                                     (json_int_t)pleat_run_processors(run, ask->wanted),
+                                     "mandatory", ask->mandatory));
+}
+
+void pleat_malleable_ask(struct pleat_malleable *malleable, const struct pleat_mailbox_ask *ask)
+{
+    if (ask->number == malleable->ask.number)
+        return;
+    malleable->ask = *ask;
+    if (ask->wanted > PLEAT_SIZE_MAX) /* the application may have written any number */
+        malleable->ask.wanted = PLEAT_SIZE_MAX;
+    malleable->ask_answered = false;
+    pleat_malleable_tell_ask(malleable);
+}
+
+static void answer_again(const struct pleat_malleable *malleable)
+{
+    if (malleable->mailbox && malleable->ask_answered)
+        pleat_mailbox_answer_ask(malleable->mailbox, malleable->ask.number, malleable->ask_granted,
+                                 malleable->ask_reason);
+}
+
+void pleat_malleable_answer(struct pleat_malleable *malleable, uint32_t number, bool granted,
+                            const char *reason)
+{
+    if (number != malleable->ask.number || malleable->ask_answered)
+        return;
+    malleable->ask_answered = true;
+    malleable->ask_granted = granted;
+    snprintf(malleable->ask_reason, sizeof(malleable->ask_reason), "%s", reason);
+    answer_again(malleable);
+}
+
+/* Another mailbox: what the ranks of the last one asked for holds. */
+static void carry_ask(struct pleat_malleable *malleable)
+{
+    pleat_mailbox_carry_ask(malleable->mailbox, &malleable->ask);
+    answer_again(malleable);
+}
+
+/* The program has ended, and others may follow in its run: what it asked for is not wanted any
+ * more. */
+static void withdraw_ask(struct pleat_malleable *malleable)
+{
+    struct pleat_mailbox_ask none = {.number = malleable->ask.number + 1};
+    if (malleable->ask.wanted)
+        pleat_malleable_ask(malleable, &none);
+}
+
 /* ---- life ---- */
 
 void pleat_malleable_path(const struct pleat_malleable *malleable, bool doorbell, char *buffer,
@@ -67,6 +126,8 @@ int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = false;
     if (!result)
+        carry_ask(malleable);
+    if (!result)
         result = pleat_state_store_init(&malleable->state, err);
     if (result)
         close_mailbox(malleable);
@@ -80,6 +141,8 @@ void pleat_malleable_shut(struct pleat_malleable *malleable)
     if (!malleable->stopped)
         pleat_malleable_limit(malleable,
                               &none); /* the limits were those of the program that ended */
+    if (!malleable->stopped)
+        withdraw_ask(malleable);
     pleat_leavers_drop(malleable->leaving);
     malleable->leaving = NULL;
     close_mailbox(malleable);
@@ -187,6 +250,8 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
         pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = false;
+    if (!result)
+        carry_ask(malleable);
     if (!result && malleable->unbegun)
         pleat_mailbox_resume(malleable->mailbox, header.generation);
     return result;
@@ -202,6 +267,7 @@ void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_m
     malleable->told_anything = false;
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = false;
+    carry_ask(malleable);
 }
 
 void pleat_malleable_pause(struct pleat_malleable *malleable)

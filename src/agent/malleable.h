@@ -40,7 +40,10 @@ struct pleat_malleable {
     uint32_t warm_failures, cold;
     struct pleat_mailbox_limits limits; /* which numbers of ranks it can use, as was told */
     uint32_t limits_seen;               /* of this mailbox: status.limits then */
-    bool unable;                        /* it was told that the program cannot begin */
+    struct pleat_mailbox_ask ask; /* what it asks for, as was told; kept from mailbox to mailbox */
+    bool ask_answered, ask_granted; /* with the answer, once there is one */
+    char ask_reason[PLEAT_MAILBOX_REASON];
+    bool unable;  /* it was told that the program cannot begin */
     bool fitted;  /* the ranks for which it had no use when it began are dealt with */
     bool unbegun; /* its ranks were started from a state, and have not said yet that they go on */
 
@@ -106,6 +109,14 @@ uint32_t pleat_malleable_processes(const struct pleat_malleable *malleable);
 /* Tells which numbers of ranks the application can use, where that has changed. */
 void pleat_malleable_limit(struct pleat_malleable *malleable,
                            const struct pleat_mailbox_limits *limits);
+/* Tells what the application asks for, where that is news. */
+void pleat_malleable_ask(struct pleat_malleable *malleable, const struct pleat_mailbox_ask *ask);
+/* Tells that again, if it has asked for anything in this run. */
+void pleat_malleable_tell_ask(const struct pleat_malleable *malleable);
+/* The answer to what it asked for under that number; nothing, if it asks for something else by now.
+ */
+void pleat_malleable_answer(struct pleat_malleable *malleable, uint32_t number, bool granted,
+                            const char *reason);
 /* Tells these limits again. */
 void pleat_malleable_tell_limit(const struct pleat_malleable *malleable);
 /* Drops the outstanding request, and new processes that were started for it: no outcome of it is

@@ -9,6 +9,7 @@
 #include "agent/kind.h"
 #include "agent/life.h"
 #include "agent/limit_signal.h"
+#include "agent/malleable.h"
 #include "agent/owner.h"
 #include "agent/params.h"
 #include "agent/run.h"
@@ -96,6 +97,24 @@ static int do_withdraw_checkpoint(struct pleat_agent *agent, const json_t *param
     struct pleat_run *run = NULL;
     int result = get_run(agent, params, &run, err);
     return result ? result : run->kind->checkpoint(run, params, true, err);
+}
+
+static int do_answer(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                     struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int64_t number = 0;
+    bool granted = false;
+    const char *reason = json_string_value(json_object_get(params, "reason"));
+    int result = get_run(agent, params, &run, err);
+    if (!result)
+        result = pleat_get_int(params, "number", true, 1, UINT32_MAX, &number, err);
+    if (!result)
+        result = pleat_get_bool(params, "granted", true, &granted, err);
+    if (!result && run->malleable)
+        pleat_malleable_answer(run->malleable, (uint32_t)number, granted, reason ? reason : "");
+    return result;
 }
 
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -280,6 +299,7 @@ static const struct {
     {"ping", do_ping},
     {"checkpoint", do_checkpoint},
     {"withdraw_checkpoint", do_withdraw_checkpoint},
+    {"answer", do_answer},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

@@ -267,6 +267,13 @@ static void look_at_limits(struct pleat_malleable *malleable,
     pleat_malleable_limit(malleable, &limits);
 }
 
+static void look_at_ask(struct pleat_malleable *malleable)
+{
+    struct pleat_mailbox_ask ask;
+    pleat_mailbox_get_ask(malleable->mailbox, &ask);
+    pleat_malleable_ask(malleable, &ask);
+}
+
 void pleat_malleable_look(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status status;
@@ -276,10 +283,12 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     pleat_mailbox_status(malleable->mailbox, &status);
     if (status.begun)
         malleable->unbegun = false;
-    if (status.begun)
+    if (status.begun) {
         look_at_limits(malleable, &status);
-    else if (!malleable->unbegun)
+        look_at_ask(malleable);
+    } else if (!malleable->unbegun) {
         tell_unable(malleable);
+    }
     if (status.unkept && !malleable->unkept)
         tell_unkept(malleable);
     if (pleat_wish_look(malleable, &status))

@@ -98,6 +98,7 @@ struct pleat_session {
     struct pleat_own_limits limits;
     int surplus; /* ranks that left when it began: the job may still count their processors */
     bool announces;
+    bool asks; /* what it asked for last was not nothing */
     pleat_offer_callback on_offer;
     void *on_offer_arg;
     pleat_grid_callback on_grid;

@@ -247,7 +247,12 @@ static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
  * prepared processes, in the buffers of components that ask for processes. */
 static void decide(struct pleat_pass *pass)
 {
+    bool asked = pass->view->ask_count > 0;
+    if (asked)
+        pleat_pass_ask_mandatory(pass);
     pass->policies[PLEAT_APPROACH]->decide(pass);
+    for (uint32_t site = 0; asked && site < pass->view->site_count; site++)
+        pleat_pass_ask_voluntary(pass, site); /* where the approach has grown nobody */
     if (pass->view->reviews_first != PLEAT_NONE)
         pleat_pass_review(pass);
 }

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/asks.h"
 #include "core/buffer.h"
 #include "core/handlers.h"
 #include "core/resize.h"
@@ -126,6 +127,7 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     tally_out(core, event->component);
     component->cap = to < component->processors ? to : PLEAT_SIZE_MAX;
     tally_in(core, event->component);
+    ask_overruled(core, event->component);
     core->wants_pass = true;
     if (component->buffer != PLEAT_NONE)
         buffer_trim(core, event->component);

@@ -1,6 +1,7 @@
 /* Components that have ended for good, and how they are forgotten; and those that are, after an
  * end, as if they had not run. */
 #include "core/ended.h"
+#include "core/asks.h"
 #include "core/buffer.h"
 #include "core/claims.h"
 #include "core/depend.h"
@@ -104,6 +105,7 @@ void component_reset(struct pleat_core *core, uint32_t component)
     comp->start_us = comp->end_us = PLEAT_NEVER;
     comp->cap = PLEAT_SIZE_MAX;
     declared_forget(core, component);
+    ask_forget(core, component);
     comp->below = 0;
     comp->untold = 0;
     set_state(core, component, PLEAT_QUEUED);

@@ -67,6 +67,7 @@ static void limits_changed(struct pleat_core *core, uint32_t component)
         note->u.change.processes = comp->maximum;
     }
     resize_to_limits(core, component);
+    resize_as_asked(core, component);
     if (comp->buffer != PLEAT_NONE)
         buffer_trim(core, component);
     core->wants_pass = true;

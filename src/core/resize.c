@@ -2,6 +2,7 @@
  * step has a deadline, every end a name. Processors count as the job's until its processes on them
  * are gone. docs/architecture.md has the table of steps. */
 #include "core/resize.h"
+#include "core/asks.h"
 #include "core/buffer.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
@@ -137,6 +138,7 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
         .mandatory = mandatory,
         .by_user = by_user,
     };
+    ask_begun(core, component, target);
     tally_out(core, component);
     set_state(core, component, PLEAT_RESIZING);
     comp->resize = index;
@@ -228,8 +230,10 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     resize->waiter = core->free_resize;
     core->free_resize = index;
     core->wants_pass = true;
-    if (!ends_the_job(outcome))
+    if (!ends_the_job(outcome)) {
         resize_to_limits(core, component);
+        resize_as_asked(core, component);
+    }
 }
 
 void resize_to_limits(struct pleat_core *core, uint32_t component)
@@ -245,6 +249,17 @@ void resize_to_limits(struct pleat_core *core, uint32_t component)
     }
     if (comp->processors > largest && largest >= pleat_accept_smallest(&core->view, comp))
         resize_begin(core, component, largest, comp->processors - largest, true, true, PLEAT_NONE);
+}
+
+void resize_as_asked(struct pleat_core *core, uint32_t component)
+{
+    int32_t to = ask_review(core, component);
+    if (to == 0)
+        return;
+    int32_t count = component_at(core, component)->processors - to;
+    uint32_t index = resize_open(core, component, to, count, false, false, PLEAT_NONE);
+    if (index != PLEAT_NONE)
+        resize_accepted(core, index); /* it need not be asked whether it wants that */
 }
 
 uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)

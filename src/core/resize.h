@@ -36,6 +36,9 @@ void resize_vacated(struct pleat_core *core, uint32_t resize, enum pleat_outcome
 void component_sized(struct pleat_core *core, uint32_t component, int32_t processors);
 /* Ends the resize, whatever its step; the component's records are put right. */
 void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
+/* What its application asked for, if it is time: fewer processors are taken back, and what cannot
+ * be is refused. */
+void resize_as_asked(struct pleat_core *core, uint32_t component);
 /* If the component is larger than its maximum and free to change: shrink it. */
 void resize_to_limits(struct pleat_core *core, uint32_t component);
 

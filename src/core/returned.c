@@ -42,6 +42,7 @@ int on_returned(struct pleat_core *core, const struct pleat_event *event, struct
     }
     tally_in(core, component);
     component_sized(core, component, left);
+    resize_as_asked(core, component);
     core->wants_pass = true;
     return 0;
 }

@@ -115,6 +115,18 @@
     X(76, files_us)                                                                                \
     X(77, claimed_us)
 
+#define ASK_MEMBERS(X)                                                                             \
+    X(107, number)                                                                                 \
+    X(108, turn)                                                                                   \
+    X(109, wanted)                                                                                 \
+    X(110, from)                                                                                   \
+    X(111, state)                                                                                  \
+    X(112, reason)                                                                                 \
+    X(113, more)                                                                                   \
+    X(114, mandatory)                                                                              \
+    X(115, caps)                                                                                   \
+    X(116, spare)
+
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \
     X(2, background)                                                                               \
@@ -267,6 +279,7 @@
 #define OF_FOLDING(number, member) COLUMN(pleat_folding, number, member)
 #define OF_DECLARATION(number, member) COLUMN(pleat_declaration, number, member)
 #define OF_COALLOCATION(number, member) COLUMN(pleat_coallocation, number, member)
+#define OF_ASK(number, member) COLUMN(pleat_ask, number, member)
 #define OF_SITE(number, member) COLUMN(pleat_site, number, member)
 #define OF_CLAIM(number, member) COLUMN(pleat_claim, number, member)
 #define OF_PIECE(number, member) COLUMN(pleat_piece, number, member)
@@ -285,10 +298,12 @@ static const struct column terms_columns[] = {TERMS_MEMBERS(OF_TERMS){0}};
 static const struct column folding_columns[] = {FOLDING_MEMBERS(OF_FOLDING){0}};
 static const struct column declaration_columns[] = {DECLARATION_MEMBERS(OF_DECLARATION){0}};
 static const struct column coallocation_columns[] = {COALLOCATION_MEMBERS(OF_COALLOCATION){0}};
+static const struct column ask_columns[] = {ASK_MEMBERS(OF_ASK){0}};
 const struct column *const side_columns[SIDE_COUNT] = {[SIDE_TERMS] = terms_columns,
                                                        [SIDE_FOLDING] = folding_columns,
                                                        [SIDE_DECLARATION] = declaration_columns,
-                                                       [SIDE_COALLOCATION] = coallocation_columns};
+                                                       [SIDE_COALLOCATION] = coallocation_columns,
+                                                       [SIDE_ASK] = ask_columns};
 const struct column site_columns[] = {SITE_MEMBERS(OF_SITE){0}};
 const struct column claim_columns[] = {CLAIM_MEMBERS(OF_CLAIM){0}};
 const struct column piece_columns[] = {PIECE_MEMBERS(OF_PIECE){0}};
@@ -309,6 +324,7 @@ const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 #define FOLDING_WIDTH(number, member) WIDTH(pleat_folding, member)
 #define DECLARATION_WIDTH(number, member) WIDTH(pleat_declaration, member)
 #define COALLOCATION_WIDTH(number, member) WIDTH(pleat_coallocation, member)
+#define ASK_WIDTH(number, member) WIDTH(pleat_ask, member)
 #define SITE_WIDTH(number, member) WIDTH(pleat_site, member)
 #define CLAIM_WIDTH(number, member) WIDTH(pleat_claim, member)
 #define PIECE_WIDTH(number, member) WIDTH(pleat_piece, member)
@@ -316,7 +332,7 @@ const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 #define TIMING_WIDTH(number, member) WIDTH(pleat_timing, member)
 #define INPUT_WIDTH(number, member) WIDTH(pleat_input, member)
 #define LINK_WIDTH(number, member) WIDTH(pleat_link, member)
-_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint32_t) + 4 ==
+_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint32_t) ==
                    sizeof(struct pleat_component),
                "a member of pleat_component is not saved");
 _Static_assert((0 TERMS_MEMBERS(TERMS_WIDTH)) + sizeof(uint32_t) + 2 == sizeof(struct pleat_terms),
@@ -330,6 +346,8 @@ _Static_assert((0 DECLARATION_MEMBERS(DECLARATION_WIDTH)) + sizeof(uint32_t) ==
 _Static_assert((0 COALLOCATION_MEMBERS(COALLOCATION_WIDTH)) + 2 * sizeof(uint32_t) ==
                    sizeof(struct pleat_coallocation),
                "a member of pleat_coallocation is not saved");
+_Static_assert((0 ASK_MEMBERS(ASK_WIDTH)) + sizeof(uint32_t) == sizeof(struct pleat_ask),
+               "a member of pleat_ask is not saved");
 _Static_assert((0 SITE_MEMBERS(SITE_WIDTH)) == sizeof(struct pleat_site),
                "a member of pleat_site is not saved");
 _Static_assert((0 CLAIM_MEMBERS(CLAIM_WIDTH)) + 2 == sizeof(struct pleat_claim),

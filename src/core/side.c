@@ -17,6 +17,7 @@ static const struct {
                           offsetof(struct pleat_component, declaration), &pleat_no_declaration},
     [SIDE_COALLOCATION] = {sizeof(struct pleat_coallocation),
                            offsetof(struct pleat_component, coallocation), &pleat_no_coallocation},
+    [SIDE_ASK] = {sizeof(struct pleat_ask), offsetof(struct pleat_component, ask), &pleat_no_ask},
 };
 
 static uint32_t index_of(const struct pleat_component *component, enum side side)
@@ -67,6 +68,8 @@ void sides_sync_view(struct pleat_core *core)
     core->view.foldings = (const void *)core->sides[SIDE_FOLDING].items;
     core->view.coallocations = (const void *)core->sides[SIDE_COALLOCATION].items;
     core->view.declarations = (const void *)core->sides[SIDE_DECLARATION].items;
+    core->view.asks = (const void *)core->sides[SIDE_ASK].items;
+    core->view.ask_count = (uint32_t)core->sides[SIDE_ASK].count;
 }
 
 /* A free record, made where there is none; PLEAT_NONE: out of memory. */
@@ -84,7 +87,9 @@ static uint32_t take(struct pleat_core *core, enum side side)
             return PLEAT_NONE;
         sides_sync_view(core); /* they may have moved */
     }
-    return (uint32_t)records->count++;
+    records->count++;
+    core->view.ask_count = (uint32_t)core->sides[SIDE_ASK].count;
+    return (uint32_t)records->count - 1;
 }
 
 void *side_make(struct pleat_core *core, enum side side, uint32_t component)

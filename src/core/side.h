@@ -19,7 +19,7 @@ void *side_find(struct pleat_core *core, enum side side, uint32_t component);
 static inline bool side_any(const struct pleat_component *component)
 {
     return (component->terms & component->folding & component->declaration &
-            component->coallocation) != PLEAT_NONE;
+            component->coallocation & component->ask) != PLEAT_NONE;
 }
 /* Frees all records beside that of a component. */
 PLEAT_COLD void side_drop(struct pleat_core *core, uint32_t component);

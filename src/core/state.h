@@ -23,7 +23,7 @@ PLEAT_ARRAY(pleat_group_array, struct pleat_group);
 PLEAT_ARRAY(pleat_roots, uint32_t);
 
 /* Kinds of records beside those of components, which only some have: core/side.h. */
-enum side { SIDE_TERMS, SIDE_FOLDING, SIDE_DECLARATION, SIDE_COALLOCATION, SIDE_COUNT };
+enum side { SIDE_TERMS, SIDE_FOLDING, SIDE_DECLARATION, SIDE_COALLOCATION, SIDE_ASK, SIDE_COUNT };
 
 struct side_records {
     char *items;

@@ -80,6 +80,7 @@ static const struct pleat_component fresh = {
     .folding = PLEAT_NONE,
     .declaration = PLEAT_NONE,
     .coallocation = PLEAT_NONE,
+    .ask = PLEAT_NONE,
     .exited = 1,
     .lead = PLEAT_NONE,
     .first_need = PLEAT_NONE,

@@ -65,6 +65,32 @@ void start_or_reach(struct pleat_core *core, uint32_t component)
         run_effect(core, component);
 }
 
+void ask_describe(struct pleat_core *core, uint32_t component, struct pleat_effect *effect)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    const struct pleat_ask *ask = pleat_view_ask(&core->view, comp);
+    effect->u.asked.run = comp->run;
+    effect->u.asked.number = ask->number;
+    effect->u.asked.wanted = ask->wanted;
+    effect->u.asked.processors = comp->processors;
+    effect->u.asked.state = ask->state;
+    effect->u.asked.reason = ask->reason;
+    effect->u.asked.mandatory = ask->mandatory;
+}
+
+void answer_effect(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    const struct pleat_ask *ask = pleat_view_ask(&core->view, comp);
+    if ((ask->state != PLEAT_ASK_GRANTED && ask->state != PLEAT_ASK_REFUSED) ||
+        (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING) ||
+        core_is_away(core, component))
+        return; /* an agent that comes back is told */
+    struct pleat_effect *effect = emit(core, PLEAT_DO_ANSWER, component, comp->run);
+    if (effect)
+        ask_describe(core, component, effect);
+}
+
 static void resize_outstanding(struct pleat_core *core, uint32_t index)
 {
     switch (resize_at(core, index)->step) {
@@ -109,6 +135,7 @@ void outstanding_effects(struct pleat_core *core, uint32_t component)
     bool run = comp->starting || (comp->state == PLEAT_FINISHING && !comp->exited);
     if (comp->signalled == PLEAT_SIGNALLED_TOLD)
         outstanding_signal(core, component);
+    answer_effect(core, component);
     if (!run && comp->resize == PLEAT_NONE)
         return;
     if (core_is_away(core, component))

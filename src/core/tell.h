@@ -20,6 +20,10 @@ static inline void resize_note(struct pleat_core *core, uint32_t resize,
 }
 /* A note that the application's answer was not followed. */
 void resize_warn(struct pleat_core *core, uint32_t resize);
+/* Fills in what is said of what its application asked for. */
+void ask_describe(struct pleat_core *core, uint32_t component, struct pleat_effect *effect);
+/* Emits the answer to that, if there is one and it can be told. */
+void answer_effect(struct pleat_core *core, uint32_t component);
 /* Emits the signal before the component's time limit, if it was not answered yet. */
 void outstanding_signal(struct pleat_core *core, uint32_t component);
 /* Emits what of a component is not answered yet: START, KILL, what its resize waits for. Where its

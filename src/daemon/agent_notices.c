@@ -6,6 +6,7 @@
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/agents.h"
+#include "daemon/asked.h"
 #include "daemon/checkpoints.h"
 #include "daemon/declared.h"
 #include "daemon/jobs.h"
@@ -217,6 +218,8 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
     }
     if (!rc && !strcmp(message->method, "limit")) {
         rc = declared_take(d, job, (uint64_t)run, message->params, &err);
+    } else if (!rc && !strcmp(message->method, "asked")) {
+        rc = asked_take(d, job, (uint64_t)run, message->params, &err);
     } else if (!rc) {
         learn(d, job, message->method, message->params);
         if (!strcmp(message->method, "warning"))

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/agent_link.h"
+#include "daemon/asked_text.h"
 #include "daemon/carry_out.h"
 #include "daemon/checkpoint_times.h"
 #include "daemon/daemon.h"
@@ -185,6 +186,27 @@ static void do_signal(struct daemon *d, const struct pleat_effect *effect)
         daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
+/* Tells a program what has become of what it asked for. */
+static void do_answer(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_error err = {0};
+    char text[160];
+    const struct job *job = job_of_component(d, effect->component);
+    if (!job)
+        return;
+    const struct pleat_component *component = job_component(d, job);
+    const struct pleat_ask *ask = pleat_view_ask(pleat_core_view(d->core), component);
+    if (ask->number != effect->u.asked.number)
+        return; /* it asks for something else by now */
+    asked_reason(d, component, ask, text, sizeof(text));
+    json_t *params = json_pack("{s:I, s:I, s:b, s:s}", "run", (json_int_t)effect->u.asked.run,
+                               "number", (json_int_t)effect->u.asked.number, "granted",
+                               effect->u.asked.state == PLEAT_ASK_GRANTED, "reason", text);
+    if (!params ||
+        agent_send(d, component->site, slots_first_node(d, component), "answer", params, &err))
+        daemon_log("job %lld: %s", (long long)job->id, err.text); /* told again when it is back */
+}
+
 void carry_out_kill(struct daemon *d, struct job *job)
 {
     const struct pleat_component *component = job_component(d, job);
@@ -331,6 +353,9 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
         break;
     case PLEAT_DO_SIGNAL:
         do_signal(d, effect);
+        break;
+    case PLEAT_DO_ANSWER:
+        do_answer(d, effect);
         break;
     case PLEAT_DO_ASK:
     case PLEAT_DO_RESIZE:

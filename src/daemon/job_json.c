@@ -3,6 +3,7 @@
 
 #include "daemon/account.h"
 #include "daemon/accounts.h"
+#include "daemon/asked_text.h"
 #include "daemon/daemon.h"
 #include "daemon/declared.h"
 #include "daemon/depend.h"
@@ -187,6 +188,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     int32_t declared = pleat_view_declaration(pleat_core_view(d->core), c)->declared;
     json_object_set_new(object, "declared_max", declared ? json_integer(declared) : json_null());
     json_object_set_new(object, "declared", declared_to_json(d, c));
+    json_object_set_new(object, "asked", asked_to_json(d, c));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
     json_object_set_new(object, "promised_s",

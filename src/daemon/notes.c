@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "daemon/account.h"
 #include "daemon/accounts.h"
+#include "daemon/asked_text.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
@@ -203,6 +204,9 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
         note_make(d, effect->time_us, "limits", id,
                   json_pack("{s:i, s:i}", "min", effect->u.change.processors, "max",
                             effect->u.change.processes));
+        break;
+    case PLEAT_NOTE_ASKED:
+        note_make(d, effect->time_us, "asked", id, asked_data(d, effect));
         break;
     case PLEAT_NOTE_WARNING:
         note_warning(d, effect, id);

@@ -104,6 +104,8 @@ static int answer(struct looking *at, const struct pleat_effect *effect)
         return apply(at, (struct pleat_event){.kind = PLEAT_EV_STAGED,
                                               .component = effect->component,
                                               .u.staged = {.number = effect->id}});
+    case PLEAT_DO_ANSWER:
+        return 0;
     case PLEAT_DO_SIGNAL:
         return answer_run(at, effect, PLEAT_EV_SIGNALLED);
     case PLEAT_DO_ASK:

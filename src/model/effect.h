@@ -65,6 +65,13 @@ struct pleat_effect {
             uint32_t script_only;
         } signal;
         struct {
+            uint64_t run;
+            uint32_t number;
+            int32_t wanted, processors; /* that it asked for; that it has */
+            uint8_t state, reason;      /* enum pleat_ask_state, enum pleat_ask_reason */
+            uint8_t mandatory;
+        } asked;
+        struct {
             uint32_t from, to;
             uint32_t reason;
         } state;

@@ -174,6 +174,15 @@ struct pleat_event {
             int32_t count;
         } returned;
         struct {
+            uint64_t run;
+            uint32_t number; /* counted by whoever runs it, from 1: one that is not higher than the
+                              * last is told again */
+            int32_t processors;
+        } asked;
+        struct {
+            uint32_t reason; /* enum pleat_ask_reason */
+        } refuse;
+        struct {
             uint64_t number; /* another one each time that an agent is started; not 0 */
             uint32_t node;   /* of the site */
         } agent;

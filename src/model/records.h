@@ -124,11 +124,12 @@ struct pleat_component {
     uint8_t preempted;   /* how often it was; 255: or more often */
     uint32_t retries;    /* claims that failed after its files had been waited for */
     uint32_t first_need; /* the jobs that it waits for: dependencies; PLEAT_NONE */
+    uint32_t ask;        /* one more record beside this one */
 };
 
 _Static_assert(sizeof(struct pleat_component) == 312 &&
                    offsetof(struct pleat_component, terms) == 256,
-               "4 bytes of padding in a component, and what most jobs need stands in front");
+               "no padding in a component, and what most jobs need stands in front");
 
 /* Beside the record of a component: what only some have. One without such a record, whose index is
  * PLEAT_NONE, is to be read as if it had the constant one: see the functions of policy/view.h. */
@@ -166,6 +167,41 @@ struct pleat_declaration {
     uint8_t spare[2];              /* no padding: tests compare records byte by byte */
 };
 
+/* What has become of what an application asked for. */
+enum pleat_ask_state {
+    PLEAT_ASK_NOTHING,
+    PLEAT_ASK_PENDING, /* it waits for a pass, for processors, or for the end of a resize */
+    PLEAT_ASK_GRANTED, /* the application has it, or, with the reason PARTLY, a part of it */
+    PLEAT_ASK_REFUSED
+};
+
+/* Why an application gets not what it asked for. Numbers in logs: never changed. */
+enum pleat_ask_reason {
+    PLEAT_ASK_FULLY = 0,
+    PLEAT_ASK_LIMITS = 1,   /* its limits and sizes allow no such size */
+    PLEAT_ASK_CAPACITY = 2, /* its site is not that large */
+    PLEAT_ASK_BUSY = 3,     /* others have the processors, or they are kept for others */
+    PLEAT_ASK_FAILED = 4,   /* the change was tried and did not come about */
+    PLEAT_ASK_POLICY = 5,   /* the policy in force gives nothing to those that ask */
+    PLEAT_ASK_PARTLY = 6    /* granted: there were not as many */
+};
+
+/* What the application of a component asked for, in its present run: to be on `wanted` processors.
+ */
+struct pleat_ask {
+    uint32_t component; /* as in pleat_terms */
+    uint32_t number;    /* of the latest, counted by whoever runs it; 0: none yet */
+    uint64_t turn;      /* the smaller one asked first */
+    int32_t wanted;
+    int32_t from;      /* the size at which the change for it began; 0: none has begun */
+    uint8_t state;     /* enum pleat_ask_state */
+    uint8_t reason;    /* enum pleat_ask_reason */
+    uint8_t more;      /* it wants more than it had; 0: fewer */
+    uint8_t mandatory; /* it cannot go on without that, and waits for it */
+    uint8_t caps;      /* it gave some back: the component's cap is its own, not its user's */
+    uint8_t spare[3];  /* no padding: tests compare records byte by byte */
+};
+
 /* Of a job of several components, or with files that are brought to where it is placed. */
 struct pleat_coallocation {
     uint32_t component;   /* as in pleat_terms */
@@ -181,6 +217,7 @@ struct pleat_coallocation {
 extern const struct pleat_terms pleat_no_terms;
 extern const struct pleat_folding pleat_no_folding;
 extern const struct pleat_declaration pleat_no_declaration;
+extern const struct pleat_ask pleat_no_ask;
 extern const struct pleat_coallocation pleat_no_coallocation;
 
 /* The `aside` of a component that has ended and was forgotten: its record is free. */

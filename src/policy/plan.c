@@ -248,6 +248,20 @@ void pleat_plan_tried(struct pleat_plan *plan, uint32_t component)
     pleat_plan_wake(plan, view->now_us + view->try_us);
 }
 
+void pleat_plan_withhold(struct pleat_plan *plan, uint32_t site, int32_t processors)
+{
+    int32_t free = plan->sites[site].free;
+    if (free > 0 && processors > 0)
+        plan->sites[site].free -= free < processors ? free : processors;
+}
+
+void pleat_plan_refuse(struct pleat_plan *plan, uint32_t component, enum pleat_ask_reason reason)
+{
+    struct pleat_event *refuse = pleat_plan_append(plan, PLEAT_EV_REFUSE, component);
+    if (refuse)
+        refuse->u.refuse.reason = reason;
+}
+
 void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us)
 {
     if (at_us < plan->wake_us)

@@ -139,6 +139,10 @@ bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* How many of a site's free processors are not for growing in this pass. */
 void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors);
+/* Keeps up to `processors` free ones of a site from everybody else in this pass. */
+void pleat_plan_withhold(struct pleat_plan *plan, uint32_t site, int32_t processors);
+/* Refuses a running component what its application asked for. */
+void pleat_plan_refuse(struct pleat_plan *plan, uint32_t component, enum pleat_ask_reason reason);
 /* Keeps what is free at a site for a waiting component: no growing there in this pass. */
 void pleat_plan_hold(struct pleat_plan *plan, uint32_t site);
 /* Records that a waiting component could not be placed, where tries are limited. */

@@ -188,6 +188,10 @@ uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
 /* Lets the malleability policy balance a site that is not withheld, then offers what may be used
  * for growing there until no component accepts more. */
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
+/* What running applications ask for (struct pleat_ask). Mandatory asks come before everything else
+ * in a pass; voluntary ones, at a site, before others are grown there, and each is decided then. */
+void pleat_pass_ask_mandatory(struct pleat_pass *pass);
+void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site);
 /* Could a running component of the site still be grown into what is free there, now or as soon as
  * the resize that it is in is over? */
 bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site);

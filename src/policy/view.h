@@ -22,6 +22,7 @@ struct pleat_view {
     const struct pleat_folding *foldings;
     const struct pleat_declaration *declarations;
     const struct pleat_coallocation *coallocations;
+    const struct pleat_ask *asks; /* also free records, in which nothing is asked for */
     const struct pleat_site *sites;
     const struct pleat_size_list *size_lists;
     const struct pleat_timing *timings;
@@ -30,7 +31,7 @@ struct pleat_view {
     const struct pleat_input *inputs;
     const struct pleat_link *links; /* sorted by (from, to) */
     const struct pleat_node *nodes; /* sorted by (site, node) */
-    uint32_t component_count, site_count, link_count, node_count;
+    uint32_t component_count, site_count, link_count, node_count, ask_count;
     uint32_t queue_first,
         queue_last; /* components that wait, in their order; requeued ones before their equals */
     uint32_t reserved_first; /* advance reservations whose time has not come, by begin_us; linked by
@@ -79,6 +80,12 @@ pleat_view_declaration(const struct pleat_view *view, const struct pleat_compone
 {
     return component->declaration != PLEAT_NONE ? &view->declarations[component->declaration]
                                                 : &pleat_no_declaration;
+}
+
+static inline const struct pleat_ask *pleat_view_ask(const struct pleat_view *view,
+                                                     const struct pleat_component *component)
+{
+    return component->ask != PLEAT_NONE ? &view->asks[component->ask] : &pleat_no_ask;
 }
 
 static inline const struct pleat_coallocation *

@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 6u
+#define PLEAT_MAILBOX_VERSION 7u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -99,6 +99,12 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t surplus; /* ranks that left when it began */
     _Atomic uint64_t sizes[PLEAT_MAILBOX_SIZES / 8];
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t unkept_text[PLEAT_MAILBOX_TEXT / 8];
+    _Atomic uint64_t ask; /* struct pleat_mailbox_ask: {number: 32, mandatory: 1, wanted: 31} */
+    /* the answer, written by the agent */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t answers; /* counts changes; odd during one */
+    _Atomic uint32_t answered;                             /* the number of that ask */
+    _Atomic uint32_t granted;
+    _Atomic uint64_t reason[PLEAT_MAILBOX_REASON / 8];
     struct pleat_mailbox_slot slots[];
 };
 
@@ -111,7 +117,8 @@ struct pleat_mailbox_rank {
     uint64_t entered;   /* K of the last resize that it entered; 0: none */
     uint64_t announced; /* K of the last resize that it knew of ahead; 0: none */
     uint32_t rank;
-    int doorbell; /* borrowed; -1: none */
+    uint32_t asked; /* rank 0: the number of the last ask; 0: it has asked for nothing */
+    int doorbell;   /* borrowed; -1: none */
 };
 
 enum pleat_mailbox_arrival {
@@ -136,6 +143,19 @@ void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most);
  * PLEAT_MAILBOX_SIZES. */
 void pleat_mailbox_limits(struct pleat_mailbox_rank *self, uint32_t least, uint32_t most,
                           const char *sizes);
+/* Rank 0, at any time: the application wants to have `wanted` ranks in all; 0: nothing any more. */
+void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, bool mandatory);
+
+enum pleat_mailbox_asked {
+    PLEAT_MAILBOX_ASKED_NOTHING,
+    PLEAT_MAILBOX_ASKED_PENDING,
+    PLEAT_MAILBOX_ASKED_GRANTED,
+    PLEAT_MAILBOX_ASKED_REFUSED
+};
+/* Rank 0: what has become of that. inherits: what the ranks before this program asked for counts,
+ * too. reason: why the answer is no, or not wholly yes; or empty. */
+enum pleat_mailbox_asked pleat_mailbox_asked(const struct pleat_mailbox_rank *self, bool inherits,
+                                             char reason[PLEAT_MAILBOX_REASON]);
 /* Rank 0, before the ranks begin: the last `surplus` of them leave, `size` stay. */
 void pleat_mailbox_fit(struct pleat_mailbox_rank *self, uint32_t size, uint32_t surplus);
 /* The most ranks for which there is room. */

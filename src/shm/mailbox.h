@@ -109,11 +109,19 @@ struct pleat_mailbox_status {
 };
 
 #define PLEAT_MAILBOX_SIZES 1024
+#define PLEAT_MAILBOX_REASON 192 /* size of the text of an answer, with its NUL */
 
 /* The numbers of ranks that the application can use, as it says. */
 struct pleat_mailbox_limits {
     uint32_t least, most;            /* 0: any number */
     char sizes[PLEAT_MAILBOX_SIZES]; /* ends with NUL; "": any. Whatever the application wrote */
+};
+
+/* What the application asks for: a number of ranks. */
+struct pleat_mailbox_ask {
+    uint32_t number; /* of this ask, from 1; 0: it has asked for nothing yet */
+    uint32_t wanted; /* ranks in all; 0: nothing any more */
+    bool mandatory;  /* it cannot go on without */
 };
 
 /* ---- the agent's side ---- */
@@ -154,6 +162,14 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
 /* PLEAT_E_BUSY: it is writing them; it rings when it has. */
 int pleat_mailbox_get_limits(const struct pleat_mailbox *mailbox,
                              struct pleat_mailbox_limits *limits) PLEAT_MUST_CHECK;
+/* What the application asks for. The application may have written anything. */
+void pleat_mailbox_get_ask(const struct pleat_mailbox *mailbox, struct pleat_mailbox_ask *ask);
+/* Answers the ask of that number, where it is still the latest. reason: why it is refused, or not
+ * granted in full; or empty. */
+void pleat_mailbox_answer_ask(struct pleat_mailbox *mailbox, uint32_t number, bool granted,
+                              const char *reason);
+/* Before the ranks of a new mailbox begin: what those before them asked for. */
+void pleat_mailbox_carry_ask(struct pleat_mailbox *mailbox, const struct pleat_mailbox_ask *ask);
 /* The text that the library left: why the last request FAILED, or why the ranks could not begin
  * from the state; in phase ENTERED what broke; in phase APPLIED why no state could be saved. Ends
  * with NUL, may be empty. It comes from the application's memory, so anything but printable ASCII

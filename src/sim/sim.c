@@ -72,6 +72,7 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_kill(sim, effect->component, effect->id);
     case PLEAT_DO_STAGE:
         return bring_files(sim, effect);
+    case PLEAT_DO_ANSWER: /* nor waits for an answer */
     case PLEAT_DO_SIGNAL: /* no simulated application listens to signals */
     case PLEAT_DO_SPLIT:  /* simulated processors have no places: nothing to split */
         return 0;

@@ -318,6 +318,8 @@ static void carry_out(struct world *world)
         case PLEAT_DO_RELEASE:
             carry_out_claim(world, &effect);
             break;
+        case PLEAT_DO_ANSWER: /* nobody listens */
+            break;
         case PLEAT_DO_REACH:
             await_agent(world, effect.u.reach.site, effect.u.reach.node);
             break;

@@ -23,6 +23,7 @@ struct records {
     struct pleat_folding folding;
     struct pleat_declaration declaration;
     struct pleat_coallocation coallocation;
+    struct pleat_ask ask;
 };
 
 static void records_of(const struct pleat_view *view, uint32_t index, struct records *records)
@@ -36,6 +37,8 @@ static void records_of(const struct pleat_view *view, uint32_t index, struct rec
            sizeof(records->declaration));
     memcpy(&records->coallocation, pleat_view_coallocation(view, component),
            sizeof(records->coallocation));
+    memcpy(&records->ask, pleat_view_ask(view, component), sizeof(records->ask));
+    records->component.ask = records->ask.component = PLEAT_NONE;
     records->component.coallocation = records->coallocation.component = PLEAT_NONE;
     records->component.terms = records->terms.component = PLEAT_NONE;
     records->component.folding = records->folding.component = PLEAT_NONE;

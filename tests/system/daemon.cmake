@@ -40,7 +40,7 @@ if(TARGET pleatd AND TARGET app-loop)
     endif()
   endforeach()
   set(daemon_parts
-    archive bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folding follow
+    archive asked bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folding follow
     fortran guard
     history hosts job_options launches limit_signal lost_specs memory outset peers pty recovery relaunch
     replay rescue saving security silence standard_input starts strangers sweet_spot tasks times ways why)

@@ -169,6 +169,18 @@ static uint32_t waiting(struct pleat_random *random, const struct world *world)
     return component;
 }
 
+/* A running malleable job, from one on; that one where there is none. */
+static uint32_t running(const struct world *world, uint32_t component)
+{
+    uint32_t count = pleat_core_view(world->core)->component_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pleat_component *job = world_job(world, (component + i) % count);
+        if (job->state == PLEAT_RUNNING && job->kind == PLEAT_MALLEABLE)
+            return (component + i) % count;
+    }
+    return component;
+}
+
 /* On any other job: a younger one, one that has ended or one that is forgotten is refused. */
 static struct pleat_event random_depend(struct pleat_random *random, const struct world *world,
                                         struct pleat_event event)
@@ -190,7 +202,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
     uint32_t count = pleat_core_view(world->core)->component_count;
     struct pleat_event event = {.component =
                                     count ? (uint32_t)pleat_random_below(random, count) : 0};
-    switch (count ? pleat_random_below(random, 43) : 0) {
+    switch (count ? pleat_random_below(random, 46) : 0) {
     case 5:
         event.kind = PLEAT_EV_CANCEL;
         return event;
@@ -208,6 +220,16 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
             pleat_random_below(random, 3) ? 0 : (int32_t)pleat_random_below(random, 8);
         event.u.declared.sizes_kind = (uint32_t)pleat_random_below(random, 8);
         event.u.declared.sizes_parameter = (int32_t)pleat_random_below(random, 4);
+        return event;
+    case 43:
+    case 44:
+    case 45:
+        event.kind = PLEAT_EV_ASKED;
+        event.component = running(world, event.component);
+        event.u.asked.run = world_job(world, event.component)->run;
+        event.u.asked.number = (uint32_t)pleat_random_below(random, 1000);
+        event.u.asked.processors = (int32_t)pleat_random_below(random, 20);
+        event.flags = (uint16_t)pleat_random_below(random, 2);
         return event;
     case 8:
     case 9:
@@ -419,7 +441,7 @@ static void check_happened(void)
         PLEAT_EV_RETURNED,   PLEAT_EV_PARTITION,  PLEAT_EV_HOLD,         PLEAT_EV_RELEASE,
         PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
         PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
-        PLEAT_EV_DECLARED};
+        PLEAT_EV_DECLARED,   PLEAT_EV_ASKED,      PLEAT_EV_REFUSE};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

@@ -68,7 +68,7 @@ static uint32_t add(struct bench *bench, struct pleat_component component, uint3
     component.lead = component.coallocation = PLEAT_NONE;
     component.resize = PLEAT_NONE;
     component.buffer = PLEAT_NONE;
-    component.terms = component.folding = component.declaration = PLEAT_NONE;
+    component.terms = component.folding = component.declaration = component.ask = PLEAT_NONE;
     component.due_us = component.expected_end_us = component.promised_us = PLEAT_NEVER;
     component.promised_site = PLEAT_NONE;
     component.ends_next = PLEAT_NONE;

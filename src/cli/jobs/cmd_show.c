@@ -8,6 +8,7 @@
 #include "cli/common/table.h"
 #include "cli/common/term.h"
 #include "cli/jobs/commands.h"
+#include "cli/jobs/event_text.h"
 #include "cli/jobs/history.h"
 #include "cli/jobs/job_argument.h"
 #include "cli/jobs/jobs.h"
@@ -95,6 +96,12 @@ static void show_what(const json_t *job)
     line("kind", &text);
     pleat_string_finish(&text);
     show_limits(job);
+    if (json_is_object(json_object_get(job, "asked"))) {
+        struct pleat_string asked = {0};
+        pleat_add_asked(json_object_get(job, "asked"), &asked);
+        line("asked", &asked);
+        pleat_string_finish(&asked);
+    }
 }
 
 /* Appends why processes are not attached, unless they have ended. */

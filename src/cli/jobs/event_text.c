@@ -10,7 +10,7 @@
 const char *const pleat_event_kinds[] = {"state",  "size",       "slots",      "resize", "limits",
                                          "used",   "memory",     "checkpoint", "hold",   "release",
                                          "signal", "background", "policy",     "notify", "warning",
-                                         "daemon", NULL};
+                                         "daemon", "asked",      NULL};
 
 static void add_processors(struct pleat_string *out, const char *before, int64_t count)
 {
@@ -22,6 +22,22 @@ static void add_memory(const json_t *event, const char *format, struct pleat_str
     char size[24];
     pleat_history_memory(pleat_reply_real(event, "memory_kb"), size, sizeof(size));
     pleat_string_addf(out, format, size);
+}
+
+void pleat_add_asked(const json_t *asked, struct pleat_string *out)
+{
+    const char *reason = pleat_reply_text(asked, "reason", NULL);
+    const char *state = pleat_reply_text(asked, "state", "?");
+    if (!strcmp(state, "withdrawn")) {
+        pleat_string_add(out, "its program asks for nothing any more");
+        return;
+    }
+    add_processors(out, "its program asks for ", pleat_reply_int(asked, "processors", 0));
+    if (pleat_reply_true(asked, "mandatory"))
+        pleat_string_add(out, ", and cannot go on without them");
+    pleat_string_addf(out, ": %s", state);
+    if (reason)
+        pleat_string_addf(out, " (%s)", reason);
 }
 
 static void add_pieces(const json_t *event, struct pleat_string *out)
@@ -117,6 +133,8 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
         pleat_string_addf(out, "may have %lld to %lld processors",
                           (long long)pleat_reply_int(event, "min", 0),
                           (long long)pleat_reply_int(event, "max", 0));
+    } else if (!strcmp(kind, "asked")) {
+        pleat_add_asked(event, out);
     } else if (!strcmp(kind, "background")) {
         add_processors(out, "others use ", pleat_reply_int(event, "processors", 0));
         pleat_string_addf(out, " of %s", pleat_reply_text(event, "site", "?"));

@@ -1,4 +1,5 @@
 #include "cli/jobs/why_text.h"
+#include "cli/jobs/event_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -265,7 +266,8 @@ static void add_nothing_growable(const json_t *size, const char *code, struct pl
         pleat_string_add(out, ", kept for reservations");
 }
 
-static void add_size(const json_t *why, const json_t *size, struct pleat_string *out)
+/* What keeps it at its size, as codes of the daemon. */
+static void add_size_code(const json_t *why, const json_t *size, struct pleat_string *out)
 {
     const char *code = pleat_reply_text(size, "code", "");
     if (!strcmp(code, "next")) {
@@ -278,6 +280,11 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
     } else if (!strcmp(code, "at maximum")) {
         pleat_string_add(out, "it has its maximum");
         add_declared_most(size, out);
+    } else if (!strcmp(code, "capped") && pleat_reply_true(size, "own_cap")) {
+        pleat_string_addf(out,
+                          "its program gave processors back and wants %lld: policies do not grow "
+                          "it before it asks for more",
+                          number(size, "cap"));
     } else if (!strcmp(code, "capped")) {
         pleat_string_addf(out,
                           "its user shrank it to %lld: policies do not grow it before its user "
@@ -302,6 +309,16 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
         add_nothing_growable(size, code, out);
     }
     add_declared_least(why, size, out);
+}
+
+static void add_size(const json_t *why, const json_t *size, struct pleat_string *out)
+{
+    const json_t *asked = json_object_get(size, "asked");
+    add_size_code(why, size, out);
+    if (pleat_reply_is(asked, "state", "pending") || pleat_reply_is(asked, "state", "refused")) {
+        pleat_string_add(out, "; ");
+        pleat_add_asked(asked, out);
+    }
 }
 
 /* ---- the headline ---- */

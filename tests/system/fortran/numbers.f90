@@ -89,6 +89,9 @@ program numbers
   if (pleat_session_limits(session, 1, 0, 'any', err) /= 0) call give_up()
   what = pleat_session_begin(session, err)
   if (what < 0) call give_up()
+  if (pleat_session_give_back(session, 0, err) /= PLEAT_E_INVALID) error stop 'give back'
+  if (pleat_session_ask(session, 0, 0, err) /= 0) call give_up() ! it wants nothing
+  if (pleat_session_asked(session, err) /= PLEAT_ASKED_NOTHING .or. pleat_error_text(err) /= '') error stop 'asked'
   if (what == PLEAT_STARTED) call fill()
   do while (what /= PLEAT_LEAVE)
     call local_data()

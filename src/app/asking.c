@@ -1,0 +1,71 @@
+/* asking.c - the program asks for more ranks, or gives some back, and gets an answer. */
+#include "app/session.h"
+#include "model/sizes.h"
+
+_Static_assert((int)PLEAT_ASKED_NOTHING == (int)PLEAT_MAILBOX_ASKED_NOTHING &&
+                   (int)PLEAT_ASKED_PENDING == (int)PLEAT_MAILBOX_ASKED_PENDING &&
+                   (int)PLEAT_ASKED_GRANTED == (int)PLEAT_MAILBOX_ASKED_GRANTED &&
+                   (int)PLEAT_ASKED_REFUSED == (int)PLEAT_MAILBOX_ASKED_REFUSED,
+               "the mailbox's states are the program's");
+
+static int check_running(const struct pleat_session *session, const char *function,
+                         struct pleat_error *err)
+{
+    if (session->state == PLEAT_SESSION_RUNNING)
+        return 0;
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "%s comes after pleat_session_begin and before the end", function);
+}
+
+/* Rank 0's word counts. 0 ranks: nothing is wanted any more. */
+static void want(struct pleat_session *session, int ranks, bool mandatory)
+{
+    session->asks = ranks > 0;
+    if (session->mailbox && session->rank == 0)
+        pleat_mailbox_ask_for(&session->self, (uint32_t)ranks, mandatory);
+}
+
+int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
+                      struct pleat_error *err)
+{
+    int code = check_running(session, "pleat_session_ask", err);
+    if (code)
+        return code;
+    if (more < 0 || more > PLEAT_SIZE_MAX - session->size)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a program of %d ranks cannot ask for %d more",
+                               session->size, more);
+    want(session, more ? session->size + more : 0, mandatory != 0);
+    return 0;
+}
+
+int pleat_session_give_back(struct pleat_session *session, int fewer, struct pleat_error *err)
+{
+    int code = check_running(session, "pleat_session_give_back", err);
+    if (code)
+        return code;
+    if (fewer < 1 || fewer >= session->size)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a program of %d ranks cannot give back %d",
+                               session->size, fewer);
+    want(session, session->size - fewer, false);
+    return 0;
+}
+
+int pleat_session_asked(const struct pleat_session *session, struct pleat_error *why)
+{
+    char reason[PLEAT_MAILBOX_REASON] = "";
+    if (why)
+        *why = (struct pleat_error){0};
+    if (session->rank != 0)
+        return PLEAT_ASKED_NOTHING;
+    if (session->mailbox) {
+        int asked = pleat_mailbox_asked(&session->self, session->resumed, reason);
+        if (reason[0])
+            pleat_error_set(why, asked == PLEAT_ASKED_REFUSED ? PLEAT_E_STATE : 0, "%s", reason);
+        return asked;
+    }
+    if (!session->asks)
+        return PLEAT_ASKED_NOTHING;
+    pleat_error_set(why, PLEAT_E_STATE,
+                    "the program was not started by Pleat: its size does not change");
+    return PLEAT_ASKED_REFUSED;
+}

@@ -1,0 +1,25 @@
+/* asks.h - what applications ask for while they run: more processors, or fewer */
+#ifndef PLEAT_CORE_ASKS_H
+#define PLEAT_CORE_ASKS_H
+
+#include "core/state.h"
+
+/* Looks at what the application of a component asked for, when its size, its limits or its state
+ * have changed: answers that, where the answer is known. Returns the size to which the component is
+ * to be shrunk, as its application wants it; 0: to none. */
+int32_t ask_review(struct pleat_core *core, uint32_t component);
+/* A resize begins: of `to` processors. If the application asked for a change in that direction, it
+ * is for that. */
+void ask_begun(struct pleat_core *core, uint32_t component, int32_t to);
+/* The answer is no, or, if the component has got some of it, not all of it. */
+void ask_refuse(struct pleat_core *core, uint32_t component, enum pleat_ask_reason reason);
+/* Its application wants `processors` from now on: more, fewer, or, where that is 0, nothing any
+ * more. False: out of memory, nothing has changed. */
+bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int32_t processors,
+              bool mandatory);
+/* The user says how large it is: its application's cap holds no longer. */
+void ask_overruled(struct pleat_core *core, uint32_t component);
+/* The run is over. */
+void ask_forget(struct pleat_core *core, uint32_t component);
+
+#endif

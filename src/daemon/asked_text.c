@@ -1,0 +1,76 @@
+/* What a job's program asks for, and the answer to it, in words. */
+#include "daemon/asked_text.h"
+
+#include <stdio.h>
+
+#include "daemon/daemon.h"
+#include "daemon/jobs.h"
+
+void asked_reason(const struct daemon *d, const struct pleat_component *component,
+                  const struct pleat_ask *ask, char *text, size_t size)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    const struct pleat_site *site = &view->sites[component->site];
+    int32_t idle = site->capacity - site->background - site->claimed - site->threshold;
+    *text = '\0';
+    switch ((enum pleat_ask_reason)ask->reason) {
+    case PLEAT_ASK_FULLY:
+        break;
+    case PLEAT_ASK_LIMITS:
+        snprintf(text, size,
+                 "%d processors: its limits are %d to %d, and its sizes may leave some out",
+                 ask->wanted, component->minimum, pleat_view_limit(view, component));
+        break;
+    case PLEAT_ASK_CAPACITY:
+        snprintf(text, size, "%d processors: of the %d of its site %d are never used for growing",
+                 ask->wanted, site->capacity, site->threshold);
+        break;
+    case PLEAT_ASK_BUSY:
+        snprintf(text, size,
+                 "%d more processors: %d of %d are idle, or are kept for jobs that wait",
+                 ask->wanted - component->processors, idle > 0 ? idle : 0, site->capacity);
+        break;
+    case PLEAT_ASK_FAILED:
+        snprintf(text, size, "a change of its size failed a moment ago");
+        break;
+    case PLEAT_ASK_POLICY:
+        snprintf(text, size, "the policy in force gives nothing to programs that ask");
+        break;
+    case PLEAT_ASK_PARTLY:
+        snprintf(text, size, "%d of the %d processors that it asked for", component->processors,
+                 ask->wanted);
+        break;
+    }
+}
+
+static const char *state_name(const struct pleat_ask *ask)
+{
+    static const char *const names[] = {"withdrawn", "pending", "granted", "refused"};
+    return names[ask->state & 3];
+}
+
+json_t *asked_to_json(const struct daemon *d, const struct pleat_component *component)
+{
+    char text[160];
+    const struct pleat_ask *ask = pleat_view_ask(pleat_core_view(d->core), component);
+    if (ask->state == PLEAT_ASK_NOTHING)
+        return json_null();
+    asked_reason(d, component, ask, text, sizeof(text));
+    return json_pack("{s:i, s:s, s:b, s:o}", "processors", ask->wanted, "state", state_name(ask),
+                     "mandatory", ask->mandatory, "reason",
+                     *text ? json_string(text) : json_null());
+}
+
+json_t *asked_data(const struct daemon *d, const struct pleat_effect *effect)
+{
+    char text[160];
+    const struct pleat_component *component =
+        &pleat_core_view(d->core)->components[effect->component];
+    const struct pleat_ask ask = {.wanted = effect->u.asked.wanted,
+                                  .state = effect->u.asked.state,
+                                  .reason = effect->u.asked.reason};
+    asked_reason(d, component, &ask, text, sizeof(text));
+    return json_pack("{s:i, s:s, s:b, s:o}", "processors", effect->u.asked.wanted, "state",
+                     state_name(&ask), "mandatory", effect->u.asked.mandatory != 0, "reason",
+                     *text ? json_string(text) : json_null());
+}

@@ -1,0 +1,79 @@
+/* What running applications ask for: pleat_pass_ask. */
+#include "policy/policy.h"
+
+/* The ask that came first after `turn`, of those for more processors that are pending; NULL. */
+static const struct pleat_ask *next_after(const struct pleat_view *view, uint64_t turn,
+                                          bool mandatory)
+{
+    const struct pleat_ask *next = NULL;
+    for (uint32_t i = 0; i < view->ask_count; i++) {
+        const struct pleat_ask *ask = &view->asks[i];
+        if (ask->state != PLEAT_ASK_PENDING || !ask->more || ask->mandatory != mandatory ||
+            ask->turn <= turn || (next && next->turn < ask->turn) ||
+            ask->component >= view->component_count || view->components[ask->component].ask != i)
+            continue;
+        uint8_t state = view->components[ask->component].state;
+        if (state == PLEAT_RUNNING || state == PLEAT_RESIZING)
+            next = ask;
+    }
+    return next;
+}
+
+/* How many more processors a component needs for what it asked for; 0: it takes no such size. */
+static int32_t missing(const struct pleat_view *view, const struct pleat_component *component,
+                       const struct pleat_ask *ask)
+{
+    int32_t size = pleat_accept_next(view, component, ask->wanted - 1);
+    return size > component->processors ? size - component->processors : 0;
+}
+
+static bool can_change(const struct pleat_pass *pass, const struct pleat_ask *ask)
+{
+    const struct pleat_component *component = &pass->view->components[ask->component];
+    return component->state == PLEAT_RUNNING && !pleat_view_is_young(pass->view, component) &&
+           !pleat_plan_is_decided(pass->plan, ask->component);
+}
+
+/* A voluntary change need not succeed (Buisson et al. 2007, II-A): what may be used for growing is
+ * given, as far as it goes; otherwise the answer is no. */
+static void decide_voluntary(struct pleat_pass *pass, const struct pleat_ask *ask)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *component = &view->components[ask->component];
+    int32_t count = missing(view, component, ask);
+    if (count == 0)
+        pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_LIMITS);
+    else if (view->now_us < component->quiet_until_us)
+        pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_FAILED);
+    else if (pleat_plan_offer_grow(pass->plan, ask->component, count) == 0)
+        pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_BUSY);
+}
+
+/* It cannot go on without the processors: it gets all of them at one time, before waiting jobs and
+ * others that could grow. Until they are there, those that are free are kept for it. */
+static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *ask)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *component = &view->components[ask->component];
+    int32_t count = missing(view, component, ask);
+    if (count > 0 && can_change(pass, ask) &&
+        pleat_plan_growable(pass->plan, component->site) >= count &&
+        pleat_plan_offer_grow(pass->plan, ask->component, count) > 0)
+        return;
+    pleat_plan_withhold(pass->plan, component->site, count);
+}
+
+void pleat_pass_ask_mandatory(struct pleat_pass *pass)
+{
+    const struct pleat_ask *ask = next_after(pass->view, 0, true);
+    for (; ask; ask = next_after(pass->view, ask->turn, true))
+        decide_mandatory(pass, ask);
+}
+
+void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site)
+{
+    const struct pleat_ask *ask = next_after(pass->view, 0, false);
+    for (; ask; ask = next_after(pass->view, ask->turn, false))
+        if (pass->view->components[ask->component].site == site && can_change(pass, ask))
+            decide_voluntary(pass, ask);
+}

@@ -1,0 +1,88 @@
+/* mailbox-asks.c - what the application asks for, and the answer. */
+#include <string.h>
+
+#include "shm/mailbox-word.h"
+
+#define WORDS (PLEAT_MAILBOX_REASON / 8)
+#define LOOKS 8
+#define MANDATORY (UINT64_C(1) << 31)
+
+static uint64_t ask_word(const struct pleat_mailbox_ask *ask)
+{
+    return (uint64_t)ask->number << 32 | (ask->mandatory ? MANDATORY : 0) |
+           (ask->wanted & (MANDATORY - 1));
+}
+
+void pleat_mailbox_get_ask(const struct pleat_mailbox *mailbox, struct pleat_mailbox_ask *ask)
+{
+    uint64_t word = atomic_load(&mailbox->segment->ask);
+    ask->number = (uint32_t)(word >> 32);
+    ask->mandatory = word & MANDATORY;
+    ask->wanted = (uint32_t)(word & (MANDATORY - 1));
+}
+
+void pleat_mailbox_carry_ask(struct pleat_mailbox *mailbox, const struct pleat_mailbox_ask *ask)
+{
+    atomic_store(&mailbox->segment->ask, ask_word(ask));
+}
+
+void pleat_mailbox_answer_ask(struct pleat_mailbox *mailbox, uint32_t number, bool granted,
+                              const char *reason)
+{
+    struct pleat_mailbox_segment *segment = mailbox->segment;
+    uint64_t copy[WORDS] = {0};
+    size_t length = strlen(reason);
+    memcpy(copy, reason, length < sizeof(copy) ? length : sizeof(copy) - 1);
+    atomic_fetch_add(&segment->answers, 1); /* odd: what follows is half of two answers */
+    atomic_store(&segment->answered, number);
+    atomic_store(&segment->granted, granted);
+    for (size_t i = 0; i < WORDS; i++)
+        atomic_store(&segment->reason[i], copy[i]);
+    atomic_fetch_add(&segment->answers, 1);
+}
+
+void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, bool mandatory)
+{
+    struct pleat_mailbox_ask ask;
+    pleat_mailbox_get_ask(self->mailbox, &ask);
+    ask.number++;
+    ask.wanted = wanted;
+    ask.mandatory = mandatory;
+    self->asked = wanted ? ask.number : 0;
+    atomic_store(&self->mailbox->segment->ask, ask_word(&ask));
+    pleat_mailbox_ring(self);
+}
+
+/* The latest answer; false: the agent is writing it. */
+static bool read_answer(const struct pleat_mailbox_segment *segment, uint32_t *number,
+                        bool *granted, uint64_t reason[WORDS])
+{
+    for (int look = 0; look < LOOKS; look++) {
+        uint32_t before = atomic_load(&segment->answers);
+        *number = atomic_load(&segment->answered);
+        *granted = atomic_load(&segment->granted) != 0;
+        for (size_t i = 0; i < WORDS; i++)
+            reason[i] = atomic_load(&segment->reason[i]);
+        if (before % 2 == 0 && atomic_load(&segment->answers) == before)
+            return true;
+    }
+    return false;
+}
+
+enum pleat_mailbox_asked pleat_mailbox_asked(const struct pleat_mailbox_rank *self, bool inherits,
+                                             char reason[PLEAT_MAILBOX_REASON])
+{
+    struct pleat_mailbox_ask ask;
+    uint64_t text[WORDS];
+    uint32_t answered = 0;
+    bool granted = false;
+    pleat_mailbox_get_ask(self->mailbox, &ask);
+    reason[0] = '\0';
+    if (ask.wanted == 0 || !(inherits || self->asked == ask.number))
+        return PLEAT_MAILBOX_ASKED_NOTHING;
+    if (!read_answer(self->mailbox->segment, &answered, &granted, text) || answered != ask.number)
+        return PLEAT_MAILBOX_ASKED_PENDING;
+    memcpy(reason, text, sizeof(text));
+    reason[PLEAT_MAILBOX_REASON - 1] = '\0';
+    return granted ? PLEAT_MAILBOX_ASKED_GRANTED : PLEAT_MAILBOX_ASKED_REFUSED;
+}
