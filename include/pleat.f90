@@ -251,6 +251,13 @@ module pleat
       type(pleat_array), value :: handle
       integer(c_int), value :: dimension
     end function
+    integer(c_int) function pleat_array_grid(handle, size, grid, err) bind(c, name='pleat_array_grid')
+      import
+      type(pleat_array), value :: handle
+      integer(c_int), value :: size
+      integer(c_int), intent(inout) :: grid(*)
+      type(pleat_error), intent(inout) :: err
+    end function
     integer(c_int) function pleat_array_comm(handle, comm, err) bind(c, name='pleat_array_comm_fortran')
       import
       type(pleat_array), value :: handle
@@ -419,7 +426,7 @@ module pleat
     pleat_session_size, pleat_session_joined, pleat_session_resumed, pleat_session_malleable, &
     pleat_session_on_offer, pleat_rows_data, pleat_rows_first, pleat_rows_count, pleat_array_shape_of, &
     pleat_session_on_grid, pleat_array_data, pleat_array_count, pleat_array_extent, pleat_array_global, &
-    pleat_array_processes, pleat_array_coordinate, pleat_array_comm, pleat_array_descriptor, &
+    pleat_array_processes, pleat_array_coordinate, pleat_array_grid, pleat_array_comm, pleat_array_descriptor, &
     pleat_particles_set_count, pleat_particles_data, pleat_particles_count, pleat_particles_on_owner, &
     pleat_csr_set_lengths, pleat_csr_first, pleat_csr_count, pleat_csr_start, pleat_csr_field, &
     pleat_owned_block, pleat_session_limits, pleat_value_register, pleat_rows_create, pleat_array_create, &

@@ -319,6 +319,11 @@ int64_t pleat_array_global(const struct pleat_array *handle, int dimension, int6
 /* The grid: number of processes, and this rank's coordinate (-1: it is not in the grid). */
 int pleat_array_processes(const struct pleat_array *handle, int dimension);
 int pleat_array_coordinate(const struct pleat_array *handle, int dimension);
+/* grid[0] to grid[dims - 1]: the grid that the array has, or would have, with `size` ranks. Also
+ * before begin, for example to find out which sizes suit (pleat_session_limits_if). No
+ * communication. PLEAT_E_INVALID: there is none. */
+int pleat_array_grid(const struct pleat_array *handle, int size, int *grid,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
 /* A Cartesian communicator of the array's grid (MPI_Cart_create), for its neighbours:
  * MPI_Cart_shift and neighbourhood collectives. The first call after begin and after a resize is
  * collective over the session's communicator. *comm is borrowed, and freed at the next resize, so

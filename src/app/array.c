@@ -281,6 +281,18 @@ int pleat_array_processes(const struct pleat_array *handle, int dimension)
     return is_dimension(handle, dimension) ? handle->now.dist.dim[dimension].processes : 0;
 }
 
+int pleat_array_grid(const struct pleat_array *handle, int size, int *grid, struct pleat_error *err)
+{
+    struct pleat_part part;
+    if (size < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID, "array '%s': there is no grid of %d processes",
+                               handle->object.name, size);
+    int code = pleat_part_describe(handle, size, size, NULL, &part, err);
+    for (int d = 0; !code && d < part.dist.dims; d++)
+        grid[d] = part.dist.dim[d].processes;
+    return code;
+}
+
 int pleat_array_coordinate(const struct pleat_array *handle, int dimension)
 {
     return is_dimension(handle, dimension) && handle->now.is_in_grid

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""app_examples.py TOP: docs/examples.md shows the differences between the programs of examples/ as they are."""
+"""app_examples.py TOP: docs/examples.md shows the differences between the programs of examples/ as they are, and
+docs/outside-programs.md has the table that examples/changes prints."""
 import difflib
 import os
 import re
@@ -25,3 +26,8 @@ for name in there:
     gone, come = (sum(line[0] == sign for line in lines.split("\n") if line) for sign in "-+")
     if f"| {gone} | {come} |" not in next(line for line in page.split("\n") if f"[{name}]" in line):
         sys.exit(f"docs/examples.md: {name}: {gone} lines went, {come} came")
+
+table = subprocess.run([os.path.join(top, "examples", "changes")], capture_output=True, text=True, check=True).stdout
+with open(os.path.join(top, "docs", "outside-programs.md"), encoding="utf-8") as file:
+    if "\n\n" + table + "\n" not in file.read():
+        sys.exit("docs/outside-programs.md does not have this, which examples/changes prints:\n" + table)

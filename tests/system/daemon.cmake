@@ -28,7 +28,7 @@ if(TARGET pleatd AND TARGET app-loop)
   # the program in Fortran, by the MPI's own wrapper
   foreach(mpi openmpi mpich)
     find_program(PLEAT_MPIFORT_${mpi} mpifort.${mpi})
-    if(TARGET pleat-${mpi} AND PLEAT_GFORTRAN AND PLEAT_MPIFORT_${mpi})
+    if(TARGET pleat-${mpi} AND PLEAT_GFORTRAN AND PLEAT_MPIFORT_${mpi} AND NOT PLEAT_SANITIZE)
       set(made ${CMAKE_BINARY_DIR}/tests/fortran-${mpi})
       file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran-modules-${mpi})
       add_custom_command(OUTPUT ${made}
@@ -38,11 +38,22 @@ if(TARGET pleatd AND TARGET app-loop)
         DEPENDS ${test_dir}/fortran/numbers.f90 ${CMAKE_SOURCE_DIR}/include/pleat.f90 pleat-${mpi} COMMENT "Building tests/fortran-${mpi} (Fortran)" VERBATIM)
       add_custom_target(numbers-${mpi} ALL DEPENDS ${made})
     endif()
+    # one in C++
+    find_program(PLEAT_mpicxx_${mpi} mpicxx.${mpi})
+    if(TARGET pleat-${mpi} AND PLEAT_mpicxx_${mpi} AND NOT PLEAT_SANITIZE)
+      set(made ${CMAKE_BINARY_DIR}/tests/vectors-${mpi})
+      add_custom_command(OUTPUT ${made}
+        COMMAND ${PLEAT_mpicxx_${mpi}} -std=c++11 -g -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX -I${CMAKE_SOURCE_DIR}/include
+          -o ${made} ${test_dir}/daemon/vectors.cc $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
+        DEPENDS ${test_dir}/daemon/vectors.cc ${CMAKE_SOURCE_DIR}/include/pleat.h ${CMAKE_SOURCE_DIR}/include/pleat.hpp
+          pleat-${mpi} COMMENT "Building tests/vectors-${mpi} (C++)" VERBATIM)
+      add_custom_target(cpp-${mpi} ALL DEPENDS ${made})
+    endif()
   endforeach()
   set(daemon_parts
     archive asked bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folding follow
     fortran guard
-    history hosts job_options launches limit_signal lost_specs memory outset peers pty recovery relaunch
+    history hosts job_options launches limit_signal lost_specs memory outset outside peers pty recovery relaunch
     replay rescue saving security silence standard_input starts strangers sweet_spot tasks times ways why)
   list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)
   list(TRANSFORM daemon_tests APPEND .py)

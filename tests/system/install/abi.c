@@ -48,6 +48,7 @@ IS(pleat_array_extent, int64_t (*)(const array *, int));
 IS(pleat_array_global, int64_t (*)(const array *, int, int64_t));
 IS(pleat_array_processes, int (*)(const array *, int));
 IS(pleat_array_coordinate, int (*)(const array *, int));
+IS(pleat_array_grid, int (*)(const array *, int, int *, error *));
 IS(pleat_array_descriptor, int (*)(const array *, int, int *, error *));
 
 IS(pleat_array_comm, int (*)(array *, MPI_Comm *, error *));

@@ -1,0 +1,88 @@
+"""The programs of examples/wave and examples/fluid, which check themselves: in whatever way they are resized, they compute
+what the plain ones do on one size."""
+
+import functools
+import os
+import re
+import subprocess
+import tempfile
+
+import pytest
+
+from conftest import BUILD
+from relaunching import LONG, MPIS
+
+ARGUMENTS = {"wave": ("12", "120"), "fluid": ("12", "120")}
+LOGS = ("wave",)
+WAYS = [(mpi, how) for mpi in ("openmpi", "mpich") for how in ("auto", "relaunch", "restart")
+        if (mpi, how) != ("mpich", "auto")]
+
+
+def numbers(text):
+    """Without the number of ranks, which is the last one."""
+    assert text.startswith("right: "), text
+    return [float(number) for number in re.findall(r"-?[0-9.]+", text)][:-1]
+
+
+@functools.lru_cache(maxsize=None)
+def plain(name, mpi):
+    """What the plain program says, as one process, and its log."""
+    with tempfile.TemporaryDirectory() as place:
+        log = os.path.join(place, "log")
+        done = subprocess.run([os.path.join(BUILD, "examples", mpi, name + "-plain"), *ARGUMENTS[name],
+                               *([log] if name in LOGS else [])], timeout=120, text=True, check=True,
+                              stdout=subprocess.PIPE)
+        with open(log if name in LOGS else os.devnull, encoding="ascii") as file:
+            return done.stdout, file.read()
+
+
+def resized(pleat, mpi, how, words):
+    """The output of a program that is held at its first adaptation points, and resized there."""
+    pleat.configure(LONG)
+    pleat.env["LD_PRELOAD"] = os.path.join(BUILD, "tests", f"hold_adapt-{mpi}.so")
+    pleat.env["HOLD_ADAPT_UNTIL"] = pleat.path("go")
+    number = pleat.submit("--min", 1, "--max", 2, "--on-resize", how, "--", *words)
+    del pleat.env["LD_PRELOAD"]
+    for size in (2, 4, 1, 3):
+        pleat.pleat("limits", number, "--max", size, check=0)
+        pleat.wait_size(number, size)
+    with open(pleat.path("go"), "w", encoding="ascii"):
+        pass
+    assert pleat.wait_end(number)["state"] == "done", pleat.output(number, "stderr")
+    assert "on 3 ranks" in pleat.output(number)
+    return pleat.output(number)
+
+
+def program_of(folder, name, mpi):
+    program = os.path.join(BUILD, folder, name)
+    if not os.path.exists(program):
+        pytest.skip(f"no {name} for {mpi}")
+    return program
+
+
+@pytest.mark.parametrize("mpi, how", WAYS)
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_outside(pleat, name, mpi, how):
+    program = program_of("examples", os.path.join(mpi, name), mpi)
+    log = [pleat.path("log")] if name in LOGS else []
+    said = resized(pleat, mpi, how, [program, *ARGUMENTS[name], *log])
+    result, its_log = plain(name, mpi)
+    assert numbers(said) == pytest.approx(numbers(result), rel=1e-6)
+    if log:  # which is continued, not begun again
+        with open(log[0], encoding="ascii") as file:
+            lines = [[float(word) for word in line.split()] for line in file]
+        assert lines == [pytest.approx([float(word) for word in line.split()], rel=1e-8) for line in its_log.splitlines()]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_sizes_that_suit(pleat, mpi):
+    """Of a box of 4 x 8 columns, halos of two leave no pencils for five processes or more."""
+    program = program_of("examples", os.path.join(mpi, "wave"), mpi)
+    said = pleat.pleat("run", "-n", 7, "--", program, 4, 20, check=0).stdout
+    assert said.startswith("right: ") and "on 4 ranks" in said
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_vectors(pleat, mpi):
+    """include/pleat.hpp"""
+    assert resized(pleat, mpi, "auto", [program_of("tests", f"vectors-{mpi}", mpi)]) == "right: on 3 ranks\n"
