@@ -91,7 +91,8 @@ program numbers
   if (what < 0) call give_up()
   if (pleat_session_give_back(session, 0, err) /= PLEAT_E_INVALID) error stop 'give back'
   if (pleat_session_ask(session, 0, 0, err) /= 0) call give_up() ! it wants nothing
-  if (pleat_session_asked(session, err) /= PLEAT_ASKED_NOTHING .or. pleat_error_text(err) /= '') error stop 'asked'
+  if (pleat_session_asked(session, err) /= PLEAT_ASKED_NOTHING) error stop 'asked'
+  if (pleat_error_text(err) /= '') error stop 'a reason'
   if (what == PLEAT_STARTED) call fill()
   do while (what /= PLEAT_LEAVE)
     call local_data()
