@@ -54,15 +54,14 @@ static void memo_leave(struct pleat_pass *pass)
 
 /* ---- the policy ---- */
 
-/* Can a component start nowhere? A quick answer, as it is true of most of a long queue. */
+/* Can a component, the only one of its job, start nowhere? A quick answer, as it is true of most of
+ * a long queue. Of a rigid one it reads only what stands first in its record. */
 static bool is_hopeless(const struct pleat_pass *pass, const struct pleat_component *component,
                         int32_t most_free)
 {
     const struct pleat_shadow *shadow = pass->shadow;
-    if (pleat_view_is_several(pass->view, component))
-        return false;
-    int32_t need = (pleat_view_folds(component) ? pleat_accept_start(pass->view, component)
-                                                : component->minimum) -
+    bool folds = component->kind == PLEAT_MALLEABLE && pleat_view_folds(component);
+    int32_t need = (folds ? pleat_accept_start(pass->view, component) : component->minimum) -
                    component->earmarked;
     if (need > most_free)
         return true;
@@ -85,9 +84,11 @@ static void backfill(struct pleat_pass *pass, uint32_t first)
 {
     const struct pleat_view *view = pass->view;
     int32_t most = most_free(pass);
+    bool several = view->several;
     for (uint32_t c = first; c != PLEAT_NONE && most > 0; c = pleat_queue_next(view, c)) {
         const struct pleat_component *component = &view->components[c];
-        if (!is_hopeless(pass, component, most) && pleat_pass_start(pass, c))
+        bool alone = !several || component->lead == PLEAT_NONE;
+        if (!(alone && is_hopeless(pass, component, most)) && pleat_pass_start(pass, c))
             most = most_free(pass);
         else if (component->promised_us != PLEAT_NEVER) /* it was the head, and was overtaken */
             pleat_plan_promise(pass->plan, c, component->promised_site, PLEAT_NEVER);
