@@ -8,6 +8,7 @@
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "model/demand.h"
 
 static bool size_is_accepted(const struct pleat_core *core, const struct pleat_component *component,
                              int32_t size, int32_t limit)
@@ -124,8 +125,10 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     if (to > component->processors && to - component->processors > unused)
         return refuse_growth(core, site, to - component->processors, unused, err);
     /* a shrink that a user wants caps the size until the user grows the component again */
+    bool later = event->flags & PLEAT_CAP_AS_ACCEPTED && !(event->flags & PLEAT_MANDATORY) &&
+                 component->flags & PLEAT_COMPONENT_ASKS;
     tally_out(core, event->component);
-    component->cap = to < component->processors ? to : PLEAT_SIZE_MAX;
+    component->cap = to < component->processors && !later ? to : PLEAT_SIZE_MAX;
     tally_in(core, event->component);
     ask_overruled(core, event->component);
     core->wants_pass = true;

@@ -8,7 +8,19 @@
 #include "core/relaunch.h"
 #include "core/resize.h"
 #include "core/state.h"
+#include "core/tally.h"
 #include "core/tell.h"
+
+/* A shrink that a user wants caps the size as far as the application accepts it. */
+static void cap_at(struct pleat_core *core, uint32_t component, int32_t size)
+{
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->cap <= size) /* it was capped when the user asked (PLEAT_CAP_AS_ACCEPTED) */
+        return;
+    tally_out(core, component);
+    comp->cap = size;
+    tally_in(core, component);
+}
 
 int on_answer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
@@ -41,6 +53,8 @@ int on_answer(struct pleat_core *core, const struct pleat_event *event, struct p
         resize_end(core, index, PLEAT_OUTCOME_REFUSED);
         return 0;
     }
+    if (!growing && resize->by_user && !resize->mandatory)
+        cap_at(core, resize->component, size);
     if (size != resize->to)
         core->wants_pass = true; /* what the application leaves can be offered to another */
     resize_accept_size(core, index, size);

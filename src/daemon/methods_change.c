@@ -10,6 +10,7 @@
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
 #include "launch/launch.h"
+#include "model/demand.h"
 #include "model/indexes.h"
 #include "model/submission.h"
 
@@ -239,7 +240,7 @@ int method_resize(struct client *client, int64_t request, const json_t *params,
                           .before = component->processors,
                           .event = {.kind = PLEAT_EV_DEMAND,
                                     .component = job->component,
-                                    .flags = mandatory ? PLEAT_MANDATORY : 0,
+                                    .flags = mandatory ? PLEAT_MANDATORY : PLEAT_CAP_AS_ACCEPTED,
                                     .u.demand = {.processors = (int32_t)size}}};
     return method_input(client, &input, err);
 }

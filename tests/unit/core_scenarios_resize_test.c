@@ -1,6 +1,7 @@
 /* How a resize goes and ends: a scenario for every row of docs/resize-contract.md about answers,
  * claims, deadlines and the application. Each row names its test here. */
 #include "core_scenarios_hand.h"
+#include "model/demand.h"
 
 static bool seen[PLEAT_OUTCOME_COUNT];
 
@@ -165,6 +166,32 @@ static void test_a_mandatory_shrink_cannot_be_refused(void **state)
     assert_int_equal(hand_count(&h, PLEAT_NOTE_WARNING), 1);
     at_step(&h, component, PLEAT_RESIZE_GRANTED);
     assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processes, 4);
+    hand_finish(&h);
+}
+
+/* What a user wants is no cap before the application has accepted it: a refusal is one. */
+static void test_a_voluntary_shrink_that_its_user_wants(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    h.flags = PLEAT_COMPONENT_ASKS;
+    uint32_t component = hand_run(&h, 2, 10, 8);
+    const struct pleat_event demand = {.kind = PLEAT_EV_DEMAND,
+                                       .flags = PLEAT_CAP_AS_ACCEPTED,
+                                       .component = component,
+                                       .u.demand.processors = 4};
+    assert_int_equal(hand_feed(&h, demand), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, component, 8), 0);
+    /* nothing mandatory follows */
+    expect(&h, component, PLEAT_OUTCOME_REFUSED, PLEAT_RUNNING, 8);
+    assert_int_equal(hand_feed(&h, demand), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, component, 6), 0);
+    assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processes, 6);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 6), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, component, 0), 0);
+    expect(&h, component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 6);
+    assert_int_equal(hand_component(&h, component)->cap, 6);
     hand_finish(&h);
 }
 
@@ -647,6 +674,7 @@ int main(void)
         cmocka_unit_test(test_accepts_more_than_offered),
         cmocka_unit_test(test_answers_twice),
         cmocka_unit_test(test_a_mandatory_shrink_cannot_be_refused),
+        cmocka_unit_test(test_a_voluntary_shrink_that_its_user_wants),
         cmocka_unit_test(test_not_answered_in_time),
         cmocka_unit_test(test_a_mandatory_shrink_not_answered_in_time),
         cmocka_unit_test(test_the_claim_fails),
