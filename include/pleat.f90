@@ -20,6 +20,9 @@ module pleat
   integer(c_int), parameter, public :: PLEAT_ASKED_NOTHING = 0, PLEAT_ASKED_PENDING = 1, PLEAT_ASKED_GRANTED = 2, &
     PLEAT_ASKED_REFUSED = 3
   integer(c_int), parameter, public :: PLEAT_SAME = 0, PLEAT_GREW = 1, PLEAT_SHRANK = 2, PLEAT_LEAVE = 3
+  integer(c_int), parameter, public :: PLEAT_OCCASION_UNKNOWN = 0, PLEAT_OCCASION_FREE = 1, PLEAT_OCCASION_WAITING = 2, &
+    PLEAT_OCCASION_USER = 3, PLEAT_OCCASION_LIMITS = 4, PLEAT_OCCASION_POLICY = 5
+  integer(c_int), parameter, public :: PLEAT_BEFORE = 1, PLEAT_AFTER = 2, PLEAT_NOT_DONE = 3
   integer(c_int), parameter, public :: PLEAT_COLLAPSED = 0, PLEAT_BLOCK = 1, PLEAT_BLOCK_CYCLIC = 2
   integer(c_int), parameter, public :: PLEAT_E_INVALID = -1, PLEAT_E_NOMEM = -2, PLEAT_E_SYSTEM = -3, &
     PLEAT_E_NOTFOUND = -4, PLEAT_E_EXISTS = -5, PLEAT_E_STATE = -6, PLEAT_E_UNSUPPORTED = -7, PLEAT_E_TOOBIG = -8, &
@@ -53,6 +56,10 @@ module pleat
   type, bind(c), public :: pleat_error
     integer(c_int) :: code = 0
     character(kind=c_char) :: text(TEXT_SIZE) = c_null_char ! pleat_error_text makes a text of it
+  end type
+
+  type, bind(c), public :: pleat_offer
+    integer(c_int) :: from = 0, to = 0, mandatory = 0, relaunch = 0, occasion = PLEAT_OCCASION_UNKNOWN
   end type
 
   type, bind(c), public :: pleat_dimension
@@ -89,6 +96,20 @@ module pleat
       integer(c_int), value :: current, offered, mandatory
       type(c_ptr), value :: arg
     end function
+    integer(c_int) function pleat_action(session, moment, change, arg) bind(c)
+      import
+      type(pleat_session), value :: session
+      integer(c_int), value :: moment
+      type(pleat_offer), intent(in) :: change
+      type(c_ptr), value :: arg
+    end function
+    integer(c_int) function pleat_plan_callback(moment, change, actions, count, arg) bind(c)
+      import
+      integer(c_int), value :: moment, count
+      type(pleat_offer), intent(in) :: change
+      integer(c_int), intent(inout) :: actions(count)
+      type(c_ptr), value :: arg
+    end function
     integer(c_int) function pleat_size_test(ranks, arg) bind(c)
       import
       integer(c_int), value :: ranks
@@ -108,7 +129,7 @@ module pleat
       type(c_ptr), value :: arg
     end function
   end interface
-  public :: pleat_offer_callback, pleat_size_test, pleat_grid_callback, pleat_particle_owner
+  public :: pleat_offer_callback, pleat_action, pleat_plan_callback, pleat_size_test, pleat_grid_callback, pleat_particle_owner
 
   interface
     integer(c_int) function pleat_session_begin(session, err) bind(c, name='pleat_session_begin')
@@ -190,6 +211,12 @@ module pleat
       type(pleat_session), value :: session
     end function
     subroutine pleat_session_on_offer(session, callback, arg) bind(c, name='pleat_session_on_offer')
+      import
+      type(pleat_session), value :: session
+      type(c_funptr), value :: callback
+      type(c_ptr), value :: arg
+    end subroutine
+    subroutine pleat_session_on_plan(session, callback, arg) bind(c, name='pleat_session_on_plan')
       import
       type(pleat_session), value :: session
       type(c_funptr), value :: callback
@@ -332,6 +359,18 @@ module pleat
       character(kind=c_char), intent(in) :: sizes(*)
       type(pleat_error), intent(inout) :: err
     end function
+    type(c_ptr) function c_session_offer(session) bind(c, name='pleat_session_offer')
+      import
+      type(pleat_session), value :: session
+    end function
+    integer(c_int) function c_action_register(session, name, action, arg, err) bind(c, name='pleat_action_register')
+      import
+      type(pleat_session), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_funptr), value :: action
+      type(c_ptr), value :: arg
+      type(pleat_error), intent(inout) :: err
+    end function
     integer(c_int) function c_value_register(session, name, ptr, bytes, err) bind(c, name='pleat_value_register')
       import
       type(pleat_session), value :: session
@@ -424,7 +463,8 @@ module pleat
     pleat_session_limit, pleat_session_ask, pleat_session_give_back, pleat_session_asked, &
     pleat_session_limits_if, pleat_session_finish, pleat_session_comm, pleat_session_rank, &
     pleat_session_size, pleat_session_joined, pleat_session_resumed, pleat_session_malleable, &
-    pleat_session_on_offer, pleat_rows_data, pleat_rows_first, pleat_rows_count, pleat_array_shape_of, &
+    pleat_session_on_offer, pleat_session_offer, pleat_session_on_plan, pleat_action_register, &
+    pleat_rows_data, pleat_rows_first, pleat_rows_count, pleat_array_shape_of, &
     pleat_session_on_grid, pleat_array_data, pleat_array_count, pleat_array_extent, pleat_array_global, &
     pleat_array_processes, pleat_array_coordinate, pleat_array_grid, pleat_array_comm, pleat_array_descriptor, &
     pleat_particles_set_count, pleat_particles_data, pleat_particles_count, pleat_particles_on_owner, &
@@ -484,6 +524,27 @@ contains
     character(*), intent(in) :: sizes
     type(pleat_error), intent(inout) :: err
     code = c_session_limits(session, least, most, sizes // c_null_char, err)
+  end function
+
+  ! The change that is offered, under way, or was the last one; `to` 0: there was none.
+  function pleat_session_offer(session) result(offer)
+    type(pleat_session), intent(in) :: session
+    type(pleat_offer) :: offer
+    type(pleat_offer), pointer :: there
+    type(c_ptr) :: where
+    where = c_session_offer(session)
+    if (.not. c_associated(where)) return
+    call c_f_pointer(where, there)
+    offer = there
+  end function
+
+  integer(c_int) function pleat_action_register(session, name, action, arg, err) result(code)
+    type(pleat_session), intent(in) :: session
+    character(*), intent(in) :: name
+    type(c_funptr), intent(in) :: action
+    type(c_ptr), intent(in) :: arg
+    type(pleat_error), intent(inout) :: err
+    code = c_action_register(session, name // c_null_char, action, arg, err)
   end function
 
   integer(c_int) function pleat_value_register(session, name, ptr, bytes, err) result(code)

@@ -200,6 +200,31 @@ int pleat_session_malleable(const struct pleat_session *session);
 /* Why the last resize could not be done; an empty text: none has failed. Borrowed until finish. */
 const struct pleat_error *pleat_session_failure(const struct pleat_session *session);
 
+/* What a change of size is made for. Other numbers may be added. */
+enum pleat_occasion {
+    PLEAT_OCCASION_UNKNOWN = 0, /* nobody said */
+    PLEAT_OCCASION_FREE = 1,    /* a growth: processors are free */
+    PLEAT_OCCASION_WAITING = 2, /* a shrink: another job waits for the processors */
+    PLEAT_OCCASION_USER = 3,    /* its user asked for it */
+    PLEAT_OCCASION_LIMITS = 4,  /* a shrink: the user or the program has changed the limits */
+    PLEAT_OCCASION_POLICY = 5   /* a shrink: the processors are divided anew */
+};
+
+/* A change of size. Members may be added at the end: the library makes it, programs read it. */
+struct pleat_offer {
+    int from;      /* number of ranks before it; 0: not known (it goes on from a checkpoint) */
+    int to;        /* number of ranks after it */
+    int mandatory; /* 1: the processors will be taken away in any case */
+    int relaunch; /* 1: all ranks leave, and the program is started again (not known in on_offer) */
+    enum pleat_occasion occasion;
+};
+
+/* The change that is offered, in the callback of pleat_session_on_offer; that which is under way,
+ * in an action (below); else the last one that was under way. NULL: there was none. The same on all
+ * ranks, but in the callback, which rank 0 alone gets. Borrowed, and valid until the next
+ * adaptation point. */
+const struct pleat_offer *pleat_session_offer(const struct pleat_session *session);
+
 /* Asks rank 0 which size it accepts: `current` is the number of ranks now, `offered` the offered
  * number, larger or smaller. mandatory: the processors will be taken away in any case. Returns the
  * number of ranks that it accepts. The library limits it to what lies between `current` and
@@ -210,6 +235,50 @@ typedef int (*pleat_offer_callback)(int current, int offered, int mandatory, voi
  */
 void pleat_session_on_offer(struct pleat_session *session, pleat_offer_callback callback,
                             void *arg);
+
+/* ---- the program's own actions ---- */
+
+/* When an action is called. */
+enum pleat_moment {
+    PLEAT_BEFORE = 1,  /* all ranks are inside pleat_session_adapt, nothing has changed yet */
+    PLEAT_AFTER = 2,   /* communicator, size and data are new */
+    PLEAT_NOT_DONE = 3 /* after PLEAT_BEFORE: the change could not be made, all is as it was */
+};
+
+/* An action of the program. Returns 0, or another number: it failed.
+ *   BEFORE: on all ranks, inside pleat_session_adapt, before anything is saved or moved. What it
+ * writes into registered data moves along. If it fails on any rank the change is refused:
+ * pleat_session_adapt returns PLEAT_SAME, and pleat_session_failure names action and rank. (A
+ * mandatory shrink that is refused is enforced by Pleat.)
+ *   AFTER: on all ranks that go on, at the end of pleat_session_adapt; in ranks that join, and in
+ * all ranks where the program was started again, at the end of pleat_session_begin. Not in a rank
+ * that leaves. If it fails on any rank the program cannot go on: both return a negative code on all
+ * ranks.
+ *   NOT_DONE: on all ranks for which BEFORE was called, also where it failed, in the opposite
+ * order. If it fails the program cannot go on.
+ * An action may communicate on the session's communicator, if all ranks do, and must finish that.
+ * It must not call pleat_session_adapt, begin or finish, nor register anything. */
+typedef int (*pleat_action)(struct pleat_session *session, enum pleat_moment moment,
+                            const struct pleat_offer *change, void *arg);
+
+#define PLEAT_ACTIONS 32
+
+/* Registers an action, on all ranks, before begin. Actions are called in the order in which they
+ * were registered, each when the one before it has returned on all ranks. A name has 1 to 63 bytes.
+ * PLEAT_E_INVALID; PLEAT_E_EXISTS: the name is taken; PLEAT_E_STATE: after begin; PLEAT_E_TOOBIG:
+ * there are PLEAT_ACTIONS already. */
+int pleat_action_register(struct pleat_session *session, const char *name, pleat_action action,
+                          void *arg, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Plans a change: which actions are called BEFORE or AFTER it, in which order. Asked on rank 0.
+ * actions: `count` numbers, of the action that was registered first (0) and so on; the callback
+ * changes them, and returns how many of them are to be called, from the first on. No action may be
+ * there twice. A number that is none counts as an action that fails. */
+typedef int (*pleat_plan_callback)(enum pleat_moment moment, const struct pleat_offer *change,
+                                   int *actions, int count, void *arg);
+
+/* Sets the callback, on all ranks, before begin. Without one all actions are called. */
+void pleat_session_on_plan(struct pleat_session *session, pleat_plan_callback callback, void *arg);
 
 /* ---- data that follow a resize ---- */
 

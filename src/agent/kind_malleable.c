@@ -18,6 +18,7 @@
 #include "agent/resize.h"
 #include "agent/succession.h"
 #include "agent/warm.h"
+#include "model/occasion.h"
 #include "wire/message.h"
 
 #define LEAVE_S 10.0         /* for processes to leave after their state was saved */
@@ -198,6 +199,7 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
 {
     struct pleat_mailbox_request request = {0};
     struct pleat_relaunch_order order = {0};
+    const char *occasion = NULL;
     if (!run->malleable)
         return pleat_kind_no_relaunch(run, params, err);
     int result = pleat_param_id(params, "resize", &request.resize, err);
@@ -205,6 +207,9 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
         result = get_size(run, params, ask ? "offered" : "target", &request.target, err);
     if (!result)
         result = pleat_get_bool(params, "mandatory", false, &request.mandatory, err);
+    if (!result)
+        result = pleat_get_string(params, "occasion", false, &occasion, err);
+    request.occasion = (uint32_t)pleat_occasion_parse(occasion);
     const json_t *relaunch = ask ? NULL : json_object_get(params, "relaunch");
     const json_t *slots = NULL;
     if (!result && !ask)

@@ -241,6 +241,21 @@ static void on_doorbell_closed(uv_handle_t *handle)
         free(malleable);
 }
 
+/* Tells those who are to begin in the new mailbox which request led to it. */
+static void recall(const struct pleat_malleable *malleable)
+{
+    const struct pleat_relaunch *relaunch = malleable->run->relaunch;
+    struct pleat_mailbox_request request = {0};
+    if (!relaunch)
+        return;
+    if (malleable->request.resize == relaunch->resize)
+        request = malleable->request;
+    request.resize = relaunch->resize;
+    request.target = relaunch->processes;
+    request.relaunch = true;
+    pleat_mailbox_recall(malleable->mailbox, &request, relaunch->before);
+}
+
 int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error *err)
 {
     struct pleat_state_header header;
@@ -250,8 +265,10 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
         pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = false;
-    if (!result)
+    if (!result) {
         carry_ask(malleable);
+        recall(malleable);
+    }
     if (!result && malleable->unbegun)
         pleat_mailbox_resume(malleable->mailbox, header.generation);
     return result;
@@ -268,6 +285,7 @@ void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_m
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = false;
     carry_ask(malleable);
+    recall(malleable);
 }
 
 void pleat_malleable_pause(struct pleat_malleable *malleable)

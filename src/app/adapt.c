@@ -32,7 +32,12 @@ static void answer(struct pleat_session *session)
         pleat_mailbox_answer(&session->self, size);
         return;
     }
+    const struct pleat_offer last = session->offer;
     uint32_t accepted = request.target;
+    session->offer = (struct pleat_offer){.from = session->size,
+                                          .to = (int)request.target,
+                                          .mandatory = request.mandatory,
+                                          .occasion = (enum pleat_occasion)request.occasion};
     if (session->on_offer && !request.mandatory) {
         int wanted =
             session->on_offer(session->size, (int)request.target, 0, session->on_offer_arg);
@@ -43,6 +48,7 @@ static void answer(struct pleat_session *session)
         /* The program is told, but cannot refuse. */
         (void)session->on_offer(session->size, (int)request.target, 1, session->on_offer_arg);
     }
+    session->offer = last;
     pleat_mailbox_answer(&session->self, accepted);
 }
 

@@ -21,7 +21,8 @@ static int compare(struct pleat_session *session, struct pleat_error *err)
     struct pleat_error why = {0};
     if (session->joiner)
         return 0;
-    const uint64_t hashes[2] = {pleat_session_shape(session), pleat_session_grids(session)};
+    const uint64_t hashes[2] = {pleat_actions_hash(session, pleat_session_shape(session)),
+                                pleat_session_grids(session)};
     uint64_t hash = pleat_session_hash(hashes[0], hashes, sizeof(hashes));
     int failed = pleat_registry_check(session, session->comm, hash, false, &differs, &why);
     if (!failed && !differs)
@@ -50,6 +51,21 @@ static int begin_fitting(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
+static int join(struct pleat_session *session, struct pleat_error *err)
+{
+    struct pleat_error why = {0};
+    int code = pleat_resize_join(session, err);
+    if (code)
+        return code;
+    code = pleat_actions_after(session, &why);
+    if (!code)
+        return 0;
+    session->state = PLEAT_SESSION_BROKEN;
+    if (err)
+        *err = why;
+    return code;
+}
+
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
 {
     if (session->state != PLEAT_SESSION_OPEN)
@@ -62,7 +78,7 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
     if (code)
         return code;
     if (session->joiner)
-        code = pleat_resize_join(session, err);
+        code = join(session, err);
     else if (session->resumed)
         code = pleat_session_resume(session, err);
     else if (session->mailbox && session->rank == 0)

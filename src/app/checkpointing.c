@@ -424,6 +424,8 @@ int pleat_from_load(struct pleat_session *session, struct pleat_error *err)
     if (!failed)
         failed = load_all(session, &agreed, err);
     pleat_mpi_quiet_end(session->comm, &handler);
+    if (!failed && !agreed)
+        failed = pleat_actions_resumed(session, err);
     if (failed || agreed)
         return failed ? failed : agreed;
     uint64_t took = (uint64_t)(pleat_clock_monotonic_ns() - start);

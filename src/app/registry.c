@@ -90,7 +90,7 @@ struct entry {
 
 static size_t count_of(const struct pleat_session *session)
 {
-    size_t count = session->values.count;
+    size_t count = session->values.count + (size_t)session->action_count;
     for (const struct pleat_object *object = session->objects; object; object = object->next)
         count++;
     return count;
@@ -110,6 +110,10 @@ static struct entry *describe(const struct pleat_session *session)
          object = object->next, entry++) {
         memcpy(entry->name, object->name, sizeof(entry->name));
         object->ops->text(object, entry->text, sizeof(entry->text));
+    }
+    for (int i = 0; entry && i < session->action_count; i++, entry++) {
+        memcpy(entry->name, session->actions[i].name, sizeof(entry->name));
+        snprintf(entry->text, sizeof(entry->text), "action");
     }
     return entries;
 }

@@ -15,57 +15,7 @@
 #include "app/checkpointing.h"
 #include "base/clock.h"
 
-#define HELLO_MAGIC UINT64_C(0x33706d6f636c7770)
-
-/* What rank 0 sends to all ranks before the data move. */
-struct hello {
-    uint64_t magic;
-    uint64_t iteration; /* number of the adaptation point at which the resize happens */
-    uint64_t next_save; /* where the ranks meet next (interval.c) */
-    int64_t old_size;
-    int64_t new_size;
-    int64_t in_data;
-    int64_t checks;
-};
-
-static int say_hello(struct pleat_session *session, const struct pleat_change *change,
-                     struct hello *hello, struct pleat_error *err)
-{
-    *hello = (struct hello){.magic = HELLO_MAGIC,
-                            .iteration = session->self.iteration,
-                            .next_save = pleat_interval_after(session),
-                            .old_size = change->old_size,
-                            .new_size = change->new_size,
-                            .in_data = change->in_data,
-                            .checks = session->checks};
-    return pleat_mpi_check(MPI_Bcast(hello, (int)sizeof(*hello), MPI_BYTE, 0, change->comm),
-                           "greeting between old and new ranks", err);
-}
-
-/* Old and new ranks compare what they have registered. *code: this rank's error so far, and after
- * it. */
-static int compare(struct pleat_session *session, const struct pleat_change *change, int *code,
-                   struct pleat_error *err)
-{
-    int differs = 0;
-    int failed = pleat_registry_check(session, change->comm, pleat_session_shape(session),
-                                      *code != 0, &differs, *code ? NULL : err);
-    *code = *code ? *code : differs;
-    return failed;
-}
-
 /* ---- grow and shrink ---- */
-
-static struct pleat_change change_to(const struct pleat_session *session, MPI_Comm comm,
-                                     int old_size, int new_size)
-{
-    return (struct pleat_change){.comm = comm,
-                                 .rank = session->rank,
-                                 .old_size = old_size,
-                                 .new_size = new_size,
-                                 .in_data = session->in_data,
-                                 .data = session->saved ? pleat_state_data(session->saved) : -1};
-}
 
 static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
 {
@@ -94,12 +44,11 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     if (code)
         return code;
     int64_t spawned = pleat_clock_monotonic_ns();
-    const struct pleat_change change = change_to(session, merged, session->size, target);
-    struct hello hello;
-    code = say_hello(session, &change, &hello, err);
+    const struct pleat_change change = pleat_change_to(session, merged, session->size, target);
+    code = pleat_hello_say(session, &change, err);
     if (code)
         return code;
-    int failed = compare(session, &change, &code, err);
+    int failed = pleat_hello_compare(session, &change, &code, err);
     if (failed)
         return failed;
     code = pleat_move_all(session, &change, code, err);
@@ -120,7 +69,7 @@ static int shrink(struct pleat_session *session, int target, bool in_data,
                   struct pleat_mailbox_cost *cost, struct pleat_error *err)
 {
     int64_t start = pleat_clock_monotonic_ns();
-    struct pleat_change change = change_to(session, session->comm, session->size, target);
+    struct pleat_change change = pleat_change_to(session, session->comm, session->size, target);
     change.in_data = change.in_data && in_data;
     int code = pleat_move_all(session, &change, 0, err);
     cost->bytes = pleat_moved_bytes(session, &change);
@@ -150,6 +99,7 @@ struct order {
     int relaunch;
     int checkpoint; /* enum pleat_mailbox_checkpoint */
     int unusable;   /* the program said meanwhile that it cannot use so many ranks */
+    struct pleat_offer offer;
 };
 
 /* Whether everything in the data file could be loaded at another size. */
@@ -174,6 +124,27 @@ static bool is_unusable(const struct pleat_session *session,
     return pleat_own_limits_floor(&session->limits, target) != target;
 }
 
+static struct pleat_offer offer_of(const struct pleat_session *session,
+                                   const struct pleat_mailbox_request *request)
+{
+    return (struct pleat_offer){.from = session->size,
+                                .to = (int)request->target,
+                                .mandatory = request->mandatory,
+                                .relaunch = request->relaunch,
+                                .occasion = (enum pleat_occasion)request->occasion};
+}
+
+/* Rank 0: the change for which the program's actions are called; `to` 0: for none. */
+static struct pleat_offer change_of(const struct pleat_session *session)
+{
+    struct pleat_mailbox_request request;
+    if (session->rank != 0 || pleat_mailbox_request(&session->self, &request) ||
+        request.checkpoint || is_unusable(session, &request) ||
+        (!request.relaunch && (int)request.target == session->size))
+        return (struct pleat_offer){0};
+    return offer_of(session, &request);
+}
+
 /* Sends rank 0's order to all ranks. *unsaved: why rank 0 cannot save. */
 static int read_order(struct pleat_session *session, struct order *order,
                       struct pleat_error *unsaved, struct pleat_error *err)
@@ -186,6 +157,7 @@ static int read_order(struct pleat_session *session, struct order *order,
         order->relaunch = request.relaunch;
         order->checkpoint = (int)request.checkpoint;
         order->unusable = is_unusable(session, &request);
+        order->offer = offer_of(session, &request);
     }
     if (session->rank == 0 && order->target && !order->checkpoint) {
         bool copy = !order->relaunch && order->target == session->size;
@@ -344,6 +316,7 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
     outcome->checkpoint = (enum pleat_mailbox_checkpoint)order.checkpoint;
     if (order.checkpoint)
         return write_checkpoint(session, outcome);
+    session->offer = order.offer;
     outcome->target = order.target;
     outcome->relaunch = order.relaunch != 0;
     int saved = pleat_save_all(session, &order.save, &outcome->unsaved);
@@ -374,92 +347,56 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
     return leave(session, saved, &outcome->unsaved, &outcome->why);
 }
 
+/* Changes the size, without the program's actions. */
+static int resize(struct pleat_session *session, struct outcome *outcome)
+{
+    MPI_Errhandler handler;
+    int code = pleat_mpi_quiet_begin(session->comm, &handler, &outcome->why);
+    if (!code)
+        code = go_inside(session, outcome);
+    if (code >= 0 && outcome->in_data && session->comm != MPI_COMM_NULL) {
+        struct pleat_error why = {0};
+        int failed = pleat_save_end(session, &why);
+        if (failed) {
+            code = failed;
+            outcome->why = why;
+        }
+    }
+    pleat_mpi_quiet_end(session->comm, &handler);
+    return code;
+}
+
+/* Calls the program's actions once the outcome is known. */
+static void act(struct pleat_session *session, struct outcome *outcome)
+{
+    struct pleat_error why = {0};
+    int failed = 0;
+    if (outcome->code == PLEAT_RESIZE_REFUSED)
+        failed = pleat_actions_undo(session, &why);
+    else if (!outcome->code && session->comm != MPI_COMM_NULL && !outcome->checkpoint &&
+             outcome->target != outcome->before)
+        failed = pleat_actions_after(session, &why);
+    if (failed) {
+        outcome->code = failed;
+        outcome->why = why;
+    }
+}
+
 int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
 {
     int64_t start = pleat_clock_monotonic_ns();
     struct outcome outcome = {.before = session->size, .target = session->size};
-    MPI_Errhandler handler;
     if (session->rank == 0)
         pleat_mailbox_ring(&session->self);
-    outcome.code = pleat_mpi_quiet_begin(session->comm, &handler, &outcome.why);
+    const struct pleat_offer offer = change_of(session);
+    outcome.code = pleat_actions_before(session, &offer, &outcome.why);
     if (!outcome.code)
-        outcome.code = go_inside(session, &outcome);
-    if (outcome.code >= 0 && outcome.in_data && session->comm != MPI_COMM_NULL) {
-        struct pleat_error why = {0};
-        int failed = pleat_save_end(session, &why);
-        if (failed) {
-            outcome.code = failed;
-            outcome.why = why;
-        }
-    }
-    pleat_mpi_quiet_end(session->comm, &handler);
+        outcome.code = resize(session, &outcome);
+    act(session, &outcome);
     session->interval.next = pleat_interval_after(session);
     outcome.cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
     int result = conclude(session, &outcome);
     if (result < 0 && err)
         *err = outcome.why;
     return result;
-}
-
-/* ---- joining ---- */
-
-static int join(struct pleat_session *session, int code, struct pleat_error *err)
-{
-    struct hello hello = {0};
-    int failed = pleat_mpi_check(MPI_Bcast(&hello, (int)sizeof(hello), MPI_BYTE, 0, session->comm),
-                                 "greeting between old and new ranks", err);
-    if (failed)
-        return failed;
-    session->in_data = hello.in_data;
-    session->interval.next = hello.next_save;
-    session->checks = hello.checks;
-    pleat_sums_expect(session);
-    const struct pleat_change change =
-        change_to(session, session->comm, (int)hello.old_size, (int)hello.new_size);
-    if (!code && hello.magic != HELLO_MAGIC)
-        code = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "old and new ranks use different versions of libpleat");
-    failed = compare(session, &change, &code, err);
-    if (failed)
-        return failed;
-    if (!code && session->in_data && change.data < 0)
-        code = pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "this rank has no memory for the data themselves (" PLEAT_STATE_ENV
-                               " is not set)");
-    if (!code)
-        code = pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, hello.iteration,
-                                    session->doorbell, &session->self);
-    failed = pleat_move_all(session, &change, code, err);
-    return failed || !session->in_data ? failed : pleat_save_end(session, err);
-}
-
-static int finish_join(struct pleat_session *session, int code, struct pleat_error *err)
-{
-    struct pleat_error why = {0};
-    int outcome = join(session, code, &why);
-    if (outcome == 0) {
-        (void)MPI_Comm_set_errhandler(session->comm, MPI_ERRORS_ARE_FATAL);
-        return 0;
-    }
-    session->state = PLEAT_SESSION_BROKEN;
-    if (outcome == PLEAT_RESIZE_REFUSED)
-        MPI_Comm_free(&session->comm);
-    if (err)
-        *err = why;
-    return PLEAT_LEAVE;
-}
-
-int pleat_resize_join(struct pleat_session *session, struct pleat_error *err)
-{
-    if (!session->excuse.code)
-        return finish_join(session, 0, err);
-    pleat_resize_refuse(session, session->excuse.code);
-    if (err)
-        *err = session->excuse;
-    return PLEAT_LEAVE;
-}
-
-void pleat_resize_refuse(struct pleat_session *session, int code)
-{
-    (void)finish_join(session, code, NULL);
 }

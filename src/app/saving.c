@@ -342,6 +342,8 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
     if (!failed && !agreed && session->in_data)
         failed = pleat_save_end(session, err);
     pleat_mpi_quiet_end(session->comm, &handler);
+    if (!failed && !agreed)
+        failed = pleat_actions_resumed(session, err);
     if (failed || agreed)
         return failed ? failed : agreed;
     uint64_t took = (uint64_t)(pleat_clock_monotonic_ns() - start);

@@ -21,6 +21,13 @@ struct pleat_value {
     size_t bytes;
 };
 
+/* An action of the program's (actions.c). */
+struct pleat_own_action {
+    char name[PLEAT_NAME_SIZE];
+    pleat_action call;
+    void *arg;
+};
+
 /* Which numbers of ranks the program can use, as it says itself. */
 struct pleat_own_limits {
     bool said; /* with pleat_session_limits: the start obeys them, too */
@@ -101,6 +108,13 @@ struct pleat_session {
     bool asks; /* what it asked for last was not nothing */
     pleat_offer_callback on_offer;
     void *on_offer_arg;
+    struct pleat_offer offer; /* to 0: there was none */
+    struct pleat_own_action actions[PLEAT_ACTIONS];
+    int action_count;
+    int begun[PLEAT_ACTIONS]; /* whose BEFORE was called, in that order */
+    int begun_count;
+    pleat_plan_callback on_plan;
+    void *on_plan_arg;
     pleat_grid_callback on_grid;
     void *on_grid_arg;
     struct pleat_error failure;
@@ -248,10 +262,27 @@ void pleat_sums_expect(struct pleat_session *session);
 int pleat_sums_compare(struct pleat_session *session, MPI_Comm comm, bool has_any,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* ---- moving.c ---- */
-
 /* Nothing has changed. Negative codes mean that the session is broken. */
 #define PLEAT_RESIZE_REFUSED 1
+
+/* ---- actions.c ---- */
+
+/* A hash of the names of all actions, in order, after `hash`. */
+uint64_t pleat_actions_hash(const struct pleat_session *session, uint64_t hash);
+/* Calls the actions BEFORE a change, which rank 0 knows: *offer, with `to` 0 where nothing changes.
+ * Collective. Returns 0, PLEAT_RESIZE_REFUSED or a negative code. */
+int pleat_actions_before(struct pleat_session *session, const struct pleat_offer *offer,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Calls the actions AFTER that change, in ranks that join, too. Collective over the new
+ * communicator. Negative on all ranks or on none. */
+int pleat_actions_after(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Tells them that it was not made. Collective; likewise. */
+int pleat_actions_undo(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same as pleat_actions_after where all ranks were started again. Rank 0 tells the agent if it
+ * fails. */
+int pleat_actions_resumed(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- moving.c ---- */
 
 /* Moves everything that is registered. `code`: an earlier error of this rank. Collective over
  * change->comm. Returns 0, PLEAT_RESIZE_REFUSED or a negative code. */
@@ -283,6 +314,18 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err) P
  * in the others, or a negative code: the session is broken. */
 int pleat_resize_fit(struct pleat_session *session, int fits,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- join.c ---- */
+
+struct pleat_change pleat_change_to(const struct pleat_session *session, MPI_Comm comm,
+                                    int old_size, int new_size);
+/* The old ranks tell the new ones of the change. Collective over change->comm. */
+int pleat_hello_say(struct pleat_session *session, const struct pleat_change *change,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Old and new ranks compare what they have registered. *code: this rank's error so far, and after
+ * it. Collective. */
+int pleat_hello_compare(struct pleat_session *session, const struct pleat_change *change, int *code,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* A joiner's part of a growth. PLEAT_LEAVE: it was not let in, err says why. */
 int pleat_resize_join(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Called by a joiner that cannot take part, for the reason `code`: tells the ranks that wait for

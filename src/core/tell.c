@@ -4,6 +4,7 @@
 #include "core/tell.h"
 #include "core/effects.h"
 #include "core/node.h"
+#include "model/occasion.h"
 
 /* Emits KILL for a component in FINISHING, START for any other. */
 void run_effect(struct pleat_core *core, uint32_t component)
@@ -19,6 +20,23 @@ void run_effect(struct pleat_core *core, uint32_t component)
     effect->u.run.reason = comp->reason;
 }
 
+/* What the application is told that its resize is for. */
+static enum pleat_occasion occasion_of(struct pleat_core *core, const struct pleat_resize *resize)
+{
+    const struct pleat_component *component = component_at(core, resize->component);
+    const struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
+    if (resize->to > resize->from)
+        return resize->by_user ? PLEAT_OCCASION_USER : PLEAT_OCCASION_FREE;
+    if (resize->waiter != PLEAT_NONE)
+        return PLEAT_OCCASION_WAITING;
+    if (!resize->by_user)
+        return PLEAT_OCCASION_POLICY;
+    bool usable =
+        pleat_view_folds(component) || (resize->from <= component->maximum &&
+                                        pleat_sizes_floor(&sizes, resize->from) == resize->from);
+    return usable ? PLEAT_OCCASION_USER : PLEAT_OCCASION_LIMITS;
+}
+
 void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
                    enum pleat_outcome outcome)
 {
@@ -28,7 +46,8 @@ void resize_effect(struct pleat_core *core, uint32_t index, uint16_t kind,
         return;
     const struct pleat_component *component = component_at(core, resize->component);
     effect->flags = (uint16_t)((resize->mandatory ? PLEAT_MANDATORY : 0) |
-                               (resize->by_user ? PLEAT_BY_USER : 0));
+                               (resize->by_user ? PLEAT_BY_USER : 0) |
+                               pleat_occasion_flags(occasion_of(core, resize)));
     effect->u.change.run = component->run;
     effect->u.change.from = resize->from;
     effect->u.change.processors = resize->to;

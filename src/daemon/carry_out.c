@@ -275,6 +275,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         .processes = effect->u.change.processors,
         .processors = effect->u.change.processors,
         .mandatory = effect->flags & PLEAT_MANDATORY,
+        .occasion = pleat_occasion_of(effect->flags),
     };
     int rc = 0;
     if (effect->kind == PLEAT_DO_RESIZE || effect->kind == PLEAT_DO_RELAUNCH) {

@@ -263,9 +263,10 @@ static int32_t aim_of(const struct pleat_change_order *order)
 
 static json_t *change_params(const struct pleat_change_order *order, const char *size_name)
 {
-    return json_pack("{s:I, s:I, s:i, s:b}", "run", (json_int_t)order->run, "resize",
+    return json_pack("{s:I, s:I, s:i, s:b, s:s*}", "run", (json_int_t)order->run, "resize",
                      (json_int_t)order->resize, size_name, aim_of(order), "mandatory",
-                     order->mandatory);
+                     order->mandatory, "occasion",
+                     order->occasion ? pleat_occasion_name(order->occasion) : NULL);
 }
 
 static int send_change(struct pleat_runner *base, const struct pleat_change_order *order,

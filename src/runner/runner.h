@@ -22,6 +22,7 @@
 #include <jansson.h>
 
 #include "model/host.h"
+#include "model/occasion.h"
 #include "model/runner_kind.h"
 #include "model/spec.h"
 
@@ -68,6 +69,7 @@ struct pleat_change_order {
     int32_t from, processes; /* processes: at the new size */
     int32_t processors;      /* at the new size; equal to processes, unless it folds */
     bool mandatory;
+    enum pleat_occasion occasion;
     /* resize: PLEAT_WAY_RELAUNCH: by a warm relaunch, and otherwise, where that cannot be, by
      * merging; else as the spec says */
     enum pleat_resize_way way;

@@ -189,6 +189,8 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
     request->resize = atomic_load(&segment->resize);
     request->target = atomic_load(&segment->target);
     request->mandatory = atomic_load(&segment->mandatory) != 0;
+    request->occasion = atomic_load(&segment->occasion);
+    request->from = atomic_load(&segment->from);
     request->relaunch = atomic_load(&segment->relaunch) != 0;
     uint32_t checkpoint = atomic_load(&segment->checkpoint);
     request->checkpoint = checkpoint <= PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE

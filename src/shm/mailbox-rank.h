@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 7u
+#define PLEAT_MAILBOX_VERSION 8u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -73,6 +73,8 @@ struct pleat_mailbox_segment {
     _Atomic uint64_t resume; /* generation of the state to go on from; 0: none, or already taken */
     _Atomic uint32_t held;   /* enum pleat_mailbox_held; claimed by rank 0 */
     _Atomic uint32_t go;     /* 1: ranks that wait may begin; a futex */
+    _Atomic uint32_t occasion;
+    _Atomic uint32_t from; /* processes before what led to a state */
     /* written by rank 0, before the word refers to it */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;

@@ -83,6 +83,24 @@ void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation)
     (void)syscall(SYS_futex, &segment->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
+static void write_request(struct pleat_mailbox_segment *segment,
+                          const struct pleat_mailbox_request *request, uint32_t from)
+{
+    atomic_store(&segment->resize, request->resize);
+    atomic_store(&segment->target, request->target);
+    atomic_store(&segment->mandatory, request->mandatory ? 1u : 0u);
+    atomic_store(&segment->occasion, request->occasion);
+    atomic_store(&segment->from, from);
+    atomic_store(&segment->relaunch, request->relaunch ? 1u : 0u);
+    atomic_store(&segment->checkpoint, (uint32_t)request->checkpoint);
+}
+
+void pleat_mailbox_recall(struct pleat_mailbox *mailbox,
+                          const struct pleat_mailbox_request *request, uint32_t from)
+{
+    write_request(mailbox->segment, request, from);
+}
+
 /* Writes the fields of a request while the word is idle: only the agent changes an idle word. */
 static int begin_request(struct pleat_mailbox *mailbox, const struct pleat_mailbox_request *request,
                          uint64_t *word)
@@ -97,11 +115,7 @@ static int begin_request(struct pleat_mailbox *mailbox, const struct pleat_mailb
                   pleat_mailbox_slowest(mailbox) >= pleat_word_iteration(*word);
     if (pleat_word_state(*word) != PLEAT_WORD_IDLE && !passed)
         return PLEAT_E_BUSY;
-    atomic_store(&segment->resize, request->resize);
-    atomic_store(&segment->target, request->target);
-    atomic_store(&segment->mandatory, request->mandatory ? 1u : 0u);
-    atomic_store(&segment->relaunch, request->relaunch ? 1u : 0u);
-    atomic_store(&segment->checkpoint, (uint32_t)request->checkpoint);
+    write_request(segment, request, 0);
     atomic_store(&segment->posted_ns, pleat_word_now_ns());
     return 0;
 }

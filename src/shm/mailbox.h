@@ -49,6 +49,8 @@ struct pleat_mailbox_request {
     uint32_t target; /* processes wanted */
     bool mandatory;
     enum pleat_mailbox_checkpoint checkpoint; /* only pleat_mailbox_post_checkpoint sets it */
+    uint32_t occasion;                        /* what it is for: enum pleat_occasion of pleat.h */
+    uint32_t from; /* of what led to a state (pleat_mailbox_recall): processes before; else 0 */
     bool relaunch; /* for a resize: save the state (state.h), then all ranks leave and are started
                       again at that size, instead of being merged or split */
 };
@@ -136,6 +138,9 @@ void pleat_mailbox_resume(struct pleat_mailbox *mailbox, uint64_t generation);
 /* Before any program opens the mailbox: the first one that does goes on from a state that is not
  * there yet. Its ranks come as far as their beginning, and sleep there until pleat_mailbox_go. */
 void pleat_mailbox_hold(struct pleat_mailbox *mailbox);
+/* Before ranks begin from a state: tells them which request led to it. */
+void pleat_mailbox_recall(struct pleat_mailbox *mailbox,
+                          const struct pleat_mailbox_request *request, uint32_t from);
 /* Lets ranks that wait begin, from the state of this generation. */
 void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation);
 /* Asks the application what it accepts of `target`; the answer comes as phase ANSWERED. The

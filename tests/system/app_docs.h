@@ -7,9 +7,12 @@ extern struct pleat_session *session;
 extern struct pleat_error err;
 extern struct pleat_array *a, *u;
 extern long n;
+extern MPI_Comm own;
 int give_up(const struct pleat_error *why);
 int snippet(void);
 #ifdef IN_FUNCTION
+int solver(struct pleat_session *session, enum pleat_moment moment,
+           const struct pleat_offer *change, void *arg);
 void columns(const char *name, int size, int dims, int *grid, void *arg);
 #endif
 int Csys2blacs_handle(MPI_Comm comm);

@@ -21,6 +21,10 @@ if(TARGET pleatd AND TARGET app-loop)
       target_link_libraries(hold_adapt-${mpi} PRIVATE pleat-${mpi} dl)
       set_target_properties(hold_adapt-${mpi} PROPERTIES
         PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
+      add_executable(test-app-acts-${mpi} ${test_dir}/app_acts.c)
+      target_link_libraries(test-app-acts-${mpi} PRIVATE pleat-${mpi})
+      set_target_properties(test-app-acts-${mpi} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     endif()
   endforeach()
   add_library(escape MODULE ${test_dir}/daemon/escape.c)
@@ -51,7 +55,7 @@ if(TARGET pleatd AND TARGET app-loop)
     endif()
   endforeach()
   set(daemon_parts
-    archive asked bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folding follow
+    adaptation archive asked bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folding follow
     fortran guard
     history hosts job_options launches limit_signal lost_specs memory outset outside peers pty recovery relaunch
     replay rescue saving security silence standard_input starts strangers sweet_spot tasks times ways why)

@@ -1,6 +1,7 @@
 /* What else can happen to a job: a scenario for every row of docs/resize-contract.md about waiting
  * jobs, cancelling, lost processors, changed limits and sites. Each row names its test here. */
 #include "core_scenarios_hand.h"
+#include "model/occasion.h"
 
 static struct pleat_effect claim_of(const struct hand *h)
 {
@@ -400,7 +401,8 @@ static void test_the_maximum_falls_while_growing(void **state)
     /* then it is shrunk to its new maximum, as its user wants: mandatory */
     struct pleat_effect shrink = hand_last(&h, PLEAT_DO_RESIZE);
     assert_int_equal(shrink.u.change.processes, 6);
-    assert_int_equal(shrink.flags, PLEAT_MANDATORY | PLEAT_BY_USER);
+    assert_int_equal(shrink.flags,
+                     PLEAT_MANDATORY | PLEAT_BY_USER | pleat_occasion_flags(PLEAT_OCCASION_LIMITS));
     hand_finish(&h);
 }
 

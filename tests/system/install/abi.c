@@ -25,6 +25,14 @@ IS(pleat_session_resumed, int (*)(const session *));
 IS(pleat_session_malleable, int (*)(const session *));
 IS(pleat_session_failure, const error *(*)(const session *));
 IS(pleat_session_on_offer, void (*)(session *, int (*)(int, int, int, void *), void *));
+IS(pleat_session_offer, const struct pleat_offer *(*)(const session *));
+IS(pleat_action_register,
+   int (*)(session *, const char *,
+           int (*)(session *, enum pleat_moment, const struct pleat_offer *, void *), void *,
+           error *));
+IS(pleat_session_on_plan,
+   void (*)(session *, int (*)(enum pleat_moment, const struct pleat_offer *, int *, int, void *),
+            void *));
 IS(pleat_value_register, int (*)(session *, const char *, void *, size_t, error *));
 IS(pleat_rows_create, int (*)(session *, const char *, int64_t, size_t, int, rows **, error *));
 IS(pleat_rows_data, void *(*)(const rows *));
