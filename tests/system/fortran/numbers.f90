@@ -121,7 +121,8 @@ contains
   subroutine check_errors()
     type(pleat_rows) :: again
     integer(c_int) :: grid(2)
-    if (pleat_array_grid(matrix, 6, grid, err) /= 0 .or. any(grid /= [1, 6])) error stop 'grid'
+    if (pleat_array_grid(matrix, 6, grid, err) /= 0) error stop 'grid'
+    if (any(grid /= [1, 6])) error stop 'grid' ! in one condition it could be looked at before it is set
     if (pleat_array_grid(matrix, 0, grid, err) /= PLEAT_E_INVALID) error stop 'no grid'
     if (pleat_rows_create(session, 'numbers', rows, 8_c_size_t, 0, again, err) /= PLEAT_E_EXISTS) error stop 'exists'
     if (err%code /= PLEAT_E_EXISTS .or. index(pleat_error_text(err), 'numbers') == 0) error stop 'text'
