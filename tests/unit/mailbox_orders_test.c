@@ -17,7 +17,7 @@
 #include "shm/mailbox-rank.h"
 
 #define RANKS 3
-#define ROOM 2048
+#define ROOM 4096
 #define ITERATIONS 8
 
 static struct pleat_mailbox *mailbox;
