@@ -89,16 +89,20 @@ def check_submission(verdict, world, wanted, numbers, jobs):
 def relaunches_of(job, events, once):
     """How often, by the log, all processes of a run were ended and started again; as far as they may be of one that is
     started once."""
-    steps = collections.defaultdict(set)
+    steps, warm = collections.defaultdict(set), set()
     for event in events:
         if event["kind"] == "resize":
             steps[event["resize"]] |= {event["step"], event["outcome"]}
+            if event.get("way") == "relaunch":
+                warm.add(event["resize"])
     ways = [] if once else [{"relaunching", "relaunched"}]  # it could not go on
     if job["mpi"] == "mpich" or job["resize"] == "relaunch":
         # its MPI adds no processes to those that run; those that were to take over may not have come up, and been
         # started again when the old ones had ended
         ways += [{"granted", "applied"}] * 2
-    return sum(bool(seen & way) for seen in steps.values() for way in ways)
+        warm.clear()
+    # of a job whose way is chosen anew for each resize: if those that were to take over do not come up, it is merged
+    return len(warm) + sum(bool(seen & way) for seen in steps.values() for way in ways)
 
 
 def check_job(verdict, world, job, events, jobs):
