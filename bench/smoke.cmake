@@ -28,7 +28,7 @@ if(PLEAT_TESTS)
       $<TARGET_FILE:bench_arrays> --repeats 1 --largest 300)
     set_tests_properties(system-bench-arrays PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-pause COMMAND ${Python3_EXECUTABLE} ${smoke}
-      $<TARGET_FILE:bench_pause> --repeats 1 --largest 1048576)
+      $<TARGET_FILE:bench_pause> --repeats 1 --largest 4194304)
     set_tests_properties(system-bench-pause PROPERTIES LABELS system TIMEOUT 180)
     add_test(NAME system-bench-resize COMMAND ${Python3_EXECUTABLE} ${smoke}
       $<TARGET_FILE:bench_resize> --repeats 1 --state 131072)

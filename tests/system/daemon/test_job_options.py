@@ -85,7 +85,7 @@ def test_environment(pleat):
     assert (env["MINE"], env["OTHER"]) == ("m", "set") and "ABSENT" not in env
     env = has("--min", "2", "--max", "5", "--initial", "3", "--moldable", "--name", "n", "--chdir", "/")
     assert {name: env[name] for name in env if name.startswith("PLEAT_") and name not in (
-        "PLEAT_RUN", "PLEAT_NODE", "PLEAT_AGENT_PID", "PLEAT_DIR")} == {
+        "PLEAT_RUN", "PLEAT_NODE", "PLEAT_AGENT_PID", "PLEAT_DIR", "PLEAT_TEST_PROGRESS_MS")} == {
             "PLEAT_JOB": "4", "PLEAT_JOB_NAME": "n", "PLEAT_PROCESSORS": "3", "PLEAT_MIN": "2",
             "PLEAT_MAX": "5", "PLEAT_SUBMIT_DIR": pleat.dir}
     assert pleat.pleat("submit", "--env", "NOVALUE", "true", check=2).stderr.count("is not NAME=VALUE")
