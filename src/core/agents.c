@@ -36,7 +36,7 @@ static bool is_led_from(struct pleat_core *core, uint32_t component, const struc
 {
     const struct pleat_component *comp = component_at(core, component);
     return comp->site == node->site && !pleat_state_is_final((enum pleat_state)comp->state) &&
-           pleat_core_lead_node(core, comp) == node->node;
+           comp->lead_node == node->node;
 }
 
 static int check_site(const struct pleat_core *core, const struct pleat_event *event,

@@ -343,6 +343,7 @@ static void resized_itself(struct pleat_core *core, uint32_t component, int32_t 
     comp->processors += more;
     comp->processes += more;
     comp->target += more;
+    comp->below = is_below(core, comp);
     tally_in(core, component);
     core->wants_pass |= comp->kind == PLEAT_MALLEABLE;
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);

@@ -237,7 +237,8 @@ static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
                                    core->pass.policies[PLEAT_APPROACH]->name);
             return rc;
         }
-        if (decisions)
+        bool dropped = rc == PLEAT_CORE_STALE && plan->items[i].kind == PLEAT_EV_START;
+        if (decisions && !dropped)
             decisions->items[decisions->count++] = plan->items[i];
     }
     return 0;
@@ -262,7 +263,7 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
 {
     if (now_us > core->view.now_us)
         core->view.now_us = now_us;
-    core->wants_pass = false;
+    core->wants_pass = core->overtaken = false;
     int rc = decisions || core->observed
                  ? own_record(core, PLEAT_EV_PASS, 0, decisions, effects, err)
                  : 0;
@@ -277,6 +278,7 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
     if (core->plan.failed)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     rc = apply_plan(core, decisions, effects, err);
+    core->overtaken = false;
     return rc || core->plan.wake_us == PLEAT_NEVER
                ? rc
                : own_record(core, PLEAT_EV_WAKE, core->plan.wake_us, decisions, effects, err);

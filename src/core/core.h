@@ -99,10 +99,6 @@ const struct pleat_dependency *pleat_core_dependency(const struct pleat_core *co
 const struct pleat_view *pleat_core_view(const struct pleat_core *core);
 /* How many starts a site could not do, as far as they count at that time: the count fades. */
 uint32_t pleat_core_failed_starts(const struct pleat_core *core, uint32_t site, int64_t now_us);
-/* The node of the component's first processor, whose agent starts its run and is told everything
- * about it; 0 where the site said nothing of nodes. */
-uint32_t pleat_core_lead_node(const struct pleat_core *core,
-                              const struct pleat_component *component);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
 uint32_t pleat_core_size_list_count(const struct pleat_core *core);
 uint32_t pleat_core_claim_count(const struct pleat_core *core); /* indexes below; some FREE */

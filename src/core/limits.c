@@ -73,14 +73,6 @@ static void limits_changed(struct pleat_core *core, uint32_t component)
     core->wants_pass = true;
 }
 
-/* Has the component fewer than it may have, as it gave some back or its application needs more? */
-static bool is_below(const struct pleat_core *core, const struct pleat_component *component)
-{
-    const struct pleat_declaration *said = pleat_view_declaration(&core->view, component);
-    return (component->below || said->declared_least || said->declared_sizes) &&
-           component->processors < pleat_accept_smallest(&core->view, component);
-}
-
 /* The user asks for the limits `least` to `asked`: the component gets as much of that as its
  * application can use. Its sizes are those that both accept already. */
 static void declared_apply(struct pleat_core *core, uint32_t index, int32_t least, int32_t asked)

@@ -27,15 +27,6 @@ const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32
     return &core->claims.items[index];
 }
 
-uint32_t pleat_core_lead_node(const struct pleat_core *core,
-                              const struct pleat_component *component)
-{
-    if (component->first_claim == PLEAT_NONE)
-        return 0;
-    uint32_t piece = core->claims.items[component->first_claim].first_piece;
-    return piece == PLEAT_NONE ? 0 : core->pieces.items[piece].node;
-}
-
 uint32_t pleat_core_size_list_count(const struct pleat_core *core)
 {
     return (uint32_t)core->size_lists.count;

@@ -7,8 +7,7 @@ bool core_is_away(const struct pleat_core *core, uint32_t component)
     const struct pleat_component *comp = &core->components.items[component];
     if (comp->site == PLEAT_NONE)
         return false;
-    const struct pleat_node *node =
-        pleat_view_node(&core->view, comp->site, pleat_core_lead_node(core, comp));
+    const struct pleat_node *node = pleat_view_node(&core->view, comp->site, comp->lead_node);
     return node && node->away;
 }
 

@@ -47,8 +47,9 @@ static int64_t files_there(struct pleat_core *core, uint32_t first)
     return us;
 }
 
-/* Claims the processors of all placed components of the job, or sets the time for that. */
-static void claim_in_time(struct pleat_core *core, uint32_t first)
+/* Claims the processors of all placed components of the job, or sets the time for that. Those of
+ * `counted`, which is placed in this pass, are known to its policies; PLEAT_NONE: of none. */
+static void claim_in_time(struct pleat_core *core, uint32_t first, uint32_t counted)
 {
     int64_t there_us = files_there(core, first);
     double earlier_us = (double)core->parameters[PLEAT_PARAM_CLAIM_EARLIER_US];
@@ -60,6 +61,7 @@ static void claim_in_time(struct pleat_core *core, uint32_t first)
                wait_us = (double)(there_us - now_of(core));
         int64_t at_us = wait_us > less_us ? there_us - (int64_t)less_us : now_of(core);
         if (at_us <= now_of(core)) {
+            core->overtaken |= c != counted;
             claim_now(core, c);
         } else {
             arm(core, &component->deadline, DEADLINE_COMPONENT, c, at_us);
@@ -80,7 +82,7 @@ void component_placed(struct pleat_core *core, uint32_t component)
     for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
         if (component_at(core, c)->state == PLEAT_PLACED)
             files_bring(core, c);
-    claim_in_time(core, first);
+    claim_in_time(core, first, component);
 }
 
 void on_placed_deadline(struct pleat_core *core, uint32_t component)
@@ -100,7 +102,7 @@ int on_staged(struct pleat_core *core, const struct pleat_event *event, struct p
         job_pass_barrier(core, event->component);
     else if (component->state == PLEAT_STAGING_IN &&
              (component->lead == PLEAT_NONE || !job_waits(core, component->lead)))
-        claim_in_time(core, job_first(core, event->component));
+        claim_in_time(core, job_first(core, event->component), PLEAT_NONE);
     return 0;
 }
 

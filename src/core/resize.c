@@ -311,9 +311,7 @@ void component_sized(struct pleat_core *core, uint32_t component, int32_t proces
     comp->processors = processors;
     if (!pleat_view_folds(comp))
         comp->processes = processors;
-    comp->below = (comp->below || pleat_view_declaration(&core->view, comp)->declared_least ||
-                   pleat_view_declaration(&core->view, comp)->declared_sizes) &&
-                  processors < pleat_accept_smallest(&core->view, comp);
+    comp->below = is_below(core, comp);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
     if (note) {
         note->u.run.processors = processors;

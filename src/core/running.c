@@ -62,12 +62,22 @@ void start_await(struct pleat_core *core, uint32_t component)
         now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
 }
 
+/* The node of the component's first processor; 0 where its site said nothing of nodes. */
+static uint32_t first_node(const struct pleat_core *core, const struct pleat_component *comp)
+{
+    if (comp->first_claim == PLEAT_NONE)
+        return 0;
+    uint32_t piece = core->claims.items[comp->first_claim].first_piece;
+    return piece == PLEAT_NONE ? 0 : core->pieces.items[piece].node;
+}
+
 void component_start(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
     comp->run = core->next_id++;
     comp->starting = 1;
     comp->exited = 0;
+    comp->lead_node = first_node(core, comp);
     if (!site_at(core, comp->site)->instant) {
         start_await(core, component);
         return;

@@ -81,7 +81,8 @@
     X(89, in_group)                                                                                \
     X(91, failed_starts)                                                                           \
     X(92, untold)                                                                                  \
-    X(94, signalled)
+    X(94, signalled)                                                                               \
+    X(117, lead_node)
 
 /* Beside the record of a component, with numbers of the same list. */
 #define TERMS_MEMBERS(X)                                                                           \
@@ -332,7 +333,7 @@ const struct column group_columns[] = {GROUP_MEMBERS(OF_GROUP){0}};
 #define TIMING_WIDTH(number, member) WIDTH(pleat_timing, member)
 #define INPUT_WIDTH(number, member) WIDTH(pleat_input, member)
 #define LINK_WIDTH(number, member) WIDTH(pleat_link, member)
-_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint32_t) ==
+_Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint32_t) + 4 ==
                    sizeof(struct pleat_component),
                "a member of pleat_component is not saved");
 _Static_assert((0 TERMS_MEMBERS(TERMS_WIDTH)) + sizeof(uint32_t) + 2 == sizeof(struct pleat_terms),

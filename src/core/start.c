@@ -82,9 +82,13 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
                                (unsigned long long)comp->job, pleat_state_name(comp->state));
     const struct pleat_site *site = site_at(core, place);
     int32_t earmarked = comp->site == place ? comp->earmarked : 0;
-    if (!start_is_accepted(core, comp, event) ||
-        (size > earmarked &&
-         size - earmarked > site->capacity - site->background - site->claimed) ||
+    bool fits =
+        size <= earmarked || size - earmarked <= site->capacity - site->background - site->claimed;
+    if (!fits && core->overtaken) { /* the next pass knows what is left */
+        core->wants_pass = true;
+        return PLEAT_CORE_STALE;
+    }
+    if (!fits || !start_is_accepted(core, comp, event) ||
         !pleat_view_allows(&core->view, comp, place))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu cannot start on %d processors of site %u: not free, or "

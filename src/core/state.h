@@ -69,6 +69,9 @@ struct pleat_core {
     uint32_t malleable; /* running malleable components, at all sites */
     bool keeps_ends;
     bool wants_pass;
+    /* in the pass under way: components that were placed before have claimed their processors,
+     * which its policies took for free */
+    bool overtaken;
     bool observed; /* some policy in force observes */
     bool settles;  /* the policies in force that start components all settle: see pleat_policy */
     struct pleat_plan plan;

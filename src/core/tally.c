@@ -267,3 +267,10 @@ void running_remove(struct pleat_core *core, uint32_t component)
         unlink_from(core, component, &site->rigid_first, &site->rigid_last);
     }
 }
+
+bool is_below(const struct pleat_core *core, const struct pleat_component *component)
+{
+    const struct pleat_declaration *said = pleat_view_declaration(&core->view, component);
+    return (component->below || said->declared_least || said->declared_sizes) &&
+           component->processors < pleat_accept_smallest(&core->view, component);
+}

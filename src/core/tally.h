@@ -24,5 +24,8 @@ void ends_keep(struct pleat_core *core, bool keep);
 /* Around every change of a running component's target or limits, and of whether it runs. */
 void tally_out(struct pleat_core *core, uint32_t component);
 void tally_in(struct pleat_core *core, uint32_t component);
+/* Has the component fewer processors than it may have, as it gave some back or its application
+ * needs more? */
+bool is_below(const struct pleat_core *core, const struct pleat_component *component);
 
 #endif

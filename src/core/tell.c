@@ -71,7 +71,7 @@ static void reach(struct pleat_core *core, uint32_t component)
     if (!effect)
         return;
     effect->u.reach.site = component_at(core, component)->site;
-    effect->u.reach.node = pleat_core_lead_node(core, component_at(core, component));
+    effect->u.reach.node = component_at(core, component)->lead_node;
 }
 
 void start_or_reach(struct pleat_core *core, uint32_t component)

@@ -29,7 +29,7 @@ struct agent *agent_of_run(struct daemon *d, const struct active_run *run)
     const struct pleat_component *component = &pleat_core_view(d->core)->components[run->component];
     if (component->site == PLEAT_NONE)
         return NULL;
-    return agent_get(d, component->site, pleat_core_lead_node(d->core, component));
+    return agent_get(d, component->site, component->lead_node);
 }
 
 void agent_reach(struct daemon *d, uint32_t site, uint32_t node)

@@ -69,7 +69,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .component = job->component,
         .job = (uint64_t)job->id,
         .site = component->site,
-        .node = slots_first_node(d, component),
+        .node = component->lead_node,
         .processes = processes,
         .processors = processors,
         .slots = made->slots.items,
@@ -123,7 +123,7 @@ static bool is_to_start(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
     return c->state == PLEAT_CLAIMING && c->starting && c->run == effect->id &&
-           agent_is_known(d, c->site, slots_first_node(d, c));
+           agent_is_known(d, c->site, c->lead_node);
 }
 
 static void do_start(struct daemon *d, const struct pleat_effect *effect)
@@ -153,7 +153,7 @@ static struct pleat_run_order order_of(struct daemon *d, const struct job *job, 
                                     .component = job->component,
                                     .job = (uint64_t)job->id,
                                     .site = component->site,
-                                    .node = slots_first_node(d, component)};
+                                    .node = component->lead_node};
 }
 
 /* Needs no spec: a job whose spec is lost can still be ended. */
@@ -202,8 +202,7 @@ static void do_answer(struct daemon *d, const struct pleat_effect *effect)
     json_t *params = json_pack("{s:I, s:I, s:b, s:s}", "run", (json_int_t)effect->u.asked.run,
                                "number", (json_int_t)effect->u.asked.number, "granted",
                                effect->u.asked.state == PLEAT_ASK_GRANTED, "reason", text);
-    if (!params ||
-        agent_send(d, component->site, slots_first_node(d, component), "answer", params, &err))
+    if (!params || agent_send(d, component->site, component->lead_node, "answer", params, &err))
         daemon_log("job %lld: %s", (long long)job->id, err.text); /* told again when it is back */
 }
 
@@ -270,7 +269,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         .resize = effect->id,
         .component = effect->component,
         .site = component->site,
-        .node = slots_first_node(d, component),
+        .node = component->lead_node,
         .from = effect->u.change.from,
         .processes = effect->u.change.processors,
         .processors = effect->u.change.processors,

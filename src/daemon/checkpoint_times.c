@@ -104,7 +104,7 @@ static void ask(struct daemon *d, struct job *job, struct timed_job *timed, int6
         checkpoint_times_refused(d, job, moment, &err);
         return;
     }
-    if (agent_send(d, component->site, slots_first_node(d, component), "checkpoint",
+    if (agent_send(d, component->site, component->lead_node, "checkpoint",
                    json_pack("{s:I, s:I, s:s, s:b}", "run", (json_int_t)component->run,
                              "checkpoint", (json_int_t)moment, "path", path, "stop",
                              last && !spec->checkpoints.goes_on),

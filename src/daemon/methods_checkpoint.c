@@ -28,7 +28,7 @@ static int check(struct daemon *d, const struct job *job, struct pleat_error *er
         return pleat_error_set(
             err, PLEAT_E_STATE, "job %lld is not running (%s): its ranks write the checkpoint",
             (long long)job->id, pleat_state_name((enum pleat_state)component->state));
-    if (!agent_knows(d, component->site, slots_first_node(d, component), PLEAT_FEATURE_CHECKPOINTS))
+    if (!agent_knows(d, component->site, component->lead_node, PLEAT_FEATURE_CHECKPOINTS))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "the agent of job %lld is away, or was started before Pleat was "
                                "upgraded and knows no checkpoints",
@@ -92,7 +92,7 @@ int method_checkpoint(struct client *client, int64_t request, const json_t *para
                                    .job = job->id,
                                    .run = component->run,
                                    .site = component->site,
-                                   .node = slots_first_node(d, component)};
+                                   .node = component->lead_node};
     if (wait)
         rc = checkpoint_await(client, &wanted, err);
     if (!rc)

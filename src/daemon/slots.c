@@ -4,11 +4,6 @@
 #include "daemon/daemon.h"
 #include "site/local_load.h"
 
-uint32_t slots_first_node(struct daemon *d, const struct pleat_component *component)
-{
-    return pleat_core_lead_node(d->core, component);
-}
-
 bool slots_are_bound(struct daemon *d, uint32_t site)
 {
     return d->config.sites[site].cpus ||
@@ -66,7 +61,7 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
         return pleat_array_push(ranges, all) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
                                              : 0;
     }
-    struct search search = {slots_first_node(d, component), (uint32_t)processors, ranges};
+    struct search search = {component->lead_node, (uint32_t)processors, ranges};
     int rc = 0;
     for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;
          c = pleat_core_claim(d->core, c)->next)

@@ -10,17 +10,15 @@ struct pleat_component;
 
 PLEAT_ARRAY(slot_ranges, struct pleat_slot_range);
 
-/* The node of the job's first processor; 0 if it has none. */
-uint32_t slots_first_node(struct daemon *d, const struct pleat_component *component);
 /* Whether the processes of the site's jobs are bound to CPUs. */
 bool slots_are_bound(struct daemon *d, uint32_t site);
 /* The CPUs of the site's slots as its agent says them, else as configured; NULL: neither. Borrowed.
  */
 const char *slots_cpus(struct daemon *d, uint32_t site);
-/* Adds to *ranges the slots that the component has on its first node, in the order of ranks, if it
- * had that number of processors: those claimed for a resize under way count, too. Where jobs share
- * the site's time, these are all slots of the site. None are added where jobs are not bound, or
- * where the component has fewer processors. */
+/* Adds to *ranges the slots that the component has on the node that leads its run, in the order of
+ * ranks, if it had that number of processors: those claimed for a resize under way count, too.
+ * Where jobs share the site's time, these are all slots of the site. None are added where jobs are
+ * not bound, or where the component has fewer processors. */
 int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
              struct slot_ranges *ranges, struct pleat_error *err);
 

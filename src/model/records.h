@@ -125,9 +125,12 @@ struct pleat_component {
     uint32_t retries;    /* claims that failed after its files had been waited for */
     uint32_t first_need; /* the jobs that it waits for: dependencies; PLEAT_NONE */
     uint32_t ask;        /* one more record beside this one */
+    /* of the site: its agent starts the present (or last) run, and is told everything about it */
+    uint32_t lead_node;
+    uint32_t spare;
 };
 
-_Static_assert(sizeof(struct pleat_component) == 312 &&
+_Static_assert(sizeof(struct pleat_component) == 320 &&
                    offsetof(struct pleat_component, terms) == 256,
                "no padding in a component, and what most jobs need stands in front");
 

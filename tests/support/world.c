@@ -15,10 +15,10 @@ static int64_t host_now(void *arg)
 /* Is the agent away that the component is told through? */
 static bool is_away(const struct world *world, const struct pleat_component *job)
 {
-    const struct pleat_node *node = job->site == PLEAT_NONE
-                                        ? NULL
-                                        : pleat_view_node(pleat_core_view(world->core), job->site,
-                                                          pleat_core_lead_node(world->core, job));
+    const struct pleat_node *node =
+        job->site == PLEAT_NONE
+            ? NULL
+            : pleat_view_node(pleat_core_view(world->core), job->site, job->lead_node);
     return node && node->away;
 }
 
@@ -203,10 +203,9 @@ static void carry_out_stage(struct world *world, const struct pleat_effect *effe
 
 /* ---- agents ---- */
 
-static bool is_led_from(const struct world *world, const struct pleat_component *job, uint32_t site,
-                        uint32_t node)
+static bool is_led_from(const struct pleat_component *job, uint32_t site, uint32_t node)
 {
-    return job->site == site && pleat_core_lead_node(world->core, job) == node;
+    return job->site == site && job->lead_node == node;
 }
 
 /* Another agent knows nothing of the runs of the one before: what ran is lost, and said to be. What
@@ -216,7 +215,7 @@ static void lose_runs(struct world *world, uint32_t site, uint32_t node)
     const struct pleat_view *view = pleat_core_view(world->core);
     for (uint32_t c = 0; c < view->component_count; c++) {
         const struct pleat_component *job = &view->components[c];
-        if (!is_led_from(world, job, site, node) || job->exited ||
+        if (!is_led_from(job, site, node) || job->exited ||
             pleat_state_is_final((enum pleat_state)job->state))
             continue;
         pleat_fake_runner_lose(world->runner, c);
@@ -234,7 +233,7 @@ static void say_withheld(struct world *world, uint32_t site, uint32_t node, bool
     size_t kept = 0;
     for (size_t i = 0; i < world->withheld.count; i++) {
         struct pleat_event event = world->withheld.items[i];
-        if (!is_led_from(world, world_job(world, event.component), site, node))
+        if (!is_led_from(world_job(world, event.component), site, node))
             world->withheld.items[kept++] = event;
         else if (!other)
             assert_int_equal(pleat_array_push(&world->queue, event), 0);
@@ -248,10 +247,11 @@ static void on_agent(void *arg, uint64_t token)
     uint32_t site = (uint32_t)token / PLEAT_FAKE_NODES_MAX,
              node = (uint32_t)token % PLEAT_FAKE_NODES_MAX;
     uint64_t *agent = &world->agent[site][node];
-    bool other = *agent == 0 || pleat_random_below(&world->agents, 2) == 0;
-    if (other && *agent)
+    /* the first that says who it is may be who was there before: the core takes it so */
+    bool other = *agent > 0 && pleat_random_below(&world->agents, 2) == 0;
+    if (other)
         lose_runs(world, site, node);
-    *agent += other;
+    *agent += other || *agent == 0;
     world->coming[site][node] = false;
     struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
                                .component = site,

@@ -312,7 +312,7 @@ static uint32_t to_start_on(struct hand *h, uint32_t node)
                                   .component = claim.u.claim.index,
                                   .u.claim = {.claim = claim.id, .count = 2}};
     assert_int_equal(hand_feed(h, claimed), 0);
-    assert_int_equal(pleat_core_lead_node(h->core, hand_component(h, component)), node);
+    assert_int_equal(hand_component(h, component)->lead_node, node);
     return component;
 }
 
