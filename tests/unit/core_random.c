@@ -492,9 +492,10 @@ static bool stays_empty(const struct world *world, uint32_t component)
         return false;
     const struct pleat_site *site = &view->sites[job->site];
     const struct pleat_policy *policy = pleat_core_policy(world->core, PLEAT_MALLEABILITY);
+    bool grows = policy != pleat_policy_find(PLEAT_MALLEABILITY, "none") &&
+                 policy != pleat_policy_find(PLEAT_MALLEABILITY, "partition"); /* those that fold */
     int32_t start = pleat_accept_start(view, job); /* 0: its limits leave no size */
-    return job->cap == 0 || start == 0 || policy == pleat_policy_find(PLEAT_MALLEABILITY, "none") ||
-           start > site->capacity - site->threshold;
+    return job->cap == 0 || start == 0 || !grows || start > site->capacity - site->threshold;
 }
 
 /* Jobs that would stay as they are for ever: without processors, or of several components that do
