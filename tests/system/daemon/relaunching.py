@@ -74,3 +74,19 @@ def ends_well(pleat, number):
 
 def text_of_events(pleat, number):
     return str(pleat.call("events", job=number, after=0, limit=1000)["events"])
+
+def held_and_resized(pleat, mpi, sizes, words, how="auto"):
+    """The output of a program that is held at its first adaptation points, has each of the sizes there, and goes on."""
+    pleat.configure(LONG)
+    pleat.env["LD_PRELOAD"] = os.path.join(BUILD, "tests", f"hold_adapt-{mpi}.so")
+    pleat.env["HOLD_ADAPT_UNTIL"] = pleat.path("go")
+    number = pleat.submit("--min", 1, "--max", 2, "--on-resize", how, "--", *words)
+    del pleat.env["LD_PRELOAD"]
+    for size in sizes:
+        pleat.pleat("limits", number, "--max", size, check=0)
+        pleat.wait_size(number, size)
+    with open(pleat.path("go"), "w", encoding="ascii"):
+        pass
+    assert pleat.wait_end(number)["state"] == "done", pleat.output(number, "stderr")
+    assert f"on {sizes[-1]} ranks" in pleat.output(number)
+    return pleat.output(number)

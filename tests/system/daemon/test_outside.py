@@ -10,12 +10,13 @@ import tempfile
 import pytest
 
 from conftest import BUILD
-from relaunching import LONG, MPIS
+from relaunching import MPIS, held_and_resized
 
 ARGUMENTS = {"wave": ("12", "120"), "fluid": ("12", "120")}
 LOGS = ("wave",)
-WAYS = [(mpi, how) for mpi in ("openmpi", "mpich") for how in ("auto", "relaunch", "restart")
-        if (mpi, how) != ("mpich", "auto")]
+SIZES = (2, 4, 1, 3)
+WAYS = [(mpi, how) for mpi in ("openmpi", "mpich") for how in ("merge", "relaunch", "restart")
+        if (mpi, how) != ("mpich", "merge")]
 
 
 def numbers(text):
@@ -36,23 +37,6 @@ def plain(name, mpi):
             return done.stdout, file.read()
 
 
-def resized(pleat, mpi, how, words):
-    """The output of a program that is held at its first adaptation points, and resized there."""
-    pleat.configure(LONG)
-    pleat.env["LD_PRELOAD"] = os.path.join(BUILD, "tests", f"hold_adapt-{mpi}.so")
-    pleat.env["HOLD_ADAPT_UNTIL"] = pleat.path("go")
-    number = pleat.submit("--min", 1, "--max", 2, "--on-resize", how, "--", *words)
-    del pleat.env["LD_PRELOAD"]
-    for size in (2, 4, 1, 3):
-        pleat.pleat("limits", number, "--max", size, check=0)
-        pleat.wait_size(number, size)
-    with open(pleat.path("go"), "w", encoding="ascii"):
-        pass
-    assert pleat.wait_end(number)["state"] == "done", pleat.output(number, "stderr")
-    assert "on 3 ranks" in pleat.output(number)
-    return pleat.output(number)
-
-
 def program_of(folder, name, mpi):
     program = os.path.join(BUILD, folder, name)
     if not os.path.exists(program):
@@ -65,7 +49,7 @@ def program_of(folder, name, mpi):
 def test_outside(pleat, name, mpi, how):
     program = program_of("examples", os.path.join(mpi, name), mpi)
     log = [pleat.path("log")] if name in LOGS else []
-    said = resized(pleat, mpi, how, [program, *ARGUMENTS[name], *log])
+    said = held_and_resized(pleat, mpi, SIZES, [program, *ARGUMENTS[name], *log], how)
     result, its_log = plain(name, mpi)
     assert numbers(said) == pytest.approx(numbers(result), rel=1e-6)
     if log:  # which is continued, not begun again
@@ -85,4 +69,5 @@ def test_sizes_that_suit(pleat, mpi):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_vectors(pleat, mpi):
     """include/pleat.hpp"""
-    assert resized(pleat, mpi, "auto", [program_of("tests", f"vectors-{mpi}", mpi)]) == "right: on 3 ranks\n"
+    said = held_and_resized(pleat, mpi, SIZES, [program_of("tests", f"vectors-{mpi}", mpi)])
+    assert said == "right: on 3 ranks\n"
