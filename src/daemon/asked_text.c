@@ -33,9 +33,6 @@ void asked_reason(const struct daemon *d, const struct pleat_component *componen
     case PLEAT_ASK_FAILED:
         snprintf(text, size, "a change of its size failed a moment ago");
         break;
-    case PLEAT_ASK_POLICY:
-        snprintf(text, size, "the policy in force gives nothing to programs that ask");
-        break;
     case PLEAT_ASK_PARTLY:
         snprintf(text, size, "%d of the %d processors that it asked for", component->processors,
                  ask->wanted);

@@ -10,7 +10,6 @@
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
-#include "daemon/slots.h"
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
 #include "wire/message.h"

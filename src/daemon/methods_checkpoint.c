@@ -9,7 +9,6 @@
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/methods.h"
-#include "daemon/slots.h"
 #include "daemon/specs.h"
 #include "wire/message.h"
 

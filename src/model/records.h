@@ -178,14 +178,14 @@ enum pleat_ask_state {
     PLEAT_ASK_REFUSED
 };
 
-/* Why an application gets not what it asked for. Numbers in logs: never changed. */
+/* Why an application gets not what it asked for. Numbers in logs: never changed; 5 was never given.
+ */
 enum pleat_ask_reason {
     PLEAT_ASK_FULLY = 0,
     PLEAT_ASK_LIMITS = 1,   /* its limits and sizes allow no such size */
     PLEAT_ASK_CAPACITY = 2, /* its site is not that large */
     PLEAT_ASK_BUSY = 3,     /* others have the processors, or they are kept for others */
     PLEAT_ASK_FAILED = 4,   /* the change was tried and did not come about */
-    PLEAT_ASK_POLICY = 5,   /* the policy in force gives nothing to those that ask */
     PLEAT_ASK_PARTLY = 6    /* granted: there were not as many */
 };
 
