@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/notify.h"
 #include "agent/outcomes.h"
 #include "agent/owner.h"
 #include "base/clock.h"
@@ -21,6 +22,10 @@ int pleat_wish_take(struct pleat_malleable *malleable, uint64_t id, const char *
                     struct pleat_error *err)
 {
     struct pleat_wish *wish = &malleable->wish;
+    if (malleable->wanted == (int64_t)id && (!wish->id || wish->id == id))
+        malleable->wanted = 0;
+    else if (malleable->wanted && malleable->wanted <= (int64_t)id) /* numbers only rise */
+        malleable->wanted = (int64_t)id + 1;
     if (wish->id == id || pleat_outcome_tell(malleable->run, PLEAT_OUTCOME_OF_CHECKPOINT, id))
         return 0;
     if (wish->id)
@@ -36,6 +41,18 @@ int pleat_wish_take(struct pleat_malleable *malleable, uint64_t id, const char *
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the path of a checkpoint");
     *wish = (struct pleat_wish){.id = id, .path = copy, .leave = leave};
     return 0;
+}
+
+void pleat_wish_tell_wanted(struct pleat_malleable *malleable)
+{
+    /* what comes while one is wanted asks for the same one: the ranks take it back when they write
+     */
+    if (!malleable->wish.id)
+        pleat_malleable_hear_wanted(malleable);
+    if (malleable->wanted)
+        pleat_agent_notify(malleable->run->agent, "checkpoint_wanted",
+                           json_pack("{s:I, s:I}", "run", (json_int_t)malleable->run->id,
+                                     "checkpoint", (json_int_t)malleable->wanted));
 }
 
 static json_t *describe(const struct pleat_malleable *malleable)

@@ -14,6 +14,8 @@
  * one is wanted. */
 int pleat_wish_take(struct pleat_malleable *malleable, uint64_t id, const char *path, bool leave,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* If a rank was asked for one, tells so, until it is wanted here. */
+void pleat_wish_tell_wanted(struct pleat_malleable *malleable);
 /* It is not wanted any more. If ranks are writing it already its outcome follows. */
 void pleat_wish_withdraw(struct pleat_malleable *malleable, uint64_t id);
 /* Takes note of what became of it. True: the mailbox is busy with it. */

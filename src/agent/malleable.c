@@ -12,6 +12,7 @@
 #include "agent/owner.h"
 #include "agent/relaunch_plan.h"
 #include "agent/succession.h"
+#include "base/clock.h"
 #include "model/sizes.h"
 #include "shm/mailbox-rank.h"
 
@@ -110,8 +111,16 @@ static int make_doorbell(struct pleat_malleable *malleable, struct pleat_error *
     return 0;
 }
 
+void pleat_malleable_hear_wanted(struct pleat_malleable *malleable)
+{
+    if (malleable->mailbox && !malleable->wanted && pleat_mailbox_take_wanted(malleable->mailbox))
+        malleable->wanted = pleat_clock_real_us();
+}
+
+/* What its ranks were asked for by a signal holds for those of the next one. */
 static void close_mailbox(struct pleat_malleable *malleable)
 {
+    pleat_malleable_hear_wanted(malleable);
     pleat_mailbox_close(malleable->mailbox);
     malleable->mailbox = NULL;
     malleable->wish.posted = false;
@@ -146,6 +155,7 @@ void pleat_malleable_shut(struct pleat_malleable *malleable)
     pleat_leavers_drop(malleable->leaving);
     malleable->leaving = NULL;
     close_mailbox(malleable);
+    malleable->wanted = 0;
     pleat_state_store_finish(&malleable->state);
 }
 

@@ -56,6 +56,9 @@ struct pleat_malleable {
     char instead[256]; /* why it is no relaunch, though it was to be one; "": it was not */
 
     struct pleat_wish wish;
+    /* When a rank was asked for a checkpoint that nobody has wanted here yet (since 1970, in
+     * microseconds), which is the number that it will have; 0: none was. */
+    int64_t wanted;
     bool unkept; /* it was told that a copy could not be saved */
 
     struct pleat_leavers *watched;
@@ -96,6 +99,9 @@ void pleat_malleable_destroy(struct pleat_malleable *malleable);
 bool pleat_malleable_broke_inside(const struct pleat_malleable *malleable, struct pleat_error *why);
 /* The same, or they died between two resizes and a copy is held that was saved to go on from. */
 bool pleat_malleable_is_broken(const struct pleat_malleable *malleable, struct pleat_error *why);
+
+/* Takes note that a rank was asked for a checkpoint by a signal. */
+void pleat_malleable_hear_wanted(struct pleat_malleable *malleable);
 
 /* Number of ranks, with those for which the application had no use when it began, until a resize
  * has given their processors back. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/checkpoint.h"
 #include "agent/ending.h"
 #include "agent/notify.h"
 #include "agent/outcomes.h"
@@ -83,8 +84,10 @@ static void on_progress(uv_timer_t *timer)
 {
     struct pleat_agent *agent = timer->data;
     for (size_t i = 0; i < agent->runs.count; i++)
-        if (agent->runs.items[i]->malleable && agent->runs.items[i]->malleable->mailbox)
+        if (agent->runs.items[i]->malleable && agent->runs.items[i]->malleable->mailbox) {
             tell_progress(agent->runs.items[i]->malleable);
+            pleat_wish_tell_wanted(agent->runs.items[i]->malleable);
+        }
 }
 
 static void arm(uv_timer_t *timer, uv_timer_cb callback, bool wanted, uint64_t every_ms)

@@ -64,6 +64,9 @@ int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err)
     session->last_ns = now;
     pleat_mailbox_publish(&session->self, session->busy_ns, ++session->busy_count);
     int arrival = pleat_mailbox_arrive(&session->self);
+    if (__builtin_expect(
+            atomic_load_explicit(&pleat_asked_for_checkpoint, memory_order_relaxed) != 0, 0))
+        pleat_asked_tell(session);
     bool meets = session->self.iteration >= session->interval.next;
     if (__builtin_expect(arrival == PLEAT_ARRIVAL_QUIET && !meets, 1))
         return PLEAT_SAME;

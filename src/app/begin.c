@@ -89,5 +89,6 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
     session->last_ns = pleat_clock_monotonic_ns();
     if (!session->joiner)
         pleat_interval_begin(session);
+    pleat_asked_begin(session);
     return session->joiner || session->resumed ? PLEAT_JOINED : PLEAT_STARTED;
 }

@@ -208,6 +208,8 @@ static int write_all(struct pleat_session *session, const char *path, struct ple
     if (!failed)
         failed = agree(session, code, agreed, err);
     if (!failed && !*agreed)
+        pleat_asked_met(session);
+    if (!failed && !*agreed)
         failed = collect_sums(session, head, writer->fd, &code, err);
     if (!failed && !*agreed)
         failed = agree(session, code, agreed, err);

@@ -3,6 +3,7 @@
 #define PLEAT_APP_SESSION_H
 
 #include <mpi.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -290,6 +291,21 @@ int pleat_move_all(struct pleat_session *session, const struct pleat_change *cha
                    struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Bytes that this rank has moved to others by it. */
 uint64_t pleat_moved_bytes(const struct pleat_session *session, const struct pleat_change *change);
+
+/* ---- asked.c ---- */
+
+/* Environment variable that Pleat sets: the number of the signal that asks for a checkpoint. */
+#define PLEAT_CHECKPOINT_SIGNAL_ENV "PLEAT_CHECKPOINT_SIGNAL"
+/* 1: this process got that signal. */
+extern atomic_int pleat_asked_for_checkpoint;
+/* Handles the signal from now on; a handler that the program has is called, too. */
+void pleat_asked_begin(const struct pleat_session *session);
+/* Tells the agent, if the signal came. */
+void pleat_asked_tell(struct pleat_session *session);
+/* Every rank, when all are inside to write a checkpoint: signals until here asked for this one. */
+void pleat_asked_met(struct pleat_session *session);
+/* The signal is handled as before. */
+void pleat_asked_finish(void);
 
 /* ---- interval.c ---- */
 

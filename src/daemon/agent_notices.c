@@ -199,6 +199,10 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
         learn_progress(d, job, (uint64_t)run, message->params);
         return;
     }
+    if (!rc && !strcmp(message->method, "checkpoint_wanted")) {
+        checkpoint_times_wanted(d, job, cost_of(message->params, "checkpoint"));
+        return;
+    }
     if (!rc && !strcmp(message->method, "memory")) {
         learn_memory(d, job, message->params);
         return;

@@ -89,6 +89,20 @@ static int path_of(struct daemon *d, struct job *job, bool last, char path[PATH_
     return length > 0 && length < PATH_MAX ? 0 : PLEAT_E_TOOBIG;
 }
 
+void checkpoint_times_wanted(struct daemon *d, struct job *job, int64_t number)
+{
+    const struct pleat_component *component = job_component(d, job);
+    char path[PATH_MAX];
+    struct pleat_error err = {0};
+    if (number <= job_account(d, job)->checkpoint_last || path_of(d, job, true, path))
+        return;
+    if (agent_send(d, component->site, component->lead_node, "checkpoint",
+                   json_pack("{s:I, s:I, s:s, s:b}", "run", (json_int_t)component->run,
+                             "checkpoint", (json_int_t)number, "path", path, "stop", false),
+                   &err))
+        daemon_log("job %lld, a checkpoint: %s", (long long)job->id, err.text);
+}
+
 static void ask(struct daemon *d, struct job *job, struct timed_job *timed, int64_t moment,
                 bool last)
 {

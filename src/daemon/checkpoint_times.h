@@ -40,6 +40,9 @@ void checkpoint_times_look(struct daemon *d);
  * left alone. */
 void checkpoint_times_refused(struct daemon *d, const struct job *job, int64_t number,
                               const struct pleat_error *why);
+/* A process of the job was asked for one, by a signal. An agent tells that until it is asked for it
+ * with that number. */
+void checkpoint_times_wanted(struct daemon *d, struct job *job, int64_t number);
 void checkpoint_times_finish(struct daemon *d);
 
 #endif

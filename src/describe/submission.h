@@ -49,6 +49,7 @@ struct pleat_submission {
     double checkpoint_every_s, checkpoint_before_s; /* 0: not given */
     int64_t checkpoint_keep;                        /* 0: not given */
     const char *checkpoint_then;                    /* "stop", "go-on"; NULL: not given */
+    const char *checkpoint_signal;                  /* NULL: not given */
     const char *checkpoint_dir;                     /* NULL: not given */
     const char *from;               /* the checkpoint that the program goes on from; NULL: none */
     const char *notify, *notify_on; /* NULL: not given */
@@ -64,7 +65,7 @@ struct pleat_submission {
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
-#define PLEAT_SUBMISSION_OPTIONS 53 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 54 /* their number, with the zeroed entry */
 /* The options, for pleat_option_reader_init; their text for --help is in submission_help.h. */
 void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTIONS]);
 /* Makes a reader of these options alone, for a line that is not a command's. argv[0] is ignored. */

@@ -94,6 +94,9 @@
     "limit\n"                                                                                      \
     "      --checkpoint-then WHAT    stop, go-on: what the job does after that one (default: "     \
     "stop)\n"                                                                                      \
+    "      --checkpoint-signal SIG   USR1, USR2: this signal to a process of the program asks "    \
+    "for "                                                                                         \
+    "one\n"                                                                                        \
     "      --checkpoint-dir DIR      where these files are (default: the job's directory)\n"       \
     "      --no-requeue     the job is never started again when it may have been started: "        \
     "if its\n"                                                                                     \

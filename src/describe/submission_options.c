@@ -263,6 +263,7 @@ static const struct row rows[] = {
     {"checkpoint-keep", 0, NUMBER, AT(checkpoint_keep), .low = 1, .high = 1000},
     {"checkpoint-before-limit", 0, DURATION, AT(checkpoint_before_s)},
     {"checkpoint-then", 0, WORD, AT(checkpoint_then), .words = "stop go-on"},
+    {"checkpoint-signal", 0, WORD, AT(checkpoint_signal), .words = "USR1 USR2"},
     {"checkpoint-dir", 0, TEXT, AT(checkpoint_dir)},
 };
 

@@ -1,5 +1,6 @@
 /* submission_spec.c - makes the spec of a job from what was asked for and what the program is. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -147,7 +148,7 @@ static int add_process(json_t *spec, struct pleat_error *err)
 
 static bool wants_checkpoints(const struct pleat_submission *s)
 {
-    return s->checkpoint_every_s > 0 || s->checkpoint_before_s > 0;
+    return s->checkpoint_every_s > 0 || s->checkpoint_before_s > 0 || s->checkpoint_signal;
 }
 
 /* Checks what is wanted of checkpoints that are written by themselves. */
@@ -159,14 +160,17 @@ static int check_checkpoints(const struct pleat_submission *s,
     if (!any && (s->checkpoint_keep || s->checkpoint_then || s->checkpoint_dir))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--checkpoint-keep, --checkpoint-then and --checkpoint-dir are for "
-                               "--checkpoint-every or --checkpoint-before-limit");
+                               "--checkpoint-every, --checkpoint-before-limit or "
+                               "--checkpoint-signal");
     if (any && strcmp(plan->runner, "malleable") != 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--checkpoint-%s: only a program that is linked with libpleat "
                                "writes checkpoints, and '%s' has the runner '%s' (--malleable says "
                                "that it is one)",
-                               s->checkpoint_every_s > 0 ? "every" : "before-limit", s->argv[0],
-                               plan->runner);
+                               s->checkpoint_every_s > 0    ? "every"
+                               : s->checkpoint_before_s > 0 ? "before-limit"
+                                                            : "signal",
+                               s->argv[0], plan->runner);
     if (s->checkpoint_before_s > 0 && !(s->limit_s > 0))
         pleat_string_add(notes,
                          "--checkpoint-before-limit: without --time-limit none is written\n");
@@ -183,6 +187,10 @@ static int add_checkpoints(const struct pleat_submission *s, json_t *spec, struc
         json_object_set_new(wanted, "before_limit_s", json_real(s->checkpoint_before_s));
     if (s->checkpoint_keep)
         json_object_set_new(wanted, "keep", json_integer(s->checkpoint_keep));
+    if (s->checkpoint_signal)
+        json_object_set_new(
+            wanted, "signal",
+            json_integer(!strcmp(s->checkpoint_signal, "USR1") ? SIGUSR1 : SIGUSR2));
     if (s->checkpoint_then && !strcmp(s->checkpoint_then, "go-on"))
         json_object_set_new(wanted, "go_on", json_true());
     json_object_set_new(spec, "checkpoints", wanted);

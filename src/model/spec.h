@@ -63,6 +63,7 @@ struct pleat_spec_checkpoints {
     int64_t before_us; /* before the time limit; 0: none */
     int32_t keep;      /* of those that are written every so often: number of files, from 1 */
     bool goes_on;      /* the job goes on after the one before the limit */
+    int32_t signal;    /* to a process, which asks for one; 0: none does */
 };
 
 /* Owns everything in it. Lists of strings end with NULL. */

@@ -13,7 +13,7 @@ static const char *const own[] = {
     "PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN", "PLEAT_MAX", "PLEAT_SCRIPT",
     "PLEAT_SCRATCH", "PLEAT_PROCESSES", "PLEAT_ARRAY_JOB", "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT",
     "PLEAT_ARRAY_MIN", "PLEAT_ARRAY_MAX", "PLEAT_ARRAY_STEP", "PLEAT_CPUS_PER_TASK", "PLEAT_FROM",
-    "PLEAT_SAVE_EVERY",
+    "PLEAT_SAVE_EVERY", "PLEAT_CHECKPOINT_SIGNAL",
     /* these say how many processors a script's own mpirun uses */
     "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_orte_fork_agent", "HYDRA_HOST_FILE"};
 
@@ -153,6 +153,8 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
           add(env, "PLEAT_SCRIPT", spec->script ? spec->argv[0] : NULL) ||
           add(env, "PLEAT_SCRATCH", scratch ? order->scratch : NULL) ||
           add(env, "PLEAT_FROM", spec->from) || add(env, "PLEAT_SAVE_EVERY", spec->save) ||
+          (spec->checkpoints.signal &&
+           add_number(env, "PLEAT_CHECKPOINT_SIGNAL", spec->checkpoints.signal)) ||
           add_array(env, &spec->array) || add_tasks(env, order, submitted) ||
           add_launchers(env, order, submitted);
     if (!bad)

@@ -307,6 +307,17 @@ void pleat_mailbox_kept(struct pleat_mailbox_rank *self, uint64_t took_ns, uint6
     atomic_store(&segment->kept, self->iteration);
 }
 
+void pleat_mailbox_want(struct pleat_mailbox_rank *self)
+{
+    atomic_store(&self->mailbox->segment->wanted, 1u);
+    pleat_mailbox_ring(self);
+}
+
+void pleat_mailbox_unwant(struct pleat_mailbox_rank *self)
+{
+    atomic_store(&self->mailbox->segment->wanted, 0u);
+}
+
 void pleat_mailbox_unkept(struct pleat_mailbox_rank *self, const char *text)
 {
     struct pleat_mailbox_segment *segment = self->mailbox->segment;

@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 8u
+#define PLEAT_MAILBOX_VERSION 9u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -91,6 +91,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t keeps;   /* 1: copies are saved between resizes, to go on from */
     _Atomic uint64_t kept;    /* the iteration of the last of them; 0: none */
     _Atomic uint64_t kept_ns, kept_at_us;
+    _Atomic uint32_t wanted; /* 1: a rank was asked for a checkpoint; the agent takes it back */
     _Atomic uint64_t unkept; /* number of copies that could not be saved; unkept_text says why */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     /* written by the agent, before the word refers to it: where the checkpoint is to be written */
@@ -242,6 +243,11 @@ void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
  * was (since 1970). */
 void pleat_mailbox_keeps(struct pleat_mailbox_rank *self);
 void pleat_mailbox_kept(struct pleat_mailbox_rank *self, uint64_t took_ns, uint64_t at_us);
+/* Any rank: it was asked for a checkpoint, which the agent is to have written. */
+void pleat_mailbox_want(struct pleat_mailbox_rank *self);
+/* Rank 0, when all ranks are inside to write one: whoever was asked before was asked for this one.
+ */
+void pleat_mailbox_unwant(struct pleat_mailbox_rank *self);
 /* Tells why a copy could not be saved; the one before is still there. */
 void pleat_mailbox_unkept(struct pleat_mailbox_rank *self, const char *text);
 /* Tells that the checkpoint is on the disk: the program goes on, or, where that was asked for, all

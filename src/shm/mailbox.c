@@ -286,6 +286,12 @@ void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size
     read_text(mailbox->segment->text, text, size);
 }
 
+bool pleat_mailbox_take_wanted(struct pleat_mailbox *mailbox)
+{
+    return atomic_load(&mailbox->segment->wanted) &&
+           atomic_exchange(&mailbox->segment->wanted, 0u) != 0;
+}
+
 void pleat_mailbox_why_unkept(const struct pleat_mailbox *mailbox, char *text, size_t size)
 {
     read_text(mailbox->segment->unkept_text, text, size);

@@ -180,6 +180,8 @@ void pleat_mailbox_carry_ask(struct pleat_mailbox *mailbox, const struct pleat_m
  * with NUL, may be empty. It comes from the application's memory, so anything but printable ASCII
  * is replaced by '?'. */
 void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size_t size);
+/* Whether a rank was asked for a checkpoint since the last call. */
+bool pleat_mailbox_take_wanted(struct pleat_mailbox *mailbox);
 /* The same for why the last copy could not be saved. */
 void pleat_mailbox_why_unkept(const struct pleat_mailbox *mailbox, char *text, size_t size);
 /* Reads the pids of `count` ranks from `first` on, as they published them; 0: not known. Returns

@@ -35,13 +35,14 @@ static int read_signal(const json_t *object, struct pleat_spec *spec, struct ple
 #define OFTEN_US 1000000 /* the shortest time between two checkpoints */
 
 /* Checkpoints that are written by themselves: {"every_s", "keep", "before_limit_s", "go_on",
- * "dir"}.
+ * "dir",
+ * "signal"}.
  */
 static int read_checkpoints(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const json_t *member = json_object_get(object, "checkpoints");
     struct pleat_spec_checkpoints *wanted = &spec->checkpoints;
-    int64_t keep = KEEP;
+    int64_t keep = KEEP, number = 0;
     wanted->keep = KEEP;
     if (!member || json_is_null(member))
         return 0;
@@ -55,6 +56,12 @@ static int read_checkpoints(const json_t *object, struct pleat_spec *spec, struc
     if (!rc)
         rc =
             pleat_spec_copy_bounded(member, "dir", PLEAT_SPEC_PATH_MAX, &spec->checkpoint_dir, err);
+    if (!rc)
+        rc = pleat_get_int(member, "signal", false, 1, SIGRTMAX, &number, err);
+    if (!rc && number && number != SIGUSR1 && number != SIGUSR2)
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "only SIGUSR1 and SIGUSR2 can ask for a checkpoint");
+    wanted->signal = (int32_t)number;
     wanted->keep = (int32_t)keep;
     if (!rc && wanted->every_us && wanted->every_us < OFTEN_US)
         rc = pleat_error_set(err, PLEAT_E_INVALID,

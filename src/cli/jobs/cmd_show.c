@@ -291,6 +291,10 @@ static void show_timed(const json_t *wanted)
         pleat_string_addf(&text, "%s%s before the time limit, then it %s", text.length ? "; " : "",
                           pleat_time_span(pleat_reply_real(wanted, "before_limit_s"), span),
                           pleat_reply_true(wanted, "go_on") ? "goes on" : "stops");
+    if (pleat_reply_int(wanted, "signal", 0) > 0)
+        pleat_string_addf(
+            &text, "%sat %s", text.length ? "; " : "",
+            pleat_signal_name((int)pleat_reply_int(wanted, "signal", 0), span, sizeof(span)));
     line("checkpoints", &text);
     pleat_string_finish(&text);
 }

@@ -3,9 +3,12 @@ pleatd is killed before, at and after it."""
 
 import json
 import os
+import signal
+
+import pytest
 
 from conftest import wait_until
-from relaunching import LONG, computes, program, submit
+from relaunching import LONG, MPIS, computes, program, submit
 
 HEAT = ("--n", "100", "--iterations", "400")
 
@@ -95,6 +98,40 @@ def test_before_the_limit_it_goes_on(pleat):
     assert files(pleat) == [f"pleat-{number}.checkpoint"]
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_asked_for_by_a_signal(pleat, mpi):
+    """To all ranks at the same time: one checkpoint; to one rank later: one more."""
+    pleat.configure(LONG)
+    number = submit(pleat, mpi, sizes=(2, 2), options=["--malleable", "--checkpoint-signal", "USR2"])
+    computes(pleat, number, 2)
+    ranks = pleat.rank_pids(number, program("loop", mpi))
+    assert len(ranks) == 2
+    pleat.kill_daemon()
+    for count in (1, 2):
+        for pid in ranks[count - 1:]:
+            os.kill(pid, signal.SIGUSR2)
+        wait_until(lambda: len(notes(pleat, number)) >= count, f"{count} were written")
+    assert [note["stop"] for note in notes(pleat, number)] == [False] * 2, notes(pleat, number)
+    assert shown(pleat, pleat.path(f"pleat-{number}.checkpoint"))["verified"]
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    assert pleat.wait_end(number)["state"] == "done"
+
+
+def test_by_a_signal_beside_those_of_every_so_often(pleat):
+    """The one that a signal asks for comes, too, whichever of them pleatd hears of first when it is there again."""
+    pleat.configure(LONG)
+    number = submit(pleat, "openmpi", sizes=(2, 2),
+                    options=["--malleable", "--checkpoint-signal", "USR1", "--checkpoint-every", "1s"])
+    computes(pleat, number, 2)
+    for count in (1, 2):
+        pleat.kill_daemon()
+        os.kill(pleat.rank_pids(number, program("loop", "openmpi"))[0], signal.SIGUSR1)
+        wait_until(lambda: sum(note["path"] == pleat.path(f"pleat-{number}.checkpoint") for note in notes(pleat, number)) >= count,
+                   f"{count} that the signal asked for")
+    pleat.pleat("cancel", number, check=0)
+    pleat.wait_end(number)
+
+
 def test_one_that_cannot_be_written(pleat):
     """That is noted, the job goes on, and the next moment is tried again."""
     pleat.configure(LONG)
@@ -124,6 +161,7 @@ def test_what_makes_no_sense(pleat):
                        (("--time-limit", "60s", "--checkpoint-before-limit", "2min"), "before the job"),
                        (("--checkpoint-every", "1h", "--checkpoint-dir", "/no/such"), "no directory"),
                        (("--checkpoint-before-limit", "1h", "--checkpoint-then", "sleep"), "then"),
+                       (("--checkpoint-signal", "HUP"), "USR1"),
                        (("--checkpoint-every", "1h", "--runner", "mpi"), "libpleat")):
         done = pleat.pleat("submit", "-n", 2, "--malleable", *words, "--", program("heat", "openmpi"))
         assert done.returncode in (1, 2) and why in done.stderr, (words, done.stderr)
