@@ -10,6 +10,7 @@ import pytest
 from conftest import BUILD, is_alive, wait_until
 from relaunching import LONG, MPIS, computes, program, submit, text_of_events
 
+ITERATIONS = 250
 HEAT = ("--n", "100", "--iterations", "400")
 
 
@@ -74,26 +75,21 @@ def test_ranks_die_between_resizes(pleat, mpi):
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_ranks_die_while_they_save(pleat, mpi):
-    """Rank 1 dies at one step after the other of a save, of arrays and of items: each job ends with a right result."""
+@pytest.mark.parametrize("name, steps", [("arrays", (1, 4, 9)), ("items", (2, 6))])
+def test_ranks_die_while_they_save(pleat, name, steps, mpi):
+    """Rank 1 dies at one step after the other of a save, once there is a copy: each job goes on from it."""
     pleat.configure(LONG)
-    jobs = []
-    for name, steps in (("arrays", (1, 3, 6)), ("items", (2, 5))):
-        test = os.path.join(BUILD, "tests", f"test-app-{name}-{mpi}")
-        for step in steps:
-            once = pleat.path(f"once-{name}-{step}")
-            open(once, "w", encoding="utf-8").close()
-            number = pleat.submit("--malleable", "-n", 3, "--save", "4it", "--env", f"PLEAT_TEST_CRASH=die:1:{step}:{once}",
-                                  "--", test, "--iterations", 60)
-            jobs.append((number, once))
-    for number, once in jobs:
+    test = os.path.join(BUILD, "tests", f"test-app-{name}-{mpi}")
+    for step in steps:
+        once, end = pleat.path(f"once-{step}"), pleat.path(f"end-{step}")
+        number = pleat.submit("--malleable", "-n", 3, "--save", "4it", "--env", f"PLEAT_TEST_CRASH=die:1:{step}:{once}",
+                              "--", test, "--iterations", ITERATIONS)
+        saved(pleat, number)
+        open(once, "w", encoding="utf-8").close()
         job = pleat.wait_end(number)
-        relaunched = len(job["history"]["resizes"])
-        if job["state"] == "done":
-            assert pleat.output(number).count("RESULT ok") == 1
-            assert relaunched == (not os.path.exists(once)), job
-        else:  # it died before there was a copy
-            assert job["state"] == "failed" and "RESULT" not in pleat.output(number)
+        assert job["state"] == "done", (job, pleat.output(number, "stderr"))
+        assert pleat.output(number).count("RESULT ok") == 1
+        assert [one["outcome"] for one in job["history"]["resizes"]] == ["relaunched"] * (not os.path.exists(once))
 
 
 def test_a_resize_and_a_death(pleat):
