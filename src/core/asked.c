@@ -1,5 +1,6 @@
 /* What an application asks for, and that a pass refuses it. */
 #include "core/asks.h"
+#include "core/ending.h"
 #include "core/handlers.h"
 #include "core/resize.h"
 
@@ -15,7 +16,7 @@ int on_asked(struct pleat_core *core, const struct pleat_event *event, struct pl
         event->u.asked.processors > PLEAT_SIZE_MAX)
         return PLEAT_CORE_STALE; /* the run is over, it cannot change, or that is known */
     if (!ask_take(core, component, number, event->u.asked.processors,
-                  event->flags & PLEAT_MANDATORY))
+                  event->flags & PLEAT_MANDATORY, event->flags & PLEAT_UNBEGUN))
         return PLEAT_E_NOMEM;
     resize_as_asked(core, component);
     return 0;
@@ -24,10 +25,17 @@ int on_asked(struct pleat_core *core, const struct pleat_event *event, struct pl
 int on_refuse(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     const struct pleat_component *comp = component_at(core, event->component);
-    if (pleat_view_ask(&core->view, comp)->state != PLEAT_ASK_PENDING ||
-        comp->state != PLEAT_RUNNING)
+    const struct pleat_ask *ask = pleat_view_ask(&core->view, comp);
+    bool later = event->u.refuse.reason == PLEAT_ASK_LATER;
+    if (ask->state != PLEAT_ASK_PENDING || comp->state != PLEAT_RUNNING ||
+        (later && !pleat_view_may_wait_again(&core->view, comp)))
         return pleat_error_set(err, PLEAT_E_STATE, "job %llu asks for nothing that can be refused",
                                (unsigned long long)comp->job);
-    ask_refuse(core, event->component, (enum pleat_ask_reason)event->u.refuse.reason);
+    /* where it has not begun nothing is lost by waiting without holding processors: so no two jobs
+     * wait for what the other one holds, and all that queued jobs get is done for this one, too */
+    if (event->u.refuse.reason == PLEAT_ASK_LATER)
+        component_kill(core, event->component, PLEAT_REASON_TOO_FEW);
+    else
+        ask_refuse(core, event->component, (enum pleat_ask_reason)event->u.refuse.reason);
     return 0;
 }

@@ -117,7 +117,7 @@ void ask_begun(struct pleat_core *core, uint32_t component, int32_t to)
 }
 
 bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int32_t processors,
-              bool mandatory)
+              bool mandatory, bool unbegun)
 {
     const struct pleat_component *comp = component_at(core, component);
     struct pleat_ask *ask = side_make(core, SIDE_ASK, component);
@@ -132,6 +132,7 @@ bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int3
     ask->reason = PLEAT_ASK_FULLY;
     ask->more = processors > comp->target;
     ask->mandatory = mandatory;
+    ask->unbegun = unbegun && mandatory && ask->more;
     if (ask->caps && ask->more) {
         int32_t size = size_for(core, comp, processors, true);
         set_cap(core, component, size ? size : comp->cap);

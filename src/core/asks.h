@@ -14,9 +14,9 @@ void ask_begun(struct pleat_core *core, uint32_t component, int32_t to);
 /* The answer is no, or, if the component has got some of it, not all of it. */
 void ask_refuse(struct pleat_core *core, uint32_t component, enum pleat_ask_reason reason);
 /* Its application wants `processors` from now on: more, fewer, or, where that is 0, nothing any
- * more. False: out of memory, nothing has changed. */
+ * more. unbegun: it waits in its beginning. False: out of memory, nothing has changed. */
 bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int32_t processors,
-              bool mandatory);
+              bool mandatory, bool unbegun);
 /* The user says how large it is: its application's cap holds no longer. */
 void ask_overruled(struct pleat_core *core, uint32_t component);
 /* The run is over. */

@@ -104,7 +104,7 @@ void component_reset(struct pleat_core *core, uint32_t component)
     comp->site = PLEAT_NONE;
     comp->start_us = comp->end_us = PLEAT_NEVER;
     comp->cap = PLEAT_SIZE_MAX;
-    declared_forget(core, component);
+    declared_keep(core, component);
     ask_forget(core, component);
     comp->below = 0;
     comp->untold = 0;

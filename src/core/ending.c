@@ -37,6 +37,8 @@ static bool requeues(const struct pleat_core *core, const struct pleat_component
         return true;
     if (start_is_paused(core, component))
         return true;
+    if (component->reason == PLEAT_REASON_TOO_FEW) /* nothing is done twice */
+        return component->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
     return is_nobodys_fault(component) && may_start_again(component) &&
            component->attempt + 1 < core->parameters[PLEAT_PARAM_ATTEMPTS];
 }

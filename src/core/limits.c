@@ -119,6 +119,14 @@ void declared_forget(struct pleat_core *core, uint32_t component)
     *said = (struct pleat_declaration){.component = component};
 }
 
+void declared_keep(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    if (!pleat_view_declaration(&core->view, comp)->lasting ||
+        limits_check_fits(core, comp, &(struct pleat_error){0}))
+        declared_forget(core, component);
+}
+
 int on_limits(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *component = component_at(core, event->component);
@@ -303,6 +311,7 @@ int on_declared(struct pleat_core *core, const struct pleat_event *event, struct
     tally_out(core, event->component);
     said->declared = maximum;
     said->declared_least = minimum;
+    said->lasting = (event->flags & PLEAT_LASTING) != 0;
     declare_sizes(component, said, kind, parameter);
     declared_apply(core, event->component, least, most);
     tally_in(core, event->component);

@@ -52,7 +52,7 @@ static int load_column(const struct column *columns, const struct section *secti
 /* Was the column padding (all zero) in records of earlier versions? Their states are still read. */
 static bool was_padding(const struct section *section)
 {
-    static const uint16_t numbers[] = {37, 60, 80, 83, 90, 93, 96};
+    static const uint16_t numbers[] = {37, 60, 80, 83, 90, 93, 96, 106, 116};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         if (section->field == numbers[i])
             return true;

@@ -158,7 +158,9 @@ void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, i
     uint32_t index = resize_open(core, component, target, offered, mandatory, by_user, waiter);
     if (index == PLEAT_NONE)
         return;
-    if (component_at(core, component)->flags & PLEAT_COMPONENT_ASKS) {
+    const struct pleat_component *comp = component_at(core, component);
+    /* an application that waits in its beginning answers no offers: it needs what it asked for */
+    if (comp->flags & PLEAT_COMPONENT_ASKS && !pleat_view_is_unbegun(&core->view, comp)) {
         step_to(core, index, PLEAT_RESIZE_OFFERED, PLEAT_PARAM_ANSWER_US);
         resize_effect(core, index, PLEAT_DO_ASK, PLEAT_OUTCOME_NONE);
     } else {

@@ -46,8 +46,11 @@ static inline __attribute__((always_inline)) void begin_running(struct pleat_cor
         note->u.run.processors = comp->processors;
         note->u.run.processes = comp->processes;
     }
-    if (comp->kind == PLEAT_MALLEABLE) /* asked here: reading back the state just stored stalls */
+    if (comp->kind == PLEAT_MALLEABLE) { /* asked here: reading back the state just stored stalls */
+        if (comp->declaration != PLEAT_NONE) /* its limits may have changed while it was started */
+            comp->below = is_below(core, comp);
         resize_to_limits(core, component);
+    }
     /* a pass is not needed if nobody can be resized and the site has no delays: the pass that
      * started the component knew that it would run */
     if (!site_at(core, comp->site)->instant || !core->settles || core->malleable > 0 ||

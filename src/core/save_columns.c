@@ -106,7 +106,8 @@
     X(103, asked_sizes_parameter)                                                                  \
     X(104, declared_sizes)                                                                         \
     X(105, asked_sizes_kind)                                                                       \
-    X(106, spare)
+    X(118, lasting)                                                                                \
+    X(119, spare)
 
 #define COALLOCATION_MEMBERS(X)                                                                    \
     X(71, sibling)                                                                                 \
@@ -126,7 +127,8 @@
     X(113, more)                                                                                   \
     X(114, mandatory)                                                                              \
     X(115, caps)                                                                                   \
-    X(116, spare)
+    X(120, unbegun)                                                                                \
+    X(121, spare)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \

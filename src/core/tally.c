@@ -271,6 +271,8 @@ void running_remove(struct pleat_core *core, uint32_t component)
 bool is_below(const struct pleat_core *core, const struct pleat_component *component)
 {
     const struct pleat_declaration *said = pleat_view_declaration(&core->view, component);
+    if (component->state == PLEAT_QUEUED)
+        return false; /* what it has is not a size */
     return (component->below || said->declared_least || said->declared_sizes) &&
            component->processors < pleat_accept_smallest(&core->view, component);
 }

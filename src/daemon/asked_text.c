@@ -33,6 +33,9 @@ void asked_reason(const struct daemon *d, const struct pleat_component *componen
     case PLEAT_ASK_FAILED:
         snprintf(text, size, "a change of its size failed a moment ago");
         break;
+    case PLEAT_ASK_LATER:
+        snprintf(text, size, "%d processors to begin: it waits in the queue for them", ask->wanted);
+        break;
     case PLEAT_ASK_PARTLY:
         snprintf(text, size, "%d of the %d processors that it asked for", component->processors,
                  ask->wanted);

@@ -50,8 +50,12 @@ enum {
     PLEAT_SITE_INSTANT = 1 /* nobody is asked: what is claimed is held, what is started runs and
                             * what is released is free at once (a simulated site without delays) */
 };
-/* flags of RESIZE, DEMAND and BUFFER */
+/* flag of RESIZE, DEMAND, ASKED and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
+/* flag of ASKED, too: its application waits in its beginning, and has computed nothing */
+enum { PLEAT_UNBEGUN = 2 };
+/* flag of DECLARED: holds for the next runs of the job, too */
+enum { PLEAT_LASTING = 1 };
 /* flag of DEPEND: of all that it waits for one is enough */
 enum { PLEAT_ANY_NEED = 1 };
 /* flags of RELEASE; 0: as PLEAT_RELEASE_HOLD */

@@ -167,7 +167,8 @@ struct pleat_declaration {
     uint8_t declared_sizes;        /* it has said its sizes: the component's are what is left of its
                                     * user's */
     uint8_t asked_sizes_kind;      /* with that: as its user asked */
-    uint8_t spare[2];              /* no padding: tests compare records byte by byte */
+    uint8_t lasting;               /* holds for its next runs, too, until one says otherwise */
+    uint8_t spare[1];              /* no padding: tests compare records byte by byte */
 };
 
 /* What has become of what an application asked for. */
@@ -186,7 +187,8 @@ enum pleat_ask_reason {
     PLEAT_ASK_CAPACITY = 2, /* its site is not that large */
     PLEAT_ASK_BUSY = 3,     /* others have the processors, or they are kept for others */
     PLEAT_ASK_FAILED = 4,   /* the change was tried and did not come about */
-    PLEAT_ASK_PARTLY = 6    /* granted: there were not as many */
+    PLEAT_ASK_PARTLY = 6,   /* granted: there were not as many */
+    PLEAT_ASK_LATER = 7     /* it could not begin: it waits in the queue until they are there */
 };
 
 /* What the application of a component asked for, in its present run: to be on `wanted` processors.
@@ -202,7 +204,8 @@ struct pleat_ask {
     uint8_t more;      /* it wants more than it had; 0: fewer */
     uint8_t mandatory; /* it cannot go on without that, and waits for it */
     uint8_t caps;      /* it gave some back: the component's cap is its own, not its user's */
-    uint8_t spare[3];  /* no padding: tests compare records byte by byte */
+    uint8_t unbegun;   /* it waits in its beginning: nothing is lost if it is started again */
+    uint8_t spare[2];  /* no padding: tests compare records byte by byte */
 };
 
 /* Of a job of several components, or with files that are brought to where it is placed. */

@@ -75,6 +75,7 @@ const char *pleat_reason_name(enum pleat_reason reason)
         [PLEAT_REASON_REQUEUED] = "requeued",
         [PLEAT_REASON_DEPENDENCY] = "a job that it waited for ended otherwise",
         [PLEAT_REASON_MEMORY] = "memory limit reached",
+        [PLEAT_REASON_TOO_FEW] = "too few processors to begin",
         [PLEAT_REASON_START_UNKNOWN] = "its agent died: it may have been started",
     };
     return NAME_OF(names, reason);

@@ -27,11 +27,16 @@ static int32_t missing(const struct pleat_view *view, const struct pleat_compone
     return size > component->processors ? size - component->processors : 0;
 }
 
+static bool is_free(const struct pleat_pass *pass, const struct pleat_ask *ask)
+{
+    return pass->view->components[ask->component].state == PLEAT_RUNNING &&
+           !pleat_plan_is_decided(pass->plan, ask->component);
+}
+
 static bool can_change(const struct pleat_pass *pass, const struct pleat_ask *ask)
 {
-    const struct pleat_component *component = &pass->view->components[ask->component];
-    return component->state == PLEAT_RUNNING && !pleat_view_is_young(pass->view, component) &&
-           !pleat_plan_is_decided(pass->plan, ask->component);
+    return is_free(pass, ask) &&
+           !pleat_view_is_young(pass->view, &pass->view->components[ask->component]);
 }
 
 /* A voluntary change need not succeed (Buisson et al. 2007, II-A): what may be used for growing is
@@ -50,7 +55,8 @@ static void decide_voluntary(struct pleat_pass *pass, const struct pleat_ask *as
 }
 
 /* It cannot go on without the processors: it gets all of them at one time, before waiting jobs and
- * others that could grow. Until they are there, those that are free are kept for it. */
+ * others that could grow. Until they are there, those that are free are kept for it; but one that
+ * has not begun waits in the queue, where it holds none itself. */
 static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *ask)
 {
     const struct pleat_view *view = pass->view;
@@ -60,7 +66,10 @@ static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *as
         pleat_plan_growable(pass->plan, component->site) >= count &&
         pleat_plan_offer_grow(pass->plan, ask->component, count) > 0)
         return;
-    pleat_plan_withhold(pass->plan, component->site, count);
+    if (pleat_view_may_wait_again(view, component) && is_free(pass, ask))
+        pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_LATER);
+    else
+        pleat_plan_withhold(pass->plan, component->site, count);
 }
 
 void pleat_pass_ask_mandatory(struct pleat_pass *pass)

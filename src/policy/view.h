@@ -88,6 +88,22 @@ static inline const struct pleat_ask *pleat_view_ask(const struct pleat_view *vi
     return component->ask != PLEAT_NONE ? &view->asks[component->ask] : &pleat_no_ask;
 }
 
+/* Whether its application waits in its beginning, since it can use none of the sizes up to the
+ * component's. */
+static inline bool pleat_view_is_unbegun(const struct pleat_view *view,
+                                         const struct pleat_component *component)
+{
+    const struct pleat_ask *ask = pleat_view_ask(view, component);
+    return ask->unbegun && ask->state == PLEAT_ASK_PENDING;
+}
+
+/* Whether it can wait in the queue instead: another component of its job may have computed. */
+static inline bool pleat_view_may_wait_again(const struct pleat_view *view,
+                                             const struct pleat_component *component)
+{
+    return pleat_view_is_unbegun(view, component) && component->lead == PLEAT_NONE;
+}
+
 static inline const struct pleat_coallocation *
 pleat_view_coallocation(const struct pleat_view *view, const struct pleat_component *component)
 {

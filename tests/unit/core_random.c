@@ -220,6 +220,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
             pleat_random_below(random, 3) ? 0 : (int32_t)pleat_random_below(random, 8);
         event.u.declared.sizes_kind = (uint32_t)pleat_random_below(random, 8);
         event.u.declared.sizes_parameter = (int32_t)pleat_random_below(random, 4);
+        event.flags = pleat_random_below(random, 2) ? PLEAT_LASTING : 0;
         return event;
     case 43:
     case 44:
@@ -229,7 +230,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.asked.run = world_job(world, event.component)->run;
         event.u.asked.number = (uint32_t)pleat_random_below(random, 1000);
         event.u.asked.processors = (int32_t)pleat_random_below(random, 20);
-        event.flags = (uint16_t)pleat_random_below(random, 2);
+        event.flags = (uint16_t)pleat_random_below(random, 4);
         return event;
     case 8:
     case 9:

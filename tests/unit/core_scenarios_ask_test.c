@@ -4,16 +4,42 @@
 
 static uint32_t asked = 0;
 
-static int asks(struct hand *h, uint32_t component, int32_t processors, bool mandatory)
+static int asks_so(struct hand *h, uint32_t component, int32_t processors, uint16_t flags)
 {
     struct pleat_event event = {.kind = PLEAT_EV_ASKED,
-                                .flags = mandatory ? PLEAT_MANDATORY : 0,
+                                .flags = flags,
                                 .component = component,
                                 .u.asked = {.run = hand_component(h, component)->run,
                                             .number = ++asked,
                                             .processors = processors}};
     hand_mark(h);
     return hand_feed(h, event);
+}
+
+static int asks(struct hand *h, uint32_t component, int32_t processors, bool mandatory)
+{
+    return asks_so(h, component, processors, mandatory ? PLEAT_MANDATORY : 0);
+}
+
+/* Its application can use no size below `least`, and says so before it begins. */
+static void cannot_begin(struct hand *h, uint32_t component, int32_t least)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_DECLARED,
+        .flags = PLEAT_LASTING,
+        .component = component,
+        .u.declared = {.run = hand_component(h, component)->run, .minimum = least}};
+    assert_int_equal(hand_feed(h, event), 0);
+    assert_int_equal(asks_so(h, component, least, PLEAT_MANDATORY | PLEAT_UNBEGUN), 0);
+}
+
+/* Its processes are ended, and it waits again. */
+static void ended_to_wait(struct hand *h, uint32_t component)
+{
+    assert_int_equal(hand_component(h, component)->state, PLEAT_FINISHING);
+    assert_int_equal(hand_component(h, component)->reason, PLEAT_REASON_TOO_FEW);
+    hand_exited(h, component, 143);
+    hand_release_all(h);
 }
 
 static void pending(const struct hand *h, uint32_t component)
@@ -219,6 +245,103 @@ static void test_asks_anew(void **state)
     hand_finish(&h);
 }
 
+static void test_cannot_begin_and_processors_are_idle(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    h.flags = PLEAT_COMPONENT_ASKS; /* it answers no offers before it has begun */
+    uint32_t component = hand_run(&h, 1, 8, 2);
+    cannot_begin(&h, component, 5);
+    pending(&h, component);
+    grows(&h, component, 5);
+    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_finish(&h);
+}
+
+static void test_cannot_begin_and_others_have_them(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t other = hand_run(&h, 4, 4, 4);
+    h.flags = PLEAT_COMPONENT_ONCE; /* that is no second start: it has not begun */
+    uint32_t component = hand_run(&h, 1, 8, 2);
+    uint64_t run = hand_component(&h, component)->run;
+    h.flags = 0;
+    cannot_begin(&h, component, 5);
+    ended_to_wait(&h, component);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_QUEUED); /* and holds nothing */
+    assert_int_equal(hand_component(&h, component)->minimum, 5);
+    hand_exited(&h, other, 0);
+    hand_release_all(&h); /* it is started at once at a size with which it can begin */
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_CLAIMING);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 5), 0);
+    assert_int_equal(hand_started(&h, component), 0);
+    assert_int_equal(hand_component(&h, component)->processors, 5);
+    assert_int_not_equal(hand_component(&h, component)->run, run);
+    assert_int_equal(hand_component(&h, component)->attempt, 1);
+    hand_limits(&h, component, 1, 8); /* its user's limits are as they were */
+    assert_int_equal(hand_component(&h, component)->minimum, 5);
+    hand_finish(&h);
+}
+
+static void test_two_cannot_begin(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 4);
+    uint32_t one = hand_run(&h, 1, 4, 2), two = hand_run(&h, 1, 4, 2);
+    cannot_begin(&h, one, 4);
+    cannot_begin(&h, two, 4);
+    ended_to_wait(&h, one);
+    ended_to_wait(&h, two);
+    /* one after the other */
+    uint32_t first = hand_component(&h, one)->state == PLEAT_QUEUED ? two : one;
+    uint32_t then = first == one ? two : one;
+    assert_int_equal(hand_component(&h, first)->target, 4);
+    assert_int_equal(hand_component(&h, then)->state, PLEAT_QUEUED);
+    hand_finish(&h);
+}
+
+static void test_cannot_begin_and_never_will(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 6);
+    uint32_t component = hand_run(&h, 2, 4, 2);
+    cannot_begin(&h, component, 5); /* more than its user allows */
+    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_LIMITS);
+    uint32_t other = hand_run(&h, 2, 8, 2);
+    cannot_begin(&h, other, 7); /* more than there are */
+    answered(&h, other, PLEAT_ASK_REFUSED, PLEAT_ASK_CAPACITY);
+    hand_finish(&h);
+}
+
+/* One that wants more each time is not started for ever. */
+static void test_cannot_begin_in_vain(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    hand_policy(&h, PLEAT_MOLDABILITY, "minimum");
+    hand_parameter(&h, PLEAT_PARAM_ATTEMPTS, 2);
+    uint32_t other = hand_run(&h, 8, 8, 8);
+    uint32_t component = hand_run(&h, 2, 16, 2);
+    cannot_begin(&h, component, 9);
+    ended_to_wait(&h, component);
+    hand_exited(&h, other, 0);
+    hand_release_all(&h);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 9), 0);
+    assert_int_equal(hand_started(&h, component), 0);
+    assert_int_equal(hand_component(&h, component)->processors, 9);
+    hand_run(&h, 7, 7, 7);
+    cannot_begin(&h, component, 10);
+    ended_to_wait(&h, component);
+    assert_int_equal(hand_component(&h, component)->state, PLEAT_FAILED);
+    hand_finish(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +354,11 @@ int main(void)
         cmocka_unit_test(test_gives_back_while_it_grows),
         cmocka_unit_test(test_asks_while_it_is_shrunk),
         cmocka_unit_test(test_asks_anew),
+        cmocka_unit_test(test_cannot_begin_and_processors_are_idle),
+        cmocka_unit_test(test_cannot_begin_and_others_have_them),
+        cmocka_unit_test(test_two_cannot_begin),
+        cmocka_unit_test(test_cannot_begin_and_never_will),
+        cmocka_unit_test(test_cannot_begin_in_vain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
