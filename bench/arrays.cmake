@@ -5,7 +5,7 @@ if(PLEAT_MPI)
   target_link_libraries(arrays_pleat PRIVATE pleat-openmpi)
   find_package(Threads REQUIRED)
   add_executable(bench_arrays ${arrays_dir}/bench_arrays.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c
-    ${CMAKE_SOURCE_DIR}/tests/system/app_job.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
+    ${CMAKE_CURRENT_SOURCE_DIR}/job.c ${CMAKE_SOURCE_DIR}/tests/system/app_job.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench_arrays PRIVATE
     ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/system)
   target_compile_definitions(bench_arrays PRIVATE BENCH_ARRAYS="$<TARGET_FILE:arrays_pleat>")

@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "app_job.h"
 #include "base/clock.h"
+#include "job.h"
 #include "report.h"
 
 static const char usage[] =
@@ -113,13 +113,6 @@ static void *sample(void *unused)
 
 /* ---- measuring ---- */
 
-static void end_job(void)
-{
-    APP_CHECK(&job, app_job_wait(&job) == 0 && strstr(job.output, "RESULT ok"));
-    if (app_job_finish(&job))
-        fprintf(stderr, "bench_arrays: a job left something behind; it was cleared away\n");
-}
-
 static void start_pleat(const char *n)
 {
     static const char *command[] = {BENCH_ARRAYS, NULL, "5", NULL};
@@ -141,7 +134,7 @@ static void run_pleat(struct figures *f, const char *n)
     start_pleat(n);
     for (int i = 0; i < STEPS; i++)
         bench_add(&f->move_ms[i], (double)resize(i).cost.redistribute_ns / 1e6);
-    end_job();
+    bench_job_end();
 }
 
 /* Looking at the memory takes time from the job, so nothing else is measured. */
@@ -162,7 +155,7 @@ static void run_memory(struct figures *f, const char *n)
         pthread_join(sampler, NULL);
         f->peak_bytes[i] = (double)atomic_load(&peak);
     }
-    end_job();
+    bench_job_end();
 }
 
 static void run_gemr2d(struct figures *f, const char *n)
@@ -184,17 +177,15 @@ static void run_gemr2d(struct figures *f, const char *n)
         bench_add(&f->gemr2d_ms[i], seconds * 1e3);
         at++;
     }
-    end_job();
+    bench_job_end();
 }
 
 static void run_memcpy(struct figures *f, size_t bytes)
 {
     char *from = malloc(bytes);
     char *to = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (!from || to == MAP_FAILED) {
-        fprintf(stderr, "bench_arrays: no memory for twice the matrix\n");
-        exit(1);
-    }
+    if (!from || to == MAP_FAILED)
+        bench_give_up("no memory for twice the matrix");
     memset(from, 1, bytes);
     int64_t begun = pleat_clock_monotonic_ns();
     memcpy(to, from, bytes);
@@ -341,6 +332,7 @@ int main(int argc, char **argv)
         order_count--;
     if (orders[0] > largest)
         orders[0] = largest;
+    bench_job_begin("bench_arrays", &job);
     for (int i = 0; i < repeats; i++)
         for (int n = 0; n < order_count; n++)
             measure(n, i + n);

@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "app_job.h"
 #include "base/clock.h"
+#include "job.h"
 #include "pause_report.h"
 
 static const char usage[] =
@@ -49,7 +49,6 @@ const uint64_t states[STATES] = {1ull << 20, 4ull << 20,    16ull << 20,  64ull 
                                  1ull << 28, 1024ull << 20, 2048ull << 20};
 
 static struct app_job job;
-static volatile sig_atomic_t interrupted;
 static struct way ways[] = {
     {.name = "merge_openmpi",
      .text = "merging and splitting, Open MPI",
@@ -71,46 +70,12 @@ enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 /* ---- jobs ---- */
 
-/* The job lives in a process group of its own; its next look at the time cleans it up. */
-static void interrupt(int number)
-{
-    static const char text[] = "bench_pause: interrupted\n";
-    interrupted = number;
-    job.deadline_us = 0;
-    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-        return;
-}
-
-static void handle_signals(void)
-{
-    struct sigaction action = {.sa_handler = interrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-}
-
-static _Noreturn void give_up(const char *what)
-{
-    fprintf(stderr, "bench_pause: %s\n", what);
-    exit(1);
-}
-
 static void start(const struct way *way, const char *const *command)
 {
     const struct app_job_options options = {
         .ranks = sizes[0], .mpich = way->mpich, .limit_s = LIMIT_S};
     app_job_start(&job, &options, command);
     app_job_wait_begun(&job);
-}
-
-/* Nothing may be left of a job, and no number may come from one that went wrong. */
-static void end_job(void)
-{
-    APP_CHECK(&job, app_job_wait(&job) == 0 && strstr(job.output, "RESULT ok"));
-    if (app_job_finish(&job))
-        fprintf(stderr, "bench_pause: a job left something behind; it was cleared away\n");
-    if (interrupted)
-        exit(128 + interrupted);
 }
 
 /* Milliseconds for which the application stood still. */
@@ -142,7 +107,7 @@ static void measure_state(struct way *way, int state)
         sum += ms;
     }
     bench_add(&way->pause_ms[state][STEPS], sum);
-    end_job();
+    bench_job_end();
 }
 
 /* ---- what another job loses ---- */
@@ -181,12 +146,12 @@ static struct rigid start_rigid(const cpu_set_t *all)
     rigid.sweeps = mmap(NULL, sizeof(*rigid.sweeps), PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rigid.sweeps == MAP_FAILED)
-        give_up("no memory");
+        bench_give_up("no memory");
     atomic_init(rigid.sweeps, 0);
     pid_t parent = getpid();
     rigid.pid = fork();
     if (rigid.pid < 0)
-        give_up("cannot start the rigid job");
+        bench_give_up("cannot start the rigid job");
     if (rigid.pid == 0) { /* it ends with this process, however that ends */
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent ||
             sched_setaffinity(0, sizeof(first), &first))
@@ -194,7 +159,7 @@ static struct rigid start_rigid(const cpu_set_t *all)
         sweep(rigid.sweeps);
     }
     if (sched_setaffinity(0, sizeof(others), &others))
-        give_up("cannot bind itself to CPUs");
+        bench_give_up("cannot bind itself to CPUs");
     return rigid;
 }
 
@@ -203,7 +168,7 @@ static void end_rigid(struct rigid *rigid, const cpu_set_t *all)
     int status = 0;
     (void)kill(rigid->pid, SIGKILL);
     if (waitpid(rigid->pid, &status, 0) != rigid->pid || !WIFSIGNALED(status))
-        give_up("the rigid job ended by itself");
+        bench_give_up("the rigid job ended by itself");
     munmap(rigid->sweeps, sizeof(*rigid->sweeps));
     (void)sched_setaffinity(0, sizeof(*all), all);
 }
@@ -251,7 +216,7 @@ static void measure_rigid(struct way *way, uint64_t state, const cpu_set_t *all)
         (void)resize(way, sizes[i + 1]);
     await_sweeps(&rigid, &from, 1); /* a rate needs one */
     add_rate(&way->during, &rigid, &from);
-    end_job();
+    bench_job_end();
     end_rigid(&rigid, all);
 }
 
@@ -263,7 +228,7 @@ static void run(int repeats, const char *only, uint64_t largest)
     bool rigid = strstr(only, "rigid") != NULL;
     uint64_t rigid_state = largest < RIGID_STATE ? largest : RIGID_STATE;
     if (sched_getaffinity(0, sizeof(all), &all))
-        give_up("cannot see which CPUs it may use");
+        bench_give_up("cannot see which CPUs it may use");
     if (rigid && CPU_COUNT(&all) < 2) {
         fprintf(stderr, "bench_pause: one CPU only: no rigid job beside another\n");
         rigid = false;
@@ -313,7 +278,7 @@ int main(int argc, char **argv)
                 REPEATS_MAX, (unsigned long long)states[0]);
         return 2;
     }
-    handle_signals();
+    bench_job_begin("bench_pause", &job);
     run(repeats, only, largest < 1e18 ? (uint64_t)largest : UINT64_MAX);
     report(ways, WAYS, json);
     return 0;

@@ -8,15 +8,14 @@
  */
 #include <getopt.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "app_job.h"
 #include "base/clock.h"
+#include "job.h"
 #include "resize_report.h"
 #include "shm/mailbox-rank.h"
 
@@ -44,45 +43,8 @@ static const char usage[] =
 
 static struct app_job job;
 static struct bench_series quiet_ns;
-static volatile sig_atomic_t interrupted;
-
-/* ---- being interrupted ---- */
-
-/* The job lives in a process group of its own; its next look at the time cleans it up. */
-static void interrupt(int number)
-{
-    static const char text[] = "bench_resize: interrupted\n";
-    interrupted = number;
-    job.deadline_us = 0;
-    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-        return;
-}
-
-static void handle_signals(void)
-{
-    struct sigaction action = {.sa_handler = interrupt};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-}
-
-/* Nothing may be left of a job, and no number may come from one that went wrong. */
-static void end_job(void)
-{
-    APP_CHECK(&job, app_job_wait(&job) == 0 && strstr(job.output, "RESULT ok"));
-    if (app_job_finish(&job))
-        fprintf(stderr, "bench_resize: a job left something behind; it was cleared away\n");
-    if (interrupted)
-        exit(128 + interrupted);
-}
 
 /* ---- measuring ---- */
-
-static _Noreturn void give_up(const char *what)
-{
-    fprintf(stderr, "bench_resize: %s\n", what);
-    exit(1);
-}
 
 static double ms_of(uint64_t ns)
 {
@@ -99,7 +61,7 @@ static void warm_memory(const struct subject *subject)
     void *memory =
         mmap(NULL, subject->warm_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED || madvise(memory, subject->warm_bytes, MADV_POPULATE_WRITE))
-        give_up("not enough memory for six times the state");
+        bench_give_up("not enough memory for six times the state");
     munmap(memory, subject->warm_bytes);
 }
 
@@ -122,7 +84,7 @@ static void run_pleat(struct subject *subject)
         sum += ms_of(status.cost.total_ns);
     }
     bench_add(&subject->resize[TOTAL], sum);
-    end_job();
+    bench_job_end();
 }
 
 static void run_bare(struct subject *subject)
@@ -146,7 +108,7 @@ static void run_bare(struct subject *subject)
         at++;
     }
     bench_add(&subject->plain[TOTAL], sum);
-    end_job();
+    bench_job_end();
 }
 
 static double stamp_ms(const char *what)
@@ -181,7 +143,7 @@ static void run_again(struct subject *subject, enum mpi mpi, bool warm)
         bench_add(&ways->load[i], ms_of(job.relaunch.load_ns));
     }
     bench_add(warm ? &ways->warm[TOTAL] : &ways->again[TOTAL], sum);
-    end_job();
+    bench_job_end();
 }
 
 /* Stopping and starting again without Pleat: one life at each size; a step is the end of one and
@@ -206,7 +168,7 @@ static void run_stop(struct subject *subject, enum mpi mpi)
         double gone = ms_of((uint64_t)pleat_clock_monotonic_ns());
         begin[i] = stamp_ms("LOADED ") - launched;
         end[i] = gone - stamp_ms("SAVING ");
-        end_job();
+        bench_job_end();
     }
     for (int i = 0; i < STEPS; i++) {
         bench_add(&ways->stop[i], end[i] + begin[i + 1]);
@@ -225,7 +187,7 @@ static void run_copy(struct subject *subject)
         char *from = malloc(bytes);
         char *to = malloc(bytes);
         if (!from || !to)
-            give_up("no memory for two times the state");
+            bench_give_up("no memory for two times the state");
         memset(from, i + 1, bytes);
         int64_t begun = pleat_clock_monotonic_ns();
         memcpy(to, from, bytes);
@@ -249,15 +211,15 @@ static void run_quiet(void)
     struct pleat_error err;
     int fd;
     if (pleat_mailbox_create(8, &mailbox, &fd, &err))
-        give_up(err.text);
+        bench_give_up(err.text);
     if (pleat_mailbox_attach(mailbox, 0, 0, -1, &self) || pleat_mailbox_set_size(&self, 1))
-        give_up("cannot attach to a mailbox");
+        bench_give_up("cannot attach to a mailbox");
     int64_t begun = pleat_clock_monotonic_ns();
     for (int i = 1; i <= POINTS; i++) {
         int64_t last = pleat_clock_monotonic_ns();
         pleat_mailbox_publish(&self, (uint64_t)(last - begun), (uint64_t)i);
         if (pleat_mailbox_arrive(&self) != PLEAT_ARRIVAL_QUIET)
-            give_up("a mailbox without a request asks for something");
+            bench_give_up("a mailbox without a request asks for something");
     }
     bench_add(&quiet_ns, (double)(pleat_clock_monotonic_ns() - begun) / POINTS);
     pleat_mailbox_close(mailbox);
@@ -345,7 +307,7 @@ int main(int argc, char **argv)
     heat.ways[MPICH].pleat_warm = WORDS(BENCH_MPICH_HEAT, HEAT_OPTIONS(warm_sweeps));
     loop.ways[MPICH].stopping = heat.ways[MPICH].stopping = BENCH_MPICH_RELAUNCH;
     heat.warm_bytes = small ? 0 : 6 * (size_t)state;
-    handle_signals();
+    bench_job_begin("bench_resize", &job);
     for (int i = 0; i < repeats; i++) {
         run_quiet();
         measure(&loop, LOOP_PAIRS);
