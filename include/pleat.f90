@@ -22,6 +22,7 @@ module pleat
   integer(c_int), parameter, public :: PLEAT_SAME = 0, PLEAT_GREW = 1, PLEAT_SHRANK = 2, PLEAT_LEAVE = 3
   integer(c_int), parameter, public :: PLEAT_OCCASION_UNKNOWN = 0, PLEAT_OCCASION_FREE = 1, PLEAT_OCCASION_WAITING = 2, &
     PLEAT_OCCASION_USER = 3, PLEAT_OCCASION_LIMITS = 4, PLEAT_OCCASION_POLICY = 5
+  integer(c_int), parameter, public :: PLEAT_POINT_RESIZE = 1, PLEAT_POINT_TIMES = 2
   integer(c_int), parameter, public :: PLEAT_BEFORE = 1, PLEAT_AFTER = 2, PLEAT_NOT_DONE = 3
   integer(c_int), parameter, public :: PLEAT_COLLAPSED = 0, PLEAT_BLOCK = 1, PLEAT_BLOCK_CYCLIC = 2
   integer(c_int), parameter, public :: PLEAT_E_INVALID = -1, PLEAT_E_NOMEM = -2, PLEAT_E_SYSTEM = -3, &
@@ -222,6 +223,16 @@ module pleat
       type(c_funptr), value :: callback
       type(c_ptr), value :: arg
     end subroutine
+    integer(c_int) function pleat_point_adapt(session, point, err) bind(c, name='pleat_point_adapt')
+      import
+      type(pleat_session), value :: session
+      integer(c_int), value :: point
+      type(pleat_error), intent(inout) :: err
+    end function
+    integer(c_int) function pleat_session_point(session) bind(c, name='pleat_session_point')
+      import
+      type(pleat_session), value :: session
+    end function
     type(c_ptr) function pleat_rows_data(handle) bind(c, name='pleat_rows_data')
       import
       type(pleat_rows), value :: handle
@@ -371,6 +382,14 @@ module pleat
       type(c_ptr), value :: arg
       type(pleat_error), intent(inout) :: err
     end function
+    integer(c_int) function c_point_register(session, name, use, point, err) bind(c, name='pleat_point_register')
+      import
+      type(pleat_session), value :: session
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: use
+      integer(c_int), intent(inout) :: point
+      type(pleat_error), intent(inout) :: err
+    end function
     integer(c_int) function c_value_register(session, name, ptr, bytes, err) bind(c, name='pleat_value_register')
       import
       type(pleat_session), value :: session
@@ -464,6 +483,7 @@ module pleat
     pleat_session_limits_if, pleat_session_finish, pleat_session_comm, pleat_session_rank, &
     pleat_session_size, pleat_session_joined, pleat_session_resumed, pleat_session_malleable, &
     pleat_session_on_offer, pleat_session_offer, pleat_session_on_plan, pleat_action_register, &
+    pleat_point_register, pleat_point_adapt, pleat_session_point, &
     pleat_rows_data, pleat_rows_first, pleat_rows_count, pleat_array_shape_of, &
     pleat_session_on_grid, pleat_array_data, pleat_array_count, pleat_array_extent, pleat_array_global, &
     pleat_array_processes, pleat_array_coordinate, pleat_array_grid, pleat_array_comm, pleat_array_descriptor, &
@@ -545,6 +565,15 @@ contains
     type(c_ptr), intent(in) :: arg
     type(pleat_error), intent(inout) :: err
     code = c_action_register(session, name // c_null_char, action, arg, err)
+  end function
+
+  integer(c_int) function pleat_point_register(session, name, use, point, err) result(code)
+    type(pleat_session), intent(in) :: session
+    character(*), intent(in) :: name
+    integer(c_int), intent(in) :: use
+    integer(c_int), intent(inout) :: point
+    type(pleat_error), intent(inout) :: err
+    code = c_point_register(session, name // c_null_char, use, point, err)
   end function
 
   integer(c_int) function pleat_value_register(session, name, ptr, bytes, err) result(code)

@@ -99,6 +99,36 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) 
  * PLEAT_SAME, see pleat_session_failure. */
 int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* ---- several adaptation points ---- */
+
+/* What a point is for. */
+enum pleat_point_use {
+    PLEAT_POINT_RESIZE = 1, /* an adaptation point as that of pleat_session_adapt */
+    PLEAT_POINT_TIMES = 2   /* nothing happens there: passages and times are counted, and shown */
+};
+
+#define PLEAT_POINTS 8
+
+/* Names an adaptation point, on all ranks, in the same order, before begin: a program with an inner
+ * and an outer loop may have one in each. A name has 1 to 63 bytes. *point: its number, 1 and so
+ * on, the same in each start of the program. All ranks pass the points of PLEAT_POINT_RESIZE (and
+ * pleat_session_adapt) in the same order, each as often as the others; those of PLEAT_POINT_TIMES a
+ * rank may pass as it likes. PLEAT_E_INVALID; PLEAT_E_EXISTS: the name is taken; PLEAT_E_STATE:
+ * after begin; PLEAT_E_TOOBIG: there are PLEAT_POINTS already; PLEAT_E_NOMEM. */
+int pleat_point_register(struct pleat_session *session, const char *name, enum pleat_point_use use,
+                         int *point, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Passes that point: for the rest it is as pleat_session_adapt. If ranks come to a change at
+ * different points it is refused (pleat_session_failure). PLEAT_E_INVALID: there is no such point.
+ */
+int pleat_point_adapt(struct pleat_session *session, int point,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* The point at which the program was last resized or started again, also from a checkpoint: there
+ * it goes on. In an action: that of the change. 0: that of pleat_session_adapt; -1: there was none.
+ * No communication. */
+int pleat_session_point(const struct pleat_session *session);
+
 /* Says that this program calls pleat_session_pending. On all ranks, before pleat_session_begin. The
  * program's resizes then come one adaptation point later than they could. PLEAT_E_STATE: after
  * begin. */

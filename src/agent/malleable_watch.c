@@ -54,6 +54,22 @@ static void on_resizing(uv_timer_t *timer)
             look(agent->runs.items[i]->malleable);
 }
 
+/* Adds the named adaptation points, if there are any. */
+static void add_points(const struct pleat_malleable *malleable, json_t *params)
+{
+    struct pleat_mailbox_point points[PLEAT_MAILBOX_POINTS];
+    uint32_t count = pleat_mailbox_points(malleable->mailbox, points);
+    json_t *list = count ? json_array() : NULL;
+    for (uint32_t i = 0; list && i < count; i++)
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:o, s:b, s:o, s:o}", "name", pleat_json_text(points[i].name), "resizes",
+                      points[i].resizes, "passed", pleat_outcome_number(points[i].passed),
+                      "mean_us", pleat_outcome_number(points[i].mean_ns / 1000)));
+    if (list)
+        (void)json_object_set_new(params, "points", list);
+}
+
 static void tell_progress(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status now;
@@ -62,7 +78,7 @@ static void tell_progress(struct pleat_malleable *malleable)
     if (!now.attached || malleable->unbegun)
         return;
     if (malleable->told_anything && now.size == then->size && now.iteration == then->iteration &&
-        now.iteration_ns == then->iteration_ns)
+        now.iteration_ns == then->iteration_ns && now.passages == then->passages)
         return;
     malleable->told = now;
     malleable->told_anything = true;
@@ -77,6 +93,8 @@ static void tell_progress(struct pleat_malleable *malleable)
                                             pleat_outcome_number(now.kept), "save_us",
                                             pleat_outcome_number(now.kept_ns / 1000), "time_s",
                                             (double)now.kept_at_us / 1e6));
+    if (params)
+        add_points(malleable, params);
     pleat_agent_notify(malleable->run->agent, "progress", params);
 }
 

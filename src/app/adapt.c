@@ -52,25 +52,13 @@ static void answer(struct pleat_session *session)
     pleat_mailbox_answer(&session->self, accepted);
 }
 
-int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err)
+/* Something happens at this point: a question, a change, or a copy is saved. */
+static int look_closer(struct pleat_session *session, int point, int arrival, bool meets,
+                       struct pleat_error *err)
 {
-    if (__builtin_expect(session->state != PLEAT_SESSION_RUNNING, 0))
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "an adaptation point outside of pleat_session_begin and the end");
-    if (!session->mailbox)
-        return PLEAT_SAME;
-    int64_t now = pleat_clock_monotonic_ns();
-    session->busy_ns += (uint64_t)(now - session->last_ns);
-    session->last_ns = now;
-    pleat_mailbox_publish(&session->self, session->busy_ns, ++session->busy_count);
-    int arrival = pleat_mailbox_arrive(&session->self);
-    if (__builtin_expect(
-            atomic_load_explicit(&pleat_asked_for_checkpoint, memory_order_relaxed) != 0, 0))
-        pleat_asked_tell(session);
-    bool meets = session->self.iteration >= session->interval.next;
-    if (__builtin_expect(arrival == PLEAT_ARRIVAL_QUIET && !meets, 1))
-        return PLEAT_SAME;
+    const int64_t before = session->point.at;
     int code = PLEAT_SAME;
+    session->point.at = point; /* a part of what is saved */
     if (arrival == PLEAT_ARRIVAL_QUIET || arrival == PLEAT_ARRIVAL_ANSWER) {
         if (arrival == PLEAT_ARRIVAL_ANSWER)
             answer(session);
@@ -84,6 +72,49 @@ int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err)
                                "the mailbox contradicts itself: do all ranks pass the same number "
                                "of adaptation points?");
     }
+    if (code == PLEAT_SAME)
+        session->point.at = before;
     session->last_ns = pleat_clock_monotonic_ns();
     return code;
+}
+
+static inline __attribute__((always_inline)) int pass(struct pleat_session *session, int point,
+                                                      struct pleat_error *err)
+{
+    if (__builtin_expect(session->state != PLEAT_SESSION_RUNNING, 0))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "an adaptation point outside of pleat_session_begin and the end");
+    if (!session->mailbox)
+        return PLEAT_SAME;
+    int64_t now = pleat_clock_monotonic_ns();
+    session->busy_ns += (uint64_t)(now - session->last_ns);
+    session->last_ns = now;
+    if (point) {
+        pleat_points_count(session, point);
+        if (!session->points[point - 1].resizes)
+            return PLEAT_SAME;
+    }
+    pleat_mailbox_publish(&session->self, session->busy_ns, ++session->busy_count);
+    int arrival = pleat_mailbox_arrive(&session->self);
+    if (__builtin_expect(
+            atomic_load_explicit(&pleat_asked_for_checkpoint, memory_order_relaxed) != 0, 0))
+        pleat_asked_tell(session);
+    bool meets = session->self.iteration >= session->interval.next;
+    if (__builtin_expect(arrival == PLEAT_ARRIVAL_QUIET && !meets, 1))
+        return PLEAT_SAME;
+    return look_closer(session, point, arrival, meets, err);
+}
+
+int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err)
+{
+    return pass(session, 0, err);
+}
+
+int pleat_point_adapt(struct pleat_session *session, int point, struct pleat_error *err)
+{
+    if (__builtin_expect(point < 1 || point > session->point_count, 0))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "there is no adaptation point %d: %d are registered", point,
+                               session->point_count);
+    return pass(session, point, err);
 }

@@ -21,8 +21,8 @@ static int compare(struct pleat_session *session, struct pleat_error *err)
     struct pleat_error why = {0};
     if (session->joiner)
         return 0;
-    const uint64_t hashes[2] = {pleat_actions_hash(session, pleat_session_shape(session)),
-                                pleat_session_grids(session)};
+    const uint64_t shape = pleat_points_hash(session, pleat_session_shape(session));
+    const uint64_t hashes[2] = {pleat_actions_hash(session, shape), pleat_session_grids(session)};
     uint64_t hash = pleat_session_hash(hashes[0], hashes, sizeof(hashes));
     int failed = pleat_registry_check(session, session->comm, hash, false, &differs, &why);
     if (!failed && !differs)
@@ -70,7 +70,10 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
 {
     if (session->state != PLEAT_SESSION_OPEN)
         return pleat_error_set(err, PLEAT_E_STATE, "the session has begun already, or is broken");
+    session->point.at = session->joiner || session->resumed ? 0 : -1;
     int code = compare(session, err);
+    if (!code && session->mailbox && session->rank == 0 && !session->joiner)
+        pleat_points_tell(session);
     if (!code)
         code = begin_announcing(session, err);
     if (!code && !session->joiner)
@@ -85,6 +88,8 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
         pleat_mailbox_begun(&session->self, NULL);
     if (code)
         return code;
+    if (session->mailbox && session->resumed)
+        pleat_points_resumed(session);
     session->state = PLEAT_SESSION_RUNNING;
     session->last_ns = pleat_clock_monotonic_ns();
     if (!session->joiner)

@@ -73,7 +73,9 @@ static uint64_t distance(const struct pleat_save_interval *interval, uint64_t pa
     return wanted > 1 ? (uint64_t)wanted : 1;
 }
 
-static void decide(struct pleat_session *session, struct meeting *meeting, struct pleat_error *why)
+/* apart: the ranks are not at the same point, so nothing is saved. */
+static void decide(struct pleat_session *session, bool apart, struct meeting *meeting,
+                   struct pleat_error *why)
 {
     struct pleat_save_interval *interval = &session->interval;
     int64_t now = pleat_clock_monotonic_ns();
@@ -89,10 +91,13 @@ static void decide(struct pleat_session *session, struct meeting *meeting, struc
         (interval->iterations ? interval->iterations : distance(interval, passed, now, left));
     interval->met = session->self.iteration;
     interval->met_ns = now;
-    if (meeting->saves) {
-        interval->saved_ns = now;
+    if (!meeting->saves)
+        return;
+    interval->saved_ns = now;
+    if (apart)
+        meeting->save.code = PLEAT_SAVE_NOT;
+    else
         pleat_save_begin(session, true, &meeting->save, why);
-    }
 }
 
 static int meet(struct pleat_session *session, struct pleat_error *err)
@@ -102,17 +107,22 @@ static int meet(struct pleat_session *session, struct pleat_error *err)
     int64_t start = pleat_clock_monotonic_ns();
     memset(&meeting, 0, sizeof(meeting));
     pleat_sums_note(session);
-    int failed = pleat_save_measure(session, err);
-    if (failed)
+    int apart = pleat_points_agree(session, &why);
+    int failed = apart < 0 ? apart : pleat_save_measure(session, err);
+    if (failed) {
+        if (err && apart < 0)
+            *err = why;
         return failed;
+    }
     if (session->rank == 0)
-        decide(session, &meeting, &why);
+        decide(session, apart != 0, &meeting, &why);
     failed = pleat_mpi_check(MPI_Bcast(&meeting, (int)sizeof(meeting), MPI_BYTE, 0, session->comm),
                              "saving", err);
     if (failed)
         return failed;
     session->interval.next = meeting.next;
-    int saved = meeting.saves ? pleat_save_all(session, &meeting.save, &why) : PLEAT_SAVE_NOT;
+    int saved =
+        meeting.saves && !apart ? pleat_save_all(session, &meeting.save, &why) : PLEAT_SAVE_NOT;
     if (saved < 0) {
         if (err)
             *err = why;

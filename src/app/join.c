@@ -45,7 +45,8 @@ int pleat_hello_compare(struct pleat_session *session, const struct pleat_change
                         struct pleat_error *err)
 {
     int differs = 0;
-    uint64_t hash = pleat_actions_hash(session, pleat_session_shape(session));
+    uint64_t hash = pleat_points_hash(session, pleat_session_shape(session));
+    hash = pleat_actions_hash(session, hash);
     int failed =
         pleat_registry_check(session, change->comm, hash, *code != 0, &differs, *code ? NULL : err);
     *code = *code ? *code : differs;

@@ -90,7 +90,8 @@ struct entry {
 
 static size_t count_of(const struct pleat_session *session)
 {
-    size_t count = session->values.count + (size_t)session->action_count;
+    size_t count =
+        session->values.count + (size_t)session->action_count + (size_t)session->point_count;
     for (const struct pleat_object *object = session->objects; object; object = object->next)
         count++;
     return count;
@@ -114,6 +115,11 @@ static struct entry *describe(const struct pleat_session *session)
     for (int i = 0; entry && i < session->action_count; i++, entry++) {
         memcpy(entry->name, session->actions[i].name, sizeof(entry->name));
         snprintf(entry->text, sizeof(entry->text), "action");
+    }
+    for (int i = 0; entry && i < session->point_count; i++, entry++) {
+        memcpy(entry->name, session->points[i].name, sizeof(entry->name));
+        snprintf(entry->text, sizeof(entry->text), "adaptation point %s",
+                 session->points[i].resizes ? "to resize" : "for times");
     }
     return entries;
 }

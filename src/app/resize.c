@@ -25,6 +25,7 @@ static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
     session->surplus = 0;
     session->busy_ns = 0;
     session->busy_count = 0;
+    pleat_points_restart(session);
     if (session->mailbox)
         pleat_mailbox_publish(&session->self, 0, 0);
 }
@@ -389,7 +390,10 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
     if (session->rank == 0)
         pleat_mailbox_ring(&session->self);
     const struct pleat_offer offer = change_of(session);
-    outcome.code = pleat_actions_before(session, &offer, &outcome.why);
+    session->begun_count = 0;
+    outcome.code = pleat_points_agree(session, &outcome.why);
+    if (!outcome.code)
+        outcome.code = pleat_actions_before(session, &offer, &outcome.why);
     if (!outcome.code)
         outcome.code = resize(session, &outcome);
     act(session, &outcome);

@@ -38,6 +38,20 @@ struct pleat_own_limits {
     struct pleat_size_list list; /* into which sizes may point */
 };
 
+/* An adaptation point with a name (points.c). */
+struct pleat_own_point {
+    char name[PLEAT_NAME_SIZE];
+    bool resizes;  /* the program may be resized there */
+    uint64_t here; /* passages at this size */
+};
+
+/* What ranks that join or are started again must know of points: a value that is registered with
+ * the first one. Rank 0's counts. */
+struct pleat_point_state {
+    int64_t at; /* where the last change was; -1: there was none */
+    uint64_t passed[PLEAT_POINTS];
+};
+
 enum pleat_session_state {
     PLEAT_SESSION_OPEN,    /* values, rows and arrays may be registered */
     PLEAT_SESSION_RUNNING, /* after pleat_session_begin */
@@ -102,6 +116,10 @@ struct pleat_session {
     int64_t last_ns; /* time at the end of the last adaptation point */
     uint64_t busy_ns;
     uint64_t busy_count;
+
+    struct pleat_own_point points[PLEAT_POINTS];
+    int point_count;
+    struct pleat_point_state point;
 
     struct pleat_own_limits limits;
     int surplus; /* ranks that left when it began: the job may still count their processors */
@@ -282,6 +300,31 @@ int pleat_actions_undo(struct pleat_session *session, struct pleat_error *err) P
 /* The same as pleat_actions_after where all ranks were started again. Rank 0 tells the agent if it
  * fails. */
 int pleat_actions_resumed(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- points.c ---- */
+
+/* A hash of all points, in order, after `hash`. */
+uint64_t pleat_points_hash(const struct pleat_session *session, uint64_t hash);
+/* Rank 0, before the ranks begin: tells the agent their names. */
+void pleat_points_tell(struct pleat_session *session);
+/* The ranks have what those before them had: tells the agent how often points were passed. */
+void pleat_points_resumed(struct pleat_session *session);
+/* The size has changed: passages at this size are counted anew. */
+void pleat_points_restart(struct pleat_session *session);
+/* Whether all ranks are at the same point, that of session->point. Collective. 0,
+ * PLEAT_RESIZE_REFUSED on all ranks, or a negative code. */
+int pleat_points_agree(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Counts a passage of a point, from 1 on. */
+static inline void pleat_points_count(struct pleat_session *session, int point)
+{
+    struct pleat_own_point *own = &session->points[point - 1];
+    uint64_t *passed = &session->point.passed[point - 1];
+    ++own->here;
+    ++*passed;
+    if (session->rank == 0)
+        pleat_mailbox_passed(&session->self, (unsigned)(point - 1), *passed, own->here,
+                             session->busy_ns);
+}
 
 /* ---- moving.c ---- */
 

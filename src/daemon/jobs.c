@@ -85,6 +85,7 @@ static void job_free(struct job *job)
     job_drop_account(job);
     json_decref(job->folded);
     json_decref(job->saved);
+    json_decref(job->points);
     free(job);
 }
 

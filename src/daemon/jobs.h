@@ -31,6 +31,7 @@ struct job {
     bool spec_lost;           /* what was submitted is lost: the job must not be started */
     uint64_t went_on;         /* the last relaunch of which it was noted where it goes on */
     json_t *saved;            /* of the last copy that it saved between resizes; NULL: none */
+    json_t *points;           /* its named adaptation points, as its agent said; NULL: none */
     json_t *folded;           /* what its agent said last of its folding; NULL: nothing yet */
     uint64_t folded_run;      /* the run that `folded` is about */
 };

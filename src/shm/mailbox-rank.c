@@ -38,6 +38,7 @@ int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t 
     *self = (struct pleat_mailbox_rank){.mailbox = mailbox,
                                         .slot = slot,
                                         .word = &mailbox->segment->word,
+                                        .places = mailbox->segment->places,
                                         .iteration = iteration,
                                         .entered = iteration,
                                         .announced = 0,

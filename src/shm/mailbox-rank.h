@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 9u
+#define PLEAT_MAILBOX_VERSION 10u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -58,6 +58,15 @@ struct pleat_mailbox_slot {
     _Atomic uint32_t waiting; /* 1: the rank waits until it may begin */
 };
 
+/* A named adaptation point, written by rank 0. */
+struct pleat_mailbox_place {
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t passed; /* in all */
+    _Atomic uint64_t here;                                /* of these, at this size, */
+    _Atomic uint64_t ns; /* and the time spent in iterations at this size when it was the last */
+    _Atomic uint32_t resizes;
+    _Atomic uint64_t name[PLEAT_MAILBOX_NAME / 8];
+};
+
 struct pleat_mailbox_segment {
     /* constant once the segment is made */
     _Alignas(PLEAT_MAILBOX_LINE) struct pleat_segment_header header; /* its count: the most ranks */
@@ -96,10 +105,12 @@ struct pleat_mailbox_segment {
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     /* written by the agent, before the word refers to it: where the checkpoint is to be written */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
+    struct pleat_mailbox_place places[PLEAT_MAILBOX_POINTS];
     /* what the program says of itself, written by rank 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t limits; /* counts changes; odd during one */
     _Atomic uint32_t least;
     _Atomic uint32_t surplus; /* ranks that left when it began */
+    _Atomic uint32_t points;  /* how many of `places` have a name */
     _Atomic uint64_t sizes[PLEAT_MAILBOX_SIZES / 8];
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t unkept_text[PLEAT_MAILBOX_TEXT / 8];
     _Atomic uint64_t ask; /* struct pleat_mailbox_ask: {number: 32, mandatory: 1, wanted: 31} */
@@ -116,6 +127,7 @@ struct pleat_mailbox_rank {
     struct pleat_mailbox *mailbox;
     struct pleat_mailbox_slot *slot;
     _Atomic uint64_t *word;
+    struct pleat_mailbox_place *places;
     uint64_t iteration;
     uint64_t entered;   /* K of the last resize that it entered; 0: none */
     uint64_t announced; /* K of the last resize that it knew of ahead; 0: none */
@@ -211,6 +223,20 @@ static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64
 {
     atomic_store_explicit(&self->slot->busy_ns, busy_ns, memory_order_relaxed);
     atomic_store_explicit(&self->slot->busy_count, count, memory_order_relaxed);
+}
+
+/* Rank 0, before the ranks begin: names the next adaptation point. resizes: the program may be
+ * resized there. Of more than PLEAT_MAILBOX_POINTS the agent does not know. */
+void pleat_mailbox_name_point(struct pleat_mailbox_rank *self, const char *name, bool resizes);
+/* Rank 0: it has passed the point of that number (from 0, as named) so often in all and at this
+ * size, and has spent busy_ns in iterations at this size. */
+static inline void pleat_mailbox_passed(struct pleat_mailbox_rank *self, unsigned point,
+                                        uint64_t passed, uint64_t here, uint64_t busy_ns)
+{
+    struct pleat_mailbox_place *place = &self->places[point];
+    atomic_store_explicit(&place->ns, busy_ns, memory_order_relaxed);
+    atomic_store_explicit(&place->here, here, memory_order_relaxed);
+    atomic_store_explicit(&place->passed, passed, memory_order_relaxed);
 }
 
 /* Gets the request that was asked or posted, after ANSWER or ENTER. PLEAT_E_CORRUPT: its target is

@@ -95,6 +95,9 @@ static inline uint64_t pleat_mailbox_fastest(const struct pleat_mailbox *mailbox
     return most < PLEAT_WORD_ITERATION_MAX ? most : PLEAT_WORD_ITERATION_MAX;
 }
 
+/* How often rank 0 has passed its named adaptation points. */
+uint64_t pleat_mailbox_passages(const struct pleat_mailbox *mailbox);
+
 /* Advances a proposal: commits it if no rank has reached its K, else proposes a later K. The word
  * must be a proposal, so that iterations are read after it was visible. Returns the word as last
  * seen; it may still be a proposal, which the ranks then advance. */

@@ -256,6 +256,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
         if (rank == 0 || iteration < status->iteration)
             status->iteration = iteration;
     }
+    status->passages = pleat_mailbox_passages(mailbox);
     uint64_t count = atomic_load(&segment->slots[0].busy_count);
     if (count)
         status->iteration_ns = atomic_load(&segment->slots[0].busy_ns) / count;

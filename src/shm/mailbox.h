@@ -105,9 +105,21 @@ struct pleat_mailbox_status {
     uint32_t limits;       /* counts what it said of that and of pleat_mailbox_limits */
     uint32_t surplus;      /* ranks above `size` that left when it began: it had no use for them */
     uint64_t iteration;    /* of the slowest rank */
+    uint64_t passages;     /* of all named adaptation points, of rank 0 */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far, of rank 0; 0: not known
                               yet */
     struct pleat_mailbox_cost cost;
+};
+
+#define PLEAT_MAILBOX_POINTS 8
+#define PLEAT_MAILBOX_NAME 64 /* size of a name, with its NUL */
+
+/* A named adaptation point of the application. */
+struct pleat_mailbox_point {
+    char name[PLEAT_MAILBOX_NAME]; /* ends with NUL; printable ASCII */
+    bool resizes;                  /* the application may be resized there */
+    uint64_t passed;               /* how often rank 0 has passed it */
+    uint64_t mean_ns; /* mean time between two passages at this size; 0: not known yet */
 };
 
 #define PLEAT_MAILBOX_SIZES 1024
@@ -164,6 +176,9 @@ int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
  * SAVED it changes nothing. */
 void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox);
 void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mailbox_status *status);
+/* The named adaptation points, in the order in which they were named. Returns their number. */
+uint32_t pleat_mailbox_points(const struct pleat_mailbox *mailbox,
+                              struct pleat_mailbox_point points[PLEAT_MAILBOX_POINTS]);
 /* PLEAT_E_BUSY: it is writing them; it rings when it has. */
 int pleat_mailbox_get_limits(const struct pleat_mailbox *mailbox,
                              struct pleat_mailbox_limits *limits) PLEAT_MUST_CHECK;

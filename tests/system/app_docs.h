@@ -8,6 +8,10 @@ extern struct pleat_error err;
 extern struct pleat_array *a, *u;
 extern long n;
 extern MPI_Comm own;
+extern int step, sweep, in_step, in_sweep, what;
+#define SWEEPS 10
+void prepare(int step);
+void compute(int step, int sweep);
 int give_up(const struct pleat_error *why);
 int snippet(void);
 #ifdef IN_FUNCTION

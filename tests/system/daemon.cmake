@@ -21,10 +21,12 @@ if(TARGET pleatd AND TARGET app-loop)
       target_link_libraries(hold_adapt-${mpi} PRIVATE pleat-${mpi} dl)
       set_target_properties(hold_adapt-${mpi} PROPERTIES
         PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
-      add_executable(test-app-acts-${mpi} ${test_dir}/app_acts.c)
-      target_link_libraries(test-app-acts-${mpi} PRIVATE pleat-${mpi})
-      set_target_properties(test-app-acts-${mpi} PROPERTIES
-        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+      foreach(program acts points)
+        add_executable(test-app-${program}-${mpi} ${test_dir}/app_${program}.c)
+        target_link_libraries(test-app-${program}-${mpi} PRIVATE pleat-${mpi})
+        set_target_properties(test-app-${program}-${mpi} PROPERTIES
+          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+      endforeach()
     endif()
   endforeach()
   add_library(escape MODULE ${test_dir}/daemon/escape.c)
@@ -57,7 +59,7 @@ if(TARGET pleatd AND TARGET app-loop)
   set(daemon_parts
     adaptation archive asked bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folding follow
     fortran guard
-    history hosts job_options launches limit_signal lost_specs memory outset outside peers pty recovery relaunch
+    history hosts job_options launches limit_signal lost_specs memory outset outside peers points pty recovery relaunch
     replay rescue saving security silence standard_input starts strangers sweet_spot tasks times ways why)
   list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)
   list(TRANSFORM daemon_tests APPEND .py)

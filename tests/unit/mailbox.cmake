@@ -1,5 +1,6 @@
 find_package(Threads REQUIRED)
 pleat_unit_test(mailbox SOURCES ${test_dir}/mailbox_test.c DEPS pleat-shm)
+pleat_unit_test(mailbox-points SOURCES ${test_dir}/mailbox_points_test.c DEPS pleat-shm)
 pleat_unit_test(mailbox-agreement SOURCES ${test_dir}/mailbox_agreement_test.c
   DEPS pleat-shm Threads::Threads)
 pleat_unit_test(available SOURCES ${test_dir}/available_test.c DEPS pleat-shm)

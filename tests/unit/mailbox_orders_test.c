@@ -44,9 +44,9 @@ struct limits {
 static bool announces;
 static unsigned long orders, merges, relaunches, withdrawals, failures, answers, dropped;
 
-/* All but the path of a checkpoint, which is not used here. */
+/* All but the path of a checkpoint and the named points, which are not used here. */
 #define BEFORE offsetof(struct pleat_mailbox_segment, path)
-#define BEHIND (BEFORE + PLEAT_MAILBOX_PATH)
+#define BEHIND offsetof(struct pleat_mailbox_segment, limits)
 
 static void save(struct world *world)
 {
@@ -254,7 +254,7 @@ static void explore_all(uint32_t ranks, uint64_t iterations, int requests, bool 
     world.pending[0] = 0;
     assert_int_equal(pleat_mailbox_create(ranks, &mailbox, &fd, &err), 0);
     raw_bytes = sizeof(struct pleat_mailbox_segment) + ranks * sizeof(struct pleat_mailbox_slot);
-    assert_true(raw_bytes - PLEAT_MAILBOX_PATH <= ROOM);
+    assert_true(raw_bytes - (BEHIND - BEFORE) <= ROOM);
     raw = mmap(NULL, raw_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     assert_true(raw != MAP_FAILED);
     for (uint32_t rank = 0; rank < ranks; rank++)

@@ -204,6 +204,28 @@ static void show_saved(const json_t *job)
     pleat_string_finish(&text);
 }
 
+/* Prints the named adaptation points of its program. */
+static void show_points(const json_t *job)
+{
+    const json_t *points = json_object_get(job, "points"), *point;
+    struct pleat_string text = {0};
+    size_t i;
+    json_array_foreach(points, i, point)
+    {
+        char span[PLEAT_TIME_SIZE];
+        int64_t mean_us = pleat_reply_int(point, "mean_us", 0);
+        pleat_string_addf(&text, "%s%s%s passed %lld times", i > 0 ? "; " : "",
+                          pleat_reply_text(point, "name", "?"),
+                          pleat_reply_true(point, "resizes") ? "" : " (for times)",
+                          (long long)pleat_reply_int(point, "passed", 0));
+        if (mean_us > 0)
+            pleat_string_addf(&text, ", %s each", pleat_time_span((double)mean_us / 1e6, span));
+    }
+    if (json_array_size(points) > 0)
+        line("points", &text);
+    pleat_string_finish(&text);
+}
+
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -238,6 +260,7 @@ static void show_state(const json_t *job)
                           pleat_time_span(pleat_reply_real(progress, "iteration_s"), span));
         line("progress", &text);
     }
+    show_points(job);
     show_iterations(job, &text);
     pleat_string_finish(&text);
     show_saved(job);
