@@ -3,6 +3,7 @@
 #include "core/claims.h"
 #include "core/handlers.h"
 #include "core/resize.h"
+#include "core/side.h"
 #include "core/state.h"
 #include "core/tally.h"
 
@@ -22,7 +23,7 @@ static bool may_give_back(struct pleat_core *core, const struct pleat_component 
 int on_returned(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    uint32_t component = event->component;
+    uint32_t component = event->component, number = event->u.returned.number;
     struct pleat_component *comp = component_at(core, component);
     int32_t count = event->u.returned.count, left = comp->processors - count;
     int32_t smallest = pleat_accept_smallest(&core->view, comp);
@@ -32,6 +33,14 @@ int on_returned(struct pleat_core *core, const struct pleat_event *event, struct
         (left < smallest && (!(comp->flags & PLEAT_COMPONENT_EMPTY) ||
                              pleat_view_folds(comp)))) /* and it cannot be empty */
         return PLEAT_CORE_STALE;
+    if (number > 0) {
+        struct pleat_ask *ask = side_make(core, SIDE_ASK, component);
+        if (!ask)
+            return PLEAT_E_NOMEM;
+        if (number <= ask->returned)
+            return PLEAT_CORE_STALE; /* that is known: it was told again */
+        ask->returned = number;
+    }
     component_release_tail(core, component, count);
     tally_out(core, component);
     comp->target -= count;

@@ -128,7 +128,9 @@
     X(114, mandatory)                                                                              \
     X(115, caps)                                                                                   \
     X(120, unbegun)                                                                                \
-    X(121, spare)
+    X(121, spare)                                                                                  \
+    X(122, returned)                                                                               \
+    X(123, credit)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \

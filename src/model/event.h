@@ -176,6 +176,7 @@ struct pleat_event {
         struct {
             uint64_t run;
             int32_t count;
+            uint32_t number; /* as in asked; 0: not counted, as in logs of before */
         } returned;
         struct {
             uint64_t run;

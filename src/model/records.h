@@ -206,6 +206,11 @@ struct pleat_ask {
     uint8_t caps;      /* it gave some back: the component's cap is its own, not its user's */
     uint8_t unbegun;   /* it waits in its beginning: nothing is lost if it is started again */
     uint8_t spare[2];  /* no padding: tests compare records byte by byte */
+    /* and what it gave up: */
+    uint32_t returned; /* number of the latest time that it gave back some at once; 0: none yet */
+    /* processors that it gave up though it could have refused (a voluntary shrink that a policy
+     * wanted), less those that it has got since */
+    int32_t credit;
 };
 
 /* Of a job of several components, or with files that are brought to where it is placed. */

@@ -162,10 +162,11 @@ static int give_back(struct sim *sim, uint32_t component)
     app->owed = 0;
     app->size -= count;
     app->resized = true;
-    struct pleat_event event = {.time_us = sim->now_us,
-                                .kind = PLEAT_EV_RETURNED,
-                                .component = component,
-                                .u.returned = {.run = app->run, .count = count}};
+    struct pleat_event event = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_RETURNED,
+        .component = component,
+        .u.returned = {.run = app->run, .count = count, .number = ++app->returned}};
     int rc = input(sim, &event);
     return rc ? rc : changed(sim, app, from, app->size, 0);
 }
@@ -198,6 +199,7 @@ static int begin(struct sim *sim, uint32_t component)
     app->stood_us = 0;
     app->timed_us = app_first_timing(sim, app);
     app->owed = 0;
+    app->returned = 0;
     int rc = app->plain                  ? 0
              : app->model->component > 0 ? work_begin(sim, app)
              : app->model->objects > 0   ? objects_begin(sim, component)

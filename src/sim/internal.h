@@ -77,6 +77,7 @@ struct app {
     int32_t wanted_minimum;  /* refused until the size has reached it; 0: none */
     int32_t completed;       /* pieces of work done by components that are gone */
     int32_t owed;            /* processors to be given back once a resize is over */
+    uint32_t returned;       /* how often it gave some back in this run */
     uint64_t staging_number; /* the id of the effect STAGE under way */
 };
 

@@ -151,11 +151,15 @@ static void give_back(struct pleat_random *random, struct world *world)
     struct pleat_event event = {.kind = PLEAT_EV_RETURNED,
                                 .component = component,
                                 .u.returned = {.run = job->run, .count = count}};
+    if (pleat_random_below(random, 4))
+        event.u.returned.number = pleat_view_ask(view, job)->returned + 1;
     if (pleat_fake_runner_processes(world->runner, component) < count)
         return;
     pleat_fake_runner_give_back(world->runner, component, count);
     if (world_event(world, event, NULL)) /* it may not now, and keeps them */
         pleat_fake_runner_give_back(world->runner, component, -count);
+    else if (event.u.returned.number > 0) /* told again */
+        assert_int_equal(world_event(world, event, NULL), PLEAT_CORE_STALE);
 }
 
 /* One that waits, the first from some component on; else that. */

@@ -595,6 +595,31 @@ static void test_an_application_gives_back_processors(void **state)
     hand_finish(&h);
 }
 
+/* pleatd was restarted before it could say that it heard of it. */
+static void test_it_gives_back_and_says_so_twice(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t component = hand_run(&h, 2, 12, 8);
+    struct pleat_event event = {
+        .kind = PLEAT_EV_RETURNED,
+        .component = component,
+        .u.returned = {.run = hand_component(&h, component)->run, .count = 2, .number = 1}};
+    assert_int_equal(hand_feed(&h, event), 0);
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    assert_int_equal(hand_component(&h, component)->processors, 6);
+    hand_restart(&h);
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    event.u.returned.number = 2;
+    assert_int_equal(hand_feed(&h, event), 0);
+    assert_int_equal(hand_component(&h, component)->processors, 4);
+    assert_int_equal(give_back(&h, component, 1), 0); /* as in a log of before: not counted */
+    assert_int_equal(give_back(&h, component, 1), 0);
+    assert_int_equal(hand_component(&h, component)->processors, 2);
+    hand_finish(&h);
+}
+
 static void test_it_gives_back_more_than_its_minimum(void **state)
 {
     (void)state;
@@ -662,6 +687,7 @@ int main(void)
         cmocka_unit_test(test_cancelled_in_a_pause),
         cmocka_unit_test(test_nobody_grows_at_a_site_that_is_left_alone),
         cmocka_unit_test(test_an_application_gives_back_processors),
+        cmocka_unit_test(test_it_gives_back_and_says_so_twice),
         cmocka_unit_test(test_it_gives_back_more_than_its_minimum),
         cmocka_unit_test(test_it_gives_back_while_a_growth_is_claimed),
     };

@@ -40,6 +40,16 @@ void hand_init(struct hand *hand, int32_t capacity)
     feed(hand, site);
 }
 
+void hand_restart(struct hand *hand)
+{
+    struct pleat_string state = {0};
+    assert_int_equal(pleat_core_save(hand->core, &state), 0);
+    pleat_core_destroy(hand->core);
+    assert_int_equal(pleat_core_load(state.text, state.length, &hand->core, &hand->err), 0);
+    pleat_string_finish(&state);
+    check(hand);
+}
+
 void hand_finish(struct hand *hand)
 {
     pleat_core_destroy(hand->core);

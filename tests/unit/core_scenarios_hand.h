@@ -29,6 +29,8 @@ void hand_finish(struct hand *hand);
 int hand_feed(struct hand *hand, struct pleat_event event);
 /* Time passes, then TIME is applied. */
 void hand_sleep(struct hand *hand, int64_t us);
+/* pleatd was restarted: the core is loaded from what it was saved as. */
+void hand_restart(struct hand *hand);
 void hand_policy(struct hand *hand, enum pleat_question question, const char *name);
 void hand_parameter(struct hand *hand, enum pleat_parameter which, int64_t value);
 

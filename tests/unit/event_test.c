@@ -112,7 +112,7 @@ static void test_numbers_stay(void **state)
         {37, "agent away", 12},   {38, "agent back", 12}, {48, "started", 20},
         {49, "start failed", 20}, {50, "exited", 20},     {51, "answer", 16},
         {52, "applied", 16},      {53, "vacated", 16},    {54, "resize failed", 16},
-        {55, "withdrawn", 16},    {56, "relaunched", 16}, {57, "returned", 12},
+        {55, "withdrawn", 16},    {56, "relaunched", 16}, {57, "returned", 16},
         {58, "timed", 28},        {59, "progress", 20},   {60, "add process", 12},
         {61, "stop process", 12}, {62, "staged", 20},     {63, "stage failed", 20},
         {64, "time", 0},          {80, "revise", 10},     {81, "group", 8},
