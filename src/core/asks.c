@@ -9,6 +9,7 @@
  * An application that gave some back is not grown beyond that by policies (its cap), until it asks
  * for more: then that is its cap. */
 #include "core/asks.h"
+#include "core/claims.h"
 #include "core/effects.h"
 #include "core/side.h"
 #include "core/tally.h"
@@ -32,6 +33,22 @@ static void note(struct pleat_core *core, uint32_t component)
         ask_describe(core, component, effect);
 }
 
+void ask_gave_up(struct pleat_core *core, uint32_t component, int32_t processors)
+{
+    struct pleat_ask *ask = side_make(core, SIDE_ASK, component);
+    if (!ask)
+        core->failed = 1;
+    else if (ask->state != PLEAT_ASK_PENDING || ask->more || ask->from == 0)
+        ask->credit += processors;
+}
+
+void ask_got(struct pleat_core *core, uint32_t component, int32_t processors)
+{
+    struct pleat_ask *ask = side_find(core, SIDE_ASK, component);
+    if (ask)
+        ask->credit = ask->credit > processors ? ask->credit - processors : 0;
+}
+
 static void settle(struct pleat_core *core, uint32_t component, enum pleat_ask_state state,
                    enum pleat_ask_reason reason)
 {
@@ -43,6 +60,7 @@ static void settle(struct pleat_core *core, uint32_t component, enum pleat_ask_s
         set_cap(core, component,
                 ask->caps ? component_at(core, component)->processors : PLEAT_SIZE_MAX);
     }
+    coming_drop(core, component); /* nobody need be shrunk for it any more */
     note(core, component);
     answer_effect(core, component);
     core->wants_pass = true;
@@ -123,7 +141,9 @@ bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int3
     struct pleat_ask *ask = side_make(core, SIDE_ASK, component);
     if (!ask)
         return false;
-    /* what was pending is withdrawn; a resize that began for it goes on as any other */
+    /* what was pending is withdrawn; a resize that began for it, of its own or of others, goes on
+     * as any other */
+    coming_drop(core, component);
     ask->number = number;
     ask->turn = core->next_id++;
     ask->wanted = processors;

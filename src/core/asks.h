@@ -17,6 +17,10 @@ void ask_refuse(struct pleat_core *core, uint32_t component, enum pleat_ask_reas
  * more. unbegun: it waits in its beginning. False: out of memory, nothing has changed. */
 bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int32_t processors,
               bool mandatory, bool unbegun);
+/* It gave up so many processors though it could have refused, unless its application asked for
+ * that; it got so many. */
+void ask_gave_up(struct pleat_core *core, uint32_t component, int32_t processors);
+void ask_got(struct pleat_core *core, uint32_t component, int32_t processors);
 /* The user says how large it is: its application's cap holds no longer. */
 void ask_overruled(struct pleat_core *core, uint32_t component);
 /* The run is over. */

@@ -261,6 +261,15 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
                 component->relaunches == 0 || !(component->flags & PLEAT_COMPONENT_RELAUNCHES))
                 FAIL("resize %u is relaunched without cause, or may not be", r);
         }
+        if (resize->waiter != PLEAT_NONE &&
+            core->components.items[resize->waiter].state != PLEAT_QUEUED) {
+            const struct pleat_component *waiter = &core->components.items[resize->waiter];
+            const struct pleat_ask *ask = pleat_view_ask(&core->view, waiter);
+            if ((waiter->state != PLEAT_RUNNING && waiter->state != PLEAT_RESIZING) ||
+                ask->state != PLEAT_ASK_PENDING || !ask->more || !ask->mandatory ||
+                waiter->site != component->site)
+                FAIL("resize %u is for component %u, which asks for nothing", r, resize->waiter);
+        }
         if (resize->to < resize->from) {
             if (resize->waiter != PLEAT_NONE)
                 coming[resize->waiter] += resize->from - resize->to;

@@ -20,6 +20,27 @@ static bool size_is_accepted(const struct pleat_core *core, const struct pleat_c
            (size == 0 || pleat_sizes_floor(&sizes, size) == size);
 }
 
+/* Does a component, whose application cannot go on without them, wait for more processors? */
+static bool asks_for_more(const struct pleat_core *core, const struct pleat_component *component)
+{
+    const struct pleat_ask *ask = pleat_view_ask(&core->view, component);
+    return component->state == PLEAT_RUNNING && ask->state == PLEAT_ASK_PENDING && ask->more &&
+           ask->mandatory;
+}
+
+/* May a component be shrunk for another: one that waits to be started, or one that runs and asks?
+ */
+static bool may_wait_for(const struct pleat_core *core, uint32_t component, uint32_t waiter)
+{
+    if (waiter >= core->components.count || waiter == component)
+        return false;
+    const struct pleat_component *waiting = &core->view.components[waiter];
+    uint32_t site = core->view.components[component].site;
+    if (waiting->state == PLEAT_QUEUED)
+        return waiting->site == PLEAT_NONE || waiting->site == site;
+    return asks_for_more(core, waiting) && waiting->site == site;
+}
+
 int on_resize(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     const struct pleat_component *component = component_at(core, event->component);
@@ -36,14 +57,8 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
     } else if (ok) {
         ok = size_is_accepted(core, component, to, component->processors);
     }
-    if (ok && waiter != PLEAT_NONE) {
-        ok = waiter < core->components.count && to < component->processors;
-        if (ok) {
-            const struct pleat_component *waiting = component_at(core, waiter);
-            ok = waiting->state == PLEAT_QUEUED &&
-                 (waiting->site == PLEAT_NONE || waiting->site == component->site);
-        }
-    }
+    if (ok && waiter != PLEAT_NONE)
+        ok = to < component->processors && may_wait_for(core, event->component, waiter);
     if (!ok)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "job %llu (%s on %d processors) cannot be resized to %d",

@@ -333,6 +333,7 @@ void resize_grown(struct pleat_core *core, uint32_t index, int32_t processors,
     resize->claim = PLEAT_NONE;
     if (unused > 0)
         component_release_tail(core, component, unused);
+    ask_got(core, component, processors - resize->from);
     component_sized(core, component, processors);
     resize_end(core, index, outcome);
 }
@@ -342,9 +343,12 @@ void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome 
     struct pleat_resize *resize = resize_at(core, index);
     int32_t count = resize->from - resize->to;
     uint32_t component = resize->component, waiter = resize->waiter;
+    if (outcome == PLEAT_OUTCOME_SHRUNK && !resize->mandatory && !resize->by_user)
+        ask_gave_up(core, component, count);
     /* earmark first: resize_end takes back the announcement, and unties a waiter that has no
-     * earmarks from its site */
-    if (waiter != PLEAT_NONE)
+     * earmarks from its site. What is for one that runs and asks goes through the site: there the
+     * next pass keeps it for that one, while it still asks */
+    if (waiter != PLEAT_NONE && component_at(core, waiter)->state == PLEAT_QUEUED)
         component_earmark_tail(core, component, count, waiter);
     else
         component_release_tail(core, component, count);

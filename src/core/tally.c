@@ -1,5 +1,6 @@
 /* Lists of waiting and running components, and what they sum up to per site. */
 #include "core/tally.h"
+#include "core/claims.h"
 #include "core/state.h"
 #include "core/transition.h"
 
@@ -263,6 +264,7 @@ void running_remove(struct pleat_core *core, uint32_t component)
         unlink_from(core, component, &site->malleable_first, &site->malleable_last);
         site->malleable_count--;
         core->malleable--;
+        coming_drop(core, component); /* others shrank for what it asked for */
     } else {
         unlink_from(core, component, &site->rigid_first, &site->rigid_last);
     }

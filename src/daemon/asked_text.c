@@ -56,9 +56,9 @@ json_t *asked_to_json(const struct daemon *d, const struct pleat_component *comp
     if (ask->state == PLEAT_ASK_NOTHING)
         return json_null();
     asked_reason(d, component, ask, text, sizeof(text));
-    return json_pack("{s:i, s:s, s:b, s:o}", "processors", ask->wanted, "state", state_name(ask),
-                     "mandatory", ask->mandatory, "reason",
-                     *text ? json_string(text) : json_null());
+    return json_pack("{s:i, s:s, s:b, s:o, s:i}", "processors", ask->wanted, "state",
+                     state_name(ask), "mandatory", ask->mandatory, "reason",
+                     *text ? json_string(text) : json_null(), "coming", component->coming);
 }
 
 json_t *asked_data(const struct daemon *d, const struct pleat_effect *effect)

@@ -189,6 +189,8 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "declared_max", declared ? json_integer(declared) : json_null());
     json_object_set_new(object, "declared", declared_to_json(d, c));
     json_object_set_new(object, "asked", asked_to_json(d, c));
+    json_object_set_new(object, "credit",
+                        json_integer(pleat_view_ask(pleat_core_view(d->core), c)->credit));
     json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
     json_object_set_new(object, "reason", reason_to_json(d, c));
     json_object_set_new(object, "promised_s",

@@ -130,7 +130,7 @@ static int find_policy(const char *question, const char *name, const struct plea
     }
     return pleat_error_set(err, PLEAT_E_NOTFOUND,
                            "no question '%s': approach, queue, order, placement, moldability, "
-                           "malleability, buffer",
+                           "malleability, buffer, need, reward",
                            question);
 }
 

@@ -210,15 +210,15 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
     struct pleat_size_answer answer = pleat_why_size(pass, component);
     const struct pleat_site *site = &view->sites[job->site];
     return json_pack(
-        "{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b}", "code",
-        pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
+        "{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:i}",
+        "code", pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
         job->cap < PLEAT_SIZE_MAX ? json_integer(job->cap) : json_null(), "least",
         pleat_accept_smallest(view, job), "largest", answer.largest, "next", answer.next, "free",
         pleat_plan_idle(pass->plan, job->site), "growable", answer.growable, "threshold",
         site->threshold, "background", site->background, "waiter", number_of(view, answer.waiter),
         "until_s", json_seconds(answer.until_us), "resize", resize_to_json(d, view, job),
         "declared", declared_to_json(d, job), "asked", asked_to_json(d, job), "own_cap",
-        (int)pleat_view_ask(view, job)->caps);
+        (int)pleat_view_ask(view, job)->caps, "credit", pleat_view_ask(view, job)->credit);
 }
 
 /* ---- all of it ---- */

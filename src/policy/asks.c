@@ -54,9 +54,47 @@ static void decide_voluntary(struct pleat_pass *pass, const struct pleat_ask *as
         pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_BUSY);
 }
 
+/* What it lacks beyond what is idle, or on its way to its site or to it. */
+static int32_t lacking(const struct pleat_pass *pass, const struct pleat_component *component,
+                       int32_t count)
+{
+    const struct pleat_site *site = &pass->view->sites[component->site];
+    return count + site->threshold - pleat_plan_idle(pass->plan, component->site) -
+           site->releasing - site->coming - component->coming;
+}
+
+/* From those that started last, as far as they accept it. */
+static int32_t shrink_newest(struct pleat_pass *pass, uint32_t asker, int32_t processors)
+{
+    const struct pleat_view *view = pass->view;
+    for (uint32_t c = pleat_malleable_newest(view, view->components[asker].site);
+         c != PLEAT_NONE && processors > 0; c = pleat_malleable_older(view, c))
+        processors -= pleat_plan_offer_shrink(pass->plan, c, processors, asker);
+    return processors;
+}
+
+void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t processors,
+                         bool voluntary)
+{
+    struct pleat_plan *plan = pass->plan;
+    if (!pass->policies[PLEAT_MALLEABILITY]->shrinks)
+        return;
+    pleat_plan_mark mark = pleat_plan_remember(plan);
+    plan->asker = asker;
+    plan->voluntary = voluntary;
+    int32_t left = pleat_pass_shrink(pass, pass->view->components[asker].site, processors, asker);
+    if (left > 0)
+        left = shrink_newest(pass, asker, left);
+    plan->asker = PLEAT_NONE;
+    plan->voluntary = false;
+    if (left > 0) /* it would not have enough */
+        pleat_plan_rollback(plan, mark);
+}
+
 /* It cannot go on without the processors: it gets all of them at one time, before waiting jobs and
- * others that could grow. Until they are there, those that are free are kept for it; but one that
- * has not begun waits in the queue, where it holds none itself. */
+ * others that could grow. Until they are there, those that are free are kept for it, and a policy
+ * says whether others are shrunk for it; but one that has not begun waits in the queue, where it
+ * holds none itself. */
 static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *ask)
 {
     const struct pleat_view *view = pass->view;
@@ -66,21 +104,49 @@ static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *as
         pleat_plan_growable(pass->plan, component->site) >= count &&
         pleat_plan_offer_grow(pass->plan, ask->component, count) > 0)
         return;
-    if (pleat_view_may_wait_again(view, component) && is_free(pass, ask))
+    if (pleat_view_may_wait_again(view, component) && is_free(pass, ask)) {
         pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_LATER);
-    else
-        pleat_plan_withhold(pass->plan, component->site, count);
+        return;
+    }
+    const struct pleat_policy *policy = pass->policies[PLEAT_NEED];
+    int32_t more = lacking(pass, component, count);
+    if (policy->take && count > 0 && more > 0 && can_change(pass, ask))
+        policy->take(pass, ask->component, more);
+    pleat_plan_withhold(pass->plan, component->site, count);
 }
 
-void pleat_pass_ask_mandatory(struct pleat_pass *pass)
+static void decide_all_mandatory(struct pleat_pass *pass)
 {
     const struct pleat_ask *ask = next_after(pass->view, 0, true);
     for (; ask; ask = next_after(pass->view, ask->turn, true))
         decide_mandatory(pass, ask);
 }
 
+void pleat_pass_ask_mandatory(struct pleat_pass *pass)
+{
+    const struct pleat_policy *policy = pass->policies[PLEAT_NEED];
+    if (policy->yields)
+        return;
+    pass->plan->keeps_askers = policy->take != NULL; /* what comes after them takes nothing back */
+    decide_all_mandatory(pass);
+}
+
+/* Those that yield to waiting jobs: once in a pass, and only where none is left waiting. */
+static void decide_yielding(struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    if (!pass->policies[PLEAT_NEED]->yields || pass->plan->asks_decided)
+        return;
+    for (uint32_t c = view->queue_first; c != PLEAT_NONE; c = pleat_queue_next(view, c))
+        if (!pleat_plan_starts(pass->plan, c))
+            return;
+    pass->plan->asks_decided = true;
+    decide_all_mandatory(pass);
+}
+
 void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site)
 {
+    decide_yielding(pass);
     const struct pleat_ask *ask = next_after(pass->view, 0, false);
     for (; ask; ask = next_after(pass->view, ask->turn, false))
         if (pass->view->components[ask->component].site == site && can_change(pass, ask))

@@ -337,6 +337,8 @@ void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
         return; /* no component there has room: the common case, which must cost nothing */
     if (pleat_pass_reserved(pass))
         keep_for_reservations(pass, site);
+    if (pass->view->ask_count > 0 && pass->policies[PLEAT_REWARD]->repay)
+        pass->policies[PLEAT_REWARD]->repay(pass, site);
     for (;;) {
         int32_t before = pleat_plan_growable(pass->plan, site);
         if (before == 0)

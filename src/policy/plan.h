@@ -77,7 +77,15 @@ struct pleat_plan {
     struct pleat_plan_memo memo;
     int64_t wake_us;
     bool unbuffers; /* some buffer has been taken from */
-    int failed;     /* out of memory: the pass decides nothing */
+    /* while others are shrunk for a running component that asks: that one, which gives nothing to
+     * itself; else PLEAT_NONE. And may they refuse? */
+    uint32_t asker;
+    bool voluntary;
+    bool keeps_askers; /* those that cannot go on give nothing to others */
+    bool asks_decided; /* mandatory asks that yield to waiting jobs */
+    /* those that are not to be shrunk now; NULL: none */
+    bool (*spares)(const struct pleat_view *view, const struct pleat_component *component);
+    int failed; /* out of memory: the pass decides nothing */
 };
 
 /* ---- what is there ---- */
@@ -103,7 +111,8 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
  * way, or soon after one that failed. */
 int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Tells a running malleable component to give up `processors` for a waiting component (mandatory).
- * Without a waiter (PLEAT_NONE) asks it to: a voluntary change, not soon after one that failed.
+ * Without a waiter (PLEAT_NONE), or for one that may take no more (pleat_pass_take_for), asks it
+ * to: a voluntary change, not soon after one that failed.
  * Returns how many processors it will give up, which can be more than asked (see
  * pleat_accept_shrink). */
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,

@@ -49,13 +49,39 @@ static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component
     return pleat_accept_grow(plan->view, comp, size, processors < growable ? processors : growable);
 }
 
+/* Is a component shrunk by this plan for a running one that asks? What it gives up then is for that
+ * one alone. */
+static bool gives_to_asker(const struct pleat_plan *plan, const struct pleat_event *known)
+{
+    uint32_t waiter = known ? known->u.resize.waiter : PLEAT_NONE;
+    return waiter != PLEAT_NONE && waiter != plan->asker &&
+           plan->view->components[waiter].state != PLEAT_QUEUED;
+}
+
+/* Nothing is taken from the component that asks, nor for it from one that asked before it and
+ * cannot go on either. */
+static bool is_kept(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_view *view = plan->view;
+    if (plan->asker == PLEAT_NONE && !plan->keeps_askers)
+        return false;
+    const struct pleat_ask *its = pleat_view_ask(view, &view->components[component]);
+    bool waits = its->state == PLEAT_ASK_PENDING && its->more && its->mandatory;
+    if (plan->asker == PLEAT_NONE)
+        return waits;
+    const struct pleat_ask *mine = pleat_view_ask(view, &view->components[plan->asker]);
+    return component == plan->asker || (waits && its->turn < mine->turn);
+}
+
 static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t component,
                                  int32_t processors)
 {
     const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_event *known = pleat_plan_find(plan, component);
     if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
-        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)))
+        (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)) ||
+        gives_to_asker(plan, known) || is_kept(plan, component) ||
+        (plan->spares && plan->spares(plan->view, comp)))
         return 0;
     int32_t size = known ? known->u.resize.processors : comp->processors;
     return pleat_accept_shrink(plan->view, comp, size, processors);
@@ -109,14 +135,15 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
     if (accepted == 0)
         return 0;
     int64_t quiet_until_us = plan->view->components[component].quiet_until_us;
-    if (waiter == PLEAT_NONE && plan->view->now_us < quiet_until_us) {
+    bool voluntary = waiter == PLEAT_NONE || plan->voluntary;
+    if (voluntary && plan->view->now_us < quiet_until_us) {
         pleat_plan_wake(plan, quiet_until_us);
         return 0;
     }
     struct pleat_event *resize = resize_of(plan, component);
     if (!resize)
         return 0;
-    if (waiter != PLEAT_NONE)
+    if (!voluntary)
         resize->flags |= PLEAT_MANDATORY;
     resize->u.resize.offered -= processors;
     resize->u.resize.accepted -= accepted;

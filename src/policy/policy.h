@@ -1,6 +1,6 @@
 /* policy.h - the seam between the core and what decides.
  *
- * Seven questions, a folder each; a policy answers one of them and is a file and a row of
+ * Nine questions, a folder each; a policy answers one of them and is a file and a row of
  * policies.def. A pass asks the approach; the approach uses the others. A policy may keep state: it
  * is changed only by observe (which also runs when a log is replayed), never while deciding, so
  * that the same log always gives the same decisions.
@@ -12,6 +12,8 @@
  *   moldability   at which size does a component start?                    available, minimum
  *   malleability  which running ones grow or shrink, by how much?          fpsma, egs
  *   buffer        how many prepared processes does one that evolves need?  periodic
+ *   need          what may one that cannot go on take from others?         idle, mandatory
+ *   reward        what is gained by giving up processors voluntarily?      none, grow-first
  */
 #ifndef PLEAT_POLICY_POLICY_H
 #define PLEAT_POLICY_POLICY_H
@@ -26,6 +28,8 @@ enum pleat_question {
     PLEAT_MALLEABILITY,
     PLEAT_ORDER,
     PLEAT_BUFFER,
+    PLEAT_NEED,
+    PLEAT_REWARD,
     PLEAT_QUESTION_COUNT
 };
 
@@ -110,6 +114,16 @@ struct pleat_policy {
      * last review asked for it. NULL: buffers are not reviewed, and processors that the application
      * leaves are not kept in them */
     struct pleat_review (*review)(const struct pleat_pass *pass, uint32_t component);
+    /* need: shrinks others for a running component that lacks `processors` at its site and cannot
+     * go on without them, beyond what is idle or on its way to it (pleat_pass_take_for). NULL:
+     * takes nothing from others */
+    void (*take)(struct pleat_pass *pass, uint32_t asker, int32_t processors);
+    bool yields; /* need: while a job waits in the queue, it comes before those that ask */
+    /* reward: offers what may be used for growing at a site to those who are to have it before
+     * malleability hands it out. NULL: nobody */
+    void (*repay)(struct pleat_pass *pass, uint32_t site);
+    /* reward: is a component shrunk for others only where the rest does not suffice? NULL: none */
+    bool (*spares)(const struct pleat_view *view, const struct pleat_component *component);
 
     /* ---- optional state ---- */
     size_t state_size; /* 0: none; zeroed at first */
@@ -181,6 +195,14 @@ void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site,
 /* Reviews the buffers that are due: they get processors from what the plan leaves for growing. For
  * the core, at the end of a pass. */
 void pleat_pass_review(struct pleat_pass *pass);
+/* Shrinks running components at a site for a waiter, as the malleability policy says, those that
+ * are spared last; returns what could not be had. */
+int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
+                          uint32_t waiter);
+/* Shrinks running components for a running one that asks: all that it lacks, or nobody. Voluntary:
+ * they may refuse. */
+void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t processors,
+                         bool voluntary);
 /* Shrinks running components at one site, by the malleability policy, so that a waiting component
  * can start there at its smallest size: only if this lets it start, and by no more than it needs.
  * Returns the site where room was made, or is being made already; PLEAT_NONE: nowhere. */
@@ -189,7 +211,9 @@ uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
  * for growing there until no component accepts more. */
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
 /* What running applications ask for (struct pleat_ask). Mandatory asks come before everything else
- * in a pass; voluntary ones, at a site, before others are grown there, and each is decided then. */
+ * in a pass or, where the policy yields to waiting jobs, before others are grown and only if no job
+ * is left waiting; voluntary ones, at a site, before others are grown there, and each is decided
+ * then. */
 void pleat_pass_ask_mandatory(struct pleat_pass *pass);
 void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site);
 /* Could a running component of the site still be grown into what is free there, now or as soon as

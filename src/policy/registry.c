@@ -39,7 +39,8 @@ const struct pleat_policy *pleat_policy_default(enum pleat_question question)
 
 const char *pleat_question_name(enum pleat_question question)
 {
-    static const char *const names[] = {"approach",     "queue", "placement", "moldability",
-                                        "malleability", "order", "buffer"};
+    static const char *const names[] = {"approach",    "queue",        "placement",
+                                        "moldability", "malleability", "order",
+                                        "buffer",      "need",         "reward"};
     return question < PLEAT_QUESTION_COUNT ? names[question] : "?";
 }

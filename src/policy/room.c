@@ -15,6 +15,26 @@ static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_
     return pleat_accept_start(pass->view, component) - coming - pleat_plan_idle(pass->plan, site);
 }
 
+static int32_t shrink_all(struct pleat_pass *pass, uint32_t site, int32_t need, uint32_t waiter)
+{
+    for (int32_t before = need + 1; need > 0 && need < before;) {
+        before = need;
+        need = pass->policies[PLEAT_MALLEABILITY]->shrink(pass, site, need, waiter);
+    }
+    return need;
+}
+
+int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
+                          uint32_t waiter)
+{
+    if (pass->policies[PLEAT_REWARD]->spares) {
+        pass->plan->spares = pass->policies[PLEAT_REWARD]->spares;
+        processors = shrink_all(pass, site, processors, waiter);
+        pass->plan->spares = NULL;
+    }
+    return shrink_all(pass, site, processors, waiter);
+}
+
 /* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. */
 static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site)
 {
@@ -27,12 +47,7 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
     int32_t idle = place->buffered < need ? place->buffered : need;
     need -= idle;
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
-    while (need > 0) {
-        int32_t left = pass->policies[PLEAT_MALLEABILITY]->shrink(pass, site, need, waiter);
-        if (left == need)
-            break;
-        need = left;
-    }
+    need = pleat_pass_shrink(pass, site, need, waiter);
     if (need <= 0 || place->resizing_count > 0) {
         (void)pleat_plan_unbuffer(pass->plan, site, idle);
         return true;

@@ -2,25 +2,6 @@
  * test for each row of docs/resize-contract.md, "A program asks". */
 #include "core_scenarios_hand.h"
 
-static uint32_t asked = 0;
-
-static int asks_so(struct hand *h, uint32_t component, int32_t processors, uint16_t flags)
-{
-    struct pleat_event event = {.kind = PLEAT_EV_ASKED,
-                                .flags = flags,
-                                .component = component,
-                                .u.asked = {.run = hand_component(h, component)->run,
-                                            .number = ++asked,
-                                            .processors = processors}};
-    hand_mark(h);
-    return hand_feed(h, event);
-}
-
-static int asks(struct hand *h, uint32_t component, int32_t processors, bool mandatory)
-{
-    return asks_so(h, component, processors, mandatory ? PLEAT_MANDATORY : 0);
-}
-
 /* Its application can use no size below `least`, and says so before it begins. */
 static void cannot_begin(struct hand *h, uint32_t component, int32_t least)
 {
@@ -30,7 +11,7 @@ static void cannot_begin(struct hand *h, uint32_t component, int32_t least)
         .component = component,
         .u.declared = {.run = hand_component(h, component)->run, .minimum = least}};
     assert_int_equal(hand_feed(h, event), 0);
-    assert_int_equal(asks_so(h, component, least, PLEAT_MANDATORY | PLEAT_UNBEGUN), 0);
+    assert_int_equal(hand_asks_so(h, component, least, PLEAT_MANDATORY | PLEAT_UNBEGUN), 0);
 }
 
 /* Its processes are ended, and it waits again. */
@@ -42,45 +23,6 @@ static void ended_to_wait(struct hand *h, uint32_t component)
     hand_release_all(h);
 }
 
-static void pending(const struct hand *h, uint32_t component)
-{
-    const struct pleat_view *view = pleat_core_view(h->core);
-    assert_int_equal(pleat_view_ask(view, hand_component(h, component))->state, PLEAT_ASK_PENDING);
-    assert_int_equal(hand_count(h, PLEAT_DO_ANSWER), 0);
-}
-
-/* It has its answer, and was told so once since the mark. */
-static void answered(const struct hand *h, uint32_t component, enum pleat_ask_state state,
-                     enum pleat_ask_reason reason)
-{
-    const struct pleat_view *view = pleat_core_view(h->core);
-    assert_int_equal(pleat_view_ask(view, hand_component(h, component))->state, state);
-    assert_int_equal(hand_count(h, PLEAT_DO_ANSWER), 1);
-    struct pleat_effect answer = hand_last(h, PLEAT_DO_ANSWER);
-    assert_int_equal(answer.u.asked.state, state);
-    assert_int_equal(answer.u.asked.reason, reason);
-    assert_int_equal(answer.u.asked.number, asked);
-}
-
-static void grows(struct hand *h, uint32_t component, int32_t size)
-{
-    int32_t more = size - hand_component(h, component)->processors;
-    size_t claim = h->effects.count;
-    while (claim > 0 && (h->effects.items[claim - 1].kind != PLEAT_DO_CLAIM ||
-                         h->effects.items[claim - 1].component != component))
-        claim--;
-    assert_true(claim > 0);
-    assert_int_equal(hand_claimed(h, h->effects.items[claim - 1], more), 0);
-    assert_int_equal(hand_change(h, PLEAT_EV_APPLIED, component, size), 0);
-}
-
-static void shrinks(struct hand *h, uint32_t component, int32_t size)
-{
-    assert_int_equal(hand_change(h, PLEAT_EV_APPLIED, component, size), 0);
-    assert_int_equal(hand_change(h, PLEAT_EV_VACATED, component, size), 0);
-    hand_release_all(h);
-}
-
 static void test_asks_and_processors_are_idle(void **state)
 {
     (void)state;
@@ -88,12 +30,12 @@ static void test_asks_and_processors_are_idle(void **state)
     hand_init(&h, 16);
     h.flags = PLEAT_COMPONENT_ASKS; /* it is offered what it asked for, as anything else */
     uint32_t component = hand_run(&h, 1, 8, 2);
-    assert_int_equal(asks(&h, component, 5, false), 0);
-    pending(&h, component);
+    assert_int_equal(hand_asks(&h, component, 5, false), 0);
+    hand_asks_still(&h, component);
     hand_at_step(&h, component, PLEAT_RESIZE_OFFERED);
     assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, component, 5), 0);
-    grows(&h, component, 5);
-    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_grows(&h, component, 5);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     hand_finish(&h);
 }
 
@@ -104,11 +46,11 @@ static void test_asks_and_gets_a_part(void **state)
     hand_init(&h, 6);
     uint32_t other = hand_run(&h, 2, 2, 2);
     uint32_t component = hand_run(&h, 1, 8, 2);
-    assert_int_equal(asks(&h, component, 6, false), 0);
-    grows(&h, component, 4);
-    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_PARTLY);
-    assert_int_equal(asks(&h, component, 6, false), 0); /* nothing is idle */
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
+    assert_int_equal(hand_asks(&h, component, 6, false), 0);
+    hand_grows(&h, component, 4);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_PARTLY);
+    assert_int_equal(hand_asks(&h, component, 6, false), 0); /* nothing is idle */
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
     hand_exited(&h, other, 0);
     hand_release_all(&h);
     assert_int_equal(hand_component(&h, component)->processors, 4); /* no is no */
@@ -121,12 +63,12 @@ static void test_asks_for_what_can_never_be(void **state)
     struct hand h;
     hand_init(&h, 6);
     uint32_t component = hand_run(&h, 2, 8, 2);
-    assert_int_equal(asks(&h, component, 9, true), 0);
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_LIMITS);
-    assert_int_equal(asks(&h, component, 7, true), 0);
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_CAPACITY);
-    assert_int_equal(asks(&h, component, 1, false), 0);
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_LIMITS);
+    assert_int_equal(hand_asks(&h, component, 9, true), 0);
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_LIMITS);
+    assert_int_equal(hand_asks(&h, component, 7, true), 0);
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_CAPACITY);
+    assert_int_equal(hand_asks(&h, component, 1, false), 0);
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_LIMITS);
     hand_finish(&h);
 }
 
@@ -137,14 +79,14 @@ static void test_cannot_go_on_without_more(void **state)
     hand_init(&h, 8);
     uint32_t other = hand_run(&h, 4, 4, 4);
     uint32_t component = hand_run(&h, 1, 8, 2);
-    assert_int_equal(asks(&h, component, 6, true), 0);
-    pending(&h, component); /* two are idle, and it needs four */
+    assert_int_equal(hand_asks(&h, component, 6, true), 0);
+    hand_asks_still(&h, component); /* two are idle, and it needs four */
     uint32_t waiting = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
     assert_int_equal(hand_component(&h, waiting)->state, PLEAT_QUEUED); /* they are kept for it */
     hand_exited(&h, other, 0);
     hand_release_all(&h);
-    grows(&h, component, 6);
-    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_grows(&h, component, 6);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     assert_int_not_equal(hand_component(&h, waiting)->state, PLEAT_QUEUED);
     hand_finish(&h);
 }
@@ -155,12 +97,12 @@ static void test_the_growth_fails(void **state)
     struct hand h;
     hand_init(&h, 16);
     uint32_t component = hand_run(&h, 1, 8, 2);
-    assert_int_equal(asks(&h, component, 4, false), 0);
+    assert_int_equal(hand_asks(&h, component, 4, false), 0);
     assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
     assert_int_equal(hand_change(&h, PLEAT_EV_RESIZE_FAILED, component, 2), 0);
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_FAILED);
-    assert_int_equal(asks(&h, component, 4, false), 0);
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_FAILED); /* too soon */
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_FAILED);
+    assert_int_equal(hand_asks(&h, component, 4, false), 0);
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_FAILED); /* too soon */
     hand_finish(&h);
 }
 
@@ -171,18 +113,18 @@ static void test_gives_back(void **state)
     hand_init(&h, 8);
     hand_policy(&h, PLEAT_MALLEABILITY, "egs");
     uint32_t component = hand_run(&h, 1, 8, 8);
-    assert_int_equal(asks(&h, component, 5, false), 0);
-    pending(&h, component);
+    assert_int_equal(hand_asks(&h, component, 5, false), 0);
+    hand_asks_still(&h, component);
     hand_at_step(&h, component, PLEAT_RESIZE_GRANTED); /* it is not asked whether it wants that */
-    shrinks(&h, component, 5);
-    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_shrinks(&h, component, 5);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     assert_int_equal(hand_component(&h, component)->state, PLEAT_RUNNING); /* no policy grows it */
-    assert_int_equal(asks(&h, component, 7, false), 0);
-    grows(&h, component, 7);
-    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    assert_int_equal(hand_asks(&h, component, 7, false), 0);
+    hand_grows(&h, component, 7);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     assert_int_equal(hand_component(&h, component)->state, PLEAT_RUNNING);
-    assert_int_equal(asks(&h, component, 0, false), 0); /* it may be grown again */
-    grows(&h, component, 8);
+    assert_int_equal(hand_asks(&h, component, 0, false), 0); /* it may be grown again */
+    hand_grows(&h, component, 8);
     hand_finish(&h);
 }
 
@@ -193,12 +135,12 @@ static void test_gives_back_while_it_grows(void **state)
     hand_init(&h, 16);
     uint32_t component = hand_run(&h, 1, 8, 4);
     assert_int_equal(hand_demand(&h, component, 8, false), 0);
-    assert_int_equal(asks(&h, component, 2, false), 0);
-    pending(&h, component); /* one after the other */
-    grows(&h, component, 8);
-    pending(&h, component);
-    shrinks(&h, component, 2);
-    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    assert_int_equal(hand_asks(&h, component, 2, false), 0);
+    hand_asks_still(&h, component); /* one after the other */
+    hand_grows(&h, component, 8);
+    hand_asks_still(&h, component);
+    hand_shrinks(&h, component, 2);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     hand_finish(&h);
 }
 
@@ -210,10 +152,10 @@ static void test_asks_while_it_is_shrunk(void **state)
     uint32_t component = hand_run(&h, 1, 8, 6);
     uint32_t waiting = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
     assert_int_equal(hand_resize(&h, component, 4, waiting), 0);
-    assert_int_equal(asks(&h, component, 7, false), 0);
-    pending(&h, component);
-    shrinks(&h, component, 4); /* the waiting job gets what was taken for it */
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
+    assert_int_equal(hand_asks(&h, component, 7, false), 0);
+    hand_asks_still(&h, component);
+    hand_shrinks(&h, component, 4); /* the waiting job gets what was taken for it */
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
     assert_int_equal(hand_component(&h, component)->processors, 4);
     hand_finish(&h);
 }
@@ -225,19 +167,19 @@ static void test_asks_anew(void **state)
     hand_init(&h, 8);
     uint32_t other = hand_run(&h, 4, 4, 4);
     uint32_t component = hand_run(&h, 1, 8, 4);
-    assert_int_equal(asks(&h, component, 8, true), 0);
-    pending(&h, component);
+    assert_int_equal(hand_asks(&h, component, 8, true), 0);
+    hand_asks_still(&h, component);
     struct pleat_event again = {
         .kind = PLEAT_EV_ASKED, /* told again: it is known */
         .component = component,
-        .u.asked = {.run = hand_component(&h, component)->run, .number = asked, .processors = 2}};
+        .u.asked = {.run = hand_component(&h, component)->run, .number = h.asked, .processors = 2}};
     assert_int_equal(hand_feed(&h, again), PLEAT_CORE_STALE);
-    assert_int_equal(asks(&h, component, 0, false), 0); /* withdrawn */
+    assert_int_equal(hand_asks(&h, component, 0, false), 0); /* withdrawn */
     assert_int_equal(hand_count(&h, PLEAT_DO_ANSWER), 0);
     hand_exited(&h, other, 0);
     hand_release_all(&h);
     assert_int_equal(hand_component(&h, component)->state, PLEAT_RUNNING);
-    assert_int_equal(asks(&h, component, 6, true), 0);
+    assert_int_equal(hand_asks(&h, component, 6, true), 0);
     hand_exited(&h, component, 0); /* and nobody asks any more */
     hand_release_all(&h);
     uint32_t next = hand_run(&h, 1, 8, 8);
@@ -253,9 +195,9 @@ static void test_cannot_begin_and_processors_are_idle(void **state)
     h.flags = PLEAT_COMPONENT_ASKS; /* it answers no offers before it has begun */
     uint32_t component = hand_run(&h, 1, 8, 2);
     cannot_begin(&h, component, 5);
-    pending(&h, component);
-    grows(&h, component, 5);
-    answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_asks_still(&h, component);
+    hand_grows(&h, component, 5);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     hand_finish(&h);
 }
 
@@ -311,10 +253,10 @@ static void test_cannot_begin_and_never_will(void **state)
     hand_init(&h, 6);
     uint32_t component = hand_run(&h, 2, 4, 2);
     cannot_begin(&h, component, 5); /* more than its user allows */
-    answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_LIMITS);
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_LIMITS);
     uint32_t other = hand_run(&h, 2, 8, 2);
     cannot_begin(&h, other, 7); /* more than there are */
-    answered(&h, other, PLEAT_ASK_REFUSED, PLEAT_ASK_CAPACITY);
+    hand_answered(&h, other, PLEAT_ASK_REFUSED, PLEAT_ASK_CAPACITY);
     hand_finish(&h);
 }
 

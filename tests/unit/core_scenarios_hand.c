@@ -327,3 +327,66 @@ int hand_relaunched(struct hand *hand, uint32_t component, int32_t size, bool fr
 {
     return change(hand, PLEAT_EV_RELAUNCHED, from_state ? PLEAT_FROM_STATE : 0, component, size);
 }
+
+/* ---- what it asks for ---- */
+
+int hand_asks_so(struct hand *hand, uint32_t component, int32_t processors, uint16_t flags)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_ASKED,
+                                .flags = flags,
+                                .component = component,
+                                .u.asked = {.run = hand_component(hand, component)->run,
+                                            .number = ++hand->asked,
+                                            .processors = processors}};
+    hand_mark(hand);
+    return hand_feed(hand, event);
+}
+
+int hand_asks(struct hand *hand, uint32_t component, int32_t processors, bool mandatory)
+{
+    return hand_asks_so(hand, component, processors, mandatory ? PLEAT_MANDATORY : 0);
+}
+
+static enum pleat_ask_state ask_state(const struct hand *hand, uint32_t component)
+{
+    const struct pleat_view *view = pleat_core_view(hand->core);
+    return pleat_view_ask(view, hand_component(hand, component))->state;
+}
+
+void hand_asks_still(const struct hand *hand, uint32_t component)
+{
+    assert_int_equal(ask_state(hand, component), PLEAT_ASK_PENDING);
+    assert_int_equal(hand_count(hand, PLEAT_DO_ANSWER), 0);
+}
+
+void hand_answered(const struct hand *hand, uint32_t component, enum pleat_ask_state state,
+                   enum pleat_ask_reason reason)
+{
+    assert_int_equal(ask_state(hand, component), state);
+    assert_int_equal(hand_count(hand, PLEAT_DO_ANSWER), 1);
+    struct pleat_effect answer = hand_last(hand, PLEAT_DO_ANSWER);
+    assert_int_equal(answer.u.asked.state, state);
+    assert_int_equal(answer.u.asked.reason, reason);
+    assert_int_equal(
+        answer.u.asked.number,
+        pleat_view_ask(pleat_core_view(hand->core), hand_component(hand, component))->number);
+}
+
+void hand_grows(struct hand *hand, uint32_t component, int32_t size)
+{
+    int32_t more = size - hand_component(hand, component)->processors;
+    size_t claim = hand->effects.count;
+    while (claim > 0 && (hand->effects.items[claim - 1].kind != PLEAT_DO_CLAIM ||
+                         hand->effects.items[claim - 1].component != component))
+        claim--;
+    assert_true(claim > 0);
+    assert_int_equal(hand_claimed(hand, hand->effects.items[claim - 1], more), 0);
+    assert_int_equal(hand_change(hand, PLEAT_EV_APPLIED, component, size), 0);
+}
+
+void hand_shrinks(struct hand *hand, uint32_t component, int32_t size)
+{
+    assert_int_equal(hand_change(hand, PLEAT_EV_APPLIED, component, size), 0);
+    assert_int_equal(hand_change(hand, PLEAT_EV_VACATED, component, size), 0);
+    hand_release_all(hand);
+}

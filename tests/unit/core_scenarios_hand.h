@@ -18,6 +18,7 @@ struct hand {
     int64_t now_us;
     size_t mark; /* effects from here on are new: see hand_new */
     struct pleat_error err;
+    uint32_t asked; /* the number of the latest ask */
     uint16_t flags; /* of the jobs submitted from now on */
     uint8_t sizes_kind;
 };
@@ -81,5 +82,16 @@ int hand_ended(struct hand *hand, uint16_t kind, uint32_t component, enum pleat_
 int hand_relaunched(struct hand *hand, uint32_t component, int32_t size, bool from_state);
 /* ANSWER, APPLIED, VACATED, RESIZE_FAILED, WITHDRAWN of the latest resize of a job. */
 int hand_change(struct hand *hand, uint16_t kind, uint32_t component, int32_t size);
+/* It asks to be on `processors`; with the flags of ASKED. */
+int hand_asks_so(struct hand *hand, uint32_t component, int32_t processors, uint16_t flags);
+int hand_asks(struct hand *hand, uint32_t component, int32_t processors, bool mandatory);
+/* It has no answer yet. */
+void hand_asks_still(const struct hand *hand, uint32_t component);
+/* It has the answer, and was told so once since the mark. */
+void hand_answered(const struct hand *hand, uint32_t component, enum pleat_ask_state state,
+                   enum pleat_ask_reason reason);
+/* A growth is claimed and applied; a shrink applied, vacated and released. */
+void hand_grows(struct hand *hand, uint32_t component, int32_t size);
+void hand_shrinks(struct hand *hand, uint32_t component, int32_t size);
 
 #endif

@@ -102,6 +102,13 @@ static void show_what(const json_t *job)
         line("asked", &asked);
         pleat_string_finish(&asked);
     }
+    if (pleat_reply_int(job, "credit", 0) > 0) {
+        struct pleat_string credit = {0};
+        pleat_string_addf(&credit, "%lld processors that it gave up though it could have refused",
+                          (long long)pleat_reply_int(job, "credit", 0));
+        line("credit", &credit);
+        pleat_string_finish(&credit);
+    }
 }
 
 /* Appends why processes are not attached, unless they have ended. */

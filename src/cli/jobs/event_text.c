@@ -38,6 +38,9 @@ void pleat_add_asked(const json_t *asked, struct pleat_string *out)
     pleat_string_addf(out, ": %s", state);
     if (reason)
         pleat_string_addf(out, " (%s)", reason);
+    if (pleat_reply_int(asked, "coming", 0) > 0)
+        pleat_string_addf(out, " (%lld on their way from other jobs)",
+                          (long long)pleat_reply_int(asked, "coming", 0));
 }
 
 static void add_pieces(const json_t *event, struct pleat_string *out)

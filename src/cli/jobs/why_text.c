@@ -319,6 +319,11 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
         pleat_string_add(out, "; ");
         pleat_add_asked(asked, out);
     }
+    if (number(size, "credit") > 0)
+        pleat_string_addf(out,
+                          "; it gave up %lld processors though it could have refused (policy %s "
+                          "says what it gains)",
+                          number(size, "credit"), policy(why, "reward"));
 }
 
 /* ---- the headline ---- */

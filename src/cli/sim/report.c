@@ -150,10 +150,10 @@ static void print_policies(const struct pleat_term *term,
         bool same = true;
         for (size_t i = 1; i < all->count; i++)
             same = same && all->items[i].policies[q] == all->items[0].policies[q];
-        /* Components with buffers are rare: where buffers have the default policy nothing is
-         * printed. */
-        bool usual =
-            q == PLEAT_BUFFER && all->items[0].policies[q] == pleat_policy_default(PLEAT_BUFFER);
+        /* Components with buffers are rare, and so are those that ask: where these questions have
+         * their default policy nothing is printed. */
+        bool usual = q >= PLEAT_BUFFER &&
+                     all->items[0].policies[q] == pleat_policy_default((enum pleat_question)q);
         if (same && !usual)
             pleat_string_addf(&text, "%s%s %s", text.length ? ", " : "",
                               pleat_question_name((enum pleat_question)q),

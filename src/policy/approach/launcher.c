@@ -20,12 +20,7 @@ static bool may_run_at(const struct pleat_pass *pass, const struct pleat_compone
 static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_t processors)
 {
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
-    int32_t left = processors;
-    for (int32_t before = left + 1; left > 0 && left < before;) {
-        before = left;
-        left = pass->policies[PLEAT_MALLEABILITY]->shrink(pass, site, left, waiter);
-    }
-    if (left < processors)
+    if (pleat_pass_shrink(pass, site, processors, waiter) < processors)
         return true;
     pleat_plan_rollback(pass->plan, mark);
     return false;

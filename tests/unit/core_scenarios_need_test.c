@@ -1,0 +1,262 @@
+/* What one that cannot go on may take from others, and what is gained by giving up processors
+ * (Buisson et al. 2007, VIII; Lammers 2005, 5.3.3): one test for each row of
+ * docs/resize-contract.md, "What others give for it". */
+#include "core_scenarios_hand.h"
+
+/* 8 processors: `other` has 6 of them and needs 2, `component` has 2. */
+static void begin(struct hand *h, const char *need, uint32_t *other, uint32_t *component)
+{
+    hand_init(h, 8);
+    hand_policy(h, PLEAT_NEED, need);
+    hand_policy(h, PLEAT_APPROACH, "pwa");
+    *other = hand_run(h, 2, 6, 6);
+    *component = hand_run(h, 1, 8, 2);
+    hand_policy(h, PLEAT_MALLEABILITY, "fpsma");
+}
+
+static int32_t credit(const struct hand *h, uint32_t component)
+{
+    return pleat_view_ask(pleat_core_view(h->core), hand_component(h, component))->credit;
+}
+
+static bool is_mandatory(const struct hand *h, uint32_t component)
+{
+    return pleat_core_resize(h->core, hand_component(h, component)->resize)->mandatory;
+}
+
+static void test_nothing_is_taken_from_others(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t other, component;
+    begin(&h, "idle", &other, &component);
+    assert_int_equal(hand_asks(&h, component, 4, true), 0);
+    hand_asks_still(&h, component);
+    assert_int_equal(hand_component(&h, other)->state, PLEAT_RUNNING);
+    hand_finish(&h);
+}
+
+static void test_others_have_to_shrink(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t other, component;
+    begin(&h, "mandatory", &other, &component);
+    assert_int_equal(hand_asks(&h, component, 5, true), 0);
+    hand_at_step(&h, other, PLEAT_RESIZE_GRANTED);
+    assert_true(is_mandatory(&h, other));
+    assert_int_equal(hand_component(&h, component)->coming, 3);
+    hand_restart(&h);
+    uint32_t waiting = hand_submit(&h, PLEAT_RIGID, 1, 1, 0);
+    hand_shrinks(&h, other, 3);
+    hand_restart(&h);
+    hand_grows(&h, component, 5); /* and not the job that waits */
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    assert_int_equal(hand_component(&h, waiting)->site, 0); /* now room is made for that one */
+    assert_int_equal(credit(&h, other), 0);                 /* it had to */
+    hand_finish(&h);
+}
+
+static void test_others_have_not_enough(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t other, component;
+    begin(&h, "mandatory", &other, &component);
+    assert_int_equal(hand_asks(&h, component, 7, true), 0); /* 4 can be had, 5 are needed */
+    hand_asks_still(&h, component);
+    assert_int_equal(hand_component(&h, other)->state, PLEAT_RUNNING);
+    assert_int_equal(hand_asks(&h, component, 6, false), 0); /* and for a wish nothing is taken */
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
+    assert_int_equal(hand_component(&h, other)->state, PLEAT_RUNNING);
+    hand_finish(&h);
+}
+
+static void test_others_are_asked(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    hand_policy(&h, PLEAT_NEED, "voluntary");
+    hand_policy(&h, PLEAT_REWARD, "grow-first");
+    h.flags = PLEAT_COMPONENT_ASKS;
+    uint32_t other = hand_run(&h, 2, 6, 6);
+    h.flags = 0;
+    uint32_t component = hand_run(&h, 1, 8, 2);
+    hand_policy(&h, PLEAT_MALLEABILITY, "fpsma");
+    assert_int_equal(hand_asks(&h, component, 5, true), 0);
+    hand_at_step(&h, other, PLEAT_RESIZE_OFFERED);
+    assert_false(is_mandatory(&h, other));
+    assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, other, 6), 0); /* no */
+    hand_asks_still(&h, component);
+    assert_int_equal(hand_component(&h, other)->state, PLEAT_RUNNING);
+    hand_sleep(&h, 60 * SECONDS); /* its backoff is over: it is asked again */
+    hand_at_step(&h, other, PLEAT_RESIZE_OFFERED);
+    assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, other, 5), 0); /* a part */
+    hand_shrinks(&h, other, 5);
+    hand_at_step(&h, other, PLEAT_RESIZE_OFFERED); /* for the rest */
+    hand_asks_still(&h, component);                /* what there is is kept for it */
+    assert_int_equal(hand_change(&h, PLEAT_EV_ANSWER, other, 3), 0);
+    hand_shrinks(&h, other, 3);
+    hand_grows(&h, component, 5);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    assert_int_equal(credit(&h, other), 3);
+    hand_finish(&h);
+}
+
+static void test_it_asks_no_more_while_others_shrink(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        struct hand h;
+        uint32_t other, component;
+        begin(&h, "mandatory", &other, &component);
+        assert_int_equal(hand_asks(&h, component, 5, true), 0);
+        hand_at_step(&h, other, PLEAT_RESIZE_GRANTED);
+        if (how == 0)
+            assert_int_equal(hand_asks(&h, component, 0, false), 0);
+        else if (how == 1)
+            assert_int_equal(hand_exited(&h, component, 0), 0);
+        else
+            assert_int_equal(hand_cancel(&h, component), 0);
+        assert_int_equal(hand_component(&h, component)->coming, 0);
+        assert_int_equal(hand_site(&h)->coming, 3); /* it goes on, for nobody in particular */
+        hand_enforce(&h);                           /* and is not enforced any more */
+        assert_int_not_equal(hand_component(&h, other)->state, PLEAT_FINISHING);
+        hand_shrinks(&h, other, 3);
+        assert_int_equal(hand_component(&h, component)->coming, 0);
+        hand_finish(&h);
+    }
+}
+
+static void test_two_that_wait_for_one_another(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    hand_policy(&h, PLEAT_NEED, "mandatory");
+    uint32_t second = hand_run(&h, 1, 8, 4), first = hand_run(&h, 1, 8, 4);
+    hand_policy(&h, PLEAT_MALLEABILITY, "fpsma");
+    hand_policy(&h, PLEAT_NEED, "idle");
+    assert_int_equal(hand_asks(&h, first, 6, true), 0);
+    assert_int_equal(hand_asks(&h, second, 6, true), 0);
+    hand_policy(&h, PLEAT_NEED, "mandatory"); /* neither could go on */
+    assert_int_equal(hand_component(&h, first)->state, PLEAT_RUNNING);
+    hand_shrinks(&h, second, 2);
+    hand_grows(&h, first, 6);
+    hand_answered(&h, first, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_mark(&h);
+    hand_shrinks(&h, first, 2); /* it goes on, and can give them to the other */
+    hand_grows(&h, second, 6);
+    hand_answered(&h, second, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_finish(&h);
+}
+
+static void test_waiting_jobs_come_first(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t other, component;
+    begin(&h, "waiting-first", &other, &component);
+    assert_int_equal(hand_limits(&h, component, 2, 8), 0);
+    uint32_t rigid = hand_submit(&h, PLEAT_RIGID, 2, 2, 0); /* `other` makes room for it */
+    assert_int_equal(hand_asks(&h, component, 4, true), 0);
+    assert_int_equal(hand_component(&h, rigid)->coming, 2);
+    assert_int_equal(hand_component(&h, component)->coming, 0);
+    hand_shrinks(&h, other, 4);
+    assert_int_equal(hand_started(&h, rigid), 0);
+    assert_int_equal(hand_component(&h, component)->coming, 2); /* now nobody waits */
+    hand_shrinks(&h, other, 2);
+    hand_grows(&h, component, 4);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_finish(&h);
+}
+
+/* `giver` gave 2 of its 4 up, in place of a policy; `taker` has 4, and started before it. */
+static void give_up(struct hand *h, const char *reward, uint32_t *taker, uint32_t *giver)
+{
+    hand_init(h, 8);
+    hand_policy(h, PLEAT_REWARD, reward);
+    hand_policy(h, PLEAT_APPROACH, "pwa");
+    *taker = hand_run(h, 1, 8, 4);
+    *giver = hand_run(h, 1, 8, 4);
+    struct pleat_event resize = {
+        .kind = PLEAT_EV_RESIZE,
+        .component = *giver,
+        .u.resize = {
+            .offered = -2, .accepted = -2, .processors = 2, .processes = 2, .waiter = PLEAT_NONE}};
+    assert_int_equal(hand_feed(h, resize), 0);
+    hand_shrinks(h, *giver, 2);
+    assert_int_equal(credit(h, *giver), 2);
+    hand_restart(h);
+    assert_int_equal(credit(h, *giver), 2);
+}
+
+static void test_who_gave_is_the_first_to_grow(void **state)
+{
+    (void)state;
+    for (int rewarded = 0; rewarded < 2; rewarded++) {
+        struct hand h;
+        uint32_t taker, giver;
+        give_up(&h, rewarded ? "grow-first" : "none", &taker, &giver);
+        hand_policy(&h, PLEAT_MALLEABILITY, "fpsma"); /* the earliest started grows first */
+        hand_grows(&h, rewarded ? giver : taker, rewarded ? 4 : 6);
+        assert_int_equal(credit(&h, giver), rewarded ? 0 : 2);
+        hand_finish(&h);
+    }
+}
+
+static void test_who_gave_is_the_last_to_shrink(void **state)
+{
+    (void)state;
+    for (int rewarded = 0; rewarded < 2; rewarded++) {
+        struct hand h;
+        uint32_t taker, giver;
+        give_up(&h, rewarded ? "shrink-last" : "none", &taker, &giver);
+        uint32_t rigid = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+        assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
+        assert_int_equal(hand_started(&h, rigid), 0);
+        hand_policy(&h, PLEAT_MALLEABILITY, "fpsma"); /* the latest started shrinks first */
+        (void)hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+        assert_int_equal(hand_component(&h, giver)->target, rewarded ? 2 : 1);
+        assert_int_equal(hand_component(&h, taker)->target, rewarded ? 2 : 3);
+        hand_finish(&h);
+    }
+}
+
+static void test_what_is_no_gift(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t taker, giver;
+    give_up(&h, "grow-first", &taker, &giver);
+    assert_int_equal(hand_demand(&h, taker, 3, false), 0); /* its user wants that */
+    hand_shrinks(&h, taker, 3);
+    assert_int_equal(credit(&h, taker), 0);
+    assert_int_equal(hand_asks(&h, taker, 2, false), 0); /* its program wants that */
+    hand_shrinks(&h, taker, 2);
+    assert_int_equal(credit(&h, taker), 0);
+    struct pleat_event requeue = {.kind = PLEAT_EV_REQUEUE, .component = giver};
+    assert_int_equal(hand_feed(&h, requeue), 0);
+    assert_int_equal(hand_exited(&h, giver, 0), 0);
+    hand_release_all(&h);
+    assert_int_equal(credit(&h, giver), 0); /* of that run */
+    hand_finish(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_taken_from_others),
+        cmocka_unit_test(test_others_have_to_shrink),
+        cmocka_unit_test(test_others_have_not_enough),
+        cmocka_unit_test(test_others_are_asked),
+        cmocka_unit_test(test_it_asks_no_more_while_others_shrink),
+        cmocka_unit_test(test_two_that_wait_for_one_another),
+        cmocka_unit_test(test_waiting_jobs_come_first),
+        cmocka_unit_test(test_who_gave_is_the_first_to_grow),
+        cmocka_unit_test(test_who_gave_is_the_last_to_shrink),
+        cmocka_unit_test(test_what_is_no_gift),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
