@@ -106,9 +106,11 @@ static int meet(struct pleat_session *session, struct pleat_error *err)
     struct pleat_error why = {0};
     int64_t start = pleat_clock_monotonic_ns();
     memset(&meeting, 0, sizeof(meeting));
-    pleat_sums_note(session);
+    int failed = pleat_sums_note(session, err);
+    if (failed)
+        return failed;
     int apart = pleat_points_agree(session, &why);
-    int failed = apart < 0 ? apart : pleat_save_measure(session, err);
+    failed = apart < 0 ? apart : pleat_save_measure(session, err);
     if (failed) {
         if (err && apart < 0)
             *err = why;

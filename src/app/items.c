@@ -59,19 +59,45 @@ static void items_destroy(struct pleat_object *object)
     items->destroy(items);
 }
 
-/* Packs every item. Where there is no memory for that the sums differ. */
-static struct pleat_sums items_sums(const struct pleat_object *object)
+/* Packs an item twice, over different bytes: those that the program's function leaves as they are
+ * would be lost in a move, and differ here. */
+static int sum_item(const struct pleat_items *items, int64_t item, unsigned char *packed,
+                    uint64_t *hash, struct pleat_error *err)
+{
+    const size_t bytes = (size_t)pleat_item_bytes(items, item);
+    uint64_t sums[2];
+    for (int i = 0; i < 2; i++) {
+        memset(packed, i ? 0xff : 0, bytes);
+        items->ops.pack(item, packed, items->arg);
+        sums[i] = pleat_session_hash(UINT64_C(0xcbf29ce484222325), packed, bytes);
+    }
+    *hash = sums[0];
+    return sums[0] == sums[1] ? 0
+                              : pleat_error_set(err, PLEAT_E_CORRUPT,
+                                                "'%s': item %" PRId64
+                                                " has %zu bytes, and the program's function does "
+                                                "not write all of them when it packs it, or others "
+                                                "the second time",
+                                                items->object.name, item, bytes);
+}
+
+static int items_sums(const struct pleat_object *object, struct pleat_sums *sums,
+                      struct pleat_error *err)
 {
     const struct pleat_items *items = pleat_items_of_const(object);
-    struct pleat_sums sums = {.count = (uint64_t)items->ops.count(items->arg)};
+    const int64_t count = items->ops.count(items->arg);
     unsigned char *packed = malloc((size_t)pleat_items_room(items));
-    for (uint64_t i = 0; packed && i < sums.count; i++) {
-        items->ops.pack((int64_t)i, packed, items->arg);
-        sums.hash += pleat_session_hash(UINT64_C(0xcbf29ce484222325), packed,
-                                        (size_t)pleat_item_bytes(items, (int64_t)i));
+    int code = packed ? 0
+                      : pleat_error_set(err, PLEAT_E_NOMEM, "no memory to sum the items of '%s'",
+                                        object->name);
+    *sums = (struct pleat_sums){.count = (uint64_t)count};
+    for (int64_t i = 0; !code && i < count; i++) {
+        uint64_t hash = 0;
+        code = sum_item(items, i, packed, &hash, err);
+        sums->hash += hash;
     }
     free(packed);
-    return sums;
+    return code;
 }
 
 static bool items_arranges(const struct pleat_object *object)

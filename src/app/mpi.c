@@ -224,3 +224,21 @@ int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged, struct pleat
                                "preparing the merged communicator", err);
     return code;
 }
+
+int pleat_mpi_share_error(MPI_Comm comm, struct pleat_error *error, struct pleat_error *err)
+{
+    int rank = 0;
+    int size = 0;
+    int whose = 0;
+    int failed = pleat_mpi_check(MPI_Comm_rank(comm, &rank), "comparing", err);
+    if (!failed)
+        failed = pleat_mpi_check(MPI_Comm_size(comm, &size), "comparing", err);
+    int mine = error->code ? rank : size;
+    if (!failed)
+        failed = pleat_mpi_check(MPI_Allreduce(&mine, &whose, 1, MPI_INT, MPI_MIN, comm),
+                                 "comparing", err);
+    if (failed || whose == size)
+        return failed;
+    return pleat_mpi_check(MPI_Bcast(error, (int)sizeof(*error), MPI_BYTE, whose, comm),
+                           "comparing", err);
+}

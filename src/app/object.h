@@ -62,8 +62,10 @@ struct pleat_tail_ops {
     /* Reads this rank's share of the whole, in order. *bytes: of the whole. No communication. */
     int (*load)(struct pleat_object *object, const struct pleat_tail *tail, uint64_t *bytes,
                 struct pleat_error *err);
-    /* Sums of this rank's part that do not depend on who has what. */
-    struct pleat_sums (*sums)(const struct pleat_object *object);
+    /* Sums of this rank's part that do not depend on who has what. PLEAT_E_CORRUPT: the program's
+     * functions do not give the same bytes twice; PLEAT_E_NOMEM. */
+    int (*sums)(const struct pleat_object *object, struct pleat_sums *sums,
+                struct pleat_error *err);
     /* Whether parts have to change their ranks after a load. */
     bool (*arranges)(const struct pleat_object *object);
 };

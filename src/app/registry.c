@@ -179,22 +179,6 @@ static int compare_all(struct pleat_session *session, MPI_Comm comm, bool excuse
     return failed;
 }
 
-/* All ranks get the text of the first one that has any. */
-static int share_text(MPI_Comm comm, int rank, struct pleat_error *text, struct pleat_error *err)
-{
-    int size = 0;
-    int whose = 0;
-    int failed = pleat_mpi_check(MPI_Comm_size(comm, &size), "comparing", err);
-    int mine = text->code ? rank : size;
-    if (!failed)
-        failed = pleat_mpi_check(MPI_Allreduce(&mine, &whose, 1, MPI_INT, MPI_MIN, comm),
-                                 "comparing", err);
-    if (failed || whose == size)
-        return failed;
-    return pleat_mpi_check(MPI_Bcast(text, (int)sizeof(*text), MPI_BYTE, whose, comm), "comparing",
-                           err);
-}
-
 int pleat_registry_check(struct pleat_session *session, MPI_Comm comm, uint64_t hash, bool excused,
                          int *differs, struct pleat_error *err)
 {
@@ -209,7 +193,7 @@ int pleat_registry_check(struct pleat_session *session, MPI_Comm comm, uint64_t 
     if (!failed)
         failed = compare_all(session, comm, excused, rank, &text, err);
     if (!failed)
-        failed = share_text(comm, rank, &text, err);
+        failed = pleat_mpi_share_error(comm, &text, err);
     if (failed)
         return failed;
     if (!text.code)

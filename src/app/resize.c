@@ -308,8 +308,9 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
 {
     struct order order;
     int64_t start = pleat_clock_monotonic_ns();
-    pleat_sums_note(session);
-    int code = pleat_save_measure(session, &outcome->why);
+    int code = pleat_sums_note(session, &outcome->why);
+    if (!code)
+        code = pleat_save_measure(session, &outcome->why);
     if (!code)
         code = read_order(session, &order, &outcome->unsaved, &outcome->why);
     if (code)

@@ -153,8 +153,11 @@ void pleat_mpi_quiet_end(MPI_Comm comm, MPI_Errhandler *before);
 bool pleat_mpi_spawns(void);
 /* *agreed: the smallest of all ranks' codes, so that all have the same outcome. Collective. */
 int pleat_mpi_agree(MPI_Comm comm, int code, int *agreed, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same, and *err says if the ranks' hashes differ though no code is negative: then *agreed is
- * PLEAT_E_INVALID. */
+/* All ranks get the error of the first one that has one. Collective. Negative: MPI failed. */
+int pleat_mpi_share_error(MPI_Comm comm, struct pleat_error *error,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same as pleat_mpi_agree, and *err says if the ranks' hashes differ though no code is
+ * negative: then *agreed is PLEAT_E_INVALID. */
 int pleat_mpi_agree_on(MPI_Comm comm, int code, uint64_t hash, int *agreed,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* *same: whether all ranks have the same hash, but for those that are excused. Collective. */
@@ -271,13 +274,14 @@ int pleat_load_arrange(struct pleat_session *session, int *code,
 
 /* Reads the environment variable. PLEAT_E_INVALID: its value is unknown. */
 int pleat_sums_wanted(bool *wanted, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Notes the sums of what this rank has, if they are wanted. */
-void pleat_sums_note(struct pleat_session *session);
+/* Notes the sums of what this rank has, if they are wanted. Collective. Negative, on all ranks:
+ * PLEAT_E_CORRUPT, a function that packs does not write all that it says; PLEAT_E_NOMEM. */
+int pleat_sums_note(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The same in a rank that has nothing yet. */
 void pleat_sums_expect(struct pleat_session *session);
 /* After a move: compares what all ranks have with what those that noted it had. Collective.
- * has_any: this rank has a part of the data now. PLEAT_E_CORRUPT, on all ranks: the text names what
- * differs. */
+ * has_any: this rank has a part of the data now. PLEAT_E_CORRUPT: the text names what differs; all
+ * ranks get an error, or none. */
 int pleat_sums_compare(struct pleat_session *session, MPI_Comm comm, bool has_any,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
