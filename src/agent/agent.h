@@ -36,6 +36,8 @@ struct pleat_agent_options {
     uint32_t node;
     const char *state;     /* directory of the lock file; NULL: none */
     const char *cpus;      /* CPUs of the slots; NULL: all that may be used */
+    uint32_t share;        /* of these the agent has one share, of */
+    uint32_t shares;       /* so many; 0: it has all */
     bool no_cpusets;       /* cpusets are not used, although the kernel may have them */
     bool no_memory_groups; /* likewise memory groups: limits of memory are kept by measuring */
     bool guarded;          /* below a guard (guard.h) */

@@ -108,6 +108,53 @@ int pleat_cpus_in_order(const char *topology, const struct pleat_cpu_set *allowe
     return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of CPUs");
 }
 
+void pleat_cpus_keep_share(struct pleat_cpu_list *cpus, uint32_t share, uint32_t shares)
+{
+    size_t first = 0, count = pleat_share_of(cpus->count, share, shares);
+    for (uint32_t before = 0; before < share; before++)
+        first += pleat_share_of(cpus->count, before, shares);
+    if (count > 0)
+        memmove(cpus->items, cpus->items + first, count * sizeof(*cpus->items));
+    cpus->count = count;
+}
+
+/* Adds the CPUs of the set in the order of the machine, threads of a core next to each other. */
+static int add_neighbours(const char *text, const struct pleat_cpu_set *set,
+                          struct pleat_cpu_list *cpus)
+{
+    hwloc_topology_t topology;
+    hwloc_obj_t pu = NULL;
+    int result = 0;
+    if (hwloc_topology_init(&topology))
+        return PLEAT_E_NOMEM;
+    bool known = (!text || hwloc_topology_set_synthetic(topology, text) == 0) &&
+                 hwloc_topology_load(topology) == 0;
+    while (known && !result && (pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu)))
+        if (pleat_cpu_set_has(set, pu->os_index))
+            result = pleat_array_push(cpus, pu->os_index);
+    hwloc_topology_destroy(topology);
+    return result;
+}
+
+int pleat_cpus_share(const char *topology, uint32_t share, uint32_t shares,
+                     struct pleat_cpu_set *cpus, struct pleat_error *err)
+{
+    struct pleat_cpu_list order = {0};
+    struct pleat_cpu_set added = {0};
+    int result = add_neighbours(topology, cpus, &order);
+    pleat_cpu_set_add_list(&added, &order);
+    for (uint32_t cpu = 0; !result && cpu < PLEAT_CPUS_MAX; cpu++)
+        if (pleat_cpu_set_has(cpus, cpu) && !pleat_cpu_set_has(&added, cpu))
+            result = pleat_array_push(&order, cpu);
+    if (!result) {
+        pleat_cpus_keep_share(&order, share, shares);
+        memset(cpus, 0, sizeof(*cpus));
+        pleat_cpu_set_add_list(cpus, &order);
+    }
+    pleat_array_finish(&order);
+    return result ? pleat_error_set(err, result, "no memory for the list of CPUs") : 0;
+}
+
 int pleat_cpus_of_slots(const struct pleat_cpu_list *cpus, uint32_t first, uint32_t count,
                         struct pleat_cpu_list *out, struct pleat_error *err)
 {

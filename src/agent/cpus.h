@@ -18,6 +18,12 @@ int pleat_cpus_named(const char *text, const struct pleat_cpu_set *allowed,
  * number. PLEAT_E_NOMEM. */
 int pleat_cpus_in_order(const char *topology, const struct pleat_cpu_set *allowed,
                         struct pleat_cpu_list *cpus, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Keeps of a list the items of one share. */
+void pleat_cpus_keep_share(struct pleat_cpu_list *cpus, uint32_t share, uint32_t shares);
+/* Keeps of a set one share: CPUs that are neighbours in the machine, with all hardware threads of
+ * their cores, as far as that is possible. topology: as above. PLEAT_E_NOMEM. */
+int pleat_cpus_share(const char *topology, uint32_t share, uint32_t shares,
+                     struct pleat_cpu_set *cpus, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Adds the CPUs of `count` slots from `first` on. PLEAT_E_INVALID: some of these slots do not
  * exist. */
 int pleat_cpus_of_slots(const struct pleat_cpu_list *cpus, uint32_t first, uint32_t count,

@@ -31,8 +31,8 @@
 static const char usage[] =
     "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N "
     "[--state DIR]\n"
-    "                   [--cpus LIST] [--no-cpusets] [--no-memory-groups] "
-    "[--guarded]\n"
+    "                   [--cpus LIST] [--share K/N] [--no-cpusets] [--no-memory-groups]\n"
+    "                   [--guarded]\n"
     "\n"
     "Starts, watches and ends the processes of jobs on one node, for pleatd, "
     "which starts it.\n"
@@ -48,6 +48,8 @@ static const char usage[] =
     "  --cpus LIST       the CPUs of the slots, such as 0-3,8; CPUs may repeat "
     "(default: all that\n"
     "                    the agent may use, neighbours next to each other)\n"
+    "  --share K/N       the slots have only share K (from 0) of N of these CPUs: the machine is\n"
+    "                    divided into N nodes\n"
     "  --no-cpusets      do not use cpusets to bind jobs\n"
     "  --no-memory-groups  enforce limits of memory by measuring, not by control "
     "groups\n"
@@ -80,13 +82,19 @@ static int complain(const char *text)
 static int read_options(int argc, char **argv, struct pleat_agent_options *options)
 {
     static const struct option known[] = {
-        {"daemon", required_argument, NULL, 'd'},     {"instance", required_argument, NULL, 'i'},
-        {"site", required_argument, NULL, 's'},       {"node", required_argument, NULL, 'n'},
-        {"state", required_argument, NULL, 't'},      {"help", no_argument, NULL, 'h'},
-        {"cpus", required_argument, NULL, 'c'},       {"no-cpusets", no_argument, NULL, 'o'},
-        {"no-memory-groups", no_argument, NULL, 'm'}, {"guarded", no_argument, NULL, 'g'},
-
-        {"version", no_argument, NULL, 'v'},          {NULL, 0, NULL, 0},
+        {"daemon", required_argument, NULL, 'd'},
+        {"instance", required_argument, NULL, 'i'},
+        {"site", required_argument, NULL, 's'},
+        {"node", required_argument, NULL, 'n'},
+        {"state", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {"cpus", required_argument, NULL, 'c'},
+        {"no-cpusets", no_argument, NULL, 'o'},
+        {"no-memory-groups", no_argument, NULL, 'm'},
+        {"guarded", no_argument, NULL, 'g'},
+        {"share", required_argument, NULL, 'r'},
+        {"version", no_argument, NULL, 'v'},
+        {NULL, 0, NULL, 0},
     };
     bool has_node = false;
     int option;
@@ -117,6 +125,12 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
             break;
         case 'm':
             options->no_memory_groups = true;
+            break;
+        case 'r':
+            if (sscanf(optarg, "%" SCNu32 "/%" SCNu32 "%c", &options->share, &options->shares,
+                       &(char){0}) != 2 ||
+                options->share >= options->shares)
+                return complain("--share must be K/N, with K from 0 and below N");
             break;
         case 'g':
             options->guarded = true;
@@ -205,9 +219,15 @@ static int find_cpus(struct pleat_agent *agent, struct pleat_error *err)
     int code = pleat_cpu_set_get(0, &agent->allowed);
     if (code)
         return pleat_error_sys(err, code, "cannot read which CPUs may be used");
-    if (!agent->options.cpus)
-        return pleat_cpus_in_order(NULL, &agent->allowed, &agent->cpus, err);
-    int result = pleat_cpus_named(agent->options.cpus, &agent->allowed, &agent->cpus, err);
+    const struct pleat_agent_options *options = &agent->options;
+    struct pleat_cpu_set own = agent->allowed;
+    if (!options->cpus && options->shares)
+        code = pleat_cpus_share(NULL, options->share, options->shares, &own, err);
+    if (!options->cpus)
+        return code ? code : pleat_cpus_in_order(NULL, &own, &agent->cpus, err);
+    int result = pleat_cpus_named(options->cpus, &agent->allowed, &agent->cpus, err);
+    if (!result && options->shares)
+        pleat_cpus_keep_share(&agent->cpus, options->share, options->shares);
     return result ? pleat_error_prefix(err, result, "--cpus") : 0;
 }
 

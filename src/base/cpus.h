@@ -56,4 +56,11 @@ void pleat_cpu_set_add_task(struct pleat_cpu_set *set, const struct pleat_cpu_li
 int pleat_cpu_set_get(pid_t tid, struct pleat_cpu_set *set) PLEAT_MUST_CHECK;
 int pleat_cpu_set_tell(pid_t tid, const struct pleat_cpu_set *set) PLEAT_MUST_CHECK;
 
+/* How many of `count` things share number `share` of `shares` gets: as many as each other one, or
+ * one more. Shares are in a row. */
+static inline size_t pleat_share_of(size_t count, uint32_t share, uint32_t shares)
+{
+    return count / shares + (share < count % shares);
+}
+
 #endif

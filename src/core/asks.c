@@ -95,7 +95,8 @@ static void review_more(struct pleat_core *core, uint32_t component, int32_t siz
     const struct pleat_site *site = site_at(core, comp->site);
     if (size <= comp->processors)
         ask_refuse(core, component, PLEAT_ASK_LIMITS);
-    else if (size > site->capacity - site->threshold)
+    else if (size > site->capacity - site->threshold ||
+             size > pleat_view_capacity(&core->view, comp, comp->site))
         ask_refuse(core, component, PLEAT_ASK_CAPACITY);
     else
         core->wants_pass = true;

@@ -371,6 +371,41 @@ static int check_buffers(const struct pleat_core *core, struct pleat_site *sums,
     return 0;
 }
 
+/* A component that must be on one node has no processor on another. */
+static int check_one_node(const struct pleat_core *core, const struct pleat_component *component,
+                          struct pleat_error *err)
+{
+    uint32_t on = PLEAT_NONE;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next)
+        for (uint32_t p = core->claims.items[c].first_piece; p != PLEAT_NONE;
+             p = core->pieces.items[p].next) {
+            if (on != PLEAT_NONE && core->pieces.items[p].node != on)
+                FAIL("job %llu is on nodes %u and %u, and must be on one",
+                     (unsigned long long)component->job, on, core->pieces.items[p].node);
+            on = core->pieces.items[p].node;
+        }
+    return 0;
+}
+
+static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
+{
+    int rc = 0;
+    for (size_t n = 0; n < core->nodes.count; n++) {
+        const struct pleat_node *node = &core->nodes.items[n];
+        int32_t claimed = node->slots > 0 ? core_node_count(core, node) : 0;
+        if (node->claimed != claimed || (node->slots > 0 && !core->sites.items[node->site].several))
+            FAIL("node %u of site %u: %d of %d processors claimed, counted %d", node->node,
+                 node->site, node->claimed, node->slots, claimed);
+    }
+    for (size_t i = 0; !rc && i < core->components.count; i++) {
+        const struct pleat_component *component = &core->components.items[i];
+        if (component->site != PLEAT_NONE &&
+            pleat_view_is_on_one_node(&core->view, component, component->site))
+            rc = check_one_node(core, component, err);
+    }
+    return rc;
+}
+
 static int compare_sites(const struct pleat_core *core, const struct pleat_site *sums,
                          struct pleat_error *err)
 {
@@ -424,6 +459,8 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
             rc = check_resizes(core, sums, coming, err);
         if (!rc)
             rc = compare_sites(core, sums, err);
+        if (!rc)
+            rc = check_nodes(core, err);
     }
     free(sums);
     free(owned);

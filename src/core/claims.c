@@ -6,6 +6,7 @@
 #include "core/deadlines.h"
 #include "core/effects.h"
 #include "core/handlers.h"
+#include "core/node.h"
 #include "core/state.h"
 
 static uint32_t claim_new(struct pleat_core *core)
@@ -31,9 +32,20 @@ static uint32_t claim_new(struct pleat_core *core)
     return index;
 }
 
+/* The pieces of a claim are about to be taken from it. */
+static void pieces_unuse(struct pleat_core *core, const struct pleat_claim *claim)
+{
+    if (!site_at(core, claim->site)->several)
+        return;
+    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
+        core_node_use(core, claim->site, core->pieces.items[p].node,
+                      -(int64_t)core->pieces.items[p].count);
+}
+
 static void pieces_free(struct pleat_core *core, uint32_t claim)
 {
     struct pleat_claim *c = claim_at(core, claim);
+    pieces_unuse(core, c);
     if (c->last_piece != PLEAT_NONE) {
         core->pieces.items[c->last_piece].next = core->free_piece;
         core->free_piece = c->first_piece;
@@ -62,6 +74,7 @@ static int piece_append(struct pleat_core *core, uint32_t claim, uint32_t node, 
     else
         c->first_piece = index;
     c->last_piece = index;
+    core_node_use(core, c->site, node, count);
     return 0;
 }
 
@@ -150,6 +163,7 @@ static void pieces_split(struct pleat_core *core, uint32_t from, uint32_t to)
     uint32_t index = claim_at(core, from)->first_piece;
     if (index == PLEAT_NONE)
         return; /* the site does not say where its processors are */
+    pieces_unuse(core, claim_at(core, from));
     claim_at(core, from)->first_piece = claim_at(core, from)->last_piece = PLEAT_NONE;
     while (index != PLEAT_NONE) {
         struct pleat_piece piece = core->pieces.items[index];

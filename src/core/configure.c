@@ -2,6 +2,7 @@
 #include "core/buffer.h"
 #include "core/errors.h"
 #include "core/handlers.h"
+#include "core/node.h"
 #include "core/policies.h"
 #include "core/state.h"
 #include "core/terms.h"
@@ -101,7 +102,26 @@ int on_site(struct pleat_core *core, const struct pleat_event *event, struct ple
     site->capacity = event->u.site.capacity;
     site->threshold = event->u.site.threshold;
     site->background = event->u.site.background;
+    site->several = 0; /* until NODE says otherwise */
+    for (size_t n = 0; n < core->nodes.count; n++)
+        if (core->nodes.items[n].site == event->component)
+            core->nodes.items[n].slots = core->nodes.items[n].claimed = 0;
     site_pardon(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_node(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    if (event->u.node.slots < 1 || event->u.node.slots > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "node %u of site %u with %d processors",
+                               event->u.node.node, event->component, event->u.node.slots);
+    struct pleat_node *node = core_node_make(core, event->component, event->u.node.node);
+    if (!node)
+        return PLEAT_E_NOMEM;
+    node->slots = event->u.node.slots;
+    node->claimed = core_node_count(core, node);
+    site_at(core, event->component)->several = 1;
     core->wants_pass = true;
     return 0;
 }

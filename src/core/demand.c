@@ -36,6 +36,10 @@ static bool may_wait_for(const struct pleat_core *core, uint32_t component, uint
         return false;
     const struct pleat_component *waiting = &core->view.components[waiter];
     uint32_t site = core->view.components[component].site;
+    /* processors of another node are of no use to it */
+    if (waiting->site != PLEAT_NONE && pleat_view_is_on_one_node(&core->view, waiting, site) &&
+        waiting->lead_node != core->view.components[component].lead_node)
+        return false;
     if (waiting->state == PLEAT_QUEUED)
         return waiting->site == PLEAT_NONE || waiting->site == site;
     return asks_for_more(core, waiting) && waiting->site == site;
@@ -86,11 +90,19 @@ static void add_holders(const struct pleat_core *core, uint32_t first, int *left
 }
 
 /* A user asks for more processors than may be used for growing: the error says who has them. */
-static int refuse_growth(const struct pleat_core *core, const struct pleat_site *site,
+static int refuse_growth(const struct pleat_core *core, const struct pleat_component *component,
                          int32_t wanted, int32_t unused, struct pleat_error *err)
 {
-    char text[320] = "";
+    const struct pleat_site *site = &core->sites.items[component->site];
+    const struct pleat_node *node =
+        pleat_view_is_on_one_node(&core->view, component, component->site)
+            ? pleat_view_node(&core->view, component->site, component->lead_node)
+            : NULL;
+    int32_t of = node ? node->slots : site->capacity;
+    char text[320] = "", on_node[48] = "";
     int left = 6;
+    if (node)
+        snprintf(on_node, sizeof(on_node), " on its node (%u)", node->node);
     if (site->background > 0)
         snprintf(text, sizeof(text), ", %d are busy with what is not Pleat's", site->background);
     if (site->threshold > 0)
@@ -100,8 +112,8 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_site 
     if (left >= 0)
         add_holders(core, site->rigid_first, &left, text, sizeof(text));
     return pleat_error_set(err, PLEAT_E_STATE,
-                           "%d more processors: %d of %d may be used for growing now%s", wanted,
-                           unused > 0 ? unused : 0, site->capacity, text);
+                           "%d more processors: %d of %d%s may be used for growing now%s", wanted,
+                           unused > 0 ? unused : 0, of, on_node, text);
 }
 
 int on_demand(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -135,10 +147,9 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
     if (!size_is_accepted(core, component, to, most))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "%d processors: the application does not accept that size", to);
-    const struct pleat_site *site = site_at(core, component->site);
-    int32_t unused = site->capacity - site->background - site->claimed - site->threshold;
+    int32_t unused = pleat_view_unused(&core->view, component);
     if (to > component->processors && to - component->processors > unused)
-        return refuse_growth(core, site, to - component->processors, unused, err);
+        return refuse_growth(core, component, to - component->processors, unused, err);
     /* a shrink that a user wants caps the size until the user grows the component again */
     bool later = event->flags & PLEAT_CAP_AS_ACCEPTED && !(event->flags & PLEAT_MANDATORY) &&
                  component->flags & PLEAT_COMPONENT_ASKS;

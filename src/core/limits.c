@@ -27,19 +27,25 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
                                component->minimum, component->maximum);
     int32_t largest = 0;
     for (uint32_t s = 0; s < core->sites.count; s++) {
-        int32_t capacity = core->sites.items[s].capacity;
+        int32_t capacity = pleat_view_capacity(&core->view, component, s);
         if (component->wanted_site != PLEAT_NONE && component->wanted_site != s)
             continue;
         if (capacity >= need)
             return 0;
         largest = capacity > largest ? capacity : largest;
     }
+    bool one_node = false;
+    for (uint32_t s = 0; s < core->sites.count; s++)
+        one_node = one_node || pleat_view_is_on_one_node(&core->view, component, s);
     char why[80] = "";
     if (pleat_view_folds(component))
         snprintf(why, sizeof(why), " (for %d processes, at most %d on a processor)",
                  component->minimum, pleat_view_mpl(&core->view, component));
     return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors%s, and %s has %d",
-                           need, why, core->sites.count == 1 ? "this machine" : "the largest site",
+                           need, why,
+                           one_node                 ? "must be on one node: the largest"
+                           : core->sites.count == 1 ? "this machine"
+                                                    : "the largest site",
                            largest);
 }
 

@@ -117,7 +117,7 @@ static int load_first_nodes(struct pleat_core *core, const struct section *secti
 
 static int load_sites(struct pleat_core *core, const struct section *section, const char *bytes)
 {
-    if (section->field == SITE_SPARE_ONCE)
+    if (section->field == SITE_SPARE_ONCE || section->field == SITE_SPARE2_ONCE)
         return 0;
     if (section->field == SITE_AGENT_ONCE || section->field == SITE_AWAY_ONCE)
         return load_first_nodes(core, section, bytes);

@@ -11,6 +11,29 @@ bool core_is_away(const struct pleat_core *core, uint32_t component)
     return node && node->away;
 }
 
+void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count)
+{
+    if (!core->sites.items[site].several)
+        return;
+    const struct pleat_node *known = pleat_view_node(&core->view, site, node);
+    if (known && known->slots > 0)
+        core->nodes.items[known - core->view.nodes].claimed += (int32_t)count;
+}
+
+int32_t core_node_count(const struct pleat_core *core, const struct pleat_node *node)
+{
+    int32_t count = 0;
+    for (size_t c = 0; c < core->claims.count; c++) {
+        const struct pleat_claim *claim = &core->claims.items[c];
+        if (claim->state == PLEAT_CLAIM_FREE || claim->site != node->site)
+            continue;
+        for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
+            if (core->pieces.items[p].node == node->node)
+                count += (int32_t)core->pieces.items[p].count;
+    }
+    return count;
+}
+
 struct pleat_node *core_node_make(struct pleat_core *core, uint32_t site, uint32_t node)
 {
     struct pleat_node_array *nodes = &core->nodes;

@@ -6,6 +6,11 @@
 
 /* Is the agent of the node that leads the component away, so that nothing can be told to it? */
 bool core_is_away(const struct pleat_core *core, uint32_t component);
+/* `count` processors more of a node are in pieces of claims, or fewer; nothing where its site does
+ * not tell its nodes' processors. */
+void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count);
+/* Processors of a node that are in pieces of claims, counted. */
+int32_t core_node_count(const struct pleat_core *core, const struct pleat_node *node);
 /* The record of a node, made if there is none: then other records move. NULL: out of memory. */
 struct pleat_node *core_node_make(struct pleat_core *core, uint32_t site, uint32_t node);
 

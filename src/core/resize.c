@@ -68,6 +68,8 @@ static void announce(struct pleat_core *core, const struct pleat_resize *resize,
     struct pleat_component *waiter = component_at(core, resize->waiter);
     waiter->coming += count;
     waiter->site = site;
+    if (sign > 0 && waiter->state == PLEAT_QUEUED) /* where a job that is on one node will be */
+        waiter->lead_node = component_at(core, resize->component)->lead_node;
     if (waiter->coming == 0 && waiter->earmarked == 0 && waiter->state == PLEAT_QUEUED)
         waiter->site = PLEAT_NONE; /* nothing ties the waiter to that site any more */
 }

@@ -163,7 +163,8 @@
     X(29, failed_starts)                                                                           \
     X(31, pauses)                                                                                  \
     X(33, faded_us)                                                                                \
-    X(34, spare2)
+    X(35, several)                                                                                 \
+    X(36, spare2)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -248,7 +249,9 @@
     X(2, site)                                                                                     \
     X(3, node)                                                                                     \
     X(4, away)                                                                                     \
-    X(5, spare)
+    X(5, spare)                                                                                    \
+    X(6, slots)                                                                                    \
+    X(7, claimed)
 
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \

@@ -137,7 +137,7 @@ static void on_spawned_exit(uv_process_t *process, int64_t status, int signal)
 static void agent_spawn(struct agent *agent)
 {
     struct daemon *d = agent->daemon;
-    char path[600], name[600], node[16], log[600];
+    char path[600], name[600], node[16], share[32], log[600];
     snprintf(node, sizeof(node), "%u", agent->node);
     snprintf(log, sizeof(log), "%s", d->paths.state);
     struct pleat_error err;
@@ -155,16 +155,22 @@ static void agent_spawn(struct agent *agent)
                     "--state",    log,
                     "--guarded",  NULL,
                     NULL,         NULL,
+                    NULL,         NULL,
                     NULL,         NULL};
     const struct pleat_config_site *site = &d->config.sites[agent->site];
-    size_t next = sizeof(args) / sizeof(args[0]) - 5;
+    size_t next = sizeof(args) / sizeof(args[0]) - 7;
     if (!site->cpusets)
         args[next++] = "--no-cpusets";
     if (!site->memory_groups)
         args[next++] = "--no-memory-groups";
     if (site->cpus) {
         args[next++] = "--cpus";
-        args[next] = site->cpus;
+        args[next++] = site->cpus;
+    }
+    if (site->nodes > 1) {
+        snprintf(share, sizeof(share), "%u/%d", agent->node, site->nodes);
+        args[next++] = "--share";
+        args[next] = share;
     }
     uv_stdio_container_t io[3] = {{.flags = UV_IGNORE},
                                   {.flags = UV_INHERIT_FD, .data.fd = 2},

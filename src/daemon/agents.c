@@ -64,13 +64,19 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     agent_expect(agent);
 }
 
-static bool is_same_list(const char *one, const char *other)
+/* Whether `one` is the share of a node of the CPUs that are configured for its site. */
+static bool is_share_of(const char *one, const struct pleat_config_site *site, uint32_t node)
 {
     struct pleat_cpu_list a = {0}, b = {0};
-    bool same = pleat_cpu_list_parse(one, &a, NULL) == 0 &&
-                pleat_cpu_list_parse(other, &b, NULL) == 0 && a.count == b.count;
+    uint32_t nodes = (uint32_t)site->nodes;
+    bool same =
+        pleat_cpu_list_parse(one, &a, NULL) == 0 && pleat_cpu_list_parse(site->cpus, &b, NULL) == 0;
+    size_t first = 0;
+    for (uint32_t n = 0; n < node; n++)
+        first += pleat_share_of(b.count, n, nodes);
+    same = same && a.count == pleat_share_of(b.count, node, nodes) && first + a.count <= b.count;
     for (size_t i = 0; same && i < a.count; i++)
-        same = a.items[i] == b.items[i];
+        same = a.items[i] == b.items[first + i];
     pleat_array_finish(&a);
     pleat_array_finish(&b);
     return same;
@@ -79,13 +85,13 @@ static bool is_same_list(const char *one, const char *other)
 /* An agent that was started before the configuration changed keeps its CPUs as long as it lives. */
 static void take_cpus(struct agent *agent, const char *cpus)
 {
-    const char *wanted = agent->daemon->config.sites[agent->site].cpus;
+    const struct pleat_config_site *site = &agent->daemon->config.sites[agent->site];
     free(agent->cpus);
     agent->cpus = cpus ? strdup(cpus) : NULL;
-    if (cpus && wanted && !is_same_list(cpus, wanted))
+    if (cpus && site->cpus && !is_share_of(cpus, site, agent->node))
         daemon_log("the agent of node %u has the CPUs %.200s for slots, not %.200s as configured: "
                    "those are used when its jobs have ended and pleatd has been started again",
-                   agent->node, cpus, wanted);
+                   agent->node, cpus, site->cpus);
 }
 
 /* Identifies the agent. Older agents do not say a number; for them it is the process id. */
@@ -171,16 +177,18 @@ int agents_away(struct daemon *d, struct pleat_error *err)
     int rc = 0;
     for (uint32_t n = 0; rc >= 0 && n < view->node_count; n++)
         rc = tell_away(d, view->nodes[n].site, view->nodes[n].node, err);
-    for (uint32_t site = 0; rc >= 0 && site < d->config.site_count; site++)
-        if (!pleat_view_node(view, site, 0))
-            rc = tell_away(d, site, 0, err);
+    for (uint32_t site = 0; site < d->config.site_count; site++)
+        for (uint32_t n = 0; rc >= 0 && n < (uint32_t)d->config.sites[site].nodes; n++)
+            if (!pleat_view_node(view, site, n))
+                rc = tell_away(d, site, n, err);
     return rc < 0 ? rc : 0;
 }
 
 bool agents_absent(struct daemon *d)
 {
     for (uint32_t site = 0; site < d->config.site_count; site++)
-        (void)agent_get(d, site, 0);
+        for (uint32_t n = 0; n < (uint32_t)d->config.sites[site].nodes; n++)
+            (void)agent_get(d, site, n);
     for (const struct agent *agent = d->agents; agent; agent = agent->next) {
         if (agent->connection || agent->site >= d->config.site_count)
             continue;

@@ -310,7 +310,7 @@ static void do_state(struct daemon *d, const struct pleat_effect *effect)
     struct pleat_error err = {0};
     json_t *params = json_pack("{s:I}", "run", (json_int_t)component->run);
     uint32_t site = component->site == PLEAT_NONE ? 0 : component->site;
-    if (!params || agent_send(d, site, 0, "forget", params, &err))
+    if (!params || agent_send(d, site, component->lead_node, "forget", params, &err))
         daemon_log("run %llu: %s", (unsigned long long)component->run, err.text);
     run_forget(d, component->run);
 }

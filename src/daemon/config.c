@@ -26,6 +26,11 @@ static int check_processors(cfg_t *cfg, cfg_opt_t *option)
     return whole(cfg, option, 0, 65536);
 }
 
+static int check_nodes(cfg_t *cfg, cfg_opt_t *option)
+{
+    return whole(cfg, option, 1, 1024);
+}
+
 static int check_mpl(cfg_t *cfg, cfg_opt_t *option)
 {
     return whole(cfg, option, 1, UINT8_MAX);
@@ -228,7 +233,7 @@ enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 6 };
 
 struct schema {
     cfg_opt_t options[OPTIONS_MAX];
-    cfg_opt_t site[9];
+    cfg_opt_t site[10];
     char names[PLEAT_PARAM_COUNT][40];
 };
 
@@ -242,6 +247,7 @@ static void make_schema(struct schema *schema)
     size_t count = 0;
     cfg_opt_t site[] = {CFG_STR("kind", "local", CFGF_NONE),
                         CFG_INT("processors", 0, CFGF_NONE),
+                        CFG_INT("nodes", 1, CFGF_NONE),
                         CFG_INT("threshold", 0, CFGF_NONE),
                         CFG_STR("background", "auto", CFGF_NONE),
                         CFG_STR("cpus", "auto", CFGF_NONE),
@@ -296,6 +302,7 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     cfg_set_validate_func(cfg, "checkpoint_records", check_records);
     cfg_set_validate_func(cfg, "site|kind", check_kind);
     cfg_set_validate_func(cfg, "site|processors", check_processors);
+    cfg_set_validate_func(cfg, "site|nodes", check_nodes);
     cfg_set_validate_func(cfg, "site|threshold", check_processors);
     cfg_set_validate_func(cfg, "site|background", check_background);
     cfg_set_validate_func(cfg, "site|cpus", check_cpus);
@@ -311,6 +318,7 @@ static int take_site(struct pleat_config_site *site, const char *name, cfg_t *fr
     site->name = strdup(name);
     site->kind = strdup(from ? cfg_getstr(from, "kind") : "local");
     site->processors = from ? (int32_t)cfg_getint(from, "processors") : 0;
+    site->nodes = from ? (int32_t)cfg_getint(from, "nodes") : 1;
     site->threshold = from ? (int32_t)cfg_getint(from, "threshold") : 0;
     site->background = !strcmp(background, "measure") ? 1 : !strcmp(background, "ignore") ? 0 : -1;
     const char *cpus = from ? cfg_getstr(from, "cpus") : "auto";

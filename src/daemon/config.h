@@ -9,6 +9,7 @@ struct pleat_config_site {
     char *name;
     char *kind;         /* "local" */
     int32_t processors; /* 0: all that the machine has */
+    int32_t nodes;      /* into which its processors are divided; at least 1 */
     int32_t threshold;
     int background;     /* 1 measure, 0 ignore, -1 measure unless oversubscribed */
     char *cpus;         /* CPUs of the slots, in the slots' order; NULL: not configured */

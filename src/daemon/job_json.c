@@ -215,6 +215,9 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
                         over && c->signal ? json_integer(c->signal) : json_null());
     json_object_set_new(object, "attempt", json_integer(c->attempt));
     json_object_set_new(object, "slots", slots_to_json(d, c));
+    json_object_set_new(
+        object, "on_nodes",
+        json_boolean(c->site != PLEAT_NONE && pleat_core_view(d->core)->sites[c->site].several));
     account_add_counts(account, object);
     json_object_set_new(object, "progress", progress_or_null(job));
     json_object_set_new(object, "times", times_to_json(pleat_core_view(d->core), c));

@@ -12,6 +12,27 @@
 #include "daemon/stop.h"
 #include "daemon/turn_inputs.h"
 
+/* The nodes of a site that has several; null: it has one. */
+static json_t *nodes_to_json(struct daemon *d, uint32_t site)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    if (!view->sites[site].several)
+        return json_null();
+    json_t *nodes = json_array();
+    for (uint32_t n = 0; n < view->node_count; n++) {
+        const struct pleat_node *node = &view->nodes[n];
+        if (node->site != site || node->slots == 0)
+            continue;
+        json_array_append_new(
+            nodes, json_pack("{s:I, s:i, s:i, s:i, s:s?, s:b}", "node", (json_int_t)node->node,
+                             "processors", node->slots, "used", node->claimed, "free",
+                             node->slots - node->claimed, "slot_cpus",
+                             slots_are_bound(d, site) ? slots_cpus(d, site, node->node) : NULL,
+                             "agent", agent_is_known(d, site, node->node)));
+    }
+    return nodes;
+}
+
 int method_sites(struct client *client, int64_t request, const json_t *params,
                  struct pleat_error *err)
 {
@@ -30,20 +51,24 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
             sites,
             json_pack(
                 "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
-                "s:o, s:I, s:o, s:o}",
+                "s:o, s:I, s:o, s:o, s:o}",
                 "name", d->config.sites[i].name, "kind", d->config.sites[i].kind, "processors",
                 site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
                 "background", site->background, "threshold", site->threshold, "oversubscribed",
                 site->capacity > cpus, "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i),
                 "sharing", d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
-                slots_are_bound(d, i) ? slots_cpus(d, i) : NULL, "state",
+                slots_are_bound(d, i)
+                    ? (site->several ? d->config.sites[i].cpus : slots_cpus(d, i, 0))
+                    : NULL,
+                "state",
                 paused         ? "paused"
                 : site->barred ? "left alone"
                                : "ok",
                 "paused_until_s", paused ? json_seconds(site->quiet_until_us) : json_null(),
                 "failed_starts", (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)),
                 "failed_s", site->failed_us ? json_seconds(site->failed_us) : json_null(),
-                "silent_s", silent_s ? json_integer(silent_s) : json_null()));
+                "silent_s", silent_s ? json_integer(silent_s) : json_null(), "nodes",
+                nodes_to_json(d, i)));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;

@@ -16,6 +16,7 @@ int sites_open(struct daemon *d, struct pleat_error *err)
         struct pleat_site_options options = {.name = site->name,
                                              .index = (uint32_t)i,
                                              .processors = site->processors,
+                                             .nodes = site->nodes,
                                              .threshold = site->threshold,
                                              .background = site->background};
         if (!ops)
@@ -75,6 +76,20 @@ static uint64_t last_claim(struct daemon *d, uint32_t component)
     return claim == PLEAT_NONE ? 0 : pleat_core_claim(d->core, claim)->id;
 }
 
+static int claim(struct daemon *d, struct pleat_site_instance *site,
+                 const struct pleat_effect *effect, struct pleat_error *err)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    const struct pleat_site_wish wish = {
+        .id = effect->id,
+        .index = effect->u.claim.index,
+        .count = effect->u.claim.count,
+        .beside = last_claim(d, effect->component),
+        .on_one_node = pleat_view_is_on_one_node(view, &view->components[effect->component],
+                                                 effect->u.claim.site)};
+    return site->ops->claim(site, &wish, err);
+}
+
 void sites_carry_out(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
@@ -82,8 +97,7 @@ void sites_carry_out(struct daemon *d, const struct pleat_effect *effect)
     uint32_t index = effect->u.claim.index;
     int rc;
     if (effect->kind == PLEAT_DO_CLAIM)
-        rc = site->ops->claim(site, effect->id, index, effect->u.claim.count,
-                              last_claim(d, effect->component), &err);
+        rc = claim(d, site, effect, &err);
     else if (effect->kind == PLEAT_DO_SPLIT)
         rc = site->ops->split(site, effect->id, effect->u.claim.into, index, effect->u.claim.count,
                               &err);

@@ -10,10 +10,10 @@ bool slots_are_bound(struct daemon *d, uint32_t site)
            pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
 }
 
-const char *slots_cpus(struct daemon *d, uint32_t site)
+const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node)
 {
-    const char *cpus = agent_cpus(d, site, 0);
-    return cpus ? cpus : d->config.sites[site].cpus;
+    const char *cpus = agent_cpus(d, site, node);
+    return cpus || d->config.sites[site].nodes > 1 ? cpus : d->config.sites[site].cpus;
 }
 
 /* The slots still to be found. */
@@ -56,8 +56,12 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
     if (component->site == PLEAT_NONE || processors < 1 || !slots_are_bound(d, component->site))
         return 0;
     if (d->config.sites[component->site].shares_time) {
+        const struct pleat_view *view = pleat_core_view(d->core);
+        const struct pleat_node *node =
+            pleat_view_node(view, component->site, component->lead_node);
         struct pleat_slot_range all = {
-            0, (uint32_t)pleat_core_view(d->core)->sites[component->site].capacity};
+            0,
+            (uint32_t)(node && node->slots ? node->slots : view->sites[component->site].capacity)};
         return pleat_array_push(ranges, all) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
                                              : 0;
     }

@@ -43,7 +43,8 @@ enum {
                                  * start; a resize changes only its processors */
     PLEAT_COMPONENT_EVOLVES = 128, /* asks for processes itself while it runs, and has a buffer of
                                     * prepared ones */
-    PLEAT_COMPONENT_ONCE = 256     /* never started again when it may have been started */
+    PLEAT_COMPONENT_ONCE = 256,    /* never started again when it may have been started */
+    PLEAT_COMPONENT_SPREADS = 512  /* may be on several nodes of its site; the others are on one */
 };
 /* flags of SITE, when it joins */
 enum {
@@ -110,6 +111,10 @@ struct pleat_event {
             int32_t threshold; /* processors never used for growing (Buisson et al. 2007, V-B) */
             int32_t background;
         } site;
+        struct {
+            uint32_t node;
+            int32_t slots;
+        } node;
         struct {
             uint32_t list;
             uint32_t count; /* values here, at most 10; a list may take several events */

@@ -334,17 +334,20 @@ struct pleat_site {
     int64_t failed_us;      /* when a start last failed by its fault */
     uint32_t failed_starts; /* starts that failed by its fault, as far as these have not faded */
     uint8_t pauses;         /* in a row, for starts that failed */
-    uint8_t spare2[3];
+    uint8_t several;        /* its processors are on several nodes, of which each has a record */
+    uint8_t spare2[2];
     int64_t faded_us; /* errors and failed_starts have halved for all the time until then */
 };
 
 _Static_assert(sizeof(struct pleat_site) == 136, "no padding in a site");
 
-/* A node of a site whose agent was heard of. A node that has no record has never had one. */
+/* A node of a site whose agent was heard of, or whose processors are known. */
 struct pleat_node {
     uint64_t agent; /* the last one that was there; 0: nobody said */
     uint32_t site, node;
-    uint8_t away; /* its agent is not there: what it runs cannot be told anything */
+    int32_t slots;   /* its processors, where its site has several nodes; else 0 */
+    int32_t claimed; /* of these, in pieces of claims, whatever their state */
+    uint8_t away;    /* its agent is not there: what it runs cannot be told anything */
     uint8_t spare[7];
 };
 

@@ -59,8 +59,11 @@ static int32_t lacking(const struct pleat_pass *pass, const struct pleat_compone
                        int32_t count)
 {
     const struct pleat_site *site = &pass->view->sites[component->site];
-    return count + site->threshold - pleat_plan_idle(pass->plan, component->site) -
-           site->releasing - site->coming - component->coming;
+    uint32_t index = (uint32_t)(component - pass->view->components);
+    int32_t idle = pleat_plan_idle(pass->plan, component->site);
+    if (site->several)
+        idle = pleat_smaller(idle, pleat_plan_on_a_node(pass->plan, index, component->site));
+    return count + site->threshold - idle - site->releasing - site->coming - component->coming;
 }
 
 /* From those that started last, as far as they accept it. */
@@ -77,14 +80,19 @@ void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t proces
                          bool voluntary)
 {
     struct pleat_plan *plan = pass->plan;
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *component = &view->components[asker];
     if (!pass->policies[PLEAT_MALLEABILITY]->shrinks)
         return;
     pleat_plan_mark mark = pleat_plan_remember(plan);
     plan->asker = asker;
     plan->voluntary = voluntary;
-    int32_t left = pleat_pass_shrink(pass, pass->view->components[asker].site, processors, asker);
+    if (pleat_view_is_on_one_node(view, component, component->site))
+        pleat_plan_shrink_only(plan, component->site, component->lead_node);
+    int32_t left = pleat_pass_shrink(pass, component->site, processors, asker);
     if (left > 0)
         left = shrink_newest(pass, asker, left);
+    pleat_plan_shrink_only(plan, PLEAT_NONE, PLEAT_NONE);
     plan->asker = PLEAT_NONE;
     plan->voluntary = false;
     if (left > 0) /* it would not have enough */
@@ -102,6 +110,7 @@ static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *as
     int32_t count = missing(view, component, ask);
     if (count > 0 && can_change(pass, ask) &&
         pleat_plan_growable(pass->plan, component->site) >= count &&
+        pleat_plan_on_a_node(pass->plan, ask->component, component->site) >= count &&
         pleat_plan_offer_grow(pass->plan, ask->component, count) > 0)
         return;
     if (pleat_view_may_wait_again(view, component) && is_free(pass, ask)) {

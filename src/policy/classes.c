@@ -70,7 +70,7 @@ static int32_t fewest(const struct pleat_view *view, const struct pleat_componen
 static int32_t most_at(const struct pleat_pass *pass, const struct pleat_component *component,
                        uint32_t site)
 {
-    return pleat_smaller(pass->view->sites[site].capacity,
+    return pleat_smaller(pleat_view_capacity(pass->view, component, site),
                          pleat_view_partition_most(pass->view, component));
 }
 

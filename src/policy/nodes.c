@@ -17,3 +17,26 @@ const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t
     }
     return NULL;
 }
+
+int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
+                            uint32_t site)
+{
+    int32_t most = 0;
+    if (!pleat_view_is_on_one_node(view, component, site))
+        return view->sites[site].capacity;
+    for (uint32_t n = 0; n < view->node_count; n++)
+        if (view->nodes[n].site == site && view->nodes[n].slots > most)
+            most = view->nodes[n].slots;
+    return most;
+}
+
+int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component)
+{
+    const struct pleat_site *site = &view->sites[component->site];
+    int32_t unused = site->capacity - site->background - site->claimed - site->threshold;
+    const struct pleat_node *node =
+        pleat_view_is_on_one_node(view, component, component->site)
+            ? pleat_view_node(view, component->site, component->lead_node)
+            : NULL;
+    return node && node->slots - node->claimed < unused ? node->slots - node->claimed : unused;
+}

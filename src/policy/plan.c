@@ -50,12 +50,13 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
             plan->sites[s].quiet = true;
         }
     }
-    return 0;
+    return pleat_plan_nodes_begin(plan);
 }
 
 void pleat_plan_finish(struct pleat_plan *plan)
 {
     free(plan->sites);
+    free(plan->nodes);
     free(plan->decided);
     free(plan->stamp);
     pleat_array_finish(&plan->decisions);
@@ -94,6 +95,10 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
     const struct pleat_component *waiting = &plan->view->components[component];
     int32_t earmarked = waiting->site == site ? waiting->earmarked : 0;
     int32_t usable = pleat_plan_free(plan, site), limit = plan->sites[site].limit;
+    if (plan->view->sites[site].several) {
+        int32_t on_a_node = pleat_plan_on_a_node(plan, component, site);
+        usable = usable < on_a_node ? usable : on_a_node;
+    }
     return (usable < limit ? usable : limit) + earmarked;
 }
 
@@ -142,6 +147,7 @@ static bool start(struct pleat_plan *plan, uint32_t component, uint32_t site, in
     start->u.start.mpl = (uint32_t)mpl;
     int32_t earmarked = comp->site == site ? comp->earmarked : 0;
     plan->sites[site].free -= size > earmarked ? size - earmarked : 0;
+    pleat_plan_nodes_take(plan, component, site, size - earmarked);
     return true;
 }
 
@@ -286,9 +292,11 @@ pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan)
 
 void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
 {
+    bool again = false;
     while (plan->journal.count > mark) {
         const struct pleat_plan_undo *undo = &plan->journal.items[--plan->journal.count];
         plan->sites[undo->site].free = undo->free_before;
+        again = again || plan->view->sites[undo->site].several;
         if (undo->was_new) {
             /* nothing else is decided between a mark and its rollback: the newest is the last */
             plan->decisions.count = undo->decision;
@@ -297,6 +305,8 @@ void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
             plan->decisions.items[undo->decision] = undo->before;
         }
     }
+    if (again)
+        pleat_plan_nodes_again(plan);
 }
 
 void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t site,

@@ -66,6 +66,9 @@ struct pleat_plan {
     const struct pleat_view *view;
     struct pleat_events decisions;
     struct pleat_plan_site *sites;
+    int32_t *nodes; /* per node of the view: as `free` of a site */
+    uint32_t node_room;
+    uint32_t only_site, only_node; /* pleat_plan_shrink_only; PLEAT_NONE: everywhere */
     uint32_t *decided; /* per component: the place of its decision, valid while stamped */
     uint32_t *stamp;   /* per component: the pass that set `decided` */
     uint32_t pass;
@@ -104,7 +107,18 @@ int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
  * them, and those earmarked for it. */
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
+/* How many more processors of a site's nodes a component can have that is on one node, which may
+ * not be tied to one yet; PLEAT_SIZE_MAX where its site has one, or it may be on several. */
+int32_t pleat_plan_on_a_node(const struct pleat_plan *plan, uint32_t component, uint32_t site);
+
+/* Processors of a node that no job has and this plan does not use; at least 0. */
+int32_t pleat_plan_node_idle(const struct pleat_plan *plan, const struct pleat_node *node);
+
 /* ---- deciding ---- */
+
+/* Until the next call components of the site that are led from other nodes cannot be shrunk.
+ * PLEAT_NONE: all can. */
+void pleat_plan_shrink_only(struct pleat_plan *plan, uint32_t site, uint32_t node);
 
 /* Offers a running malleable component `processors` more; returns how many it accepted (Buisson et
  * al. 2007, V-C: lines 3-5 of FPSMA_GROW). A voluntary change: none while another resize is under

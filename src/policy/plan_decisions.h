@@ -35,6 +35,15 @@ static inline struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uin
     return fresh;
 }
 
+/* plan_nodes.c: what is free on nodes, at the beginning of a plan; after a decision by which a
+ * component gets `count` more; and after decisions were taken back. */
+int pleat_plan_nodes_begin(struct pleat_plan *plan) PLEAT_MUST_CHECK;
+void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t site,
+                           int32_t count);
+void pleat_plan_nodes_again(struct pleat_plan *plan);
+/* Whether pleat_plan_shrink_only lets a running component be shrunk. */
+bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component);
+
 /* Is this the try after which a waiting component is given up? Then no room need be made for it. */
 bool pleat_plan_is_given_up(const struct pleat_plan *plan, uint32_t waiter);
 

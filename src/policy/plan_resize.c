@@ -45,6 +45,10 @@ static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted < 0)))
         return 0;
     int32_t growable = pleat_plan_growable(plan, comp->site);
+    if (plan->view->sites[comp->site].several) {
+        int32_t on_its_node = pleat_plan_on_a_node(plan, component, comp->site);
+        growable = growable < on_its_node ? growable : on_its_node;
+    }
     int32_t size = known ? known->u.resize.processors : comp->processors;
     return pleat_accept_grow(plan->view, comp, size, processors < growable ? processors : growable);
 }
@@ -81,7 +85,8 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
     if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)) ||
         gives_to_asker(plan, known) || is_kept(plan, component) ||
-        (plan->spares && plan->spares(plan->view, comp)))
+        (plan->spares && plan->spares(plan->view, comp)) ||
+        !pleat_plan_may_shrink_on(plan, component))
         return 0;
     int32_t size = known ? known->u.resize.processors : comp->processors;
     return pleat_accept_shrink(plan->view, comp, size, processors);
@@ -123,6 +128,7 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
     resize->u.resize.processors += accepted;
     resize->u.resize.processes += pleat_view_folds(comp) ? 0 : accepted;
     plan->sites[comp->site].free -= accepted;
+    pleat_plan_nodes_take(plan, component, comp->site, accepted);
     return accepted;
 }
 

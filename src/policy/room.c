@@ -35,9 +35,43 @@ int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t proces
     return shrink_all(pass, site, processors, waiter);
 }
 
+/* Shrinks components of one node until a waiter that must be on one has its shortfall there. */
+static bool make_room_on(struct pleat_pass *pass, uint32_t waiter, const struct pleat_node *node)
+{
+    const struct pleat_component *component = &pass->view->components[waiter];
+    int32_t need = pleat_accept_start(pass->view, component) - component->coming -
+                   component->earmarked - pleat_plan_node_idle(pass->plan, node);
+    pleat_plan_mark mark = pleat_plan_remember(pass->plan);
+    if (need > 0 && node->slots < pleat_accept_start(pass->view, component))
+        return false;
+    pleat_plan_shrink_only(pass->plan, node->site, node->node);
+    if (need > 0)
+        need = pleat_pass_shrink(pass, node->site, need, waiter);
+    pleat_plan_shrink_only(pass->plan, PLEAT_NONE, PLEAT_NONE);
+    if (need > 0)
+        pleat_plan_rollback(pass->plan, mark);
+    return need <= 0;
+}
+
+/* The same on the first node where it can be; on the one that the waiter is tied to already. */
+static bool make_room_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *component = &view->components[waiter];
+    bool tied = component->earmarked + component->coming > 0;
+    for (uint32_t n = 0; n < view->node_count; n++)
+        if (view->nodes[n].site == site && view->nodes[n].slots > 0 &&
+            (!tied || view->nodes[n].node == component->lead_node) &&
+            make_room_on(pass, waiter, &view->nodes[n]))
+            return true;
+    return false;
+}
+
 /* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. */
 static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site)
 {
+    if (pleat_view_is_on_one_node(pass->view, &pass->view->components[waiter], site))
+        return make_room_on_a_node(pass, waiter, site);
     int32_t need = shortfall(pass, waiter, site);
     const struct pleat_site *place = &pass->view->sites[site];
     if (need <= 0)
@@ -60,7 +94,8 @@ static bool can_ever_hold(const struct pleat_pass *pass, uint32_t waiter, uint32
 {
     const struct pleat_component *component = &pass->view->components[waiter];
     return pleat_view_allows(pass->view, component, site) &&
-           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, component);
+           pleat_view_capacity(pass->view, component, site) >=
+               pleat_accept_start(pass->view, component);
 }
 
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)

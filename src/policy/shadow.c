@@ -70,9 +70,15 @@ bool pleat_shadow_cast(struct pleat_pass *pass, uint32_t head, struct pleat_shad
     bool any = false;
     for (uint32_t site = 0; site < view->site_count; site++) {
         if (!pleat_view_allows(view, component, site) ||
-            need > view->sites[site].capacity - view->sites[site].background)
+            need > view->sites[site].capacity - view->sites[site].background ||
+            need > pleat_view_capacity(view, component, site))
             continue;
         struct pleat_shadow shadow = shadow_at(pass, head, site);
+        /* enough are free, but on several nodes: nobody overtakes, or it might wait for ever */
+        if (shadow.extra >= 0 && shadow.at_us <= view->now_us && view->sites[site].several &&
+            pleat_plan_on_a_node(pass->plan, head, site) <
+                need - (component->site == site ? component->earmarked : 0))
+            shadow.extra = -1;
         bool sooner = shadow.extra >= 0 && shadow.at_us < earliest->at_us;
         if (!any || sooner || earliest->extra < 0)
             *earliest = shadow;

@@ -56,9 +56,24 @@ struct pleat_view {
     int64_t wasted_us;
 };
 
-/* A node of a site; NULL: no agent was ever there. */
+/* A node of a site; NULL: nothing is known of it. */
 const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,
                                          uint32_t node);
+
+/* Whether all processors of a component must be on one node, of several that the site has. */
+static inline bool pleat_view_is_on_one_node(const struct pleat_view *view,
+                                             const struct pleat_component *component, uint32_t site)
+{
+    return view->sites[site].several && !(component->flags & PLEAT_COMPONENT_SPREADS);
+}
+
+/* The most processors that a component could ever have at a site: of a node, where it must be on
+ * one. */
+int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
+                            uint32_t site);
+/* How many more processors a running component could have now; negative: some are used that should
+ * be left free. */
+int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component);
 
 /* ---- what only some components have: a constant record for those without ---- */
 

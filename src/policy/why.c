@@ -107,8 +107,13 @@ static struct best_place best_place(const struct pleat_pass *pass, uint32_t comp
         const struct pleat_site *place = &view->sites[site];
         int32_t own = comp->site == site ? comp->earmarked : 0;
         int32_t free = pleat_plan_idle(pass->plan, site) + own;
-        if (place->capacity > best.largest)
-            best.largest = place->capacity;
+        int32_t capacity = pleat_view_capacity(view, comp, site);
+        if (place->several) {
+            int32_t on_a_node = pleat_plan_on_a_node(pass->plan, component, site);
+            free = free - own < on_a_node ? free : on_a_node + own;
+        }
+        if (capacity > best.largest)
+            best.largest = capacity;
         if (free >= need && place->quiet_until_us > view->now_us &&
             place->quiet_until_us < best.quiet_until_us) {
             best.quiet_until_us = place->quiet_until_us;

@@ -205,17 +205,54 @@ static void take(struct pleat_claimbook *book, struct pleat_booked *booked,
         take_spread(book, booked, near, own, count);
 }
 
-int pleat_claimbook_take(struct pleat_claimbook *book, uint64_t id, uint32_t index, int32_t count,
-                         uint64_t beside, struct pleat_booked **booked)
+/* Whether a node has as many free slots as a wish that must be on one; that of `near` if there is
+ * one. */
+static bool fits_on_one(const struct pleat_claimbook *book, const struct pleat_booked *near,
+                        int32_t count)
 {
-    if (count < 1 || count > book->free)
+    uint32_t own = near ? node_of(book, near->slots[near->count - 1]) : UINT32_MAX;
+    uint32_t node = find_node(book, own, count);
+    return node < book->nodes && (!near || node == own);
+}
+
+int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_wish *wish,
+                         struct pleat_booked **booked)
+{
+    if (wish->count < 1 || wish->count > book->free)
         return PLEAT_E_BUSY;
-    struct pleat_booked *fresh = book_new(book, id, index, count);
+    const struct pleat_booked *near =
+        wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL;
+    if (wish->on_one_node && !fits_on_one(book, near, wish->count))
+        return PLEAT_E_BUSY;
+    struct pleat_booked *fresh = book_new(book, wish->id, wish->index, wish->count);
     if (!fresh)
         return PLEAT_E_NOMEM;
-    take(book, fresh, beside ? pleat_claimbook_find(book, beside) : NULL, count);
+    /* adding a booking may have moved the array */
+    take(book, fresh, wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL, wish->count);
     *booked = fresh;
     return 0;
+}
+
+bool pleat_claimbook_could(const struct pleat_claimbook *book, const struct pleat_site_wish *wish)
+{
+    if (!wish->on_one_node)
+        return wish->count <= book->slots;
+    for (uint32_t n = 0; n < book->nodes; n++)
+        if (book->begin[n + 1] - book->begin[n] >= wish->count)
+            return true;
+    return false;
+}
+
+void pleat_claimbook_nodes(const struct pleat_claimbook *book, uint32_t site,
+                           const struct pleat_host *host)
+{
+    for (uint32_t n = 0; book->nodes > 1 && n < book->nodes; n++) {
+        struct pleat_event node = {
+            .kind = PLEAT_EV_NODE,
+            .component = site,
+            .u.node = {.node = n, .slots = book->begin[n + 1] - book->begin[n]}};
+        host->emit(host->arg, &node);
+    }
 }
 
 int pleat_claimbook_adopt(struct pleat_claimbook *book, const struct pleat_site_claim *claim)

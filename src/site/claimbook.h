@@ -30,13 +30,19 @@ int pleat_claimbook_init(struct pleat_claimbook *book, const int32_t *slots,
 void pleat_claimbook_finish(struct pleat_claimbook *book);
 /* The booking of a claim; NULL: the id is not booked. */
 struct pleat_booked *pleat_claimbook_find(struct pleat_claimbook *book, uint64_t id);
-/* Books `count` free slots, all of one node if one has as many. If the claim `beside` is booked and
- * has as many free slots next to it on the same node, these; else of its node, or of that which has
- * the fewest that are enough, the start of the shortest row of free slots that is long enough, or
- * single slots. Where no node has as many: those of its node, then of the nodes that have most.
- * PLEAT_E_BUSY: not as many are free. */
-int pleat_claimbook_take(struct pleat_claimbook *book, uint64_t id, uint32_t index, int32_t count,
-                         uint64_t beside, struct pleat_booked **booked) PLEAT_MUST_CHECK;
+/* Books wish->count free slots, all of one node if one has as many. If the claim `beside` is booked
+ * and has as many free slots next to it on the same node, these; else of its node, or of that which
+ * has the fewest that are enough, the start of the shortest row of free slots that is long enough,
+ * or single slots. Where no node has as many: those of its node, then of the nodes that have most.
+ * PLEAT_E_BUSY: not as many are free; or, if all must be on one node, not on one, or not on that of
+ * `beside`. */
+int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_wish *wish,
+                         struct pleat_booked **booked) PLEAT_MUST_CHECK;
+/* Whether a wish could be granted if no slot were booked. */
+bool pleat_claimbook_could(const struct pleat_claimbook *book, const struct pleat_site_wish *wish);
+/* Emits a NODE event for each node, if there are several. */
+void pleat_claimbook_nodes(const struct pleat_claimbook *book, uint32_t site,
+                           const struct pleat_host *host);
 /* Books exactly the slots of the claim's pieces. PLEAT_E_STATE: a slot is taken or does not exist.
  */
 int pleat_claimbook_adopt(struct pleat_claimbook *book,

@@ -1,8 +1,9 @@
-/* This machine: one node, whose slots Pleat hands out itself. Processors that others keep busy are
- * measured (local_load.c).
+/* This machine, whose slots Pleat hands out itself: one node, or several, which then have as many
+ * CPUs each. Processors that others keep busy are measured (local_load.c), on all nodes together.
  */
 #include <string.h>
 
+#include "base/cpus.h"
 #include "site/claimbook.h"
 #include "site/local_load.h"
 
@@ -23,6 +24,7 @@ static void announce_site(struct local_site *site)
                                            .threshold = site->threshold,
                                            .background = site->background}};
     site->host->emit(site->host->arg, &there);
+    pleat_claimbook_nodes(&site->book, site->index, site->host);
 }
 
 static int local_open(const struct pleat_site_options *options, const struct pleat_host *host,
@@ -35,8 +37,19 @@ static int local_open(const struct pleat_site_options *options, const struct ple
                                "site %s: %d processors; this machine has %d, and from 1 to 65536 "
                                "can be offered",
                                options->name, slots, cpus);
+    int32_t nodes = options->nodes > 1 ? options->nodes : 1;
+    if (nodes > slots)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "site %s: %d nodes, but only %d processors: each node has one at "
+                               "least",
+                               options->name, nodes, slots);
     struct local_site *site = calloc(1, sizeof(*site));
-    if (!site || pleat_claimbook_init(&site->book, &slots, 1)) {
+    int32_t *shares = calloc((size_t)nodes, sizeof(*shares));
+    for (int32_t n = 0; shares && n < nodes; n++)
+        shares[n] = (int32_t)pleat_share_of((size_t)slots, (uint32_t)n, (uint32_t)nodes);
+    bool made = site && shares && !pleat_claimbook_init(&site->book, shares, (uint32_t)nodes);
+    free(shares);
+    if (!made) {
         free(site);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
@@ -76,12 +89,12 @@ static int local_probe(struct pleat_site_instance *base, struct pleat_error *err
     return 0;
 }
 
-static int local_claim(struct pleat_site_instance *base, uint64_t id, uint32_t index, int32_t count,
-                       uint64_t beside, struct pleat_error *err)
+static int local_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
+                       struct pleat_error *err)
 {
     struct local_site *site = (struct local_site *)base;
-    struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
-    int rc = booked ? 0 : pleat_claimbook_take(&site->book, id, index, count, beside, &booked);
+    struct pleat_booked *booked = pleat_claimbook_find(&site->book, wish->id);
+    int rc = booked ? 0 : pleat_claimbook_take(&site->book, wish, &booked);
     if (rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, rc, "out of memory");
     if (rc == 0) {
@@ -89,11 +102,11 @@ static int local_claim(struct pleat_site_instance *base, uint64_t id, uint32_t i
         return 0;
     }
     struct pleat_event failed = {.kind = PLEAT_EV_CLAIM_FAILED,
-                                 .component = index,
-                                 .u.claim = {.claim = id,
-                                             .reason = count > site->book.slots
-                                                           ? PLEAT_REASON_CLAIM_CANNOT
-                                                           : PLEAT_REASON_CLAIM_REFUSED}};
+                                 .component = wish->index,
+                                 .u.claim = {.claim = wish->id,
+                                             .reason = pleat_claimbook_could(&site->book, wish)
+                                                           ? PLEAT_REASON_CLAIM_REFUSED
+                                                           : PLEAT_REASON_CLAIM_CANNOT}};
     site->host->emit(site->host->arg, &failed);
     return 0;
 }

@@ -6,6 +6,7 @@
  * call.
  *   claim    -> PIECE* CLAIMED (its count may be less than asked) | CLAIM_FAILED (reason)
  *   release  -> RELEASED, also when the claim was not granted yet (a CLAIMED may still come before)
+ *   open     -> SITE, and a NODE for each node where there are several
  *   any time -> LOST (the claim is gone already; a release of it is still answered),
  *               SITE (capacity), BACKGROUND
  * Repeating a claim or release of the same id (after a restart) changes nothing, and is answered
@@ -15,6 +16,8 @@
  */
 #ifndef PLEAT_SITE_SITE_H
 #define PLEAT_SITE_SITE_H
+
+#include <stdbool.h>
 
 #include "model/host.h"
 
@@ -27,11 +30,22 @@ struct pleat_site_options {
     const char *name;
     uint32_t index;     /* the site's index in the core */
     int32_t processors; /* 0: all that it has */
+    int32_t nodes;      /* local: divide them into so many nodes; 0: one */
     int32_t threshold;  /* processors that growing leaves free */
     int background;     /* local: 1 measure the load of others, 0 ignore it, -1 measure unless
                            oversubscribed */
     const char *root;   /* local: where proc/ is; "" or NULL: the real one */
     const void *own;    /* options of its kind; NULL: the defaults */
+};
+
+/* Processors that are asked for. */
+struct pleat_site_wish {
+    uint64_t id; /* of the claim */
+    uint32_t index;
+    int32_t count;
+    /* id of a claim of the same job, next to whose processors the new ones should be; 0: none */
+    uint64_t beside;
+    bool on_one_node; /* all on one node: that of `beside`, if there is one */
 };
 
 /* A claim that the core holds, for a site that is opened after a restart. */
@@ -55,10 +69,8 @@ struct pleat_site_ops {
                 struct pleat_site_instance **site, struct pleat_error *err);
     /* Measures capacity and background now; emits events where they changed. */
     int (*probe)(struct pleat_site_instance *site, struct pleat_error *err);
-    /* beside: id of a claim of the same job, next to whose processors the new ones should be; 0:
-     * none. */
-    int (*claim)(struct pleat_site_instance *site, uint64_t id, uint32_t index, int32_t count,
-                 uint64_t beside, struct pleat_error *err);
+    int (*claim)(struct pleat_site_instance *site, const struct pleat_site_wish *wish,
+                 struct pleat_error *err);
     /* Moves the last `count` processors of a held claim to the claim `into`. Emits no event. */
     int (*split)(struct pleat_site_instance *site, uint64_t id, uint64_t into, uint32_t into_index,
                  int32_t count, struct pleat_error *err);

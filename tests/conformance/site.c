@@ -63,7 +63,9 @@ static void close_bed(struct bed *bed)
 
 static void claim_beside(struct bed *bed, uint64_t id, int32_t count, uint64_t beside)
 {
-    assert_int_equal(bed->site->ops->claim(bed->site, id, (uint32_t)id, count, beside, NULL), 0);
+    const struct pleat_site_wish wish = {
+        .id = id, .index = (uint32_t)id, .count = count, .beside = beside};
+    assert_int_equal(bed->site->ops->claim(bed->site, &wish, NULL), 0);
 }
 
 static void claim(struct bed *bed, uint64_t id, int32_t count)
@@ -285,7 +287,8 @@ static void test_a_claim_of_nothing_gives_nothing(void **state)
         for (int32_t count = -1; count <= 0; count++) {
             struct pleat_error err;
             uint64_t id = (uint64_t)(count + 5);
-            if (bed.site->ops->claim(bed.site, id, (uint32_t)id, count, 0, &err))
+            const struct pleat_site_wish wish = {.id = id, .index = (uint32_t)id, .count = count};
+            if (bed.site->ops->claim(bed.site, &wish, &err))
                 continue; /* not accepted: no answer */
             played_host_run(&bed.host);
             assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, id), 1);

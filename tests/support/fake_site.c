@@ -12,6 +12,7 @@ struct pending {
     uint32_t index;
     int32_t count;
     uint64_t beside;
+    bool on_one_node;
     enum pending_kind kind;
 };
 
@@ -54,6 +55,7 @@ static int fake_open(const struct pleat_site_options *options, const struct plea
         .component = options->index,
         .u.site = {.capacity = options->processors, .threshold = options->threshold}};
     host->emit(host->arg, &there);
+    pleat_claimbook_nodes(&site->book, options->index, host);
     *out = &site->base;
     return 0;
 }
@@ -90,7 +92,12 @@ static void emit_claim(struct fake_site *site, uint16_t kind, const struct pendi
 
 static void answer_claim(struct fake_site *site, struct pending *what)
 {
-    if (what->count > site->book.slots) {
+    struct pleat_site_wish wish = {.id = what->id,
+                                   .index = what->index,
+                                   .count = what->count,
+                                   .beside = what->beside,
+                                   .on_one_node = what->on_one_node};
+    if (!pleat_claimbook_could(&site->book, &wish)) {
         emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_CANNOT);
         return;
     }
@@ -102,7 +109,8 @@ static void answer_claim(struct fake_site *site, struct pending *what)
     if (count > 1 && pleat_random_unit(&site->random) < site->options.partial)
         count = 1 + (int32_t)pleat_random_below(&site->random, (uint64_t)count);
     struct pleat_booked *booked;
-    if (pleat_claimbook_take(&site->book, what->id, what->index, count, what->beside, &booked)) {
+    wish.count = count;
+    if (pleat_claimbook_take(&site->book, &wish, &booked)) {
         emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_REFUSED);
         return;
     }
@@ -147,21 +155,25 @@ static struct pending *find_claim(struct fake_site *site, uint64_t id, enum pend
     return NULL;
 }
 
-static int fake_claim(struct pleat_site_instance *base, uint64_t id, uint32_t index, int32_t count,
-                      uint64_t beside, struct pleat_error *err)
+static int fake_claim(struct pleat_site_instance *base, const struct pleat_site_wish *asked,
+                      struct pleat_error *err)
 {
     struct fake_site *site = (struct fake_site *)base;
-    const struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
+    const struct pleat_booked *booked = pleat_claimbook_find(&site->book, asked->id);
     if (booked) {
         pleat_claimbook_announce(&site->book, booked, site->host);
         return 0;
     }
-    if (find_claim(site, id, PENDING_CLAIM))
+    if (find_claim(site, asked->id, PENDING_CLAIM))
         return 0;
-    if (count < 1)
-        return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", count);
-    struct pending wish = {
-        .id = id, .index = index, .count = count, .beside = beside, .kind = PENDING_CLAIM};
+    if (asked->count < 1)
+        return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", asked->count);
+    struct pending wish = {.id = asked->id,
+                           .index = asked->index,
+                           .count = asked->count,
+                           .beside = asked->beside,
+                           .on_one_node = asked->on_one_node,
+                           .kind = PENDING_CLAIM};
     return schedule(site, wish, delay(site, site->options.claim_delay_us));
 }
 

@@ -134,10 +134,19 @@ static void check_world(struct world *world)
 static void carry_out_claim(struct world *world, const struct pleat_effect *effect)
 {
     struct pleat_site_instance *site = world->sites[effect->u.claim.site];
+    const struct pleat_view *view = pleat_core_view(world->core);
+    const struct pleat_component *component = &view->components[effect->component];
+    const struct pleat_site_wish wish = {
+        .id = effect->id,
+        .index = effect->u.claim.index,
+        .count = effect->u.claim.count,
+        .beside = component->last_claim == PLEAT_NONE
+                      ? 0
+                      : pleat_core_claim(world->core, component->last_claim)->id,
+        .on_one_node = pleat_view_is_on_one_node(view, component, effect->u.claim.site)};
     int rc;
     if (effect->kind == PLEAT_DO_CLAIM)
-        rc = site->ops->claim(site, effect->id, effect->u.claim.index, effect->u.claim.count, 0,
-                              NULL);
+        rc = site->ops->claim(site, &wish, NULL);
     else if (effect->kind == PLEAT_DO_SPLIT)
         rc = site->ops->split(site, effect->id, effect->u.claim.into, effect->u.claim.index,
                               effect->u.claim.count, NULL);

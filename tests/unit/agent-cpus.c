@@ -184,6 +184,36 @@ static void test_the_order_of_machines(void **state)
     }
 }
 
+/* Nodes of one machine: each has whole cores, and whole sockets where that is possible. */
+static void test_shares(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *topology, *allowed, *wanted[2];
+    } cases[] = {
+        {"pack:2 core:2 pu:2", "0-7", {"0-3", "4-7"}},
+        {"pack:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)", "0-7", {"0-1,4-5", "2-3,6-7"}},
+        {"pack:1 core:3 pu:1", "0-2", {"0-1", "2"}},
+        {"pack:1 core:2 pu:1", "0", {"0", ""}},
+        {"nonsense", "2,0,7", {"0,2", "7"}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        for (uint32_t share = 0; share < 2; share++) {
+            struct pleat_cpu_set cpus = set_of(cases[i].allowed);
+            struct pleat_string text = {0};
+            assert_int_equal(pleat_cpus_share(cases[i].topology, share, 2, &cpus, NULL), 0);
+            pleat_cpu_set_text(&cpus, &text);
+            assert_string_equal(text.text ? text.text : "", cases[i].wanted[share]);
+            pleat_string_finish(&text);
+        }
+    }
+    struct pleat_cpu_list list = {0};
+    assert_int_equal(pleat_cpu_list_parse("0,0,1,1,1", &list, NULL), 0);
+    pleat_cpus_keep_share(&list, 1, 2);
+    expect_list(&list, "1,1");
+    pleat_array_finish(&list);
+}
+
 static void test_this_machine(void **state)
 {
     (void)state;
@@ -242,6 +272,7 @@ int main(void)
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_threads_are_told),
         cmocka_unit_test(test_the_order_of_machines),
+        cmocka_unit_test(test_shares),
         cmocka_unit_test(test_this_machine),
         cmocka_unit_test(test_named_ones),
         cmocka_unit_test(test_cpus_of_slots),

@@ -32,7 +32,8 @@ static void open_book(struct bed *bed)
 static void take(struct bed *bed, uint64_t id, int32_t count, uint64_t beside)
 {
     struct pleat_booked *booked;
-    assert_int_equal(pleat_claimbook_take(&bed->book, id, 0, count, beside, &booked), 0);
+    const struct pleat_site_wish wish = {.id = id, .count = count, .beside = beside};
+    assert_int_equal(pleat_claimbook_take(&bed->book, &wish, &booked), 0);
     bed->count = 0;
     pleat_claimbook_announce(&bed->book, booked, &bed->host);
     assert_int_equal(bed->events[bed->count - 1].kind, PLEAT_EV_CLAIMED);
@@ -72,7 +73,8 @@ static void test_one_node_where_one_is_enough(void **state)
     take(&bed, 4, 4, 0);
     EXPECT(&bed, {2, 0, 4});
     struct pleat_booked *booked;
-    assert_int_equal(pleat_claimbook_take(&bed.book, 5, 0, 1, 0, &booked), PLEAT_E_BUSY);
+    const struct pleat_site_wish wish = {.id = 5, .count = 1};
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY);
     pleat_claimbook_finish(&bed.book);
 }
 
@@ -114,6 +116,39 @@ static void test_several_nodes_and_as_few_as_can_be(void **state)
     pleat_claimbook_finish(&bed.book);
 }
 
+static void test_all_on_one_node_or_none(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct pleat_booked *booked;
+    open_book(&bed);
+    struct pleat_site_wish wish = {.id = 5, .count = 5, .on_one_node = true};
+    assert_false(pleat_claimbook_could(&bed.book, &wish));
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY);
+    wish.count = 4;
+    assert_true(pleat_claimbook_could(&bed.book, &wish));
+    take(&bed, 1, 1, 0);
+    EXPECT(&bed, {1, 0, 1});
+    wish.beside = 1; /* others have as many, its own node has one */
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY);
+    wish.count = 1;
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), 0);
+    bed.count = 0;
+    pleat_claimbook_announce(&bed.book, booked, &bed.host);
+    EXPECT(&bed, {1, 1, 1});
+    bed.count = 0;
+    pleat_claimbook_nodes(&bed.book, 7, &bed.host);
+    static const int32_t slots[] = {4, 2, 4};
+    assert_int_equal(bed.count, 3);
+    for (uint32_t n = 0; n < 3; n++) {
+        assert_int_equal(bed.events[n].kind, PLEAT_EV_NODE);
+        assert_int_equal(bed.events[n].component, 7);
+        assert_int_equal(bed.events[n].u.node.node, n);
+        assert_int_equal(bed.events[n].u.node.slots, slots[n]);
+    }
+    pleat_claimbook_finish(&bed.book);
+}
+
 static void test_taken_up_again(void **state)
 {
     (void)state;
@@ -145,6 +180,7 @@ int main(void)
         cmocka_unit_test(test_one_node_where_one_is_enough),
         cmocka_unit_test(test_beside_means_on_the_same_node),
         cmocka_unit_test(test_several_nodes_and_as_few_as_can_be),
+        cmocka_unit_test(test_all_on_one_node_or_none),
         cmocka_unit_test(test_taken_up_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

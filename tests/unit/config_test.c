@@ -66,6 +66,7 @@ static struct key_array known_keys(void)
     add_key(&keys, "checkpoint_records", "20000", false);
     add_key(&keys, "kind", "local", true);
     add_key(&keys, "processors", "0", true);
+    add_key(&keys, "nodes", "1", true);
     add_key(&keys, "threshold", "0", true);
     add_key(&keys, "background", "auto", true);
     add_key(&keys, "cpus", "auto", true);

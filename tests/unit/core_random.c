@@ -49,6 +49,9 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
         event.flags |= PLEAT_COMPONENT_RELAUNCHES;
     if (pleat_random_below(random, 6) == 0)
         event.flags |= PLEAT_COMPONENT_ONCE;
+    /* the others are on one node, and small enough for any */
+    if (event.u.submit.job % 2 || minimum > 1 || event.u.submit.sizes_kind != PLEAT_SIZES_ANY)
+        event.flags |= PLEAT_COMPONENT_SPREADS;
     if (pleat_random_below(random, 3) == 0)
         event.u.submit.initial = (minimum ? minimum : 1);
     if (event.u.submit.job_kind == PLEAT_RIGID)
@@ -464,6 +467,9 @@ static void fail_unfinished(const struct world *world, uint32_t c)
         print_message("site %u: %d of %d free, threshold %d, quiet until %lld\n", s,
                       view->sites[s].capacity - view->sites[s].claimed, view->sites[s].capacity,
                       view->sites[s].threshold, (long long)view->sites[s].quiet_until_us);
+    for (uint32_t n = 0; n < view->node_count; n++)
+        print_message("node %u of site %u: %d of %d claimed\n", view->nodes[n].node,
+                      view->nodes[n].site, view->nodes[n].claimed, view->nodes[n].slots);
     fail_msg("at %lld job %u of %u is still %s: %s %d..%d, cap %d, sizes %d/%d, on %d at site %d, "
              "quiet until %lld, tries %d",
              (long long)view->now_us, c, view->component_count,

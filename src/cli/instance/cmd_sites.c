@@ -19,6 +19,21 @@ static const char *bound_text(const json_t *site)
     return text;
 }
 
+static void add_nodes(struct pleat_table *table, const json_t *site)
+{
+    size_t i;
+    const json_t *node;
+    json_array_foreach(pleat_reply_array(site, "nodes"), i, node)
+    {
+        pleat_table_row(table);
+        pleat_table_setf(table, 0, "- node %lld", (long long)pleat_reply_int(node, "node", 0));
+        pleat_table_setf(table, 1, "%lld", (long long)pleat_reply_int(node, "processors", 0));
+        pleat_table_setf(table, 2, "%lld", (long long)pleat_reply_int(node, "used", 0));
+        pleat_table_setf(table, 4, "%lld", (long long)pleat_reply_int(node, "free", 0));
+        pleat_table_set(table, 10, pleat_reply_text(node, "slot_cpus", ""));
+    }
+}
+
 static int print_sites(const json_t *answer)
 {
     static const struct pleat_column columns[] = {
@@ -43,6 +58,7 @@ static int print_sites(const json_t *answer)
         pleat_table_set(table, 8, pleat_reply_text(site, "state", "ok"));
         pleat_table_setf(table, 9, "%lld", (long long)pleat_reply_int(site, "failed_starts", 0));
         pleat_table_set(table, 10, bound_text(site));
+        add_nodes(table, site);
     }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
@@ -71,6 +87,7 @@ const struct pleat_command pleat_cmd_sites = {
             "recent starts\n"
             "that failed there. BOUND: the CPUs of its processors, in order, if jobs are "
             "bound to them.\n"
+            "A site that is divided into nodes has a line for each of them, too.\n"
             "\n"
             "Exit codes: 0; 3 no daemon.\n"
             "\n"

@@ -233,6 +233,24 @@ static void show_points(const json_t *job)
     pleat_string_finish(&text);
 }
 
+/* Adds " node 1", or " nodes 0, 2", where the job's site has several. */
+static void add_nodes(struct pleat_string *text, const json_t *job)
+{
+    size_t i;
+    const json_t *slots;
+    json_int_t last = -1;
+    int count = 0;
+    if (!pleat_reply_true(job, "on_nodes"))
+        return;
+    json_array_foreach(pleat_reply_array(job, "slots"), i, slots)
+    {
+        json_int_t node = pleat_reply_int(slots, "node", 0);
+        if (node != last)
+            pleat_string_addf(text, count++ ? ", %lld" : " node %lld", (long long)node);
+        last = node;
+    }
+}
+
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -252,8 +270,9 @@ static void show_state(const json_t *job)
     if (pleat_reply_int(job, "target", 0) != pleat_reply_int(job, "processors", 0))
         pleat_string_addf(&text, ", on the way to %lld",
                           (long long)pleat_reply_int(job, "target", 0));
-    pleat_string_addf(&text, " on %s, %lld processes", pleat_reply_text(job, "site", "no site"),
-                      (long long)pleat_reply_int(job, "processes", 0));
+    pleat_string_addf(&text, " on %s", pleat_reply_text(job, "site", "no site"));
+    add_nodes(&text, job);
+    pleat_string_addf(&text, ", %lld processes", (long long)pleat_reply_int(job, "processes", 0));
     if (pleat_reply_int(job, "mpl", 0) > 1)
         pleat_string_addf(&text, ", up to %lld on one", (long long)pleat_reply_int(job, "mpl", 0));
     line("processors", &text);

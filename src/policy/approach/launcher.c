@@ -12,13 +12,17 @@ static bool may_run_at(const struct pleat_pass *pass, const struct pleat_compone
                        uint32_t site)
 {
     return (component->wanted_site == PLEAT_NONE || component->wanted_site == site) &&
-           pass->view->sites[site].capacity >= pleat_accept_start(pass->view, component);
+           pleat_view_capacity(pass->view, component, site) >=
+               pleat_accept_start(pass->view, component);
 }
 
 /* Takes processors back for a waiting component; false, and nothing changed, if no job gives
  * any. */
 static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_t processors)
 {
+    /* what is taken may be of any node: of no use to a component that must be on one */
+    if (pleat_view_is_on_one_node(pass->view, &pass->view->components[waiter], site))
+        return false;
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
     if (pleat_pass_shrink(pass, site, processors, waiter) < processors)
         return true;

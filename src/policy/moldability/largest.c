@@ -6,8 +6,9 @@
 static struct pleat_start_size largest_size(struct pleat_pass *pass, uint32_t component,
                                             uint32_t site, int32_t available)
 {
-    struct pleat_start_size size =
-        pleat_start_unfolded(pass, component, site, pass->view->sites[site].capacity, 1);
+    struct pleat_start_size size = pleat_start_unfolded(
+        pass, component, site,
+        pleat_view_capacity(pass->view, &pass->view->components[component], site), 1);
     if (size.processors > available)
         size.processors = 0;
     return size;

@@ -16,7 +16,9 @@ static struct pleat_start_size psa_size(struct pleat_pass *pass, uint32_t compon
 {
     const struct pleat_site *place = &pass->view->sites[site];
     int32_t waiting = pleat_waiting(pass), processors = place->capacity - place->background;
-    int32_t part = processors / waiting + (processors % waiting != 0);
+    int32_t part =
+        pleat_smaller(processors / waiting + (processors % waiting != 0),
+                      pleat_view_capacity(pass->view, &pass->view->components[component], site));
     struct pleat_start_size size =
         pleat_start_share(pass, component, site, part, PLEAT_SIZE_MAX, 1);
     if (size.processors > available)

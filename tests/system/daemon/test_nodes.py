@@ -1,0 +1,89 @@
+"""A machine that is divided into nodes: each has an agent of its own, with CPUs of its own."""
+
+import os
+import signal
+
+import pytest
+
+from conftest import loop, wait_until
+
+CPUS = sorted(os.sched_getaffinity(0))
+two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
+ONE, TWO = CPUS[0], CPUS[-1]
+NAP = ("--", "sleep", "1000")
+
+
+def divided(pleat, text=""):
+    """Two nodes of two processors each, on a CPU each."""
+    pleat.configure(text=f'site "local" {{ cpus = "{ONE},{ONE},{TWO},{TWO}" nodes = 2 '
+                         'background = ignore }\nbackoff_s = 0.2\ntry_s = 0.1\nidle_exit_s = 0\n' + text)
+
+
+def nodes_of(job):
+    return {slots["node"] for slots in job["slots"]}
+
+
+def environment(pid):
+    with open(f"/proc/{pid}/environ", "rb") as file:
+        return dict(entry.split(b"=", 1) for entry in file.read().split(b"\0") if b"=" in entry)
+
+
+def agent_of(pleat, number):
+    """The agent that started a job's processes."""
+    return int(environment(pleat.job_pids(number)[0])[b"PLEAT_AGENT_PID"].split(b":")[0])
+
+
+@two_cpus
+def test_both_nodes_run_jobs(pleat):
+    divided(pleat)
+    jobs = [pleat.submit("-n", 2, *NAP) for _ in range(2)]
+    shown = [pleat.wait_for(job, "running") for job in jobs]
+    assert [nodes_of(job) for job in shown] == [{0}, {1}]
+    for job, cpu, node in zip(jobs, (ONE, TWO), (0, 1)):
+        wait_until(lambda job=job: pleat.job_pids(job), "its processes")
+        for pid in pleat.job_pids(job):
+            assert os.sched_getaffinity(pid) == {cpu}
+            assert environment(pid)[b"PLEAT_NODE"] == f"local:{node}".encode()
+        assert f"on local node {node}" in pleat.pleat("show", job, check=0).stdout
+    assert agent_of(pleat, jobs[0]) != agent_of(pleat, jobs[1])
+    sites = pleat.call("sites")["sites"][0]["nodes"]
+    assert [(n["node"], n["processors"], n["used"], n["agent"]) for n in sites] == [(0, 2, 2, True), (1, 2, 2, True)]
+    assert [n["slot_cpus"] for n in sites] == [f"{ONE},{ONE}", f"{TWO},{TWO}"]
+    listed = pleat.pleat("sites", check=0).stdout
+    assert "- node 0" in listed and "- node 1" in listed
+    # more than a node has
+    refused = pleat.pleat("submit", "-n", 3, *NAP)
+    assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
+    # a pleatd that comes back finds both
+    pleat.kill_daemon()
+    assert [nodes_of(pleat.wait_for(job, "running")) for job in jobs] == [{0}, {1}]
+    wait_until(lambda: all(n["agent"] for n in pleat.call("sites")["sites"][0]["nodes"]), "both agents")
+    assert all(pleat.job(job)["attempt"] == 0 for job in jobs)
+    # an agent that dies takes only its own with it
+    os.kill(agent_of(pleat, jobs[1]), signal.SIGKILL)
+    wait_until(lambda: pleat.job(jobs[1])["attempt"] == 1 and pleat.job(jobs[1])["state"] == "running",
+               "the job starts again")
+    assert pleat.job(jobs[0])["attempt"] == 0 and pleat.job(jobs[0])["state"] == "running"
+    for job in jobs:
+        pleat.pleat("cancel", job, check=0)
+        pleat.wait_end(job)
+
+
+@two_cpus
+def test_grows_on_its_node_only(pleat):
+    divided(pleat, "malleability = fpsma\n")
+    job = pleat.submit(*loop(largest=4))
+    shown = pleat.wait_size(job, 2)
+    assert nodes_of(shown) == {0}
+    refused = pleat.pleat("grow", job, "--to", 3)
+    assert refused.returncode == 1 and "0 of 2 on its node (0) may be used" in refused.stderr, refused
+    other = pleat.submit("-n", 2, *NAP)
+    assert nodes_of(pleat.wait_for(other, "running")) == {1}
+    # room is made on a node, for a job that must be on one
+    pleat.pleat("policies", "approach=pwa", check=0)
+    third = pleat.submit("-n", 1, *NAP)
+    assert nodes_of(pleat.wait_for(third, "running")) == {0}
+    assert pleat.wait_size(job, 1)["slots"] == [{"node": 0, "first": 0, "count": 1}]
+    for number in (job, other, third):
+        pleat.pleat("cancel", number, check=0)
+        pleat.wait_end(number)
