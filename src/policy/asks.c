@@ -1,6 +1,17 @@
 /* What running applications ask for: pleat_pass_ask. */
 #include "policy/policy.h"
 
+/* Is a record one of an ask for more processors that has no answer yet? */
+static bool is_pending(const struct pleat_view *view, const struct pleat_ask *ask, bool mandatory)
+{
+    uint32_t c = ask->component;
+    return ask->state == PLEAT_ASK_PENDING && ask->more && ask->mandatory == mandatory &&
+           c < view->component_count &&
+           view->components[c].ask == (uint32_t)(ask - view->asks) && /* not a free record */
+           (view->components[c].state == PLEAT_RUNNING ||
+            view->components[c].state == PLEAT_RESIZING);
+}
+
 /* The ask that came first after `turn`, of those for more processors that are pending; NULL. */
 static const struct pleat_ask *next_after(const struct pleat_view *view, uint64_t turn,
                                           bool mandatory)
@@ -8,12 +19,8 @@ static const struct pleat_ask *next_after(const struct pleat_view *view, uint64_
     const struct pleat_ask *next = NULL;
     for (uint32_t i = 0; i < view->ask_count; i++) {
         const struct pleat_ask *ask = &view->asks[i];
-        if (ask->state != PLEAT_ASK_PENDING || !ask->more || ask->mandatory != mandatory ||
-            ask->turn <= turn || (next && next->turn < ask->turn) ||
-            ask->component >= view->component_count || view->components[ask->component].ask != i)
-            continue;
-        uint8_t state = view->components[ask->component].state;
-        if (state == PLEAT_RUNNING || state == PLEAT_RESIZING)
+        if (ask->turn > turn && (!next || next->turn > ask->turn) &&
+            is_pending(view, ask, mandatory))
             next = ask;
     }
     return next;
@@ -124,11 +131,60 @@ static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *as
     pleat_plan_withhold(pass->plan, component->site, count);
 }
 
+/* Those of a site that cannot go on. */
+struct askers {
+    const struct pleat_ask *first, *last; /* by when they asked; NULL: there is none */
+    int32_t held;                         /* processors that they have */
+    bool change;                          /* one of them is in a resize, or this plan changes it */
+};
+
+static struct askers askers_of(const struct pleat_pass *pass, uint32_t site)
+{
+    struct askers askers = {0};
+    const struct pleat_ask *ask = next_after(pass->view, 0, true);
+    for (; ask; ask = next_after(pass->view, ask->turn, true)) {
+        const struct pleat_component *component = &pass->view->components[ask->component];
+        if (component->site != site)
+            continue;
+        askers.first = askers.first ? askers.first : ask;
+        askers.last = ask;
+        askers.held += component->processors;
+        askers.change |=
+            component->state != PLEAT_RUNNING || pleat_plan_is_decided(pass->plan, ask->component);
+    }
+    return askers;
+}
+
+/* Are all processors of a site that are not idle held by those that cannot go on? Then nothing
+ * comes back that they, or waiting jobs, could wait for. */
+static bool is_stuck(const struct pleat_pass *pass, uint32_t site, const struct askers *askers)
+{
+    const struct pleat_site *place = &pass->view->sites[site];
+    int32_t used = place->capacity - place->background - pleat_plan_idle(pass->plan, site);
+    return askers->first && !askers->change && used <= askers->held;
+}
+
+/* Where those that cannot go on wait for one another the last one is told no, so that it can go on
+ * without, or end. */
+static void break_circle(struct pleat_pass *pass, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_site *place = &view->sites[site];
+    struct askers askers = askers_of(pass, site);
+    if (askers.first == askers.last || askers.change || place->claimed > askers.held)
+        return;
+    int32_t unused = place->capacity - place->claimed - place->threshold;
+    if (missing(view, &view->components[askers.first->component], askers.first) > unused)
+        pleat_plan_refuse(pass->plan, askers.last->component, PLEAT_ASK_BUSY);
+}
+
 static void decide_all_mandatory(struct pleat_pass *pass)
 {
     const struct pleat_ask *ask = next_after(pass->view, 0, true);
     for (; ask; ask = next_after(pass->view, ask->turn, true))
         decide_mandatory(pass, ask);
+    for (uint32_t site = 0; site < pass->view->site_count; site++)
+        break_circle(pass, site);
 }
 
 void pleat_pass_ask_mandatory(struct pleat_pass *pass)
@@ -140,15 +196,28 @@ void pleat_pass_ask_mandatory(struct pleat_pass *pass)
     decide_all_mandatory(pass);
 }
 
-/* Those that yield to waiting jobs: once in a pass, and only where none is left waiting. */
+static bool anybody_waits(const struct pleat_pass *pass)
+{
+    for (uint32_t c = pass->view->queue_first; c != PLEAT_NONE; c = pleat_queue_next(pass->view, c))
+        if (!pleat_plan_starts(pass->plan, c))
+            return true;
+    return false;
+}
+
+/* Those that yield to waiting jobs: once in a pass. While a job is left waiting, only where nothing
+ * else would ever happen. */
 static void decide_yielding(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
     if (!pass->policies[PLEAT_NEED]->yields || pass->plan->asks_decided)
         return;
-    for (uint32_t c = view->queue_first; c != PLEAT_NONE; c = pleat_queue_next(view, c))
-        if (!pleat_plan_starts(pass->plan, c))
-            return;
+    bool waits = anybody_waits(pass);
+    for (uint32_t site = 0; waits && site < view->site_count; site++) {
+        struct askers askers = askers_of(pass, site);
+        waits = !is_stuck(pass, site, &askers);
+    }
+    if (waits)
+        return;
     pass->plan->asks_decided = true;
     decide_all_mandatory(pass);
 }

@@ -133,23 +133,44 @@ static void test_two_that_wait_for_one_another(void **state)
 {
     (void)state;
     struct hand h;
-    hand_init(&h, 8);
-    hand_policy(&h, PLEAT_NEED, "mandatory");
+    hand_init(&h, 9);
     uint32_t second = hand_run(&h, 1, 8, 4), first = hand_run(&h, 1, 8, 4);
+    (void)hand_run(&h, 1, 1, 1);
     hand_policy(&h, PLEAT_MALLEABILITY, "fpsma");
-    hand_policy(&h, PLEAT_NEED, "idle");
     assert_int_equal(hand_asks(&h, first, 6, true), 0);
     assert_int_equal(hand_asks(&h, second, 6, true), 0);
-    hand_policy(&h, PLEAT_NEED, "mandatory"); /* neither could go on */
+    hand_policy(&h, PLEAT_NEED, "mandatory");
     assert_int_equal(hand_component(&h, first)->state, PLEAT_RUNNING);
     hand_shrinks(&h, second, 2);
     hand_grows(&h, first, 6);
-    hand_answered(&h, first, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    assert_int_equal(hand_component(&h, first)->processors, 6);
     hand_mark(&h);
     hand_shrinks(&h, first, 2); /* it goes on, and can give them to the other */
     hand_grows(&h, second, 6);
     hand_answered(&h, second, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     hand_finish(&h);
+}
+
+/* All that others have is held by programs that cannot go on. */
+static void test_all_wait_for_one_another(void **state)
+{
+    (void)state;
+    for (int last = 0; last < 2; last++) {
+        struct hand h;
+        hand_init(&h, 8);
+        hand_policy(&h, PLEAT_NEED, last ? "waiting-first" : "idle");
+        uint32_t first = hand_run(&h, 4, 8, 4), second = hand_run(&h, 3, 8, 3);
+        uint32_t waiting = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
+        assert_int_equal(hand_asks(&h, first, 6, true), 0);
+        hand_asks_still(&h, first);
+        assert_int_equal(hand_asks(&h, second, 5, true), 0);
+        hand_answered(&h, second, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
+        assert_int_equal(hand_component(&h, waiting)->state, PLEAT_QUEUED);
+        assert_int_equal(hand_exited(&h, second, 1), 0);
+        hand_release_all(&h);
+        hand_grows(&h, first, 6);
+        hand_finish(&h);
+    }
 }
 
 static void test_waiting_jobs_come_first(void **state)
@@ -253,6 +274,7 @@ int main(void)
         cmocka_unit_test(test_others_are_asked),
         cmocka_unit_test(test_it_asks_no_more_while_others_shrink),
         cmocka_unit_test(test_two_that_wait_for_one_another),
+        cmocka_unit_test(test_all_wait_for_one_another),
         cmocka_unit_test(test_waiting_jobs_come_first),
         cmocka_unit_test(test_who_gave_is_the_first_to_grow),
         cmocka_unit_test(test_who_gave_is_the_last_to_shrink),

@@ -14,7 +14,8 @@
  * - nothing is taken from a program that asked earlier and waits itself: of two that wait for one
  *   another the first goes on;
  * - before waiting jobs, which take nothing from it either, as a job that runs and cannot go on
- *   holds what it has in vain; with waiting-first it has to hold it, or to give it up. */
+ *   holds what it has in vain; with waiting-first it has to hold it, or to give it up; but where
+ * all that is not idle is held by such programs, the first of them goes on. */
 #include "policy/policies.h"
 
 static void voluntary_take(struct pleat_pass *pass, uint32_t asker, int32_t processors)
