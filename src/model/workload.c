@@ -10,6 +10,7 @@ void pleat_workload_finish(struct pleat_workload *workload)
     pleat_array_finish(&workload->table);
     pleat_array_finish(&workload->costs);
     pleat_array_finish(&workload->phases);
+    pleat_array_finish(&workload->asks);
     pleat_array_finish(&workload->inputs);
     memset(workload, 0, sizeof(*workload));
 }

@@ -58,6 +58,9 @@ struct pleat_app {
     bool local_queues; /* folded processes stay on their processor: the fullest one decides */
     /* evolving: what it can use changes as it goes (rows of the workload's table of phases) */
     uint32_t first_phase, phase_count;
+    /* it asks for processors, or gives some back, at points of its work (rows of the workload's
+     * table of asks); only malleable jobs that do not fold can */
+    uint32_t first_ask, ask_count;
     /* component-and-work (Lammers 2005, 5.4): components of `component` processors each that run
      * for the job's run_us again and again, until `work` of them are done; shrinking loses what the
      * removed ones did */
@@ -98,6 +101,13 @@ struct pleat_cost_row { /* of measured resize costs */
 struct pleat_phase {
     double at;                /* share of its work done, increasing */
     int32_t minimum, maximum; /* its limits from then on */
+};
+
+struct pleat_workload_ask {
+    double at; /* share of its work done, increasing */
+    int32_t
+        change; /* by how many processors: above 0 it asks for more, below 0 it gives some back */
+    uint32_t must; /* it cannot go on without them, and stands still until it has the answer */
 };
 
 struct pleat_workload_job {
@@ -142,6 +152,7 @@ PLEAT_ARRAY(pleat_apps, struct pleat_app);
 PLEAT_ARRAY(pleat_table_rows, struct pleat_table_row);
 PLEAT_ARRAY(pleat_cost_rows, struct pleat_cost_row);
 PLEAT_ARRAY(pleat_phases, struct pleat_phase);
+PLEAT_ARRAY(pleat_workload_asks, struct pleat_workload_ask);
 PLEAT_ARRAY(pleat_input_files, struct pleat_input_file);
 
 struct pleat_workload {
@@ -150,6 +161,7 @@ struct pleat_workload {
     struct pleat_table_rows table;
     struct pleat_cost_rows costs;
     struct pleat_phases phases;
+    struct pleat_workload_asks asks;
     struct pleat_input_files inputs;
     int32_t machine;   /* processors of the machine that it was recorded on or made for; 0: ? */
     int64_t origin_us; /* time 0 of the workload, since 1970; 0: unknown */

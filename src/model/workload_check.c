@@ -102,6 +102,26 @@ static int check_phases(const struct pleat_workload *workload, const struct plea
     return 0;
 }
 
+static int check_asks(const struct pleat_workload *workload, const struct pleat_app *app,
+                      struct pleat_error *err)
+{
+    if (!rows_fit(app->first_ask, app->ask_count, workload->asks.count))
+        return wrong(err, "its rows are not in the table of asks");
+    if (app->ask_count > 0 && (app->component > 0 || app->objects > 0))
+        return wrong(err, "an application of components or objects does not ask for processors");
+    double last = -1;
+    for (uint32_t i = 0; i < app->ask_count; i++) {
+        const struct pleat_workload_ask *ask = &workload->asks.items[app->first_ask + i];
+        if (!sensible(ask->at) || ask->at >= 1 || ask->at <= last)
+            return wrong(err, "it does not ask at increasing shares from 0 to below 1");
+        if (ask->change == 0 || ask->change > PLEAT_SIZE_MAX || ask->change < -PLEAT_SIZE_MAX ||
+            (ask->must && ask->change < 0))
+            return wrong(err, "it asks for no processors, or must have fewer");
+        last = ask->at;
+    }
+    return 0;
+}
+
 static int check_name(const struct pleat_app *app, struct pleat_error *err)
 {
     if (!memchr(app->name, '\0', sizeof(app->name)))
@@ -143,6 +163,8 @@ int pleat_workload_check_app(const struct pleat_workload *workload, const struct
         rc = check_cost(workload, &app->cost, err);
     if (!rc)
         rc = check_phases(workload, app, err);
+    if (!rc)
+        rc = check_asks(workload, app, err);
     if (rc)
         return rc;
     if (!time_fits(app->adapt_us))

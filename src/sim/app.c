@@ -24,18 +24,6 @@ static double duration_at(const struct sim *sim, const struct app *app)
     return speed == 1 ? duration : duration / speed;
 }
 
-/* Takes off the work done until now. */
-static void account(const struct sim *sim, struct app *app)
-{
-    if (app->stage == APP_COMPUTING && app->size > 0 && sim->now_us > app->since_us)
-        app->left = app->duration > 0
-                        ? app->left - (double)(sim->now_us - app->since_us) / app->duration
-                        : 0;
-    if (app->left < 0)
-        app->left = 0;
-    app->since_us = sim->now_us;
-}
-
 static void count_area(struct sim *sim, struct app *app)
 {
     double area = (double)(sim->now_us - app->sized_us) * app->size;
@@ -54,7 +42,7 @@ static const struct pleat_phase *next_phase(const struct sim *sim, const struct 
 
 static bool computes(const struct app *app)
 {
-    return app->stage == APP_COMPUTING && app->size > 0;
+    return app->stage == APP_COMPUTING && app->size > 0 && !app->lacks;
 }
 
 /* Finds the end of an application that is not plain. Returns when its next phase or the next step
@@ -71,9 +59,11 @@ static __attribute__((cold)) int64_t next_step(struct sim *sim, uint32_t compone
         return objects_next(sim, component);
     } else if (computes(app)) {
         const struct pleat_phase *phase = next_phase(sim, app);
+        const struct pleat_workload_ask *ask = next_ask(sim, app);
         app->end_us = app_time_of(app, 0);
-        if (phase)
-            return app_time_of(app, 1 - phase->at);
+        int64_t begins = phase ? app_time_of(app, 1 - phase->at) : PLEAT_NEVER;
+        int64_t asks = ask ? app_time_of(app, 1 - ask->at) : PLEAT_NEVER;
+        return begins < asks ? begins : asks;
     }
     return PLEAT_NEVER;
 }
@@ -199,7 +189,8 @@ static int begin(struct sim *sim, uint32_t component)
     app->stood_us = 0;
     app->timed_us = app_first_timing(sim, app);
     app->owed = 0;
-    app->returned = 0;
+    app->returned = app->asked = app->ask = 0;
+    app->lacks = false;
     int rc = app->plain                  ? 0
              : app->model->component > 0 ? work_begin(sim, app)
              : app->model->objects > 0   ? objects_begin(sim, component)
@@ -328,6 +319,11 @@ int app_milestone(struct sim *sim, uint32_t component)
         rc = app_tell_timing(sim, component);
     if (!rc && phase && sim->now_us >= app_time_of(app, 1 - phase->at))
         rc = enter_phase(sim, component, phase);
+    const struct pleat_workload_ask *ask = next_ask(sim, app);
+    if (!rc && ask && computes(app) && sim->now_us >= app_time_of(app, 1 - ask->at)) {
+        app_account(sim, app);
+        rc = app_ask(sim, component);
+    }
     return rc ? rc : schedule(sim, component);
 }
 
@@ -354,6 +350,19 @@ int app_reschedule(struct sim *sim, uint32_t component)
     return app->stage == APP_COMPUTING ? schedule(sim, component) : 0;
 }
 
+int app_answered(struct sim *sim, const struct pleat_effect *answer)
+{
+    struct app *app = &sim->apps.items[answer->component];
+    if (!ask_answered(sim, app, answer) || !app->lacks)
+        return 0;
+    app_account(sim, app);
+    app->lacks = false;
+    sim->totals->lacked_us += (double)(sim->now_us - app->lacks_us);
+    if (app->stage == APP_COMPUTING)
+        app->timed_us = app_first_timing(sim, app);
+    return app_reschedule(sim, answer->component);
+}
+
 /* ---- resizing ---- */
 
 /* When the present one of `parts` equal parts of the work ends. Less than a microsecond after the
@@ -374,6 +383,8 @@ static int64_t next_part(const struct sim *sim, const struct app *app, int32_t p
 static int64_t next_adaptation_point(const struct sim *sim, const struct app *app)
 {
     const struct pleat_app *model = app->model;
+    if (app->lacks)
+        return sim->now_us; /* it stands at one */
     if (model->adapt_us > 0) {
         int64_t passed = sim->now_us - app->begun_us;
         return app->begun_us + (passed + model->adapt_us - 1) / model->adapt_us * model->adapt_us;
@@ -407,7 +418,7 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     else if (to > 0)
         app->duration = duration_at(sim, app);
     app->stood_us = stood_us;
-    app->timed_us = app_first_timing(sim, app);
+    app->timed_us = app->lacks ? PLEAT_NEVER : app_first_timing(sim, app);
     if (!rc)
         rc = changed(sim, app, from, to, stood_us);
     for (int i = 0; !rc && i < answers; i++) {
@@ -435,7 +446,7 @@ int app_adapt(struct sim *sim, uint32_t component)
     int rc = sim->now_us >= app->timed_us ? app_tell_timing(sim, component) : 0;
     if (rc)
         return rc;
-    account(sim, app);
+    app_account(sim, app);
     if (cost <= 0)
         return applied(sim, component, 0);
     app->stage = APP_STANDING;

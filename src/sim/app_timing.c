@@ -1,4 +1,4 @@
-/* app_timing.c - what an application's iterations take, as the core is told. */
+/* app_timing.c - how far an application is with its work, and what its iterations take. */
 #include <math.h>
 
 #include "sim/internal.h"
@@ -11,6 +11,17 @@ int64_t app_time_of(const struct app *app, double left)
     double passes = (app->left - left) * app->duration + 0.5;
     return passes < (double)(LATEST_US - app->since_us) ? app->since_us + (int64_t)passes
                                                         : PLEAT_NEVER;
+}
+
+void app_account(const struct sim *sim, struct app *app)
+{
+    if (app->stage == APP_COMPUTING && app->size > 0 && !app->lacks && sim->now_us > app->since_us)
+        app->left = app->duration > 0
+                        ? app->left - (double)(sim->now_us - app->since_us) / app->duration
+                        : 0;
+    if (app->left < 0)
+        app->left = 0;
+    app->since_us = sim->now_us;
 }
 
 /* Into how many parts the work of an application without iterations is taken to be divided. */

@@ -50,8 +50,11 @@ struct app {
     uint32_t sibling; /* the next component of its job, in a ring; PLEAT_NONE */
     uint32_t wave;    /* component-and-work: the newest wave; PLEAT_NONE */
     uint32_t phase;   /* the next phase; 0 is the application's first */
+    uint32_t ask;     /* the next ask, in the same way */
     uint8_t stage;
-    bool plain; /* all of its work ends at one time: no phases, pieces of work or objects */
+    bool plain; /* all of its work ends at one time: no phases, asks, pieces of work or objects */
+    bool asked_more; /* at last: not to give some back */
+    bool lacks;      /* processors without which it cannot go on: it stands still */
     bool mandatory, killed;
     bool started; /* at least once */
     bool resized; /* in this run */
@@ -77,7 +80,9 @@ struct app {
     int32_t wanted_minimum;  /* refused until the size has reached it; 0: none */
     int32_t completed;       /* pieces of work done by components that are gone */
     int32_t owed;            /* processors to be given back once a resize is over */
-    uint32_t returned;       /* how often it gave some back in this run */
+    uint32_t returned;       /* how often it gave some back in this run, at once */
+    uint32_t asked;          /* how often it asked in this run */
+    int64_t lacks_us;        /* since when it stands still */
     uint64_t staging_number; /* the id of the effect STAGE under way */
 };
 
@@ -203,6 +208,14 @@ int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t ex
               uint32_t *handle);
 void stop_timer(struct sim *sim, uint32_t *handle);
 
+/* ---- asks.c ---- */
+/* What the application asks for next; NULL: nothing more. */
+const struct pleat_workload_ask *next_ask(const struct sim *sim, const struct app *app);
+/* It asks for that. Its work is counted up to now. */
+int app_ask(struct sim *sim, uint32_t component);
+/* Counts the answer to what an application asked for; false: it has asked anew, or runs no more. */
+bool ask_answered(struct sim *sim, const struct app *app, const struct pleat_effect *answer);
+
 /* ---- outcome.c ---- */
 /* Gives a component other limits; the core's code, without a text. */
 int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int32_t maximum);
@@ -244,10 +257,14 @@ int app_milestone(struct sim *sim, uint32_t component);
 int app_adapt(struct sim *sim, uint32_t component);
 /* An application that asks for processes has got one. */
 int app_added(struct sim *sim, uint32_t component);
+/* An application has the answer to what it asked for. */
+int app_answered(struct sim *sim, const struct pleat_effect *answer);
 /* Finds an application's next milestone again, which may have changed. */
 int app_reschedule(struct sim *sim, uint32_t component);
 
 /* ---- app_timing.c ---- */
+/* Takes off the work that an application has done until now. */
+void app_account(const struct sim *sim, struct app *app);
 /* When the share `left` of its work is left, or less; PLEAT_NEVER: too late to count. */
 int64_t app_time_of(const struct app *app, double left);
 int64_t app_first_timing(const struct sim *sim, const struct app *app);

@@ -72,7 +72,8 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return app_kill(sim, effect->component, effect->id);
     case PLEAT_DO_STAGE:
         return bring_files(sim, effect);
-    case PLEAT_DO_ANSWER: /* nor waits for an answer */
+    case PLEAT_DO_ANSWER:
+        return app_answered(sim, effect);
     case PLEAT_DO_SIGNAL: /* no simulated application listens to signals */
     case PLEAT_DO_SPLIT:  /* simulated processors have no places: nothing to split */
         return 0;

@@ -115,6 +115,10 @@ struct pleat_sim_totals {
     uint64_t requests, satisfied; /* requests for processes, by jobs that make them; those that were
                                    * granted at once */
     double prepared_us;           /* processor time that prepared processes waited */
+    /* of applications that ask for processors: how often; how often they gave some back; what came
+     * of it, as far as there was an answer; how long those that must have them stood still */
+    uint64_t asks, gifts, asks_granted, asks_partly, asks_refused;
+    double lacked_us;
 };
 
 /* Runs a workload to its end; outcomes has an entry for each job of the workload. PLEAT_E_INVALID:

@@ -29,7 +29,7 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     const struct pleat_app *model = &sim->workload->apps.items[app->wish->app];
     app->model = model;
     app->plain = model->phase_count == 0 && model->component == 0 && model->objects == 0 &&
-                 !model->gives_back;
+                 !model->gives_back && model->ask_count == 0;
     app->timer = app->adapt_timer = app->files_timer = PLEAT_HEAP_NONE;
     app->sibling = PLEAT_NONE;
     app->wave = PLEAT_NONE;

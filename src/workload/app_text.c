@@ -206,6 +206,39 @@ static bool read_phases(struct parsing *parsing, const char **at)
     return true;
 }
 
+/* "+4", "must+8", "-2" */
+static bool read_change(const char **at, struct pleat_workload_ask *row)
+{
+    row->must = strncmp(*at, "must", 4) == 0;
+    *at += row->must ? 4 : 0;
+    bool less = !row->must && **at == '-';
+    if (!less && **at != '+')
+        return false;
+    (*at)++;
+    if (!read_count(at, &row->change))
+        return false;
+    row->change = less ? -row->change : row->change;
+    return true;
+}
+
+static bool read_asks(struct parsing *parsing, const char **at)
+{
+    struct pleat_app *app = parsing->app;
+    struct pleat_workload_asks *rows = &parsing->workload->asks;
+    app->first_ask = (uint32_t)rows->count;
+    do {
+        struct pleat_workload_ask row;
+        if (!read_real(at, &row.at) || !take(at, ':') || !read_change(at, &row))
+            return false;
+        if (pleat_array_push(rows, row)) {
+            parsing->no_memory = true;
+            return false;
+        }
+        app->ask_count++;
+    } while (take(at, ','));
+    return true;
+}
+
 static bool read_component(struct parsing *parsing, const char **at)
 {
     return read_count(at, &parsing->app->component);
@@ -309,6 +342,7 @@ static const struct word options[] = {
     {"imbalance=", read_imbalance, "imbalance=0.2"},
     {"local-queues", read_local_queues, "local-queues"},
     {"phases=", read_phases, "phases=0.5:1-8,0.8:1-2 (share of work:minimum-maximum)"},
+    {"asks=", read_asks, "asks=0.3:+4,0.6:must+8,0.9:-2 (share of work:change)"},
     {"component=", read_component, "component=4"},
     {"work=", read_work, "work=20"},
     {"gives-back", read_gives_back, "gives-back"},
@@ -365,7 +399,7 @@ static int parse(const char *text, struct parsing *parsing, struct pleat_error *
         which =
             read_word(parsing, &at, options, OPTIONS,
                       "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
-                      "mpl-overhead=, imbalance=, local-queues, phases=, component=, work=, "
+                      "mpl-overhead=, imbalance=, local-queues, phases=, asks=, component=, work=, "
                       "gives-back, inputs=, objects=, gain=, spread=, notices=, balanced, name=",
                       err);
         if (which >= 0 && seen & 1u << which)
@@ -383,6 +417,7 @@ int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pl
 {
     size_t rows = workload->table.count, costs = workload->costs.count;
     size_t phases = workload->phases.count, inputs = workload->inputs.count;
+    size_t asks = workload->asks.count;
     struct pleat_app read = {0};
     struct parsing parsing = {.workload = workload, .app = &read};
     while (is_separator(*text))
@@ -392,6 +427,7 @@ int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pl
         workload->table.count = rows;
         workload->costs.count = costs;
         workload->phases.count = phases;
+        workload->asks.count = asks;
         workload->inputs.count = inputs;
         return pleat_error_prefix(err, rc, "application '%.80s'", text);
     }

@@ -83,6 +83,12 @@ void pleat_app_format(const struct pleat_workload *workload, const struct pleat_
         pleat_decimal_add_real(out, phase->at);
         pleat_string_addf(out, ":%d-%d", phase->minimum, phase->maximum);
     }
+    for (uint32_t i = 0; i < app->ask_count; i++) {
+        const struct pleat_workload_ask *ask = &workload->asks.items[app->first_ask + i];
+        pleat_string_add(out, i ? "," : " asks=");
+        pleat_decimal_add_real(out, ask->at);
+        pleat_string_addf(out, ":%s%+d", ask->must ? "must" : "", ask->change);
+    }
     add_count(out, " component=", app->component);
     add_count(out, " work=", app->work);
     if (app->gives_back)

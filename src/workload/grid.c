@@ -368,6 +368,7 @@ int pleat_grid_workload(const struct pleat_grid_mix *mix, const struct pleat_gri
         workload->table.count = before.table.count;
         workload->costs.count = before.costs.count;
         workload->phases.count = before.phases.count;
+        workload->asks.count = before.asks.count;
         workload->inputs.count = before.inputs.count;
     }
     return status;

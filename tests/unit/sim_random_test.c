@@ -68,6 +68,35 @@ static void make_apps(struct sim_world *world, struct pleat_random *random)
     }
 }
 
+/* Some ask: not those that must have more, as what stands still meanwhile is not in the changes by
+ * which work is done again below. Other random numbers than those of the rest, which stays as it
+ * is. */
+static void make_asks(struct sim_world *world, uint64_t seed)
+{
+    struct pleat_random random;
+    pleat_random_init(&random, ~seed);
+    for (size_t a = 0; a < world->workload.apps.count; a++) {
+        struct pleat_app *app = &world->workload.apps.items[a];
+        if (app->component > 0 || app->phase_count > 0 || !one_in(&random, 3))
+            continue;
+        app->first_ask = (uint32_t)world->workload.asks.count;
+        for (double at = pleat_random_unit(&random); at < 1;
+             at += 0.01 + pleat_random_unit(&random)) {
+            int32_t change = from_to(&random, 1, 6);
+            struct pleat_workload_ask ask = {at, one_in(&random, 3) ? -change : change, 0};
+            assert_int_equal(pleat_array_push(&world->workload.asks, ask), 0);
+            app->ask_count++;
+        }
+    }
+}
+
+/* They cannot go on without every second one of what they ask for. */
+static void must_have(struct sim_world *world)
+{
+    for (size_t i = 0; i < world->workload.asks.count; i += 2)
+        world->workload.asks.items[i].must = world->workload.asks.items[i].change > 0;
+}
+
 static void make_jobs(struct sim_world *world, struct pleat_random *random)
 {
     int64_t at = 0;
@@ -198,6 +227,7 @@ static struct sim_world *make_world(uint64_t seed)
     }
     world->options.estimates = one_in(&random, 3) ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
     make_apps(world, &random);
+    make_asks(world, seed);
     make_jobs(world, &random);
     join_some(world, &random);
     choose_policies(world, &random);
@@ -405,7 +435,7 @@ static void test_random_worlds(void **state)
 {
     (void)state;
     size_t fates[PLEAT_SIM_LEFT + 1] = {0};
-    uint64_t resizes = 0, restarts = 0;
+    uint64_t resizes = 0, restarts = 0, granted = 0, refused = 0, gifts = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct sim_world *world = make_world(seed);
         if (sim_try(world))
@@ -416,6 +446,11 @@ static void test_random_worlds(void **state)
         for (int f = 0; f <= PLEAT_SIM_LEFT; f++)
             fates[f] += world->totals.fates[f];
         resizes += world->totals.grows + world->totals.shrinks;
+        granted += world->totals.asks_granted + world->totals.asks_partly;
+        refused += world->totals.asks_refused;
+        gifts += world->totals.gifts;
+        assert_true(world->totals.asks >= world->totals.asks_granted + world->totals.asks_partly +
+                                              world->totals.asks_refused);
         for (size_t i = 0; i < JOBS; i++)
             restarts += world->outcomes[i].restarts;
         sim_world_destroy(world);
@@ -427,6 +462,10 @@ static void test_random_worlds(void **state)
                   (unsigned long long)resizes, (unsigned long long)restarts);
     /* otherwise the worlds are too tame to show anything */
     assert_true(resizes > 1000 && restarts > 100 && fates[PLEAT_SIM_KILLED] > 10);
+    print_message("asks: %llu granted, %llu refused; %llu times some given back\n",
+                  (unsigned long long)granted, (unsigned long long)refused,
+                  (unsigned long long)gifts);
+    assert_true(granted > 10 && refused > 10 && gifts > 10);
 }
 
 /* The same seed gives the same bytes, another one does not where chance has a say; and what was
@@ -439,6 +478,8 @@ static void test_the_same_again(void **state)
         struct pleat_events logs[2] = {{0}};
         struct pleat_replay_result result;
         world->options.check = twin->options.check = false;
+        must_have(world);
+        must_have(twin);
         world->options.log = &logs[0];
         twin->options.log = &logs[1];
         sim_run(world);

@@ -108,6 +108,7 @@ static void test_there_and_back(void **state)
         "linear phases=0.5:1-8,0.80000000000000004:1-2 component=4 work=20 name=a-b_c.d/e",
         "linear component=4 work=20 gives-back inputs=1@0:5000000000,1@2:5000000000,7@1:0.5",
         "linear iterations=3000 objects=10 gain=10/100 spread=0.09 notices=10 balanced name=cfd",
+        "linear iterations=9 asks=0:+4,0.5:must+8,0.75:-2 name=evolving",
     };
     struct pleat_workload workload;
     begin(&workload);
@@ -167,6 +168,13 @@ static void test_wrong(void **state)
         {"linear local-queues=yes", "'local-queues=yes'"},
         {"linear phases=1:1-8", "increasing shares"},
         {"linear phases=0.5:8-1", "limits"},
+        {"linear asks=0.5:4", "'asks=0.5:4'"},
+        {"linear asks=0.5:must-4", "'asks=0.5:must-4'"},
+        {"linear asks=0.5:must4", "'asks=0.5:must4'"},
+        {"linear asks=1:+4", "increasing shares"},
+        {"linear asks=0.5:+4,0.5:-4", "increasing shares"},
+        {"linear asks=0.5:+0", "no processors"},
+        {"linear component=4 work=20 asks=0.5:+4", "does not ask"},
         {"linear gives-back", "what gives back"},
         {"linear inputs=1@0", "inputs=1@0:5e9"},
         {"linear inputs=1@5000:1", "input file"},

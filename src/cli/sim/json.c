@@ -93,6 +93,12 @@ static json_t *run_json(const struct pleat_sim_run *run, bool timed)
     json_object_set_new(json, "process_requests_satisfied",
                         json_integer((json_int_t)totals->satisfied));
     json_object_set_new(json, "prepared_processor_s", real(totals->prepared_us / 1e6));
+    json_object_set_new(json, "asks", json_integer((json_int_t)totals->asks));
+    json_object_set_new(json, "asks_granted", json_integer((json_int_t)totals->asks_granted));
+    json_object_set_new(json, "asks_partly", json_integer((json_int_t)totals->asks_partly));
+    json_object_set_new(json, "asks_refused", json_integer((json_int_t)totals->asks_refused));
+    json_object_set_new(json, "asks_to_give", json_integer((json_int_t)totals->gifts));
+    json_object_set_new(json, "lacked_s", real(totals->lacked_us / 1e6));
     json_object_set_new(json, "passes", json_integer((json_int_t)totals->passes));
     json_object_set_new(json, "decisions", json_integer((json_int_t)totals->decisions));
     if (timed)

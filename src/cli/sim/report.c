@@ -252,6 +252,16 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
                           totals->prepared_us / 1e6);
         line(term, "processes", &text);
     }
+    if (totals->asks + totals->gifts > 0) {
+        pleat_string_addf(&text,
+                          "%" PRIu64 " for more processors: %" PRIu64 " granted, %" PRIu64
+                          " in part, %" PRIu64 " refused; %s standing still for want of them; "
+                          "%" PRIu64 " to give some back",
+                          totals->asks, totals->asks_granted, totals->asks_partly,
+                          totals->asks_refused, pleat_time_span(totals->lacked_us / 1e6, span),
+                          totals->gifts);
+        line(term, "asks", &text);
+    }
     pleat_string_addf(&text, "simulated%s in %s", written ? ", and every resize written," : "",
                       pleat_time_span(run->elapsed_s, span));
     if (run->elapsed_s > 0)
