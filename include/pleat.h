@@ -323,6 +323,7 @@ int pleat_value_register(struct pleat_session *session, const char *name, void *
  * blocks: the first rows % size ranks have one row more, and a rank may have none. On all ranks,
  * before begin. Each block has `halo` further rows before and behind it for copies of the
  * neighbours' rows; they are zero at the start and after each resize, and are never moved. The
+ * program is not run on a number of ranks with which they would reach beyond the neighbours. The
  * library owns the memory, and *handle belongs to the session. Rows are zero at first. In a rank a
  * row has the same address for ever. Under Pleat the rows lie in a file in memory which all ranks
  * map, so a resize copies none of them. Only the block and its halo may be touched; access to the
@@ -355,7 +356,9 @@ struct pleat_dimension {
     enum pleat_format format;
     int64_t block; /* of PLEAT_BLOCK_CYCLIC */
     /* Copies of neighbours' elements before and behind the local ones; of the contiguous formats.
-     * They are zero at the start and after each resize. */
+     * They are zero at the start and after each resize. The program is not run on a number of ranks
+     * with which they would reach beyond the neighbours (pleat_session_limits says what follows).
+     */
     int halo_low, halo_high;
     int periodic; /* 1: in pleat_array_comm the last process and the first one are neighbours */
 };

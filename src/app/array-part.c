@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -42,7 +43,14 @@ static struct pleat_dist over_grid(const struct pleat_array *array, int ranks, c
     return dist;
 }
 
-/* The grid for a size: with the least surface where there are halos, else as square as possible.
+int64_t pleat_part_most(const struct pleat_dimension *dim)
+{
+    int64_t halo = dim->halo_low > dim->halo_high ? dim->halo_low : dim->halo_high;
+    return pleat_dim_halo_processes(dim->extent, halo, dim->periodic != 0);
+}
+
+/* The grid for a size: with the least surface where there are halos, and, where there is one, with
+ * parts that are not narrower than these; else as square as possible.
  * All ranks of the program are in it, but for a replicated array, whose grid is one place. */
 static int propose_grid(const struct pleat_array *array, int size, int grid[PLEAT_DIST_DIMS],
                         struct pleat_error *err)
@@ -61,8 +69,14 @@ static int propose_grid(const struct pleat_array *array, int size, int grid[PLEA
         return 0;
     if (halos) {
         struct pleat_grid_wish least = wish;
-        for (int d = 0; d < shape->dims; d++)
+        for (int d = 0; d < shape->dims; d++) {
+            int64_t most = pleat_part_most(&shape->dim[d]);
             least.extent[d] = shape->dim[d].extent;
+            least.most[d] = most < INT_MAX ? (int)most : 0;
+        }
+        if (!pleat_grid_propose(size, &least, grid, NULL))
+            return 0;
+        memset(least.most, 0, sizeof(least.most));
         if (!pleat_grid_propose(size, &least, grid, NULL))
             return 0;
     }
@@ -96,6 +110,31 @@ int pleat_part_describe(const struct pleat_array *array, int size, int rank, con
         return code;
     part->is_in_grid = pleat_dist_coordinates(&part->dist, rank, part->coordinates);
     return pleat_dist_layout(&part->dist, rank, NULL, &part->layout, err);
+}
+
+int pleat_part_usable(const struct pleat_object *object, int size, struct pleat_error *err)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    struct pleat_part part;
+    bool any = true;
+    for (int d = 0; d < array->shape.dims; d++)
+        any = any && pleat_part_most(&array->shape.dim[d]) == INT64_MAX;
+    if (any)
+        return 0;
+    int code = pleat_part_describe(array, size, size, NULL, &part, err);
+    for (int d = 0; !code && d < array->shape.dims; d++) {
+        const struct pleat_dimension *dim = &array->shape.dim[d];
+        int processes = part.dist.dim[d].processes;
+        if (processes > pleat_part_most(dim))
+            code = pleat_error_set(err, PLEAT_E_INVALID,
+                                   "array '%s': with %d ranks dimension %d has %" PRId64
+                                   " elements on %d processes, "
+                                   "parts narrower than its halos of %d and %d: at most %" PRId64
+                                   " processes there, so use fewer ranks, or name another grid",
+                                   object->name, size, d, dim->extent, processes, dim->halo_low,
+                                   dim->halo_high, pleat_part_most(dim));
+    }
+    return code;
 }
 
 uint64_t pleat_part_grid(const struct pleat_part *part)

@@ -74,6 +74,12 @@ static inline const struct pleat_array *pleat_array_of_const(const struct pleat_
  * PLEAT_E_TOOBIG. */
 int pleat_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
                         struct pleat_part *part, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The most processes in a dimension with which its parts are not narrower than its halos
+ * (pleat_dim_halo_processes). */
+int64_t pleat_part_most(const struct pleat_dimension *dim);
+/* As pleat_object_ops.usable. */
+int pleat_part_usable(const struct pleat_object *object, int size,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
 /* A hash of the grid, which must be equal on all ranks. */
 uint64_t pleat_part_grid(const struct pleat_part *part);
 /* PLEAT_E_NOMEM where less memory is available than `bytes` for new parts of the array. */

@@ -102,6 +102,7 @@ static const struct pleat_object_ops array_ops = {
     .save = pleat_array_save,
     .load = pleat_array_load,
     .fits = pleat_array_fits,
+    .usable = pleat_part_usable,
     .detach = array_detach,
     .settle = pleat_array_settle,
     .tidy = pleat_array_tidy,
@@ -125,6 +126,21 @@ static int check_shape(const char *name, const struct pleat_array_shape *shape,
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "array '%s': dimension %d has the unknown format %d", name, d,
                                    (int)shape->dim[d].format);
+    return 0;
+}
+
+/* With one process a halo that wraps around has this process's own elements. */
+static int check_halos(const char *name, const struct pleat_array_shape *shape,
+                       struct pleat_error *err)
+{
+    for (int d = 0; d < shape->dims; d++)
+        if (pleat_part_most(&shape->dim[d]) < 1)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "array '%s': dimension %d is periodic and has %" PRId64
+                                   " elements, so its halos, of %d and %d, cannot be wider than "
+                                   "that, whatever the number of ranks",
+                                   name, d, shape->dim[d].extent, shape->dim[d].halo_low,
+                                   shape->dim[d].halo_high);
     return 0;
 }
 
@@ -169,6 +185,8 @@ int pleat_array_create(struct pleat_session *session, const char *name,
                        struct pleat_error *err)
 {
     int code = check_shape(name ? name : "", shape, err);
+    if (!code)
+        code = check_halos(name ? name : "", shape, err);
     if (!code)
         code = check_grid(name ? name : "", shape, err);
     if (code)

@@ -111,6 +111,9 @@ struct pleat_object_ops {
     /* PLEAT_E_NOMEM, PLEAT_E_INVALID, ...: if the program is started again at this size, it will
      * not be able to load the object from the data file. NULL: it will. */
     int (*fits)(const struct pleat_object *object, int size, struct pleat_error *err);
+    /* PLEAT_E_INVALID: with so many ranks parts would be narrower than the halos that their
+     * neighbours have of them. NULL: there are no halos. */
+    int (*usable)(const struct pleat_object *object, int size, struct pleat_error *err);
     /* From now on this rank does not change the data file. */
     void (*detach)(struct pleat_object *object);
     /* Rank 0, once all ranks have loaded the object, while the data file is the state: in the state

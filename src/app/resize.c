@@ -120,9 +120,11 @@ static bool is_unusable(const struct pleat_session *session,
                         const struct pleat_mailbox_request *request)
 {
     int target = (int)request->target;
+    if (!request->relaunch && target != session->size && pleat_session_halos(session, target, NULL))
+        return true;
     if (target <= session->size || (request->relaunch && target < session->size + session->surplus))
         return false;
-    return pleat_own_limits_floor(&session->limits, target) != target;
+    return pleat_session_floor(session, target) != target;
 }
 
 static struct pleat_offer offer_of(const struct pleat_session *session,
@@ -332,8 +334,9 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
         return PLEAT_RESIZE_REFUSED;
     }
     if (order.unusable) {
-        pleat_error_set(&outcome->why, PLEAT_E_INVALID,
-                        "the program has said that it cannot use %d ranks", order.target);
+        if (!pleat_session_halos(session, order.target, &outcome->why))
+            pleat_error_set(&outcome->why, PLEAT_E_INVALID,
+                            "the program has said that it cannot use %d ranks", order.target);
         return PLEAT_RESIZE_REFUSED;
     }
     if (saved == 0)

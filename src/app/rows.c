@@ -13,6 +13,7 @@
 #include "app/memory.h"
 #include "app/session.h"
 #include "checkpoint/checkpoint.h"
+#include "dist/dim.h"
 
 /* Size of one message at most: MPI counts are int, and larger messages are no faster. */
 #define PIECE_BYTES ((size_t)16 << 20)
@@ -387,6 +388,18 @@ static void rows_destroy(struct pleat_object *object)
     free(rows);
 }
 
+static int rows_usable(const struct pleat_object *object, int size, struct pleat_error *err)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    int64_t most = pleat_dim_halo_processes(rows->rows, rows->halo, false);
+    return size <= most ? 0
+                        : pleat_error_set(err, PLEAT_E_INVALID,
+                                          "rows '%s': with %d ranks a rank has fewer of the %lld "
+                                          "rows than the halo of %lld: use at most %lld ranks",
+                                          object->name, size, (long long)rows->rows,
+                                          (long long)rows->halo, (long long)most);
+}
+
 static const struct pleat_object_ops rows_ops = {
     .shape = rows_shape,
     .text = rows_text,
@@ -399,6 +412,7 @@ static const struct pleat_object_ops rows_ops = {
     .describe = rows_describe,
     .save = rows_save,
     .load = rows_load,
+    .usable = rows_usable,
     .detach = rows_detach,
     .destroy = rows_destroy,
 };

@@ -122,6 +122,7 @@ struct pleat_session {
     struct pleat_point_state point;
 
     struct pleat_own_limits limits;
+    int most;    /* pleat_session_limit; 0: any number */
     int surplus; /* ranks that left when it began: the job may still count their processors */
     bool announces;
     bool asks; /* what it asked for last was not nothing */
@@ -193,6 +194,11 @@ int pleat_session_resume(struct pleat_session *session, struct pleat_error *err)
 
 /* The largest number of ranks up to `ranks` that the program can use; 0: none. */
 int pleat_own_limits_floor(const struct pleat_own_limits *limits, int ranks);
+/* The same with what is registered: parts are not narrower than their halos. */
+int pleat_session_floor(const struct pleat_session *session, int ranks);
+/* PLEAT_E_INVALID: with so many ranks parts of something registered are narrower than halos. */
+int pleat_session_halos(const struct pleat_session *session, int ranks,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The limits as people read them: "at least 2, at most 8, sizes powers". */
 void pleat_own_limits_text(const struct pleat_own_limits *limits, char *text, size_t size);
 void pleat_own_limits_finish(struct pleat_own_limits *limits);

@@ -33,6 +33,48 @@ void pleat_own_limits_finish(struct pleat_own_limits *limits)
     pleat_array_finish(&limits->list);
 }
 
+int pleat_session_halos(const struct pleat_session *session, int ranks, struct pleat_error *err)
+{
+    int code = 0;
+    for (const struct pleat_object *object = session->objects; object && !code;
+         object = object->next)
+        if (object->ops->usable)
+            code = object->ops->usable(object, ranks, err);
+    return code;
+}
+
+int pleat_session_floor(const struct pleat_session *session, int ranks)
+{
+    int fits = pleat_own_limits_floor(&session->limits, ranks);
+    while (fits > 0 && pleat_session_halos(session, fits, NULL))
+        fits = fits > 1 ? pleat_own_limits_floor(&session->limits, fits - 1) : 0;
+    return fits;
+}
+
+#define LOOKED_AT                                                                                  \
+    4096 /* sizes that are looked at one by one, as the list of them has to be short */
+
+/* Where halos forbid sizes: those that are left, as a list. False: they forbid none. */
+static bool list_sizes(const struct pleat_session *session, struct pleat_string *sizes)
+{
+    int most = (int)pleat_mailbox_room(session->mailbox);
+    bool forbids = false;
+    for (int ranks = 1; ranks <= most && ranks <= LOOKED_AT; ranks++) {
+        char text[16];
+        if (pleat_own_limits_floor(&session->limits, ranks) != ranks)
+            continue;
+        if (pleat_session_halos(session, ranks, NULL)) {
+            forbids = true;
+            continue;
+        }
+        int length = snprintf(text, sizeof(text), "%s%d", sizes->length ? "," : "", ranks);
+        if (sizes->length + (size_t)length >= PLEAT_MAILBOX_SIZES)
+            break; /* larger ones are not offered, though they may be usable */
+        pleat_string_add(sizes, text);
+    }
+    return forbids && sizes->length;
+}
+
 /* Rank 0 tells the agent. */
 static int tell(struct pleat_session *session, struct pleat_error *err)
 {
@@ -41,8 +83,14 @@ static int tell(struct pleat_session *session, struct pleat_error *err)
     int code = 0;
     if (!session->mailbox || session->rank != 0 || session->joiner)
         return 0;
-    if (limits->sizes.kind != PLEAT_SIZES_ANY)
-        pleat_sizes_format(&limits->sizes, &sizes);
+    if (!list_sizes(session, &sizes)) {
+        pleat_string_finish(&sizes);
+        sizes = (struct pleat_string){0};
+        if (limits->sizes.kind != PLEAT_SIZES_ANY)
+            pleat_sizes_format(&limits->sizes, &sizes);
+        else if (!limits->said)
+            return 0;
+    }
     if (sizes.failed)
         code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to say the program's sizes");
     else if (sizes.length >= PLEAT_MAILBOX_SIZES)
@@ -50,7 +98,8 @@ static int tell(struct pleat_session *session, struct pleat_error *err)
                                "the list of the program's sizes has %zu characters: at most %d",
                                sizes.length, PLEAT_MAILBOX_SIZES - 1);
     else
-        pleat_mailbox_limits(&session->self, (uint32_t)limits->least, (uint32_t)limits->most,
+        pleat_mailbox_limits(&session->self, (uint32_t)limits->least,
+                             (uint32_t)(limits->said ? limits->most : session->most),
                              sizes.text ? sizes.text : "");
     pleat_string_finish(&sizes);
     return code;
@@ -124,18 +173,21 @@ int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accep
 int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_error *err)
 {
     char text[256] = "";
-    *fits = pleat_own_limits_floor(&session->limits, session->size);
+    struct pleat_error why = {0};
+    *fits = pleat_session_floor(session, session->size);
+    if (*fits && tell(session, &why)) /* what is refused by the ranks is refused then */
+        session->failure = why;
     int code = pleat_mpi_check(MPI_Bcast(fits, 1, MPI_INT, 0, session->comm), "beginning", err);
     if (code || *fits)
         return code;
     /* Rank 0 tells the agent before any rank knows, since the first one that knows may end the
      * program. */
-    struct pleat_error why = {0};
     pleat_own_limits_text(&session->limits, text, sizeof(text));
-    pleat_error_set(&why, PLEAT_E_TOOBIG,
-                    "the program was started with %d ranks and can use none of these sizes (%s): "
-                    "start it with more (pleat run --min, mpirun -n)",
-                    session->size, text);
+    if (session->limits.said || !pleat_session_halos(session, session->size, &why))
+        pleat_error_set(&why, PLEAT_E_TOOBIG,
+                        "the program was started with %d ranks and can use none of these sizes "
+                        "(%s): start it with more (pleat run --min, mpirun -n)",
+                        session->size, text);
     if (session->mailbox && session->rank == 0)
         pleat_mailbox_cannot_begin(&session->self, why.text);
     code = pleat_mpi_check(MPI_Bcast(&why, (int)sizeof(why), MPI_BYTE, 0, session->comm),
@@ -154,6 +206,7 @@ int pleat_session_limit(struct pleat_session *session, int most, struct pleat_er
                                "a program cannot use %d ranks at most: at least 1, or 0 for any "
                                "number",
                                most);
+    session->most = most;
     if (session->mailbox && session->rank == 0 && !session->joiner)
         pleat_mailbox_limit(&session->self, (uint32_t)most);
     return 0;

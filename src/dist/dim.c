@@ -142,3 +142,17 @@ int64_t pleat_dim_block_end(const struct pleat_dim *dim, int64_t global)
     int64_t block = block_of(dim);
     return global - global % block + block;
 }
+
+int64_t pleat_dim_halo_processes(int64_t extent, int64_t halo, bool wraps)
+{
+    if (!halo || !extent)
+        return INT64_MAX;
+    if (wraps) /* every process is between two others, so the smallest part counts */
+        return extent / halo;
+    if (halo == 1 || extent <= 2)
+        return INT64_MAX;
+    /* Those with two neighbours count. Of n processes the last one may have one element less than
+     * they have, so the smallest of these has (extent + 1) / n. */
+    int64_t most = (extent + 1) / halo;
+    return most > 2 ? most : 2;
+}

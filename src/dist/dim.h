@@ -62,6 +62,12 @@ int64_t pleat_dim_global(const struct pleat_dim *dim, int coordinate, int64_t lo
 /* What a process owns of a dimension that is not cyclic. */
 struct pleat_interval pleat_dim_interval(const struct pleat_dim *dim, int coordinate);
 
+/* The most processes among which a contiguous dimension may be divided so that what a halo of that
+ * width would hold is the next process's: elements that are there, and in no process beyond it.
+ * INT64_MAX: any number; 0: not even one. wraps: the last process and the first one are neighbours,
+ * too. */
+int64_t pleat_dim_halo_processes(int64_t extent, int64_t halo, bool wraps);
+
 /* Of a cyclic dimension: the elements in one turn of all processes; */
 int64_t pleat_dim_cycle(const struct pleat_dim *dim);
 /* the first index, at or after `global`, of a block of this process (which may be beyond the

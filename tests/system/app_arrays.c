@@ -4,6 +4,7 @@
  * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: three
  * arrays only. --mismatch order|shape|grid: rank 1 registers them in another order, or one with
  * another shape.
+ * --narrow: one array only, whose halos are wider than its parts on 8 ranks.
  * --address R: rank R cannot get address space any more. --large BYTES: one array more. --huge: one
  * that is larger than any memory, and not touched.
  */
@@ -208,6 +209,8 @@ static void swap_items(int a, int b)
     items[b] = item;
 }
 
+static const struct item narrow_item = {"narrow", 2, {BLOCK(14, 2, 1), WHOLE(3)}, 8, 0, 0, NULL};
+
 static void choose_items(int few, long long large, const char *mismatch, int rank)
 {
     count = few ? 3 : ITEMS;
@@ -233,6 +236,26 @@ static void create_huge(struct pleat_session *session)
         .dims = 1, .dim = {BLOCK((int64_t)1 << 42, 0, 0)}, .element_bytes = 1};
     if (pleat_array_create(session, "huge", &shape, &huge, &err))
         give_up(&err);
+}
+
+/* Arrays that are refused: whatever the number of ranks, their halos cannot be filled. */
+static void create_impossible(struct pleat_session *session)
+{
+    struct pleat_error err;
+    struct pleat_array *array;
+    const struct pleat_array_shape shapes[] = {
+        {.dims = 1, .dim = {{3, PLEAT_BLOCK, 0, 4, 0, 1}}, .element_bytes = 8},
+        {.dims = 1, .dim = {{3, PLEAT_COLLAPSED, 0, 0, 4, 1}}, .element_bytes = 8},
+        {.dims = 1, .dim = {{3, PLEAT_BLOCK, 0, -1, 0, 0}}, .element_bytes = 8},
+        {.dims = 1, .dim = {{-3, PLEAT_BLOCK, 0, 0, 0, 0}}, .element_bytes = 8},
+        {.dims = 1, .dim = {{3, PLEAT_BLOCK_CYCLIC, 0, 0, 0, 0}}, .element_bytes = 8},
+        {.dims = 1, .dim = {{3, PLEAT_BLOCK_CYCLIC, 1, 1, 0, 0}}, .element_bytes = 8},
+        {.dims = 1, .dim = {{3, PLEAT_BLOCK, 0, 0, 0, 0}}, .element_bytes = 0}};
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        if (pleat_array_create(session, "impossible", &shapes[i], &array, &err) !=
+                PLEAT_E_INVALID ||
+            !*err.text)
+            counters[2]++;
 }
 
 /* The program's own grids: all ranks but one, a column in odd sizes, one rank only. */
@@ -336,11 +359,11 @@ int main(int argc, char **argv)
 {
     long long iterations = 100, resizes = -1, address = -1, large = 0;
     const char *mismatch = NULL;
-    int few = 0, huge = 0;
-    const struct option options[] = {{"iterations", 1, NULL, 'i'}, {"resizes", 1, NULL, 'r'},
-                                     {"mismatch", 1, NULL, 'm'},   {"address", 1, NULL, 'a'},
-                                     {"large", 1, NULL, 'l'},      {"few", 0, &few, 1},
-                                     {"huge", 0, &huge, 1},        {NULL, 0, NULL, 0}};
+    int few = 0, huge = 0, narrow = 0;
+    const struct option options[] = {
+        {"iterations", 1, NULL, 'i'}, {"resizes", 1, NULL, 'r'}, {"mismatch", 1, NULL, 'm'},
+        {"address", 1, NULL, 'a'},    {"large", 1, NULL, 'l'},   {"few", 0, &few, 1},
+        {"huge", 0, &huge, 1},        {"narrow", 0, &narrow, 1}, {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'i')
             iterations = atoll(optarg);
@@ -362,6 +385,11 @@ int main(int argc, char **argv)
     if (pleat_session_create(&session, &err))
         give_up(&err);
     choose_items(few, large, mismatch, pleat_session_rank(session));
+    if (narrow) {
+        items[0] = narrow_item;
+        count = 1;
+        create_impossible(session);
+    }
     int is_other = mismatch && pleat_session_rank(session) == 1 && !strcmp(mismatch, "grid");
     pleat_session_on_grid(session, name_grid, &is_other);
     create(session);

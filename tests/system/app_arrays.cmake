@@ -47,8 +47,8 @@ if(PLEAT_MPI)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   app_data(arrays openmpi pleat-openmpi resizes resizes+copies resizes-and-relaunches
     resizes-and-relaunches+copies copy deaths-in-growth deaths-in-shrink no-memory
-    no-memory-half-way no-address-space small-files small-files+copies mismatches different-grids)
-  app_data(arrays mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches)
+    no-memory-half-way no-address-space small-files small-files+copies mismatches different-grids narrow)
+  app_data(arrays mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches narrow)
   app_data(items openmpi pleat-openmpi resizes-and-relaunches resizes+copies copy deaths-in-shrink
     items-refused items-mismatch items-lost items-checked)
   app_data(items mpich pleat-mpich relaunches relaunches+copies items-lost)

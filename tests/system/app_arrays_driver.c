@@ -335,6 +335,25 @@ static void items_refused(void)
     }
 }
 
+/* 14 planes with a halo of two: at most 7 ranks have parts that are as wide as that. What is
+ * started on more leaves some; it is not resized to more. */
+static void narrow(void)
+{
+    struct pleat_mailbox_limits limits;
+    start(8, WORDS(program, "--narrow", "--resizes", "1"));
+    APP_CHECK(&job, app_job_status(&job).size == 7 && app_job_status(&job).surplus == 1);
+    APP_CHECK(&job, pleat_mailbox_get_limits(job.mailbox, &limits) == 0);
+    APP_CHECK(&job, !strcmp(limits.sizes, "1,2,3,4,5,6,7"));
+    if (mpich) {
+        relaunch_walk((const int[]){3, 0});
+    } else {
+        APP_CHECK(&job, app_job_resize(&job, 8).phase == PLEAT_MAILBOX_FAILED);
+        check_failure("array 'narrow': with 8 ranks dimension 0 has 14 elements on 8 processes");
+        walk((const int[]){3, 0});
+    }
+    end_well();
+}
+
 /* Rank 1 changes what it gets, packs nothing of an item, or throws away one that comes. Nobody
  * would notice, but for the sums. */
 static void items_lost(void)
@@ -405,6 +424,7 @@ static const struct scenario {
     {"small-files", small_files},
     {"mismatches", mismatches},
     {"different-grids", different_grids},
+    {"narrow", narrow},
     {"items-refused", items_refused},
     {"items-lost", items_lost},
     {"items-checked", items_checked},

@@ -46,6 +46,46 @@ static void test_every_index_of_a_dimension(void **state)
     check_dim(dim_general(9, 4, bounds));
 }
 
+/* Whether each element in the halos of any process, as they would lie in the whole dimension, is
+ * the process's next one's. */
+static bool is_neighbours(int64_t extent, int processes, int64_t halo, bool wraps)
+{
+    const struct pleat_dim dim = dim_block(extent, processes);
+    for (int i = 0; i < processes; i++) {
+        struct pleat_interval own = pleat_dim_interval(&dim, i);
+        for (int64_t k = 1; k <= halo && own.first < own.end; k++)
+            for (int side = -1; side <= 1; side += 2) {
+                int64_t at = side < 0 ? own.first - k : own.end - 1 + k;
+                int next = (i + side + processes) % processes;
+                struct pleat_interval theirs = pleat_dim_interval(&dim, next);
+                if ((at < 0 || at >= extent) && !wraps)
+                    continue;
+                if (at < 0 || at >= extent) { /* once around, and no further */
+                    bool around = next == (side < 0 ? processes - 1 : 0);
+                    at += at < 0 ? extent : -extent;
+                    if (!around || at < 0 || at >= extent)
+                        return false;
+                }
+                if (at < theirs.first || at >= theirs.end)
+                    return false;
+            }
+    }
+    return true;
+}
+
+static void test_halos_and_narrow_parts(void **state)
+{
+    (void)state;
+    for (int64_t extent = 0; extent <= 24; extent++)
+        for (int64_t halo = 0; halo <= 6; halo++)
+            for (int wraps = 0; wraps < 2; wraps++) {
+                int64_t most = pleat_dim_halo_processes(extent, halo, wraps);
+                for (int processes = 1; processes <= 30; processes++)
+                    assert_int_equal(processes <= most,
+                                     is_neighbours(extent, processes, halo, wraps));
+            }
+}
+
 /* ---- arrays ---- */
 
 static void test_ranks_of_a_grid(void **state)
@@ -281,10 +321,15 @@ static void test_padding_of_a_peer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_index_of_a_dimension), cmocka_unit_test(test_ranks_of_a_grid),
-        cmocka_unit_test(test_every_element_of_a_matrix),  cmocka_unit_test(test_memory_of_a_rank),
-        cmocka_unit_test(test_what_contradicts_itself),    cmocka_unit_test(test_what_is_too_big),
-        cmocka_unit_test(test_pairs_that_do_not_fit),      cmocka_unit_test(test_padding_of_a_peer),
+        cmocka_unit_test(test_every_index_of_a_dimension),
+        cmocka_unit_test(test_ranks_of_a_grid),
+        cmocka_unit_test(test_halos_and_narrow_parts),
+        cmocka_unit_test(test_every_element_of_a_matrix),
+        cmocka_unit_test(test_memory_of_a_rank),
+        cmocka_unit_test(test_what_contradicts_itself),
+        cmocka_unit_test(test_what_is_too_big),
+        cmocka_unit_test(test_pairs_that_do_not_fit),
+        cmocka_unit_test(test_padding_of_a_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
