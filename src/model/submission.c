@@ -7,15 +7,6 @@
 
 /* ---- descriptions ---- */
 
-/* Whether its processes may be on several nodes: an MPI program that keeps its size. The others
- * have what is of one node: a mailbox, a partition, a script's or a terminal's processes, CPUs of
- * its own for each process. */
-static bool spreads(const struct pleat_spec *spec)
-{
-    (void)spec;
-    return false; /* no runner starts a run on several nodes yet */
-}
-
 void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submission *submission)
 {
     unsigned can = pleat_runner_kind_find(spec->runner)->capabilities;
@@ -30,8 +21,7 @@ void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submis
         .flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
                             (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
                             (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
-                            (spec->once ? PLEAT_COMPONENT_ONCE : 0) |
-                            (spreads(spec) ? PLEAT_COMPONENT_SPREADS : 0)),
+                            (spec->once ? PLEAT_COMPONENT_ONCE : 0)),
         .priority = spec->priority,
         .kind = (uint8_t)spec->kind,
         .sizes_kind = (uint8_t)spec->sizes.kind,
