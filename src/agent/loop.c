@@ -16,6 +16,7 @@
 #include "agent/notify.h"
 #include "agent/owner.h"
 #include "agent/run.h"
+#include "agent/shared_files.h"
 #include "base/clock.h"
 #include "base/paths.h"
 
@@ -227,10 +228,10 @@ static void connect_to_daemon(struct pleat_agent *agent)
         return;
     }
     json_t *extra =
-        json_pack("{s:s, s:s, s:I, s:i, s:I, s:[s, s, s]}", "instance", options->instance, "site",
-                  options->site, "node", (json_int_t)options->node, "pid", (int)agent->pid, "agent",
-                  (json_int_t)agent->number, "features", PLEAT_FEATURE_TASKS,
-                  PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS);
+        json_pack("{s:s, s:s, s:I, s:i, s:I, s:s, s:[s, s, s]}", "instance", options->instance,
+                  "site", options->site, "node", (json_int_t)options->node, "pid", (int)agent->pid,
+                  "agent", (json_int_t)agent->number, "shared", PLEAT_SHARED_MEMORY, "features",
+                  PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS);
     struct pleat_string cpus = {0};
     pleat_cpu_list_text(&agent->cpus, &cpus);
     /* The member is left out where the list of CPUs is too long for a line. */

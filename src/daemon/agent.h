@@ -48,8 +48,9 @@ struct agent {
     uv_process_t *process;   /* the process that this pleatd started last; NULL: it has ended */
     struct asked_list asked; /* requests sent and not answered */
     int64_t next_id, list_id;
-    json_t *runs;     /* pages of its list of runs that have come so far */
-    char *cpus;       /* CPUs of its slots, as it says; NULL: it did not say */
+    json_t *runs; /* pages of its list of runs that have come so far */
+    char *cpus;   /* CPUs of its slots, as it says; NULL: it did not say */
+    char *shared; /* directory for files in its shared memory, as it says; NULL: it did not say */
     json_t *features; /* features (wire/message.h) that it says it has; NULL: none */
     uv_timer_t timer; /* runs out when it must have connected */
 };

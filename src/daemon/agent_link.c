@@ -131,12 +131,25 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
     return 0;
 }
 
-const char *agent_cpus(struct daemon *d, uint32_t site, uint32_t node)
+/* NULL: it is not known yet. */
+static const struct agent *find(const struct daemon *d, uint32_t site, uint32_t node)
 {
     const struct agent *agent = d->agents;
     while (agent && (agent->site != site || agent->node != node))
         agent = agent->next;
+    return agent;
+}
+
+const char *agent_cpus(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct agent *agent = find(d, site, node);
     return agent ? agent->cpus : NULL;
+}
+
+const char *agent_shared(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct agent *agent = find(d, site, node);
+    return agent && agent->shared ? agent->shared : "/dev/shm"; /* before it could be said */
 }
 
 void agent_needed(struct daemon *d, const char *site, uint32_t node)

@@ -94,6 +94,12 @@ static void take_cpus(struct agent *agent, const char *cpus)
                    agent->node, cpus, site->cpus);
 }
 
+static void take_shared(struct agent *agent, const char *path)
+{
+    free(agent->shared);
+    agent->shared = path && *path == '/' ? strdup(path) : NULL;
+}
+
 /* Identifies the agent. Older agents do not say a number; for them it is the process id. */
 static uint64_t number_of(const json_t *hello)
 {
@@ -136,6 +142,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->failures = 0;
     agent->number = number_of(hello);
     take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
+    take_shared(agent, json_string_value(json_object_get(hello, "shared")));
     json_decref(agent->features);
     agent->features = json_incref(json_object_get(hello, "features"));
     if (pleat_connection_start(connection, &callbacks, agent))
@@ -213,8 +220,9 @@ void agents_quit(struct daemon *d)
             pleat_connection_close(agent->connection);
         }
         free(agent->cpus);
+        free(agent->shared);
         json_decref(agent->features);
-        agent->cpus = NULL;
+        agent->cpus = agent->shared = NULL;
         agent->features = NULL;
         pleat_array_finish(&agent->asked);
         uv_timer_stop(&agent->timer);

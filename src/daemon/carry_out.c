@@ -35,7 +35,7 @@ static void start_failed(struct daemon *d, const struct pleat_effect *effect, st
 struct start_order {
     struct pleat_run_order order;
     struct slot_ranges slots;
-    char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[96];
+    char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[PATH_MAX];
 };
 
 /* Makes the order to start a run of a job at a size. The files are only named. made->slots must be
@@ -51,9 +51,10 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
     if (!spec)
         return err->code;
     *made->program = '\0';
-    /* /dev/shm is open to all users: if the name could be foreseen, another user could take it
-     * first */
-    snprintf(made->scratch, sizeof(made->scratch), "/dev/shm/pleat-%s-%016llx", d->instance,
+    /* a node's shared memory is open to all its users: if the name could be foreseen, another user
+     * could take it first */
+    snprintf(made->scratch, sizeof(made->scratch), "%s/pleat-%s-%016llx",
+             agent_shared(d, component->site, component->lead_node), d->instance,
              (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)));
     int rc = job_file_path(d, job->id, JOB_INPUT, made->in, sizeof(made->in), err);
     if (!rc)

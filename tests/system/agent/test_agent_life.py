@@ -15,6 +15,7 @@ def test_hello(world):
     assert hello["protocol"] == 1
     assert (hello["instance"], hello["site"], hello["node"]) == ("some-instance", "local", 4)
     assert hello["pid"] == agent.pid
+    assert hello["shared"] == "/dev/shm"
 
 
 def test_requests_need_a_hello(world):

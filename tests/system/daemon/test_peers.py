@@ -261,11 +261,11 @@ def test_what_is_said_of_wrong_members(served):
 class FakeAgent(Client):
     """Plays the agent of a node: takes requests, says what a test wants it to say."""
 
-    def __init__(self, pleat, node=0):
+    def __init__(self, pleat, node=0, **more):
         super().__init__(pleat.socket, role="agent")
         self.send({"method": "hello", "params": {
             "protocol": 1, "role": "agent", "instance": pleat.instance_id, "site": "local", "node": node,
-            "pid": os.getpid()}})
+            "pid": os.getpid(), **more}})
         self.expect("list", {"runs": [], "more": False})
 
     def expect(self, method, result=None):
@@ -311,6 +311,18 @@ def test_the_agent_of_another_node(pleat):
         pass
     job = pleat.wait_end(number)
     assert job["state"] == "done" and job["attempt"] == 0, job
+
+
+@pytest.mark.parametrize("more, place", [({}, "/dev/shm"), ({"shared": "/run/shm"}, "/run/shm")])
+def test_the_agent_says_where_its_shared_memory_is(pleat, more, place):
+    pleat.call("info")
+    agent = FakeAgent(pleat, **more)
+    number = pleat.submit("-n", 2, "--", BUILD + "/apps/loop")
+    order = agent.expect("start")
+    assert os.path.dirname(order["scratch"]) == place
+    assert any(order["scratch"] in word for word in order["argv"] + order["env"])
+    agent.say("started", run=order["run"], pid=1)
+    assert agent.end(pleat, order["run"], number)["state"] == "done"
 
 
 def test_answer_of_more_than_was_offered(pleat):
