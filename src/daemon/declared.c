@@ -54,11 +54,16 @@ static void common_sizes(struct daemon *d, const struct job *job, const char *te
     struct pleat_sizes said, common = {0};
     struct pleat_size_list list = {0}, both = {0};
     struct pleat_error err = {0};
-    int32_t number = 0;
+    int32_t number = 0, most = pleat_view_asked(view, component);
     int rc = pleat_sizes_parse(text, &said, &list, &err);
     if (!rc && said.kind != PLEAT_SIZES_ANY)
-        rc = pleat_sizes_common(&asked, &said, pleat_view_asked(view, component), &common, &both,
-                                &err);
+        rc = pleat_sizes_common(&asked, &said, most, &common, &both, &err);
+    /* its user may raise the maximum later: then the larger sizes count, too */
+    if (!rc && common.kind == PLEAT_SIZES_LIST && component->site != PLEAT_NONE &&
+        view->sites[component->site].capacity > most &&
+        pleat_sizes_common(&asked, &said, view->sites[component->site].capacity, &common, &both,
+                           &err)) /* too many to be listed */
+        rc = pleat_sizes_common(&asked, &said, most, &common, &both, &err);
     if (!rc && common.kind == PLEAT_SIZES_LIST && (number = list_of(d, &common)) < 0)
         rc = pleat_error_set(&err, PLEAT_E_TOOBIG, "there are too many lists of sizes already");
     if (rc) {

@@ -103,6 +103,18 @@ def test_a_start_with_fewer_than_it_needs(pleat, mpi):
     assert "started with 2 ranks and can use none of these sizes (at least 3)" in shown, shown
 
 
+@pytest.mark.parametrize("says", ["--even", "--sizes=1:0:2,4,6,8"])
+def test_a_maximum_that_is_raised_later(pleat, says):
+    """The sizes that a program said before hold for the larger maximum, too."""
+    pleat.configure(LONG)
+    number = submit(pleat, MPIS[0], sizes=(1, 2), options=["--initial", "2"],
+                    args=["--pause", "2", "--until", pleat.path("end"), says])
+    wait_until(lambda: pleat.job(number)["declared"], "what its program says")
+    pleat.pleat("set", number, "--max", 7, check=0)
+    computes(pleat, number, 6)
+    ends_well(pleat, number)
+
+
 def test_sizes_of_a_user_and_of_a_program(pleat):
     """What both accept; and each one's own, where the other's make no sense with it."""
     pleat.configure(LONG)
