@@ -129,6 +129,20 @@ int pleat_point_adapt(struct pleat_session *session, int point,
  * No communication. */
 int pleat_session_point(const struct pleat_session *session);
 
+/* ---- not now ---- */
+
+/* Begins a section in which this program must not be resized, saved or stopped with a checkpoint,
+ * for example because its data are in pieces. Its adaptation points are passed as elsewhere, and
+ * nothing happens at them. Any rank may begin one by itself, at any time after
+ * pleat_session_begin: as long as one rank is in a section nothing changes for all of them, and no
+ * rank waits for its end. Voluntary changes are held back until then; mandatory ones wait for it,
+ * and where it lasts longer than their notice and grace they are enforced, as with a program that
+ * comes to no adaptation point. Sections may contain others. No communication, no system call.
+ * PLEAT_E_STATE: not between begin and end of the session. */
+int pleat_section_begin(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Ends the section that was begun last on this rank. PLEAT_E_STATE also: there is none. */
+int pleat_section_end(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Says that this program calls pleat_session_pending. On all ranks, before pleat_session_begin. The
  * program's resizes then come one adaptation point later than they could. PLEAT_E_STATE: after
  * begin. */
@@ -167,7 +181,8 @@ int pleat_session_limits(struct pleat_session *session, int least, int most, con
 typedef int (*pleat_size_test)(int ranks, void *arg);
 
 /* The same, with the list of all sizes that a function accepts. It is called for every number from
- * 1 to the number of ranks that the job can have at most, before this returns. */
+ * 1 to the number of ranks for which its site has processors, before this returns: so the list
+ * holds, too, when the job's maximum is raised later. */
 int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accepts, void *arg,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -122,6 +122,27 @@ private:
     size_t elements_;
 };
 
+/* "Not now": while such an object lives the program is not resized (pleat_section_begin). It begins
+ * between pleat_session_begin and the end of the session; otherwise it does nothing. */
+class section
+{
+public:
+    explicit section(pleat_session *session)
+        : session_(pleat_section_begin(session, nullptr) == 0 ? session : nullptr)
+    {
+    }
+    section(const section &) = delete;
+    section &operator=(const section &) = delete;
+    ~section()
+    {
+        if (session_ && pleat_section_end(session_, nullptr) != 0)
+            session_ = nullptr; /* the session is over */
+    }
+
+private:
+    pleat_session *session_;
+};
+
 } // namespace pleat
 
 #endif

@@ -162,7 +162,7 @@ void pleat_malleable_shut(struct pleat_malleable *malleable)
 void pleat_malleable_abandon(struct pleat_malleable *malleable)
 {
     malleable->kind = PLEAT_REQUEST_NONE;
-    malleable->posted = false;
+    malleable->posted = malleable->unwanted = false;
     pleat_leavers_drop(malleable->leaving);
     malleable->leaving = NULL;
     pleat_succession_drop(malleable->run);

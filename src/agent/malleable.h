@@ -51,6 +51,7 @@ struct pleat_malleable {
     struct pleat_mailbox_request request;
     /* the request is in the mailbox; until the application has attached it waits here */
     bool posted;
+    bool unwanted; /* it is to be taken back as soon as that is possible */
     uint32_t size_before;
     struct pleat_leavers *leaving; /* opened when a shrink was posted */
     char instead[256]; /* why it is no relaunch, though it was to be one; "": it was not */

@@ -78,7 +78,8 @@ static void tell_progress(struct pleat_malleable *malleable)
     if (!now.attached || malleable->unbegun)
         return;
     if (malleable->told_anything && now.size == then->size && now.iteration == then->iteration &&
-        now.iteration_ns == then->iteration_ns && now.passages == then->passages)
+        now.iteration_ns == then->iteration_ns && now.passages == then->passages &&
+        now.not_now == then->not_now)
         return;
     malleable->told = now;
     malleable->told_anything = true;
@@ -95,6 +96,8 @@ static void tell_progress(struct pleat_malleable *malleable)
                                             (double)now.kept_at_us / 1e6));
     if (params)
         add_points(malleable, params);
+    if (params && now.not_now)
+        (void)json_object_set_new(params, "not_now", json_integer(now.not_now));
     pleat_agent_notify(malleable->run->agent, "progress", params);
 }
 

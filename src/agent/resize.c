@@ -218,7 +218,9 @@ static void look_at_posted(struct pleat_malleable *malleable,
         break;
     case PLEAT_MAILBOX_ASKED:
     case PLEAT_MAILBOX_POSTED:
-        if (!withdraw_if_finished(malleable, status))
+        if (malleable->unwanted && !pleat_mailbox_withdraw(malleable->mailbox))
+            pleat_malleable_withdrawn(malleable);
+        else if (!withdraw_if_finished(malleable, status))
             (void)is_prepared(malleable, status);
         break;
     case PLEAT_MAILBOX_ENTERED:
@@ -274,6 +276,14 @@ static void look_at_ask(struct pleat_malleable *malleable)
     pleat_malleable_ask(malleable, &ask);
 }
 
+/* Whether the outstanding request waits until no rank is in a section in which nothing may change.
+ * A mandatory one is posted meanwhile: then the ranks agree on it as soon as they may. */
+static bool is_held_back(const struct pleat_malleable *malleable,
+                         const struct pleat_mailbox_status *status)
+{
+    return status->not_now && !malleable->request.mandatory;
+}
+
 void pleat_malleable_look(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status status;
@@ -309,7 +319,8 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     } else if (malleable->posted) {
         look_at_posted(malleable, &status);
     } else if (status.begun && !malleable->unbegun && /* the ranks that stay are known */
-               !withdraw_if_finished(malleable, &status) && is_prepared(malleable, &status)) {
+               !withdraw_if_finished(malleable, &status) && !is_held_back(malleable, &status) &&
+               is_prepared(malleable, &status)) {
         post(malleable, &status);
     }
 }
@@ -379,7 +390,8 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
     if (malleable->kind != PLEAT_REQUEST_NONE && malleable->request.resize == resize) {
         if (!malleable->posted || pleat_mailbox_withdraw(malleable->mailbox) == 0)
             pleat_malleable_withdrawn(malleable);
-        /* else ranks have entered the change: its outcome follows */
+        else /* ranks have entered the change: its outcome follows, or they put it off */
+            malleable->unwanted = true;
         return 0;
     }
     if (pleat_succession_will_tell(malleable->run, resize) || tell_again(malleable, false, resize))

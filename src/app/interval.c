@@ -100,31 +100,47 @@ static void decide(struct pleat_session *session, bool apart, struct meeting *me
         pleat_save_begin(session, true, &meeting->save, why);
 }
 
+/* Some rank is in a section in which nothing may change: they meet again soon, and later and later
+ * where it is a long one. */
+static int meet_later(struct pleat_session *session)
+{
+    enum { LATEST = 64 };
+    struct pleat_save_interval *interval = &session->interval;
+    interval->later = interval->later == 0       ? 1
+                      : interval->later < LATEST ? 2 * interval->later
+                                                 : LATEST;
+    interval->next = session->self.iteration + interval->later;
+    return 0;
+}
+
 static int meet(struct pleat_session *session, struct pleat_error *err)
 {
     struct meeting meeting;
     struct pleat_error why = {0};
     int64_t start = pleat_clock_monotonic_ns();
     memset(&meeting, 0, sizeof(meeting));
-    int failed = pleat_sums_note(session, err);
-    if (failed)
-        return failed;
-    int apart = pleat_points_agree(session, &why);
-    failed = apart < 0 ? apart : pleat_save_measure(session, err);
+    int where = pleat_points_meet(session, &why);
+    if (where == PLEAT_MET_NOT_NOW)
+        return meet_later(session);
+    session->interval.later = 0;
+    int failed = where < 0 ? where : pleat_sums_note(session, &why);
     if (failed) {
-        if (err && apart < 0)
+        if (err)
             *err = why;
         return failed;
     }
+    failed = pleat_save_measure(session, err);
+    if (failed)
+        return failed;
     if (session->rank == 0)
-        decide(session, apart != 0, &meeting, &why);
+        decide(session, where == PLEAT_MET_APART, &meeting, &why);
     failed = pleat_mpi_check(MPI_Bcast(&meeting, (int)sizeof(meeting), MPI_BYTE, 0, session->comm),
                              "saving", err);
     if (failed)
         return failed;
     session->interval.next = meeting.next;
     int saved =
-        meeting.saves && !apart ? pleat_save_all(session, &meeting.save, &why) : PLEAT_SAVE_NOT;
+        meeting.saves && !where ? pleat_save_all(session, &meeting.save, &why) : PLEAT_SAVE_NOT;
     if (saved < 0) {
         if (err)
             *err = why;

@@ -89,23 +89,59 @@ static const char *name_of(const struct pleat_session *session, int64_t point)
                                                       : "the one without a name";
 }
 
-int pleat_points_agree(struct pleat_session *session, struct pleat_error *err)
+int pleat_points_meet(struct pleat_session *session, struct pleat_error *err)
 {
-    const int64_t mine[2] = {session->point.at, -session->point.at};
-    int64_t least[2] = {mine[0], mine[1]};
+    const int64_t mine[3] = {session->point.at, -session->point.at, -session->sections};
+    int64_t least[3] = {mine[0], mine[1], mine[2]};
     MPI_Errhandler handler;
-    if (!session->point_count)
-        return 0;
     int failed = pleat_mpi_quiet_begin(session->comm, &handler, err);
     if (!failed)
-        failed = pleat_mpi_check(MPI_Allreduce(mine, least, 2, MPI_INT64_T, MPI_MIN, session->comm),
+        failed = pleat_mpi_check(MPI_Allreduce(mine, least, 3, MPI_INT64_T, MPI_MIN, session->comm),
                                  "comparing adaptation points", err);
     pleat_mpi_quiet_end(session->comm, &handler);
-    if (failed || least[0] == -least[1])
-        return failed;
+    if (failed || least[2] < 0)
+        return failed ? failed : PLEAT_MET_NOT_NOW;
+    if (least[0] == -least[1])
+        return PLEAT_MET;
     pleat_error_set(err, PLEAT_E_STATE,
                     "ranks are at different adaptation points ('%s', '%s'): all must pass those at "
                     "which they may be resized in the same order, each as often as the others",
                     name_of(session, least[0]), name_of(session, -least[1]));
-    return PLEAT_RESIZE_REFUSED;
+    return PLEAT_MET_APART;
+}
+
+/* ---- not now ---- */
+
+static int check_running(const struct pleat_session *session, const char *function,
+                         struct pleat_error *err)
+{
+    if (session->state == PLEAT_SESSION_RUNNING)
+        return 0;
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "%s comes after pleat_session_begin and before the end", function);
+}
+
+int pleat_section_begin(struct pleat_session *session, struct pleat_error *err)
+{
+    int code = check_running(session, "pleat_section_begin", err);
+    if (code)
+        return code;
+    if (session->sections++ == 0 && session->mailbox)
+        pleat_mailbox_not_now(&session->self, true);
+    return 0;
+}
+
+int pleat_section_end(struct pleat_session *session, struct pleat_error *err)
+{
+    int code = check_running(session, "pleat_section_end", err);
+    if (code)
+        return code;
+    if (!session->sections)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "pleat_section_end on rank %d, which has begun no section, or has "
+                               "ended all of them",
+                               session->rank);
+    if (--session->sections == 0 && session->mailbox)
+        pleat_mailbox_not_now(&session->self, false);
+    return 0;
 }

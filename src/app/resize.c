@@ -387,6 +387,15 @@ static void act(struct pleat_session *session, struct outcome *outcome)
     }
 }
 
+/* All ranks are inside, and some rank is in a section in which nothing may change. */
+static int put_off(struct pleat_session *session)
+{
+    session->interval.next = pleat_interval_after(session);
+    if (session->rank == 0)
+        pleat_mailbox_put_off(&session->self);
+    return PLEAT_SAME;
+}
+
 int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
 {
     int64_t start = pleat_clock_monotonic_ns();
@@ -395,7 +404,11 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
         pleat_mailbox_ring(&session->self);
     const struct pleat_offer offer = change_of(session);
     session->begun_count = 0;
-    outcome.code = pleat_points_agree(session, &outcome.why);
+    outcome.code = pleat_points_meet(session, &outcome.why);
+    if (outcome.code == PLEAT_MET_NOT_NOW)
+        return put_off(session);
+    if (outcome.code == PLEAT_MET_APART)
+        outcome.code = PLEAT_RESIZE_REFUSED;
     if (!outcome.code)
         outcome.code = pleat_actions_before(session, &offer, &outcome.why);
     if (!outcome.code)

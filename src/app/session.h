@@ -66,11 +66,12 @@ enum pleat_session_state {
  * ("300s") or iterations ("100it"). */
 #define PLEAT_SAVE_EVERY_ENV "PLEAT_SAVE_EVERY"
 
-/* When copies are saved between resizes (interval.c). All ranks have the same `first` and `next`,
- * the rest is rank 0's. */
+/* When copies are saved between resizes (interval.c). All ranks have the same `first`,
+ * `next` and `later`, the rest is rank 0's. */
 struct pleat_save_interval {
     uint64_t first; /* iterations to the first meeting; 0: none is saved */
     uint64_t next;  /* the adaptation point where the ranks meet; UINT64_MAX: none */
+    uint64_t later; /* iterations by which the meeting was put off last; 0: it was not */
     uint64_t iterations;
     int64_t ns;   /* 0: `iterations` counts */
     uint64_t met; /* the last meeting: adaptation point and time */
@@ -117,6 +118,7 @@ struct pleat_session {
     uint64_t busy_ns;
     uint64_t busy_count;
 
+    int sections; /* in which nothing may change, one within the other; 0: this rank is in none */
     struct pleat_own_point points[PLEAT_POINTS];
     int point_count;
     struct pleat_point_state point;
@@ -321,9 +323,15 @@ void pleat_points_tell(struct pleat_session *session);
 void pleat_points_resumed(struct pleat_session *session);
 /* The size has changed: passages at this size are counted anew. */
 void pleat_points_restart(struct pleat_session *session);
-/* Whether all ranks are at the same point, that of session->point. Collective. 0,
- * PLEAT_RESIZE_REFUSED on all ranks, or a negative code. */
-int pleat_points_agree(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Where the ranks have met. */
+enum pleat_meeting {
+    PLEAT_MET = 0,
+    PLEAT_MET_APART = 1,  /* at different points: *err names two of them */
+    PLEAT_MET_NOT_NOW = 2 /* some rank is in a section in which nothing may change */
+};
+/* Whether all ranks are at the same point, that of session->point, and in no section. Collective.
+ * An enum pleat_meeting, the same on all ranks, or a negative code. */
+int pleat_points_meet(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Counts a passage of a point, from 1 on. */
 static inline void pleat_points_count(struct pleat_session *session, int point)
 {

@@ -107,6 +107,7 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
     job->iteration = cost_of(params, "iteration");
     job->iteration_us = cost_of(params, "iteration_us");
     job->has_progress = true;
+    job->not_now = cost_of(params, "not_now");
     if (json_is_object(json_object_get(params, "saved"))) {
         json_decref(job->saved);
         job->saved = json_deep_copy(json_object_get(params, "saved"));

@@ -80,6 +80,12 @@ void job_ended(struct daemon *d, struct job *job)
     job->ended = true;
 }
 
+int64_t job_not_now(const struct job *job, const struct pleat_component *component)
+{
+    bool runs = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
+    return runs ? job->not_now : 0;
+}
+
 static void job_free(struct job *job)
 {
     job_drop_account(job);

@@ -31,6 +31,7 @@ struct job {
     bool spec_lost;           /* what was submitted is lost: the job must not be started */
     uint64_t went_on;         /* the last relaunch of which it was noted where it goes on */
     json_t *saved;            /* of the last copy that it saved between resizes; NULL: none */
+    int64_t not_now;          /* ranks of its program that are in a section without changes */
     json_t *points;           /* its named adaptation points, as its agent said; NULL: none */
     json_t *folded;           /* what its agent said last of its folding; NULL: nothing yet */
     uint64_t folded_run;      /* the run that `folded` is about */
@@ -66,5 +67,9 @@ struct account *job_account(struct daemon *d, struct job *job);
 void job_drop_account(struct job *job);
 /* A note was made about a job: adds it to the job's account, if that is in memory. */
 void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
+
+/* The number of ranks of its program that are in a section in which it is not resized, as its agent
+ * said last. */
+int64_t job_not_now(const struct job *job, const struct pleat_component *component);
 
 #endif

@@ -210,8 +210,10 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
     struct pleat_size_answer answer = pleat_why_size(pass, component);
     const struct pleat_site *site = &view->sites[job->site];
     return json_pack(
-        "{s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, s:i}",
-        "code", pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
+        "{s:I, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, "
+        "s:i}",
+        "not_now", (json_int_t)job_not_now(job_of_component(d, component), job), "code",
+        pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
         job->cap < PLEAT_SIZE_MAX ? json_integer(job->cap) : json_null(), "least",
         pleat_accept_smallest(view, job), "largest", answer.largest, "next", answer.next, "free",
         pleat_plan_idle(pass->plan, job->site), "growable", answer.growable, "threshold",

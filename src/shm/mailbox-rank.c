@@ -18,6 +18,10 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
         /* Ranks that overtake the proposal again and again are met by proposing farther ahead each
          * time. */
         uint64_t reached = most + pleat_mailbox_ahead(mailbox);
+        /* A rank that begins a section after this looks at the word after it has said so: it finds
+         * what was committed, and puts it off. */
+        if (reached < pleat_word_iteration(word) && pleat_mailbox_sections(mailbox))
+            return word;
         uint64_t later = reached + (UINT64_C(1) << (round < 6 ? round : 6));
         uint64_t next =
             reached < pleat_word_iteration(word)
@@ -27,6 +31,16 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
             word = next;
     }
     return word;
+}
+
+bool pleat_word_put_off(struct pleat_mailbox *mailbox, uint64_t word)
+{
+    uint64_t later = pleat_mailbox_fastest(mailbox) + 1 + pleat_mailbox_ahead(mailbox);
+    uint64_t next = pleat_word_make(pleat_word_sequence(word), later, PLEAT_WORD_PROPOSED);
+    if (!atomic_compare_exchange_strong(&mailbox->segment->word, &word, next))
+        return false;
+    (void)pleat_word_help(mailbox, next);
+    return true;
 }
 
 int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t iteration,
@@ -46,6 +60,7 @@ int pleat_mailbox_attach(struct pleat_mailbox *mailbox, uint32_t rank, uint64_t 
                                         .doorbell = doorbell};
     pleat_mailbox_publish(self, 0, 0);
     atomic_store(&slot->entered_ns, 0);
+    atomic_store(&slot->not_now, 0);
     atomic_store(&slot->iteration, iteration);
     atomic_store(&slot->pid, (int32_t)getpid());
     return 0;
@@ -127,7 +142,7 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
         uint64_t iteration = pleat_word_iteration(word);
         switch (pleat_word_state(word)) {
         case PLEAT_WORD_ASKED:
-            return self->rank == 0 ? PLEAT_ARRIVAL_ANSWER : PLEAT_ARRIVAL_QUIET;
+            return self->rank == 0 && !self->not_now ? PLEAT_ARRIVAL_ANSWER : PLEAT_ARRIVAL_QUIET;
         case PLEAT_WORD_PROPOSED:
             word = pleat_word_help(self->mailbox, word);
             /* A proposal that this rank has not reached yet is met at a later adaptation point. */
@@ -141,6 +156,11 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
             return PLEAT_ARRIVAL_QUIET;
         case PLEAT_WORD_COMMITTED:
         case PLEAT_WORD_ANNOUNCED:
+            if (self->not_now && pleat_word_state(word) == PLEAT_WORD_COMMITTED) {
+                (void)pleat_word_put_off(self->mailbox, word);
+                word = atomic_load(self->word);
+                break;
+            }
             if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox)) {
                 /* the resize was committed before any rank passed this point, so all ranks will
                  * know of it */
@@ -239,6 +259,24 @@ void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted)
 {
     atomic_store(&self->mailbox->segment->accepted, accepted);
     conclude(self, PLEAT_WORD_ASKED, PLEAT_WORD_ANSWERED);
+}
+
+void pleat_mailbox_not_now(struct pleat_mailbox_rank *self, bool begins)
+{
+    self->not_now = begins;
+    atomic_store(&self->slot->not_now, begins ? 1u : 0u);
+    uint64_t word = atomic_load(self->word);
+    while (begins && pleat_word_state(word) == PLEAT_WORD_COMMITTED &&
+           !pleat_word_put_off(self->mailbox, word))
+        word = atomic_load(self->word);
+}
+
+void pleat_mailbox_put_off(struct pleat_mailbox_rank *self)
+{
+    uint64_t word = atomic_load(self->word);
+    if (pleat_word_state(word) == PLEAT_WORD_ENTERED)
+        (void)pleat_word_put_off(self->mailbox, word);
+    pleat_mailbox_ring(self);
 }
 
 static uint64_t waited_ns(const struct pleat_mailbox *mailbox, uint32_t before)

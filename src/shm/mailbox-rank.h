@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 10u
+#define PLEAT_MAILBOX_VERSION 11u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -56,6 +56,7 @@ struct pleat_mailbox_slot {
     _Atomic uint64_t entered_ns; /* when the rank last entered a resize (CLOCK_MONOTONIC) */
     _Atomic int32_t pid;
     _Atomic uint32_t waiting; /* 1: the rank waits until it may begin */
+    _Atomic uint32_t not_now; /* 1: the rank is in a section in which nothing may change */
 };
 
 /* A named adaptation point, written by rank 0. */
@@ -134,6 +135,7 @@ struct pleat_mailbox_rank {
     uint32_t rank;
     uint32_t asked; /* rank 0: the number of the last ask; 0: it has asked for nothing */
     int doorbell;   /* borrowed; -1: none */
+    bool not_now;   /* as its slot says */
 };
 
 enum pleat_mailbox_arrival {
@@ -238,6 +240,16 @@ static inline void pleat_mailbox_passed(struct pleat_mailbox_rank *self, unsigne
     atomic_store_explicit(&place->here, here, memory_order_relaxed);
     atomic_store_explicit(&place->passed, passed, memory_order_relaxed);
 }
+
+/* The rank begins, or ends, a section in which nothing may change: as long as any rank is in one no
+ * resize is agreed on, and one that was is put off, unless other ranks are inside it, or know of it
+ * ahead, already. Then this rank gets ENTER in its section, too; all ranks must find that out
+ * together, and rank 0 calls pleat_mailbox_put_off. Its adaptation points count in a section as
+ * elsewhere, so that no rank gets out of step, and nobody waits for a section. */
+void pleat_mailbox_not_now(struct pleat_mailbox_rank *self, bool begins);
+/* Rank 0, instead of an outcome, once every rank has got ENTER: the ranks agree anew on a later
+ * point. */
+void pleat_mailbox_put_off(struct pleat_mailbox_rank *self);
 
 /* Gets the request that was asked or posted, after ANSWER or ENTER. PLEAT_E_CORRUPT: its target is
  * not a size for which this segment has room. */

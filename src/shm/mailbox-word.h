@@ -95,10 +95,25 @@ static inline uint64_t pleat_mailbox_fastest(const struct pleat_mailbox *mailbox
     return most < PLEAT_WORD_ITERATION_MAX ? most : PLEAT_WORD_ITERATION_MAX;
 }
 
+/* The number of ranks in a section in which nothing may change. */
+static inline uint32_t pleat_mailbox_sections(const struct pleat_mailbox *mailbox)
+{
+    uint32_t count = 0;
+    uint32_t size = pleat_mailbox_size(mailbox);
+    for (uint32_t rank = 0; rank < size; rank++)
+        count += atomic_load(&mailbox->segment->slots[rank].not_now) == 1;
+    return count;
+}
+
 /* How often rank 0 has passed its named adaptation points. */
 uint64_t pleat_mailbox_passages(const struct pleat_mailbox *mailbox);
 
-/* Advances a proposal: commits it if no rank has reached its K, else proposes a later K. The word
+/* Moves a resize that was agreed on, or is under way, to a later K: nobody may be inside, or all
+ * ranks are. Returns whether the word was still what was judged. */
+bool pleat_word_put_off(struct pleat_mailbox *mailbox, uint64_t word);
+
+/* Advances a proposal: commits it if no rank has reached its K and none is in a section in which
+ * nothing may change, else proposes a later K where it has to. The word
  * must be a proposal, so that iterations are read after it was visible. Returns the word as last
  * seen; it may still be a proposal, which the ranks then advance. */
 uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word);

@@ -11,7 +11,8 @@
  * the proposal. K is committed by compare-and-swap, and only if no rank has reached it. Any process
  * may help: a rank that finds itself at or past an uncommitted K moves it. So nobody waits for a
  * process that may be dead. An iteration is the number of adaptation points that a rank has passed,
- * so K is the next one of the fastest rank.
+ * so K is the next one of the fastest rank. While a rank is in a section in which nothing may
+ * change, K is not committed, and one that was is moved.
  *
  * Everything read from the segment is checked before use, since the application can write there.
  * Functions return 0 or a negative code. None blocks but pleat_mailbox_wait; only create and open
@@ -95,6 +96,7 @@ struct pleat_mailbox_status {
     bool loaded;   /* with begun: the ranks go on from a state (cost.load_ns, cost.bytes) */
     bool waits;    /* its library can wait before it begins (pleat_mailbox_hold) */
     uint32_t waiting;      /* number of ranks that wait, of `size` */
+    uint32_t not_now;      /* number of ranks in a section in which nothing may change */
     uint32_t limit;        /* the most ranks that it can use, as it says; 0: any number */
     bool keeps;            /* copies are saved between resizes, to go on from */
     uint64_t kept;         /* the iteration of the last of them; 0: none */

@@ -16,7 +16,10 @@
 
 static const char *until, *resize = "both";
 static FILE *record;
+static const char *section; /* a file: while it is there, rank section_rank (-1: each) is in one */
+static int section_rank = -1;
 static int apart;
+static int inside;                      /* in so many sections */
 static int in_outer, in_inner, in_cell; /* the points */
 /* the state: rounds of both loops, and what was done in all */
 static struct {
@@ -33,16 +36,19 @@ static _Noreturn void give_up(const struct pleat_error *err)
 
 static void read_options(int argc, char **argv)
 {
-    static const struct option table[] = {{"until", 1, NULL, 'u'},
-                                          {"resize", 1, NULL, 'p'},
-                                          {"apart", 0, &apart, 1},
-                                          {"record", 1, NULL, 'r'},
+    static const struct option table[] = {{"until", 1, NULL, 'u'},   {"resize", 1, NULL, 'p'},
+                                          {"apart", 0, &apart, 1},   {"record", 1, NULL, 'r'},
+                                          {"section", 1, NULL, 's'}, {"section-rank", 1, NULL, 'k'},
                                           {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         if (c == 'u')
             until = optarg;
         else if (c == 'p')
             resize = optarg;
+        else if (c == 's')
+            section = optarg;
+        else if (c == 'k')
+            section_rank = atoi(optarg);
         else if (c == 'r')
             record = fopen(optarg, "a");
         else if (c)
@@ -65,6 +71,7 @@ static void check(struct pleat_session *session, const struct pleat_rows *rows, 
     const long *data = pleat_rows_data(rows);
     int point = pleat_session_point(session);
     long mine = 0, all = 0;
+    state.wrong += inside != 0;
     for (long i = 0; i < pleat_rows_count(rows); i++)
         mine += data[i] == pleat_rows_first(rows) + i;
     MPI_Allreduce(&mine, &all, 1, MPI_LONG, MPI_SUM, pleat_session_comm(session));
@@ -102,11 +109,26 @@ static int goes_on(const struct pleat_session *session)
     return !there;
 }
 
+/* Begins or ends a section, with one inside. */
+static void turn(struct pleat_session *session)
+{
+    struct pleat_error err;
+    int rank = pleat_session_rank(session);
+    int wanted = section && (section_rank < 0 || rank == section_rank) && !access(section, F_OK);
+    for (int i = 0; i < 2 && wanted && inside < 2; i++, inside++)
+        if (pleat_section_begin(session, &err))
+            give_up(&err);
+    for (; inside > 0 && !wanted; inside--)
+        if (pleat_section_end(session, &err))
+            give_up(&err);
+}
+
 /* Ranks pass the point for times in different numbers. */
 static void compute(struct pleat_session *session)
 {
     struct pleat_error err;
     const struct timespec pause = {.tv_nsec = 1000000};
+    turn(session);
     for (int i = 0; i <= pleat_session_rank(session); i++)
         if (pleat_point_adapt(session, in_cell, &err))
             give_up(&err);
@@ -146,16 +168,18 @@ int main(int argc, char **argv)
     if (what < 0)
         give_up(&err);
     state.wrong += what == PLEAT_STARTED && pleat_session_point(session) != -1;
+    state.wrong += what != PLEAT_LEAVE && (pleat_section_end(session, &err) != PLEAT_E_STATE ||
+                                           !strstr(err.text, "has begun no section"));
     state.wrong += pleat_point_adapt(session, 4, &err) != PLEAT_E_INVALID;
     long *data = pleat_rows_data(rows);
     for (long i = 0; what == PLEAT_STARTED && i < pleat_rows_count(rows); i++)
         data[i] = pleat_rows_first(rows) + i;
     if (what == PLEAT_JOINED)
         check(session, rows, "JOINED");
-    int inside = what == PLEAT_JOINED && pleat_session_point(session) == in_inner;
-    while (what != PLEAT_LEAVE && (inside || goes_on(session))) {
-        state.prepared += !inside;
-        inside = 0;
+    int within = what == PLEAT_JOINED && pleat_session_point(session) == in_inner;
+    while (what != PLEAT_LEAVE && (within || goes_on(session))) {
+        state.prepared += !within;
+        within = 0;
         what = outer_round(session, rows);
     }
     if (what != PLEAT_LEAVE && pleat_session_rank(session) == 0)

@@ -2,8 +2,9 @@
  * agent that asks, posts merges and relaunches, and withdraws. Whatever the order: ranks enter a
  * resize in the same iteration, all or none; what was withdrawn is entered by none; after a
  * relaunch nobody goes on. Where resizes are announced, all ranks say the same about the next
- * iteration, and none is entered that was not announced. (mailbox_agreement_test.c looks at orders
- * within calls, by chance.) */
+ * iteration, and none is entered that was not announced. While a rank is in a section in which
+ * nothing may change no resize is done, and nobody waits for its end. (mailbox_agreement_test.c
+ * looks at orders within calls, by chance.) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +33,7 @@ struct world {
     bool outstanding;       /* the agent's: it waits for an outcome */
     bool relaunch;
     int requests;                    /* left */
+    int sections[RANKS];             /* left to begin */
     signed char pending[ITERATIONS]; /* what ranks said after so many iterations; -1: nobody yet */
     bool ended;                      /* relaunched */
 };
@@ -42,7 +44,9 @@ struct limits {
 };
 
 static bool announces;
-static unsigned long orders, merges, relaunches, withdrawals, failures, answers, dropped;
+static int sections; /* of the last rank */
+static unsigned long put_off, held, orders, merges, relaunches, withdrawals, failures, answers,
+    dropped;
 
 /* All but the path of a checkpoint and the named points, which are not used here. */
 #define BEFORE offsetof(struct pleat_mailbox_segment, path)
@@ -113,6 +117,7 @@ static void arrive(struct world *world, uint32_t rank)
     }
     if (arrival == PLEAT_ARRIVAL_ANSWER) {
         assert_int_equal(rank, 0);
+        assert_false(world->ranks[0].not_now);
         world->asked = true;
         return;
     }
@@ -143,11 +148,41 @@ static bool try_answer(struct world *world, const struct limits *limits, int whi
     return true;
 }
 
+static uint32_t count_sections(const struct world *world, const struct limits *limits)
+{
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < limits->ranks; rank++)
+        count += world->ranks[rank].not_now;
+    return count;
+}
+
+/* A rank begins a section, or ends it. */
+static bool try_section(struct world *world, const struct limits *limits, int which)
+{
+    struct pleat_mailbox_rank *self = &world->ranks[which];
+    if ((uint32_t)which >= limits->ranks || world->inside[which] || world->ended ||
+        (which == 0 && world->asked) || (!self->not_now && !world->sections[which]))
+        return false;
+    world->sections[which] -= !self->not_now;
+    held += phase() == PLEAT_MAILBOX_POSTED && !self->not_now;
+    pleat_mailbox_not_now(self, !self->not_now);
+    return true;
+}
+
 static bool try_conclude(struct world *world, const struct limits *limits, int fails)
 {
     const struct pleat_mailbox_cost cost = {.bytes = 1};
     if (count_inside(world, limits) < limits->ranks)
         return false;
+    if (count_sections(world, limits)) {
+        if (fails)
+            return false;
+        pleat_mailbox_put_off(&world->ranks[0]);
+        assert_int_equal(phase(), PLEAT_MAILBOX_POSTED);
+        memset(world->inside, 0, sizeof(world->inside));
+        put_off++;
+        return true;
+    }
     if (fails)
         pleat_mailbox_failed(&world->ranks[0], "no");
     else if (world->relaunch)
@@ -224,7 +259,8 @@ static const struct {
     int which;
 } actions[] = {{try_arrive, 0},    {try_arrive, 1},   {try_arrive, 2},      {try_answer, 0},
                {try_conclude, 0},  {try_conclude, 1}, {try_request, MERGE}, {try_request, RELAUNCH},
-               {try_request, ASK}, {try_withdraw, 0}, {try_acknowledge, 0}};
+               {try_request, ASK}, {try_withdraw, 0}, {try_acknowledge, 0}, {try_section, 0},
+               {try_section, 1},   {try_section, 2}};
 
 static void explore(const struct world *from, const struct limits *limits)
 {
@@ -248,7 +284,8 @@ static void explore_all(uint32_t ranks, uint64_t iterations, int requests, bool 
     struct world world = {.requests = requests};
     struct pleat_error err;
     int fd;
-    orders = merges = relaunches = withdrawals = failures = answers = dropped = 0;
+    world.sections[ranks - 1] = sections;
+    put_off = held = orders = merges = relaunches = withdrawals = failures = answers = dropped = 0;
     announces = ahead;
     memset(world.pending, -1, sizeof(world.pending));
     world.pending[0] = 0;
@@ -266,6 +303,7 @@ static void explore_all(uint32_t ranks, uint64_t iterations, int requests, bool 
     explore(&world, &limits);
     assert_true(!ahead || requests == 1 || dropped);
     print_message("%lu orders\n", orders);
+    assert_true(!sections || (put_off && held));
     assert_true(merges && relaunches && withdrawals && failures && answers);
     munmap(raw, raw_bytes);
     pleat_mailbox_close(mailbox);
@@ -296,6 +334,23 @@ static void test_three_ranks_that_know_ahead(void **state)
     explore_all(3, 3, 1, true);
 }
 
+/* A section of one rank, which begins and ends anywhere. */
+static void test_sections(void **state)
+{
+    (void)state;
+    sections = 1;
+    explore_all(2, 3, 1, false);
+    sections = 0;
+}
+
+static void test_sections_of_ranks_that_know_ahead(void **state)
+{
+    (void)state;
+    sections = 1;
+    explore_all(2, 3, 1, true);
+    sections = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +358,8 @@ int main(void)
         cmocka_unit_test(test_three_ranks),
         cmocka_unit_test(test_two_ranks_that_know_ahead),
         cmocka_unit_test(test_three_ranks_that_know_ahead),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_sections_of_ranks_that_know_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,6 +287,11 @@ static void show_state(const json_t *job)
         line("progress", &text);
     }
     show_points(job);
+    if (pleat_reply_int(job, "not_now", 0) > 0) {
+        text.length = 0;
+        pleat_add_not_now(job, &text);
+        line("not now", &text);
+    }
     show_iterations(job, &text);
     pleat_string_finish(&text);
     show_saved(job);

@@ -171,3 +171,10 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
         pleat_string_addf(out, "%s: %s", kind, pleat_reply_text(event, "text", ""));
     }
 }
+
+void pleat_add_not_now(const json_t *object, struct pleat_string *out)
+{
+    int64_t ranks = pleat_reply_int(object, "not_now", 0);
+    pleat_string_addf(out, "its program says not now: %lld rank%s in a section without resizes",
+                      (long long)ranks, ranks == 1 ? " is" : "s are");
+}

@@ -14,4 +14,7 @@ void pleat_add_asked(const json_t *asked, struct pleat_string *out);
 /* Appends what happened ("running -> done", "grow 2 -> 4: granted"), without time and job. */
 void pleat_event_add_text(const json_t *event, struct pleat_string *out);
 
+/* Appends how many ranks of the program say that it must not be resized now ("not_now"). */
+void pleat_add_not_now(const json_t *object, struct pleat_string *out);
+
 #endif

@@ -324,6 +324,10 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
                           "; it gave up %lld processors though it could have refused (policy %s "
                           "says what it gains)",
                           number(size, "credit"), policy(why, "reward"));
+    if (pleat_reply_int(size, "not_now", 0) > 0) {
+        pleat_string_add(out, "; ");
+        pleat_add_not_now(size, out);
+    }
 }
 
 /* ---- the headline ---- */
