@@ -2,11 +2,12 @@
 
 import os
 import re
+import signal
 
 import pytest
 
 from conftest import wait_until
-from relaunching import LONG, MPIS, computes, ends_well, resizes, submit
+from relaunching import LONG, MPIS, computes, each_mpi, ends_well, resizes, submit
 
 QUIET = LONG + "\nmalleability = none"  # only those that ask grow
 
@@ -106,3 +107,84 @@ def test_asks_anew(pleat, mpi):
     job.ask("ask", 0)  # it may be grown again
     computes(pleat, job.number, 8)
     ends_well(pleat, job.number)
+
+
+@pytest.mark.parametrize("way, mpi", each_mpi(["merge", "relaunch", "restart"], [("merge", "mpich")]))
+def test_pending_over_a_shrink(pleat, way, mpi):
+    """A shrink for a waiting job crosses the ask. It is pending all the same, also in a program that is started again."""
+    pleat.configure(LONG)
+    other = pleat.submit("-n", 4, "--", "sleep", "1000")
+    job = Asker(pleat, mpi, (2, 6), 4, ["--on-resize", way])
+    job.ask("must", 2)
+    job.wait_pending()
+    waiting = pleat.submit("-n", 2, "--", "sleep", "1000")
+    computes(pleat, job.number, 2)
+    wait_until(lambda: pleat.job(waiting)["state"] == "running", "the job that waited")
+    assert job.state() == "pending"
+    pleat.kill_daemon()
+    assert job.state() == "pending"
+    pleat.pleat("cancel", other, check=0)
+    assert job.answers("granted", 6) == ""
+    pleat.pleat("cancel", waiting, check=0)
+    assert resizes(ends_well(pleat, job.number)) == [(4, 2, "shrunk"), (2, 6, "grown")]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_agent_is_killed_while_it_asks(pleat, mpi):
+    """What the job asked for ends with its run. The next one asks by itself."""
+    pleat.configure(QUIET)
+    other = pleat.submit("-n", 6, "--", "sleep", "1000")
+    job = Asker(pleat, mpi, (1, 6), 2)
+    job.ask("must", 2)
+    job.wait_pending()
+    os.remove(pleat.path("ask"))
+    os.kill(pleat.agent_pid(), signal.SIGKILL)
+    wait_until(lambda: pleat.job(job.number)["attempt"] == 1, "it is begun again")
+    computes(pleat, job.number, 2)
+    wait_until(lambda: pleat.job(other)["state"] == "running", "the other job, too")
+    assert job.state() is None
+    job.ask("must", 3)
+    job.wait_pending()
+    pleat.pleat("cancel", other, check=0)
+    assert job.answers("granted", 5) == ""
+    ends_well(pleat, job.number)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_others_shrink_for_it(pleat, mpi):
+    """The policy `need` takes from others what a program cannot go on without; they are told, and shown, for whom."""
+    pleat.configure(LONG + "\nneed = mandatory\nmalleability = fpsma")
+    other = submit(pleat, mpi, sizes=(2, 6), options=["--initial", "6"])
+    computes(pleat, other, 6)
+    job = Asker(pleat, mpi, (1, 5), 2)
+    job.ask("must", 3)
+    assert job.answers("granted", 5) == ""
+    computes(pleat, other, 3)
+    shown = pleat.pleat("show", other, check=0).stdout
+    assert f"for job {job.number}" in shown, shown
+    assert pleat.job(other)["credit"] == 0  # it had to
+    job.ask("must", 0)
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    assert resizes(pleat.wait_end(job.number)) == [(2, 5, "grown")]
+    assert resizes(pleat.wait_end(other))[0] == (6, 3, "shrunk")
+
+
+def test_others_are_asked_to_shrink(pleat):
+    """One that gives some up though it could refuse has a credit of as many, and grows first with the policy `reward`."""
+    pleat.configure(LONG + "\nneed = voluntary\nreward = grow-first\nmalleability = fpsma")
+    other = submit(pleat, "openmpi", sizes=(2, 6), options=["--initial", "6", "--on-resize", "merge"])
+    computes(pleat, other, 6)
+    job = Asker(pleat, "openmpi", (1, 5), 2, ["--on-resize", "merge"])
+    job.ask("must", 3)
+    assert job.answers("granted", 5) == ""
+    assert pleat.job(other)["credit"] == 3
+    assert "3 processors that it gave up" in pleat.pleat("show", other, check=0).stdout
+    assert "it gave up 3 processors" in pleat.pleat("why", other, check=0).stdout
+    pleat.kill_daemon()
+    assert pleat.job(other)["credit"] == 3
+    job.ask("back", 3)
+    assert job.answers("granted", 2) == ""
+    computes(pleat, other, 6)
+    assert pleat.job(other)["credit"] == 0
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    assert resizes(pleat.wait_end(other)) == [(6, 3, "shrunk"), (3, 6, "grown")]
