@@ -130,7 +130,8 @@ def test_the_program_of_a_script_dies(pleat):
 
 def test_no_copies_are_wanted(pleat):
     pleat.configure(LONG)
-    for words, why in ((("--save", "10"), "10 what"), (("--save", "0it"), "--save"), (("--save", "1ns"), "--save"),
+    for words, why in ((("--save", "10"), "10 what? Say 10it"), (("--save", "0it"), "--save"), (("--save", "1ns"), "nor a number of iterations"),
+                       (("--save", "1:30"), "is '1:30'"), (("--save", "0.5"), "0.5 what"),
                        (("--save", "3it", "--no-requeue"), "--no-requeue"),
                        (("--save", "3it", "--on-resize", "merge"), "merge"),
                        (("--save", "3it", "--runner", "mpi"), "libpleat")):
