@@ -217,6 +217,15 @@ enum pleat_asked {
  * checkpoint, gets what has become of what it asked for before. */
 int pleat_session_asked(const struct pleat_session *session, struct pleat_error *why);
 
+/* Says what the program expects, for people and for what Pleat shows: how many seconds it still
+ * computes at its size, or, where that is below 0, how many adaptation points it still passes (of
+ * those at which it may be resized; below 0: neither is known); and how many bytes a resize has to
+ * move (below 0: what is registered). The latest counts, and rank 0's; no communication. No limit
+ * of the job's changes by it, and no policy decides by it. If the whole program is started again
+ * it says it again. PLEAT_E_INVALID: not a number, or beyond all bounds; PLEAT_E_STATE. */
+int pleat_session_expect(struct pleat_session *session, double seconds, int64_t iterations,
+                         int64_t bytes, struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Ends the session and frees its rows, so the local data are gone. Collective over the current
  * ranks; a rank that was told to leave calls it on its own. MPI_Finalize comes after it. Accepts
  * NULL. */

@@ -9,6 +9,7 @@
 #include "agent/outcomes.h"
 #include "agent/owner.h"
 #include "agent/resize.h"
+#include "base/clock.h"
 
 #define RESIZE_POLL_MS 20
 #define PROGRESS_MS 1000
@@ -70,6 +71,25 @@ static void add_points(const struct pleat_malleable *malleable, json_t *params)
         (void)json_object_set_new(params, "points", list);
 }
 
+/* Adds what the program expects: iterations are turned into time as they go now. */
+static void add_expectation(const struct pleat_malleable *malleable,
+                            const struct pleat_mailbox_status *now, json_t *params)
+{
+    struct pleat_mailbox_expectation expects;
+    if (!pleat_mailbox_get_expectation(malleable->mailbox, &expects))
+        return;
+    double end_s = (double)expects.end_us / 1e6;
+    if (expects.iteration && now->iteration_ns)
+        end_s = (double)pleat_clock_real_us() / 1e6 +
+                (expects.iteration > now->iteration ? (double)(expects.iteration - now->iteration) *
+                                                          (double)now->iteration_ns / 1e9
+                                                    : 0);
+    (void)json_object_set_new(params, "expects",
+                              json_pack("{s:o, s:o}", "end_s",
+                                        end_s > 0 ? json_real(end_s) : json_null(), "bytes",
+                                        pleat_outcome_number(expects.bytes)));
+}
+
 static void tell_progress(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status now;
@@ -96,6 +116,8 @@ static void tell_progress(struct pleat_malleable *malleable)
                                             (double)now.kept_at_us / 1e6));
     if (params)
         add_points(malleable, params);
+    if (params)
+        add_expectation(malleable, &now, params);
     if (params && now.not_now)
         (void)json_object_set_new(params, "not_now", json_integer(now.not_now));
     pleat_agent_notify(malleable->run->agent, "progress", params);

@@ -1,5 +1,9 @@
-/* asking.c - the program asks for more ranks, or gives some back, and gets an answer. */
+/* asking.c - the program asks for more ranks, or gives some back, and gets an answer; and it says
+ * what it expects of its run. */
+#include <math.h>
+
 #include "app/session.h"
+#include "base/clock.h"
 #include "model/sizes.h"
 
 _Static_assert((int)PLEAT_ASKED_NOTHING == (int)PLEAT_MAILBOX_ASKED_NOTHING &&
@@ -68,4 +72,27 @@ int pleat_session_asked(const struct pleat_session *session, struct pleat_error 
     pleat_error_set(why, PLEAT_E_STATE,
                     "the program was not started by Pleat: its size does not change");
     return PLEAT_ASKED_REFUSED;
+}
+
+int pleat_session_expect(struct pleat_session *session, double seconds, int64_t iterations,
+                         int64_t bytes, struct pleat_error *err)
+{
+    const double longest = 1e9; /* 30 years */
+    int code = check_running(session, "pleat_session_expect", err);
+    if (code)
+        return code;
+    if (!isfinite(seconds) || seconds > longest || iterations > (int64_t)1 << 40)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a program cannot expect to compute for %g seconds or %lld "
+                               "iterations more",
+                               seconds, (long long)iterations);
+    struct pleat_mailbox_expectation expectation = {
+        .bytes = bytes < 0 ? pleat_session_bytes(session) : (uint64_t)bytes};
+    if (seconds >= 0)
+        expectation.end_us = pleat_clock_real_us() + (int64_t)(seconds * 1e6);
+    else if (iterations >= 0)
+        expectation.iteration = session->self.iteration + (uint64_t)iterations;
+    if (session->mailbox && session->rank == 0)
+        pleat_mailbox_expect(&session->self, &expectation);
+    return 0;
 }

@@ -116,6 +116,8 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
         json_decref(job->points);
         job->points = json_deep_copy(json_object_get(params, "points"));
     }
+    json_decref(job->expects);
+    job->expects = json_deep_copy(json_object_get(params, "expects"));
     int64_t size = cost_of(params, "processes");
     if (size == job_component(d, job)->processes)
         tell_timing(d, job, run, size, job->iteration_us,

@@ -92,6 +92,7 @@ static void job_free(struct job *job)
     json_decref(job->folded);
     json_decref(job->saved);
     json_decref(job->points);
+    json_decref(job->expects);
     free(job);
 }
 

@@ -32,6 +32,7 @@ struct job {
     uint64_t went_on;         /* the last relaunch of which it was noted where it goes on */
     json_t *saved;            /* of the last copy that it saved between resizes; NULL: none */
     int64_t not_now;          /* ranks of its program that are in a section without changes */
+    json_t *expects;          /* what its program said it expects; NULL: nothing */
     json_t *points;           /* its named adaptation points, as its agent said; NULL: none */
     json_t *folded;           /* what its agent said last of its folding; NULL: nothing yet */
     uint64_t folded_run;      /* the run that `folded` is about */

@@ -1,4 +1,4 @@
-/* mailbox-asks.c - what the application asks for, and the answer. */
+/* mailbox-asks.c - what the application asks for, and the answer; and what it expects. */
 #include <string.h>
 
 #include "shm/mailbox-word.h"
@@ -85,4 +85,30 @@ enum pleat_mailbox_asked pleat_mailbox_asked(const struct pleat_mailbox_rank *se
     memcpy(reason, text, sizeof(text));
     reason[PLEAT_MAILBOX_REASON - 1] = '\0';
     return granted ? PLEAT_MAILBOX_ASKED_GRANTED : PLEAT_MAILBOX_ASKED_REFUSED;
+}
+
+void pleat_mailbox_expect(struct pleat_mailbox_rank *self,
+                          const struct pleat_mailbox_expectation *expectation)
+{
+    struct pleat_mailbox_segment *segment = self->mailbox->segment;
+    atomic_fetch_add(&segment->expects, 1); /* odd: what follows is half of two */
+    atomic_store(&segment->expected_end_us, expectation->end_us);
+    atomic_store(&segment->expected_iteration, expectation->iteration);
+    atomic_store(&segment->expected_bytes, expectation->bytes);
+    atomic_fetch_add(&segment->expects, 1);
+}
+
+bool pleat_mailbox_get_expectation(const struct pleat_mailbox *mailbox,
+                                   struct pleat_mailbox_expectation *expectation)
+{
+    const struct pleat_mailbox_segment *segment = mailbox->segment;
+    for (int look = 0; look < LOOKS; look++) {
+        uint64_t before = atomic_load(&segment->expects);
+        expectation->end_us = atomic_load(&segment->expected_end_us);
+        expectation->iteration = atomic_load(&segment->expected_iteration);
+        expectation->bytes = atomic_load(&segment->expected_bytes);
+        if (before % 2 == 0 && atomic_load(&segment->expects) == before)
+            return before != 0;
+    }
+    return false;
 }

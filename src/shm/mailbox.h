@@ -140,6 +140,13 @@ struct pleat_mailbox_ask {
     bool mandatory;  /* it cannot go on without */
 };
 
+/* What the application expects of its run, as it says. It may have written anything. */
+struct pleat_mailbox_expectation {
+    int64_t end_us;     /* when it ends (since 1970); 0: not said */
+    uint64_t iteration; /* at which adaptation point it ends; 0: not said. Else end_us is 0 */
+    uint64_t bytes;     /* that a resize has to move */
+};
+
 /* ---- the agent's side ---- */
 
 /* Makes a segment for at most max_ranks ranks, from 1 to 65536. *fd: a memfd, close-on-exec.
@@ -184,6 +191,9 @@ uint32_t pleat_mailbox_points(const struct pleat_mailbox *mailbox,
 /* PLEAT_E_BUSY: it is writing them; it rings when it has. */
 int pleat_mailbox_get_limits(const struct pleat_mailbox *mailbox,
                              struct pleat_mailbox_limits *limits) PLEAT_MUST_CHECK;
+/* Returns false where it has said nothing, or is writing it. */
+bool pleat_mailbox_get_expectation(const struct pleat_mailbox *mailbox,
+                                   struct pleat_mailbox_expectation *expectation);
 /* What the application asks for. The application may have written anything. */
 void pleat_mailbox_get_ask(const struct pleat_mailbox *mailbox, struct pleat_mailbox_ask *ask);
 /* Answers the ask of that number, where it is still the latest. reason: why it is refused, or not

@@ -3,6 +3,7 @@
  * checks that each round of the inner loop is done once, and each round of the outer one is
  * prepared once, wherever it is resized. Each rank appends what happens to a file, a line each. */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,6 +171,9 @@ int main(int argc, char **argv)
     state.wrong += what == PLEAT_STARTED && pleat_session_point(session) != -1;
     state.wrong += what != PLEAT_LEAVE && (pleat_section_end(session, &err) != PLEAT_E_STATE ||
                                            !strstr(err.text, "has begun no section"));
+    state.wrong += what == PLEAT_STARTED &&
+                   (pleat_session_expect(session, -1, 1000000, 4000000, &err) ||
+                    pleat_session_expect(session, NAN, 0, 0, &err) != PLEAT_E_INVALID);
     state.wrong += pleat_point_adapt(session, 4, &err) != PLEAT_E_INVALID;
     long *data = pleat_rows_data(rows);
     for (long i = 0; what == PLEAT_STARTED && i < pleat_rows_count(rows); i++)

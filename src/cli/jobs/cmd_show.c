@@ -251,6 +251,22 @@ static void add_nodes(struct pleat_string *text, const json_t *job)
     }
 }
 
+/* Prints what its program expects. */
+static void show_expectation(const json_t *expects)
+{
+    char moment[PLEAT_TIME_SIZE];
+    struct pleat_string text = {0};
+    if (!json_is_object(expects))
+        return;
+    if (json_is_real(json_object_get(expects, "end_s")))
+        pleat_string_addf(&text, "to end at %s; ",
+                          pleat_time_moment(pleat_reply_real(expects, "end_s"), moment));
+    pleat_string_addf(&text, "a resize moves %.1f MB (its program says)",
+                      (double)pleat_reply_int(expects, "bytes", 0) / 1e6);
+    line("expects", &text);
+    pleat_string_finish(&text);
+}
+
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -287,6 +303,7 @@ static void show_state(const json_t *job)
         line("progress", &text);
     }
     show_points(job);
+    show_expectation(json_object_get(job, "expects"));
     if (pleat_reply_int(job, "not_now", 0) > 0) {
         text.length = 0;
         pleat_add_not_now(job, &text);

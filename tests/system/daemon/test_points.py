@@ -1,6 +1,7 @@
 """A program with adaptation points in an inner and an outer loop, resized at either of them."""
 
 import os
+import time
 
 import pytest
 
@@ -51,6 +52,9 @@ def test_points_are_shown_and_saved(pleat, mpi):
     points = {point["name"]: point for point in pleat.job(number)["points"]}
     assert [points[name]["resizes"] for name in ("outer", "inner", "cell")] == [True, True, False]
     assert points["inner"]["passed"] > points["outer"]["passed"] > 0
+    expects = pleat.job(number)["expects"]
+    assert expects["bytes"] == 4000000 and expects["end_s"] > time.time() + 60, expects
+    assert "a resize moves 4.0 MB (its program says)" in pleat.pleat("show", number, check=0).stdout
     assert "inner passed " in pleat.pleat("show", number, check=0).stdout
     os.kill(pleat.rank_pids(number, program(mpi))[0], 9)
     wait_until(lambda: len(record(pleat)) == 2, "it goes on")
