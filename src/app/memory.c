@@ -188,10 +188,12 @@ int pleat_memory_prepare(struct pleat_memory *memory, struct pleat_span block,
     subtract(pages_inside(block), memory->open, piece);
     for (int i = 0; i < 2; i++) {
         bool failed = put(memory, piece[i], OF_FILE) != 0;
-        /* Pages of which there is no memory would raise a signal when they are touched. */
+        /* Pages of which there is no memory would raise a signal when they are touched. Reading
+         * maps many pages of a file at each fault, writing only one; what was read once is written
+         * without a further fault. */
         if (!failed && !is_empty(piece[i]))
             failed = madvise(memory->base + piece[i].first, piece[i].end - piece[i].first,
-                             MADV_POPULATE_WRITE) &&
+                             MADV_POPULATE_READ) &&
                      errno != EINVAL;
         if (failed) {
             int code = no_mapping(err, block);
