@@ -103,8 +103,7 @@ static int share(struct pleat_session *session, struct plan *plan, struct pleat_
     MPI_Errhandler handler;
     int failed = pleat_mpi_quiet_begin(session->comm, &handler, err);
     if (!failed)
-        failed = pleat_mpi_check(MPI_Bcast(plan, (int)sizeof(*plan), MPI_BYTE, 0, session->comm),
-                                 "planning a change", err);
+        failed = pleat_session_tell(session, plan, sizeof(*plan), "planning a change", err);
     pleat_mpi_quiet_end(session->comm, &handler);
     return failed;
 }
@@ -195,9 +194,8 @@ int pleat_actions_resumed(struct pleat_session *session, struct pleat_error *err
                                               .mandatory = request.mandatory,
                                               .relaunch = 1,
                                               .occasion = (enum pleat_occasion)request.occasion};
-    int code = pleat_mpi_check(
-        MPI_Bcast(&session->offer, (int)sizeof(session->offer), MPI_BYTE, 0, session->comm),
-        "beginning", err);
+    int code =
+        pleat_session_tell(session, &session->offer, sizeof(session->offer), "beginning", err);
     if (!code)
         code = pleat_actions_after(session, err);
     if (!code)

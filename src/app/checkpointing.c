@@ -319,8 +319,7 @@ int pleat_from_share(struct pleat_session *session, int *code, struct pleat_erro
         told->origin = session->from->origin;
         memcpy(told->path, session->from->path, sizeof(told->path));
     }
-    int failed = pleat_mpi_check(MPI_Bcast(told, (int)sizeof(*told), MPI_BYTE, 0, session->comm),
-                                 "looking for a checkpoint", err);
+    int failed = pleat_session_tell(session, told, sizeof(*told), "looking for a checkpoint", err);
     if (!failed && told->there && !session->from) {
         session->from = calloc(1, sizeof(*session->from));
         if (session->from) {

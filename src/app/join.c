@@ -81,6 +81,7 @@ static int join(struct pleat_session *session, int code, struct pleat_error *err
         code = pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, hello.iteration,
                                     session->doorbell, &session->self);
     failed = pleat_move_all(session, &change, code, err);
+    session->meets = !failed;
     return failed || !session->in_data ? failed : pleat_save_end(session, err);
 }
 

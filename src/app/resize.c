@@ -169,8 +169,7 @@ static int read_order(struct pleat_session *session, struct order *order,
         if (!order->relaunch || !order->save.code)
             pleat_save_begin(session, copy, &order->save, unsaved);
     }
-    return pleat_mpi_check(MPI_Bcast(order, (int)sizeof(*order), MPI_BYTE, 0, session->comm),
-                           "entering a resize", err);
+    return pleat_session_tell(session, order, sizeof(*order), "entering a resize", err);
 }
 
 static void leave_all(struct pleat_session *session)

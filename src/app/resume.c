@@ -88,6 +88,7 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
         uint64_t first_save;
         bool waits;
         bool checks;
+        bool from; /* it goes on from a checkpoint */
     } found;
     memset(&found, 0, sizeof(found));
     if (session->rank == 0 && !*code)
@@ -106,10 +107,10 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
     if (session->rank == 0 && !*code)
         *code = pleat_sums_wanted(&session->checks, err);
     found.checks = session->checks;
-    int failed = pleat_mpi_check(MPI_Bcast(&found, (int)sizeof(found), MPI_BYTE, 0, session->comm),
-                                 "looking for a state", err);
+    found.from = session->from != NULL;
+    int failed = pleat_session_tell(session, &found, sizeof(found), "looking for a state", err);
     session->interval.first = found.first_save;
-    if (!failed)
+    if (!failed && found.from)
         failed = pleat_from_share(session, code, err);
     if (failed || session->rank == 0)
         return failed;
@@ -139,7 +140,7 @@ static int await_state(struct pleat_session *session, struct pleat_error *err)
         code = pleat_error_set(err, PLEAT_E_CORRUPT, "there is no state to go on from");
     if (!code)
         code = pleat_session_attach(session, err);
-    failed = pleat_mpi_agree(session->comm, code, &agreed, err);
+    failed = pleat_session_agree(session, code, &agreed, err);
     if (failed || !agreed)
         return failed;
     if (!code)

@@ -128,7 +128,7 @@ static int commit(struct pleat_session *session, int *code, struct pleat_error *
 {
     if (session->rank == 0)
         *code = pleat_state_commit(session->saved, err);
-    return pleat_mpi_check(MPI_Bcast(code, 1, MPI_INT, 0, session->comm), "saving the state", err);
+    return pleat_session_tell(session, code, sizeof(*code), "saving the state", err);
 }
 
 int pleat_save_all(struct pleat_session *session, const struct pleat_save_order *order,
@@ -143,7 +143,7 @@ int pleat_save_all(struct pleat_session *session, const struct pleat_save_order 
     /* Agrees also if nothing is saved: rank 0 may end the request only when every rank has seen it.
      */
     code = code > 0 ? PLEAT_E_UNSUPPORTED : code;
-    int failed = pleat_mpi_agree(session->comm, code, &agreed, err);
+    int failed = pleat_session_agree(session, code, &agreed, err);
     if (!failed && !agreed)
         failed = commit(session, &agreed, err);
     if (session->saved)
@@ -175,7 +175,7 @@ int pleat_save_end(struct pleat_session *session, struct pleat_error *err)
     if (session->rank == 0 && !code)
         free_tail(session);
     /* Nobody gets this before rank 0 has done it. */
-    int failed = pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "going on", err);
+    int failed = pleat_session_tell(session, &code, sizeof(code), "going on", err);
     if (failed || !code)
         return failed;
     return pleat_error_set(err, code, "rank 0 could not go on from the state: %s",
@@ -230,7 +230,7 @@ static int arrange(struct pleat_session *session, struct pleat_object *object, i
     *code = object->tail->measure(object, &change, err);
     if (!*code)
         *code = object->ops->prepare(object, &change, err);
-    int failed = pleat_mpi_agree(session->comm, *code, &agreed, err);
+    int failed = pleat_session_agree(session, *code, &agreed, err);
     if (!failed && agreed) {
         if (!*code)
             object->ops->cancel(object);
@@ -275,11 +275,11 @@ static int settle(struct pleat_session *session, struct pleat_object *object, in
 {
     int settled = 0;
     int agreed = 0;
-    int failed = pleat_mpi_agree(session->comm, *code, &agreed, err);
+    int failed = pleat_session_agree(session, *code, &agreed, err);
     if (!failed && !agreed && session->rank == 0)
         settled = object->ops->settle(object, err);
     if (!failed && !agreed)
-        failed = pleat_mpi_check(MPI_Bcast(&settled, 1, MPI_INT, 0, session->comm), "loading", err);
+        failed = pleat_session_tell(session, &settled, sizeof(settled), "loading", err);
     if (failed)
         return failed;
     if (!agreed && !settled)
@@ -311,7 +311,7 @@ static int load_objects(struct pleat_session *session, int *code, struct pleat_e
 static int agree_on_load(struct pleat_session *session, int code, int *agreed,
                          struct pleat_error *err)
 {
-    int failed = pleat_mpi_agree(session->comm, code, agreed, err);
+    int failed = pleat_session_agree(session, code, agreed, err);
     if (failed || !*agreed)
         return failed;
     if (!code)

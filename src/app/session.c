@@ -76,7 +76,10 @@ static int attach_all(struct pleat_session *session, int code, struct pleat_erro
     if (session->rank == 0)
         code = pleat_mailbox_set_size(&session->self, (uint32_t)session->size);
     failed = pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "starting", err);
-    return failed ? failed : code ? pleat_error_set(err, code, "the mailbox refuses the size") : 0;
+    if (!failed && code)
+        return pleat_error_set(err, code, "the mailbox refuses the size");
+    session->meets = !failed;
+    return failed;
 }
 
 static int start_among_world(struct pleat_session *session, int code, struct pleat_error *err)

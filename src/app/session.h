@@ -101,6 +101,7 @@ struct pleat_session {
     struct pleat_state_header held;
     /* the program goes on from the state `held`, or from a checkpoint; */
     bool resumed;
+    bool meets;  /* all ranks are attached to the mailbox, and may meet there (together.c) */
     bool waits;  /* the state is not there yet: the processes before this one still compute */
     bool checks; /* sums are compared at each move (PLEAT_CHECK_ENV), the same on all ranks */
     struct pleat_save_interval interval;
@@ -174,6 +175,16 @@ int pleat_mpi_spawn(MPI_Comm comm, int rank, int count, MPI_Comm *children, bool
 /* Merges an intercommunicator into one communicator, the old ranks first, and releases it. */
 int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- together.c ---- */
+
+/* Both are collective over the session's ranks, with what is said of the functions for MPI above.
+ * *agreed: the smallest of all ranks' codes, of which none is positive. */
+int pleat_session_agree(struct pleat_session *session, int code, int *agreed,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* All ranks get what rank 0 has in `data`. what: for the error. */
+int pleat_session_tell(struct pleat_session *session, void *data, size_t bytes, const char *what,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- resume.c ---- */
 

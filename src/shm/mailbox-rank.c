@@ -122,6 +122,7 @@ int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
     struct pleat_mailbox *mailbox = self->mailbox;
     if (size < 1 || size > mailbox->max_ranks)
         return PLEAT_E_TOOBIG;
+    pleat_mailbox_forget_meetings(mailbox);
     atomic_store(&mailbox->segment->size, size);
     atomic_store(&mailbox->segment->finished, 0);
     atomic_store(&mailbox->segment->surplus, 0);

@@ -21,7 +21,8 @@
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
-#define PLEAT_MAILBOX_COSTS 7 /* number of members of struct pleat_mailbox_cost, in its order */
+#define PLEAT_MAILBOX_TOLD 2048 /* most bytes that rank 0 tells at a meeting */
+#define PLEAT_MAILBOX_COSTS 7   /* number of members of struct pleat_mailbox_cost, in its order */
 
 /* States of the word. A rank at an adaptation point has to look closer only at states with bit 2
  * set. */
@@ -107,6 +108,8 @@ struct pleat_mailbox_segment {
     /* written by the agent, before the word refers to it: where the checkpoint is to be written */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
     struct pleat_mailbox_place places[PLEAT_MAILBOX_POINTS];
+    /* written by rank 0: what it tells at a meeting (mailbox-meet.c) */
+    _Atomic uint64_t told[2][PLEAT_MAILBOX_TOLD / 8];
     /* what the program says of itself, written by rank 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t limits; /* counts changes; odd during one */
     _Atomic uint32_t least;
@@ -124,6 +127,11 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t answered;                             /* the number of that ask */
     _Atomic uint32_t granted;
     _Atomic uint64_t reason[PLEAT_MAILBOX_REASON / 8];
+    /* where ranks meet (mailbox-meet.c), written by all of them */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t meeting; /* counts them; a futex */
+    _Atomic uint32_t met;                                  /* ranks that have come to this one */
+    _Atomic int32_t worst;   /* the smallest of their codes so far; 0: none is negative */
+    _Atomic int32_t outcome; /* that of the last meeting */
     struct pleat_mailbox_slot slots[];
 };
 
@@ -204,6 +212,17 @@ void pleat_mailbox_announce(struct pleat_mailbox_rank *self);
 /* Rank 0, once every rank has attached and before any reaches an adaptation point: sets the number
  * of ranks. PLEAT_E_TOOBIG: the segment has no room for that number. */
 int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size) PLEAT_MUST_CHECK;
+
+/* Rank 0, before any rank of its program comes to a meeting: a program before it may have ended in
+ * the middle of one. */
+void pleat_mailbox_forget_meetings(struct pleat_mailbox *mailbox);
+/* The ranks 0 to `ranks` - 1 meet: returns in all once all have come, which sleep until then. It is
+ * an MPI_Allreduce and an MPI_Bcast in one, for ranks of one node of which more may run than there
+ * are processors: an MPI may wait without giving its processor to the rank that it waits for.
+ * Returns the smallest code of all, at most 0. data: what rank 0 has there, at most
+ * PLEAT_MAILBOX_TOLD bytes, the others get. Blocks as long as a rank does not come. */
+int pleat_mailbox_meet(struct pleat_mailbox_rank *self, uint32_t ranks, int code, void *data,
+                       size_t bytes);
 
 /* The slow part of pleat_mailbox_arrive, which calls it. */
 int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word) PLEAT_MUST_CHECK;
