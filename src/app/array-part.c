@@ -317,9 +317,8 @@ void pleat_part_detach(const struct pleat_array *array, struct pleat_part *part)
 {
     if (array->fd < 0 || !part->memory)
         return;
-    void *at = mmap(part->memory, part->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
-                    array->fd, (off_t)area_of(array, part, part->rank));
-    if (at == MAP_FAILED)
+    if (pleat_memory_cut_off(part->memory, part->mapped, array->fd,
+                             (int64_t)area_of(array, part, part->rank)))
         pleat_part_close(part);
 }
 

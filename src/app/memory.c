@@ -151,12 +151,12 @@ static void subtract(struct pleat_span whole, struct pleat_span without, struct 
     piece[1] = (struct pleat_span){without.end, whole.end};
 }
 
-enum pages { UNUSABLE, PRIVATE, OF_FILE, COPY_OF_FILE };
+enum pages { UNUSABLE, PRIVATE, OF_FILE };
 
 /* Makes the pages of a span what is said, whatever they were. */
 static int put(const struct pleat_memory *memory, struct pleat_span span, enum pages what)
 {
-    const bool in_file = what == OF_FILE || what == COPY_OF_FILE;
+    const bool in_file = what == OF_FILE;
     if (is_empty(span))
         return 0;
     int flags = MAP_FIXED | (what == OF_FILE ? MAP_SHARED : MAP_PRIVATE) |
@@ -239,9 +239,40 @@ int pleat_memory_move(struct pleat_memory *memory, struct pleat_span block, stru
     return 0;
 }
 
+/* Mapping something else in the place of many pages takes long, since the kernel forgets each by
+ * itself. So what is there is moved out of the way first, where it stays until the process ends:
+ * that moves whole page tables, if the new place is aligned as the old one is. */
+static void move_away(void *at, size_t bytes)
+{
+    const size_t table = (size_t)2 << 20;
+    if (bytes < table)
+        return;
+    unsigned char *room =
+        mmap(NULL, bytes + table, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return;
+    size_t shift = ((uintptr_t)at - (uintptr_t)room) % table;
+    if (mremap(at, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, room + shift) == MAP_FAILED)
+        (void)munmap(room, bytes + table);
+}
+
+int pleat_memory_cut_off(void *at, size_t bytes, int fd, int64_t offset)
+{
+    move_away(at, bytes);
+    if (mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, (off_t)offset) !=
+        MAP_FAILED)
+        return 0;
+    (void)mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1,
+               0);
+    return PLEAT_E_NOMEM;
+}
+
 void pleat_memory_detach(struct pleat_memory *memory)
 {
-    if (put(memory, memory->shared, COPY_OF_FILE))
-        (void)put(memory, memory->shared, UNUSABLE);
+    const struct pleat_span shared = memory->shared;
     memory->shared = (struct pleat_span){0, 0};
+    if (!is_empty(shared) &&
+        pleat_memory_cut_off(memory->base + shared.first, shared.end - shared.first, memory->fd,
+                             memory->origin + (int64_t)shared.first))
+        return; /* a program that uses them nevertheless ends */
 }

@@ -43,6 +43,11 @@ void pleat_memory_release(struct pleat_memory *memory);
 void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size_t end);
 size_t pleat_page_bytes(void);
 
+/* From now on what is written to these whole pages, which are mapped from that offset of a file on,
+ * does not reach the file. Does not touch the pages, so it takes the same time for any number of
+ * them. PLEAT_E_NOMEM: they are not usable any more. */
+int pleat_memory_cut_off(void *at, size_t bytes, int fd, int64_t offset) PLEAT_MUST_CHECK;
+
 /* Whether the kernel gives no more memory than there is (vm.overcommit_memory is 2). Then a page of
  * a file of which there is no memory raises SIGBUS when it is touched. */
 bool pleat_memory_is_strict(void);

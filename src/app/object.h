@@ -108,6 +108,11 @@ struct pleat_object_ops {
                 struct pleat_error *err);
     int (*load)(struct pleat_object *object, struct pleat_state *state, int data,
                 struct pleat_error *err);
+    /* The ranks wait for a state in the data file, in which others still compute: maps, and
+     * provides memory for, what this rank will have, so that less is left to load. Changes nothing
+     * in the file, and may do nothing. Then load comes. No communication. NULL: nothing can be
+     * done. */
+    void (*foresee)(struct pleat_object *object, int data);
     /* PLEAT_E_NOMEM, PLEAT_E_INVALID, ...: if the program is started again at this size, it will
      * not be able to load the object from the data file. NULL: it will. */
     int (*fits)(const struct pleat_object *object, int size, struct pleat_error *err);

@@ -125,12 +125,23 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
     return *code || !found.held.generation ? 0 : find_same(session, &found.held, code, err);
 }
 
+/* What can be done while the processes before these compute is not done while they wait for it. */
+static void foresee(struct pleat_session *session)
+{
+    if (!pleat_session_has_data(session))
+        return;
+    for (struct pleat_object *object = session->objects; object; object = object->next)
+        if (object->ops->foresee)
+            object->ops->foresee(object, pleat_state_data(session->saved));
+}
+
 /* Waits, asleep, until the processes before these have left their state, and finds it. Collective;
  * negative on all ranks or on none. */
 static int await_state(struct pleat_session *session, struct pleat_error *err)
 {
     int agreed = 0;
     int code = 0;
+    foresee(session);
     pleat_mailbox_wait(&session->self);
     session->waits = false;
     int failed = pleat_session_find_state(session, &code, err);

@@ -18,6 +18,7 @@
 /* Size of one message at most: MPI counts are int, and larger messages are no faster. */
 #define PIECE_BYTES ((size_t)16 << 20)
 #define ROWS_TAG 0x504c
+#define MISSING_BYTES ((uint64_t)1 << 20)
 
 struct pleat_rows {
     struct pleat_object object;
@@ -355,20 +356,47 @@ static int read_block(struct pleat_rows *rows, struct pleat_state *state, struct
                             bytes_of(rows, rows->local), err);
 }
 
+static int prepare_block(struct pleat_rows *rows, int data, struct pleat_error *err)
+{
+    share(rows, data);
+    pleat_memory_keep(&rows->memory, 0, 0);
+    return pleat_memory_prepare(&rows->memory, span_of(rows, rows->local), err);
+}
+
+/* The block is private memory again. */
+static int take_back(struct pleat_rows *rows, struct pleat_error *err)
+{
+    pleat_memory_unprepare(&rows->memory, span_of(rows, rows->local));
+    rows->memory.fd = -1;
+    return open_block(rows, rows->local, err);
+}
+
+static void rows_foresee(struct pleat_object *object, int data)
+{
+    struct pleat_rows *rows = rows_of(object);
+    const uint64_t bytes = bytes_of(rows, rows->local);
+    /* pages that two ranks share may not be there yet; where more are missing, it is not the data
+     * file that the others use */
+    if (!bytes || pleat_state_data_missing(data, place_of(rows, span_of(rows, rows->local).first),
+                                           bytes, MISSING_BYTES) > MISSING_BYTES)
+        return;
+    if (prepare_block(rows, data, NULL))
+        (void)take_back(rows, NULL);
+}
+
 static int rows_load(struct pleat_object *object, struct pleat_state *state, int data,
                      struct pleat_error *err)
 {
     struct pleat_rows *rows = rows_of(object);
-    const struct pleat_span block = span_of(rows, rows->local);
-    if (data >= 0) {
-        share(rows, data);
-        pleat_memory_keep(&rows->memory, 0, 0);
-        int code = pleat_memory_prepare(&rows->memory, block, err);
-        if (!code)
-            code = map_block(rows, err);
-        if (code)
-            return code;
-    }
+    int code = 0;
+    if (data >= 0 && !rows->memory.prepared)
+        code = prepare_block(rows, data, err);
+    if (data >= 0 && !code)
+        code = map_block(rows, err);
+    else if (data < 0 && rows->memory.prepared)
+        code = take_back(rows, err);
+    if (code)
+        return code;
     if (!pleat_block_count(rows->local))
         return 0;
     return pleat_state_is_data(state) ? read_private_parts(rows, err)
@@ -413,6 +441,7 @@ static const struct pleat_object_ops rows_ops = {
     .save = rows_save,
     .load = rows_load,
     .usable = rows_usable,
+    .foresee = rows_foresee,
     .detach = rows_detach,
     .destroy = rows_destroy,
 };

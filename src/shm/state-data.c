@@ -72,6 +72,23 @@ int pleat_state_read_data(int fd, uint64_t offset, void *data, size_t bytes,
     return 0;
 }
 
+uint64_t pleat_state_data_missing(int fd, uint64_t offset, uint64_t bytes, uint64_t most)
+{
+    const off_t end = (off_t)(PLEAT_STATE_OFFSET + offset + bytes);
+    off_t at = (off_t)(PLEAT_STATE_OFFSET + offset);
+    uint64_t missing = 0;
+    while (at < end && missing <= most) {
+        off_t data = lseek(fd, at, SEEK_DATA); /* fails where nothing comes any more */
+        if (data < 0 || data > end)
+            data = end;
+        missing += (uint64_t)(data - at);
+        at = data < end ? lseek(fd, data, SEEK_HOLE) : end;
+        if (at < data)
+            break; /* not possible */
+    }
+    return missing;
+}
+
 int pleat_state_put(int fd, uint64_t offset, const void *data, size_t bytes,
                     struct pleat_error *err)
 {
