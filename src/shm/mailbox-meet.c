@@ -53,9 +53,11 @@ int pleat_mailbox_meet(struct pleat_mailbox_rank *self, uint32_t ranks, int code
         atomic_store(&segment->met, 0);
         atomic_store(&segment->meeting, meeting + 1);
         (void)syscall(SYS_futex, &segment->meeting, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    } else {
+        do
+            (void)syscall(SYS_futex, &segment->meeting, FUTEX_WAIT, meeting, &longest, NULL, 0);
+        while (atomic_load(&segment->meeting) == meeting);
     }
-    while (atomic_load(&segment->meeting) == meeting)
-        (void)syscall(SYS_futex, &segment->meeting, FUTEX_WAIT, meeting, &longest, NULL, 0);
     if (self->rank != 0 && bytes)
         read_words(told, data, bytes);
     return atomic_load(&segment->outcome);

@@ -1,9 +1,11 @@
 #include "app_crash.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +71,23 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset)
 {
     (void)step(0);
     return syscall(SYS_pwrite64, fd, data, bytes, offset);
+}
+
+/* The ranks meet by this call, once they have said what they have to say. */
+long syscall(long number, ...)
+{
+    static long (*next)(long number, ...);
+    long given[6];
+    va_list rest;
+    va_start(rest, number);
+    for (int i = 0; i < 6; i++)
+        given[i] = va_arg(rest, long);
+    va_end(rest);
+    if (number == SYS_futex)
+        (void)step(0);
+    if (!next)
+        *(void **)&next = dlsym(RTLD_NEXT, "syscall");
+    return next(number, given[0], given[1], given[2], given[3], given[4], given[5]);
 }
 
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)

@@ -222,6 +222,32 @@ static void test_what_is_detached_does_not_reach_the_file(void **state)
     mappers_close(&m);
 }
 
+/* Page tables are moved as a whole only where old and new place are aligned alike. */
+static void test_many_pages_are_cut_off(void **state)
+{
+    (void)state;
+    const size_t bytes = ((size_t)5 << 20) + PAGE;
+    unsigned char byte = 0;
+    int fd = memfd_create("many", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (off_t)(bytes + PAGE)), 0);
+    unsigned char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, PAGE);
+    assert_true(at != MAP_FAILED);
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = (unsigned char)(i * 7);
+    assert_int_equal(pleat_memory_cut_off(at, bytes, fd, PAGE), 0);
+    for (size_t i = 0; i < bytes; i++) {
+        assert_int_equal(at[i], (unsigned char)(i * 7));
+        at[i] = 200;
+    }
+    for (size_t i = 0; i < bytes; i += 997) {
+        assert_int_equal(pread(fd, &byte, 1, (off_t)(i + PAGE)), 1);
+        assert_int_equal(byte, (unsigned char)(i * 7));
+    }
+    munmap(at, bytes);
+    close(fd);
+}
+
 static long resident_pages(void)
 {
     long total = 0;
@@ -276,6 +302,7 @@ int main(void)
         cmocka_unit_test(test_too_much),
         cmocka_unit_test(test_blocks_of_a_file_move),
         cmocka_unit_test(test_what_is_detached_does_not_reach_the_file),
+        cmocka_unit_test(test_many_pages_are_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

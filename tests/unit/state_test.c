@@ -558,6 +558,25 @@ static void test_the_data_file_is_the_state_for_a_while(void **state)
     job_close(&job);
 }
 
+static void test_what_is_missing_in_the_data_file(void **state)
+{
+    (void)state;
+    struct job job;
+    const size_t page = 4096;
+    job_open(&job);
+    int fd = pleat_state_data(job.ranks[0]);
+    assert_int_equal(pleat_state_take_data(job.ranks[0], false, &err), 0);
+    assert_int_equal(pleat_state_data_missing(fd, 0, 10 * page, 100 * page), 10 * page);
+    assert_int_equal(pleat_state_put(fd, 2 * page, "x", 1, &err), 0);
+    assert_int_equal(pleat_state_put(fd, 7 * page, "x", 1, &err), 0);
+    assert_int_equal(pleat_state_data_missing(fd, 0, 10 * page, 100 * page), 8 * page);
+    assert_int_equal(pleat_state_data_missing(fd, 2 * page, page, 100 * page), 0);
+    assert_int_equal(pleat_state_data_missing(fd, 2 * page + 5, 1, 100 * page), 0);
+    assert_int_equal(pleat_state_data_missing(fd, 8 * page, 2 * page, 100 * page), 2 * page);
+    assert_true(pleat_state_data_missing(fd, 0, 10 * page, page) > page);
+    job_close(&job);
+}
+
 /* What is given up stays in the file: the ranks have mapped it. */
 static void test_the_data_file_is_never_freed_under_its_ranks(void **state)
 {
@@ -657,6 +676,7 @@ int main(void)
         cmocka_unit_test(test_random_damage),
         cmocka_unit_test(test_the_data_file_is_the_state_for_a_while),
         cmocka_unit_test(test_the_data_file_is_never_freed_under_its_ranks),
+        cmocka_unit_test(test_what_is_missing_in_the_data_file),
         cmocka_unit_test(test_one_program_has_the_data_file),
         cmocka_unit_test(test_the_data_file_under_a_limit),
     };
