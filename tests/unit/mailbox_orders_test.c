@@ -48,7 +48,8 @@ static int sections; /* of the last rank */
 static unsigned long put_off, held, orders, merges, relaunches, withdrawals, failures, answers,
     dropped;
 
-/* All but the path of a checkpoint, the named points and what is told at meetings, which are not used here. */
+/* All but the path of a checkpoint, the named points and what is told at meetings, which are not
+ * used here. */
 #define BEFORE offsetof(struct pleat_mailbox_segment, path)
 #define BEHIND offsetof(struct pleat_mailbox_segment, limits)
 
