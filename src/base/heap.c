@@ -125,11 +125,6 @@ void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
     settle(heap, position, heap->entries[last]);
 }
 
-const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap)
-{
-    return heap->count ? &heap->entries[0] : NULL;
-}
-
 struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap)
 {
     assert(heap->count > 0);

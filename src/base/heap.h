@@ -49,7 +49,10 @@ static inline int64_t pleat_heap_time(const struct pleat_heap *heap, uint32_t ha
     return heap->entries[heap->where[handle]].time_us;
 }
 /* The earliest entry, or NULL; valid until the next change. */
-const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap);
+static inline const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap)
+{
+    return heap->count ? &heap->entries[0] : NULL;
+}
 /* Removes the earliest entry; the heap must not be empty. */
 struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap);
 

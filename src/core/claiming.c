@@ -9,13 +9,26 @@
 #include "core/state.h"
 #include "core/transition.h"
 
+/* The component has all processors that it is to start with. */
+static void all_claimed(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    if (is_several(core, comp) || (core->view.stages && comp->staging))
+        component_at_barrier(core, component);
+    else
+        component_start(core, component);
+}
+
 void component_claim(struct pleat_core *core, uint32_t component, int32_t missing)
 {
     struct pleat_component *comp = component_at(core, component);
     uint32_t asked = claim_request(core, component, comp->site, missing, PLEAT_FOR_RUN);
     if (asked != PLEAT_NONE && claim_at(core, asked)->state == PLEAT_CLAIM_HELD) {
         claim_link(core, asked);
-        component_claimed(core, component);
+        if (missing == comp->target) /* as of most jobs: there is nothing to add up */
+            all_claimed(core, component);
+        else
+            component_claimed(core, component);
         return;
     }
     comp->start_claim = asked;
@@ -40,10 +53,7 @@ void component_claimed(struct pleat_core *core, uint32_t component)
         component_release_tail(core, component, got - size);
         comp->target = size;
     }
-    if (is_several(core, comp) || (core->view.stages && comp->staging))
-        component_at_barrier(core, component);
-    else
-        component_start(core, component);
+    all_claimed(core, component);
 }
 
 void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)

@@ -80,8 +80,8 @@ void component_start(struct pleat_core *core, uint32_t component)
     comp->run = core->next_id++;
     comp->starting = 1;
     comp->exited = 0;
-    comp->lead_node = first_node(core, comp);
-    if (!site_at(core, comp->site)->instant) {
+    if (!site_at(core, comp->site)->instant) { /* else nobody is told: there are no nodes */
+        comp->lead_node = first_node(core, comp);
         start_await(core, component);
         return;
     }

@@ -1,5 +1,6 @@
 /* Submits components; sets what they are due at and promised while they wait. */
 #include "core/submit.h"
+#include "base/lines.h"
 #include "core/buffer.h"
 #include "core/handlers.h"
 #include "core/job.h"
@@ -99,10 +100,9 @@ static struct pleat_component *next_record(struct pleat_core *core)
 {
     if (core->free_component != PLEAT_NONE)
         return component_at(core, core->free_component);
-    if (pleat_array_reserve(&core->components, 1))
-        return NULL;
+    int rc = pleat_lines_reserve(&core->components, 1);
     core->view.components = core->components.items; /* the array may have moved */
-    return &core->components.items[core->components.count];
+    return rc ? NULL : &core->components.items[core->components.count];
 }
 
 static void take_record(struct pleat_core *core, uint32_t next_free)

@@ -17,8 +17,8 @@ static double duration_at(const struct sim *sim, const struct app *app)
     const struct pleat_workload_job *job = app->wish;
     double speed = sim->sites[app->site].spec->speed;
     double duration =
-        job->processors == app->size && job->processes == 0 && job->mpl_max == 0
-            ? (double)job->run_us
+        app->own_size == app->size
+            ? app->own_duration /* its job was not looked at since it was submitted */
             : pleat_workload_run_time(sim->workload, job, app->size,
                                       job->mpl_max > 0 ? app->processes : job->processes);
     return speed == 1 ? duration : duration / speed;
@@ -189,8 +189,9 @@ static int begin(struct sim *sim, uint32_t component)
     app->stood_us = 0;
     app->timed_us = app_first_timing(sim, app);
     app->owed = 0;
-    app->returned = app->asked = app->ask = 0;
     app->lacks = false;
+    if (!app->plain)
+        app->returned = app->asked = app->ask = 0;
     int rc = app->plain                  ? 0
              : app->model->component > 0 ? work_begin(sim, app)
              : app->model->objects > 0   ? objects_begin(sim, component)
@@ -228,7 +229,8 @@ int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size, i
     app->processes = processes;
     app->site = sim->view->components[component].site;
     app->stage = APP_STARTING;
-    sim->outcomes[app->job].restarts += app->started;
+    if (app->started) /* its outcome was not looked at since it was submitted */
+        sim->outcomes[app->job].restarts++;
     app->started = true;
     sim->last_us = sim->now_us;
     if (site->instant) {

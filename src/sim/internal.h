@@ -41,23 +41,25 @@ enum app_stage {
     APP_STANDING /* still, to change its size */
 };
 
+/* Its members stand in the order of their use, in four lines of the cache: of a job that waited for
+ * long none is in a cache any more when it starts. */
 struct app {
-    /* what its submission sets stands together: until it starts, no more of the record is used */
+    /* what its submission sets: until it starts, no more of the record is used */
     size_t job;
     const struct pleat_workload_job *wish;
     const struct pleat_app *model;
+    double own_duration;                      /* of all of its work at own_size */
+    int32_t own_size;                         /* the size that its job names; 0: it is folded */
     uint32_t timer, adapt_timer, files_timer; /* PLEAT_HEAP_NONE */
     uint32_t sibling; /* the next component of its job, in a ring; PLEAT_NONE */
     uint32_t wave;    /* component-and-work: the newest wave; PLEAT_NONE */
     uint32_t phase;   /* the next phase; 0 is the application's first */
-    uint32_t ask;     /* the next ask, in the same way */
     uint8_t stage;
     bool plain; /* all of its work ends at one time: no phases, asks, pieces of work or objects */
-    bool asked_more; /* at last: not to give some back */
-    bool lacks;      /* processors without which it cannot go on: it stands still */
-    bool mandatory, killed;
-    bool started; /* at least once */
-    bool resized; /* in this run */
+    bool lacks; /* processors without which it cannot go on: it stands still */
+    bool started : 1; /* at least once */
+    bool killed : 1;
+    bool resized : 1; /* in this run */
 
     uint64_t run;    /* the core's number of this start */
     uint64_t resize; /* told, not yet applied; 0: none */
@@ -66,7 +68,8 @@ struct app {
     double area;     /* processor-microseconds of this run until sized_us */
     int64_t since_us;
     int64_t sized_us;
-    int64_t begun_us;   /* adaptation points are counted from here */
+    int64_t begun_us; /* adaptation points are counted from here */
+
     int64_t end_us;     /* when its work ends; PLEAT_NEVER while it stands still */
     int64_t kill_us;    /* when it is killed, at its estimate; PLEAT_NEVER */
     int64_t decided_us; /* when its start, or the resize under way, was decided */
@@ -74,17 +77,29 @@ struct app {
      * wants to know */
     int64_t timed_us;
     int64_t stood_us; /* standing still for the change to this size; 0: the run began at it */
-    int32_t size, target, offered;
+    int32_t size, target;
     int32_t processes; /* of a folding application, in this run */
     uint32_t site;
-    int32_t wanted_minimum;  /* refused until the size has reached it; 0: none */
-    int32_t completed;       /* pieces of work done by components that are gone */
-    int32_t owed;            /* processors to be given back once a resize is over */
-    uint32_t returned;       /* how often it gave some back in this run, at once */
-    uint32_t asked;          /* how often it asked in this run */
-    int64_t lacks_us;        /* since when it stands still */
+    int32_t wanted_minimum; /* refused until the size has reached it; 0: none */
+    int32_t owed;           /* processors to be given back once a resize is over */
+
+    /* what only resizes, files, and applications that are not plain need */
     uint64_t staging_number; /* the id of the effect STAGE under way */
+    int64_t lacks_us;        /* since when it stands still */
+    int32_t offered;
+    int32_t completed; /* pieces of work done by components that are gone */
+    uint32_t ask;      /* the next ask; 0 is the application's first */
+    uint32_t asked;    /* how often it asked in this run */
+    uint32_t returned; /* how often it gave some back in this run, at once */
+    bool asked_more;   /* at last: not to give some back */
+    bool mandatory;
+    char spare[26];
 };
+
+_Static_assert(sizeof(struct app) == 256 && offsetof(struct app, run) == 64 &&
+                   offsetof(struct app, end_us) == 128 &&
+                   offsetof(struct app, staging_number) == 192,
+               "what most jobs need are three lines of the cache");
 
 PLEAT_ARRAY(apps, struct app);
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/lines.h"
 #include "model/submission.h"
 #include "sim/internal.h"
 
@@ -17,9 +18,9 @@ static int64_t estimate_of(const struct sim *sim, const struct pleat_workload_jo
 static int make_app(struct sim *sim, uint32_t component, size_t job)
 {
     if (component >= sim->apps.count) {
-        if (pleat_array_reserve(&sim->apps, 1))
+        if (pleat_lines_reserve(&sim->apps, 1))
             return nomem(sim);
-        sim->apps.items[component].stage = APP_GONE;
+        sim->apps.items[component] = (struct app){.stage = APP_GONE};
         sim->apps.count = (size_t)component + 1;
     }
     struct app *app = &sim->apps.items[component];
@@ -28,6 +29,9 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->wish = &sim->workload->jobs.items[job];
     const struct pleat_app *model = &sim->workload->apps.items[app->wish->app];
     app->model = model;
+    app->own_duration = (double)app->wish->run_us;
+    app->own_size =
+        app->wish->processes == 0 && app->wish->mpl_max == 0 ? app->wish->processors : 0;
     app->plain = model->phase_count == 0 && model->component == 0 && model->objects == 0 &&
                  !model->gives_back && model->ask_count == 0;
     app->timer = app->adapt_timer = app->files_timer = PLEAT_HEAP_NONE;
@@ -35,7 +39,9 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->wave = PLEAT_NONE;
     app->stage = APP_WAITING;
     app->phase = 0;
-    app->killed = app->started = app->mandatory = false;
+    app->killed = app->started = false;
+    if (!app->plain) /* of a plain one it is set before it is read */
+        app->mandatory = false;
     return 0;
 }
 
@@ -103,7 +109,7 @@ static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t
     for (size_t i = 0; i < count; i++) {
         uint32_t next = sim->apps.items[component].sibling;
         stop_timer(sim, &sim->apps.items[component].files_timer);
-        sim->apps.items[component].stage = APP_GONE;
+        sim->apps.items[component] = (struct app){.stage = APP_GONE};
         sim->outcomes[first + i].fate = PLEAT_SIM_SKIPPED;
         component = next;
     }
