@@ -117,21 +117,6 @@ def test_asked_for_by_a_signal(pleat, mpi):
     assert pleat.wait_end(number)["state"] == "done"
 
 
-def test_by_a_signal_beside_those_of_every_so_often(pleat):
-    """The one that a signal asks for comes, too, whichever of them pleatd hears of first when it is there again."""
-    pleat.configure(LONG)
-    number = submit(pleat, "openmpi", sizes=(2, 2),
-                    options=["--malleable", "--checkpoint-signal", "USR1", "--checkpoint-every", "1s"])
-    computes(pleat, number, 2)
-    for count in (1, 2):
-        pleat.kill_daemon()
-        os.kill(pleat.rank_pids(number, program("loop", "openmpi"))[0], signal.SIGUSR1)
-        wait_until(lambda: sum(note["path"] == pleat.path(f"pleat-{number}.checkpoint") for note in notes(pleat, number)) >= count,
-                   f"{count} that the signal asked for")
-    pleat.pleat("cancel", number, check=0)
-    pleat.wait_end(number)
-
-
 def test_one_that_cannot_be_written(pleat):
     """That is noted, the job goes on, and the next moment is tried again."""
     pleat.configure(LONG)
