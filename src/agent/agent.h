@@ -15,6 +15,7 @@
 #include <uv.h>
 
 #include "agent/cpuset.h"
+#include "agent/scratch.h"
 #include "agent/tree.h"
 #include "base/array.h"
 #include "base/cpus.h"
@@ -49,7 +50,8 @@ PLEAT_ARRAY(pleat_run_list, struct pleat_run *);
 
 struct pleat_agent {
     struct pleat_agent_options options;
-    const char *proc; /* "/proc" */
+    char mark[PLEAT_SCRATCH_MARK]; /* scratch.h; "": none */
+    const char *proc;              /* "/proc" */
     /* all kinds (kind.h), the plain one first; NULL at the end */
     const struct pleat_run_kind *const *kinds;
     pid_t pid;

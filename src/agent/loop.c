@@ -232,6 +232,8 @@ static void connect_to_daemon(struct pleat_agent *agent)
                   "site", options->site, "node", (json_int_t)options->node, "pid", (int)agent->pid,
                   "agent", (json_int_t)agent->number, "shared", PLEAT_SHARED_MEMORY, "features",
                   PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS);
+    if (extra && *agent->mark)
+        (void)json_object_set_new(extra, "mark", json_string(agent->mark));
     struct pleat_string cpus = {0};
     pleat_cpu_list_text(&agent->cpus, &cpus);
     /* The member is left out where the list of CPUs is too long for a line. */

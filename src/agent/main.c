@@ -310,9 +310,11 @@ int main(int argc, char **argv)
         if (agent.cpusets.second && agent.memgroups.second &&
             strcmp(agent.cpusets.path, agent.memgroups.path) != 0)
             agent.memgroups = (struct pleat_cgroup_place){0};
+        if (agent.options.shares)
+            pleat_scratch_mark(agent.options.site, agent.options.node, agent.mark);
         pleat_strays_end(&agent);
         pleat_bind_remove_old(&agent);
-        pleat_scratch_remove_old(agent.options.instance);
+        pleat_scratch_remove_old(agent.options.instance, agent.mark);
         (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, 0);
         result = pleat_agent_run(&agent, &err);
     }

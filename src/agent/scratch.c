@@ -72,7 +72,12 @@ void pleat_scratch_hosts(const char *path, uint32_t processors)
         pleat_log("cannot write %s: %s", file, strerror(errno));
 }
 
-void pleat_scratch_remove_old(const char *instance)
+void pleat_scratch_mark(const char *site, uint32_t node, char mark[PLEAT_SCRATCH_MARK])
+{
+    snprintf(mark, PLEAT_SCRATCH_MARK, "+%s+%" PRIu32, site, node);
+}
+
+void pleat_scratch_remove_old(const char *instance, const char *mark)
 {
     char prefix[128], path[512];
     int length = snprintf(prefix, sizeof(prefix), "pleat-%s-", instance);
@@ -83,6 +88,9 @@ void pleat_scratch_remove_old(const char *instance)
         struct stat st;
         if (strncmp(entry->d_name, prefix, (size_t)length))
             continue;
+        const char *whose = strchr(entry->d_name, '+');
+        if (strcmp(whose ? whose : "", mark) != 0)
+            continue; /* of another node: its agent may be using it */
         snprintf(path, sizeof(path), "%s/%s", SHARED_MEMORY, entry->d_name);
         if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
             pleat_scratch_remove(path);

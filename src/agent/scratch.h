@@ -16,7 +16,12 @@ int pleat_scratch_make(const char *path, struct pleat_error *err) PLEAT_MUST_CHE
 void pleat_scratch_hosts(const char *path, uint32_t processors);
 /* Removes the directory and its content. What cannot be removed is logged. NULL: does nothing. */
 void pleat_scratch_remove(const char *path);
-/* Removes the directories that an earlier agent of the instance left in shared memory. */
-void pleat_scratch_remove_old(const char *instance);
+/* What the names of scratch directories end with, from the first '+' on, where several agents of
+ * one machine have some: of this one. */
+#define PLEAT_SCRATCH_MARK 96
+void pleat_scratch_mark(const char *site, uint32_t node, char mark[PLEAT_SCRATCH_MARK]);
+/* Removes the directories that an earlier agent left in shared memory: their names begin with
+ * "pleat-INSTANCE-" and end with `mark`; "": those that end with no mark. */
+void pleat_scratch_remove_old(const char *instance, const char *mark);
 
 #endif

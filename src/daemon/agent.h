@@ -51,6 +51,7 @@ struct agent {
     json_t *runs; /* pages of its list of runs that have come so far */
     char *cpus;   /* CPUs of its slots, as it says; NULL: it did not say */
     char *shared; /* directory for files in its shared memory, as it says; NULL: it did not say */
+    char *mark;   /* at the end of names of its scratch directories; NULL: none */
     json_t *features; /* features (wire/message.h) that it says it has; NULL: none */
     uv_timer_t timer; /* runs out when it must have connected */
 };

@@ -152,6 +152,12 @@ const char *agent_shared(struct daemon *d, uint32_t site, uint32_t node)
     return agent && agent->shared ? agent->shared : "/dev/shm"; /* before it could be said */
 }
 
+const char *agent_mark(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct agent *agent = find(d, site, node);
+    return agent && agent->mark ? agent->mark : "";
+}
+
 void agent_needed(struct daemon *d, const char *site, uint32_t node)
 {
     for (struct agent *agent = d->agents; agent; agent = agent->next) {

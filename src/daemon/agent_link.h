@@ -28,6 +28,9 @@ const char *agent_cpus(struct daemon *d, uint32_t site, uint32_t node);
 /* The directory for files in the node's shared memory, as its agent says it, else the usual one.
  * Borrowed. */
 const char *agent_shared(struct daemon *d, uint32_t site, uint32_t node);
+/* What the names of the node's scratch directories end with, as its agent says it: "" where it is
+ * the only one. Borrowed. */
+const char *agent_mark(struct daemon *d, uint32_t site, uint32_t node);
 /* For how many seconds an agent of the site has been silent, once users were told of that; 0: no
  * agent of the site is. */
 int agents_silent_s(struct daemon *d, uint32_t site);

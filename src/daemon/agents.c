@@ -94,10 +94,12 @@ static void take_cpus(struct agent *agent, const char *cpus)
                    agent->node, cpus, site->cpus);
 }
 
-static void take_shared(struct agent *agent, const char *path)
+static void take_shared(struct agent *agent, const char *path, const char *mark)
 {
     free(agent->shared);
+    free(agent->mark);
     agent->shared = path && *path == '/' ? strdup(path) : NULL;
+    agent->mark = mark && !strchr(mark, '/') ? strdup(mark) : NULL;
 }
 
 /* Identifies the agent. Older agents do not say a number; for them it is the process id. */
@@ -142,7 +144,8 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent->failures = 0;
     agent->number = number_of(hello);
     take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
-    take_shared(agent, json_string_value(json_object_get(hello, "shared")));
+    take_shared(agent, json_string_value(json_object_get(hello, "shared")),
+                json_string_value(json_object_get(hello, "mark")));
     json_decref(agent->features);
     agent->features = json_incref(json_object_get(hello, "features"));
     if (pleat_connection_start(connection, &callbacks, agent))
@@ -221,8 +224,9 @@ void agents_quit(struct daemon *d)
         }
         free(agent->cpus);
         free(agent->shared);
+        free(agent->mark);
         json_decref(agent->features);
-        agent->cpus = agent->shared = NULL;
+        agent->cpus = agent->shared = agent->mark = NULL;
         agent->features = NULL;
         pleat_array_finish(&agent->asked);
         uv_timer_stop(&agent->timer);

@@ -53,9 +53,10 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
     *made->program = '\0';
     /* a node's shared memory is open to all its users: if the name could be foreseen, another user
      * could take it first */
-    snprintf(made->scratch, sizeof(made->scratch), "%s/pleat-%s-%016llx",
+    snprintf(made->scratch, sizeof(made->scratch), "%s/pleat-%s-%016llx%s",
              agent_shared(d, component->site, component->lead_node), d->instance,
-             (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)));
+             (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)),
+             agent_mark(d, component->site, component->lead_node));
     int rc = job_file_path(d, job->id, JOB_INPUT, made->in, sizeof(made->in), err);
     if (!rc)
         rc = job_file_path(d, job->id, JOB_OUTPUT, made->out, sizeof(made->out), err);

@@ -27,17 +27,32 @@ static json_t *short_text(const char *text)
     return text ? json_stringn(text, length) : json_null();
 }
 
+/* The nodes of a site that has several; null: it has one. */
+static json_t *nodes_to_json(const struct pleat_view *view, uint32_t site)
+{
+    if (!view->sites[site].several)
+        return json_null();
+    json_t *nodes = json_array();
+    for (uint32_t n = 0; n < view->node_count; n++)
+        if (view->nodes[n].site == site && view->nodes[n].slots > 0)
+            json_array_append_new(nodes,
+                                  json_pack("{s:I, s:i, s:i}", "node",
+                                            (json_int_t)view->nodes[n].node, "processors",
+                                            view->nodes[n].slots, "used", view->nodes[n].claimed));
+    return nodes;
+}
+
 static json_t *sites_to_json(struct daemon *d, const struct pleat_view *view)
 {
     json_t *sites = json_array();
     for (uint32_t s = 0; s < view->site_count && s < d->config.site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
         int32_t unused = site->capacity - site->claimed - site->background;
-        json_array_append_new(sites, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i}", "name",
-                                               d->config.sites[s].name, "processors",
-                                               site->capacity, "free", unused > 0 ? unused : 0,
-                                               "used", site->claimed, "background",
-                                               site->background, "threshold", site->threshold));
+        json_array_append_new(
+            sites, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:o}", "name", d->config.sites[s].name,
+                             "processors", site->capacity, "free", unused > 0 ? unused : 0, "used",
+                             site->claimed, "background", site->background, "threshold",
+                             site->threshold, "nodes", nodes_to_json(view, s)));
     }
     return sites;
 }

@@ -158,6 +158,16 @@ static void add_site(const json_t *frame, const json_t *site, const struct pleat
     snprintf(text + length, sizeof(text) - (size_t)length, ", %lld free",
              (long long)pleat_reply_int(site, "free", 0));
     put(&line, 0, text);
+    size_t i;
+    const json_t *node;
+    json_array_foreach(pleat_reply_array(site, "nodes"), i, node)
+    {
+        snprintf(text, sizeof(text), "%s node %lld: %lld of %lld", i ? "," : ";",
+                 (long long)pleat_reply_int(node, "node", 0),
+                 (long long)pleat_reply_int(node, "used", 0),
+                 (long long)pleat_reply_int(node, "processors", 0));
+        put(&line, 0, text);
+    }
     end(&line);
 }
 

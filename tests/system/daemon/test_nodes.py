@@ -5,12 +5,13 @@ import signal
 
 import pytest
 
-from conftest import loop, wait_until
+from conftest import BUILD, loop, wait_until
 
 CPUS = sorted(os.sched_getaffinity(0))
 two_cpus = pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
 ONE, TWO = CPUS[0], CPUS[-1]
 NAP = ("--", "sleep", "1000")
+RING = os.path.join(BUILD, "apps", "ring")
 
 
 def divided(pleat, text=""):
@@ -51,6 +52,7 @@ def test_both_nodes_run_jobs(pleat):
     assert [n["slot_cpus"] for n in sites] == [f"{ONE},{ONE}", f"{TWO},{TWO}"]
     listed = pleat.pleat("sites", check=0).stdout
     assert "- node 0" in listed and "- node 1" in listed
+    assert "; node 0: 2 of 2, node 1: 2 of 2" in pleat.pleat("top", "--once", check=0).stdout
     # more than a node has
     refused = pleat.pleat("submit", "-n", 3, *NAP)
     assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
@@ -64,6 +66,32 @@ def test_both_nodes_run_jobs(pleat):
     wait_until(lambda: pleat.job(jobs[1])["attempt"] == 1 and pleat.job(jobs[1])["state"] == "running",
                "the job starts again")
     assert pleat.job(jobs[0])["attempt"] == 0 and pleat.job(jobs[0])["state"] == "running"
+    for job in jobs:
+        pleat.pleat("cancel", job, check=0)
+        pleat.wait_end(job)
+
+
+def scratch(pleat, number):
+    return environment(pleat.job_pids(number)[0])[b"PLEAT_SCRATCH"].decode()
+
+
+@two_cpus
+def test_an_agent_that_starts_leaves_alone_what_others_made(pleat):
+    divided(pleat)
+    jobs = []
+    for _ in range(2):
+        jobs.append(pleat.submit(*loop(smallest=2, largest=2)))
+        pleat.wait_for(jobs[-1], "running")
+        wait_until(lambda: pleat.job_pids(jobs[-1]), "its processes")
+    places = [scratch(pleat, job) for job in jobs]
+    assert [place[place.index("+"):] for place in places] == ["+local+0", "+local+1"]
+    assert all(os.path.isdir(place) for place in places)
+    # what an agent that is killed leaves is removed by the next one of its node
+    os.kill(agent_of(pleat, jobs[0]), signal.SIGKILL)
+    wait_until(lambda: pleat.job(jobs[0])["attempt"] == 1 and pleat.job(jobs[0])["state"] == "running",
+               "the job starts again")
+    assert not os.path.exists(places[0]) and os.path.isdir(places[1])
+    assert pleat.job(jobs[1])["attempt"] == 0 and pleat.job(jobs[1])["state"] == "running"
     for job in jobs:
         pleat.pleat("cancel", job, check=0)
         pleat.wait_end(job)
@@ -87,3 +115,31 @@ def test_grows_on_its_node_only(pleat):
     for number in (job, other, third):
         pleat.pleat("cancel", number, check=0)
         pleat.wait_end(number)
+
+
+@two_cpus
+def test_the_second_node_does_what_the_first_does(pleat):
+    """Folding, and both ways of a resize, where the first node has no room."""
+    divided(pleat)
+    nap = pleat.submit("-n", 2, *NAP)
+    pleat.wait_for(nap, "running")
+    folded = pleat.submit("--processes", 4, "--max", 2, "--", RING, "--iterations", 100000000)
+    wait_until(lambda: (pleat.job(folded)["folded"] or {}).get("attached") == 4, "its processes are attached")
+    shown = pleat.wait_size(folded, 2)
+    assert nodes_of(shown) == {1} and shown["folded"]["processors"] == 2
+    pleat.pleat("shrink", "--wait", folded, 1, check=0)
+    assert nodes_of(pleat.job(folded)) == {1}
+    pleat.pleat("cancel", folded, check=0)
+    pleat.wait_end(folded)
+    for way in ("merge", "relaunch"):
+        job = pleat.submit(*loop(largest=2, more=["--on-resize", way]))
+        assert nodes_of(pleat.wait_size(job, 2)) == {1}
+        pleat.pleat("shrink", "--wait", job, 1, check=0)
+        assert nodes_of(pleat.wait_size(job, 1)) == {1}
+        pleat.pleat("grow", "--wait", job, 1, check=0)
+        assert nodes_of(pleat.wait_size(job, 2)) == {1}
+        wait_until(lambda job=job: {frozenset(os.sched_getaffinity(pid)) for pid in pleat.rank_pids(job)} ==
+                   {frozenset({TWO})}, "its ranks are on the node's CPU")
+        pleat.pleat("cancel", job, check=0)
+        pleat.wait_end(job)
+    assert pleat.job(nap)["state"] == "running"
