@@ -52,7 +52,8 @@ int pleat_array_prepare(struct pleat_object *object, const struct pleat_change *
     if (code)
         return code;
     array->coming.half = 1 - array->now.half;
-    code = pleat_part_check_room(array, pleat_part_bytes_of_all(&array->coming), err);
+    code = pleat_part_check_room(array, array->coming.half, pleat_part_bytes_of_all(&array->coming),
+                                 err);
     if (!code)
         code = prepare_plans(array, change, err);
     if (!code)

@@ -197,6 +197,14 @@ void pleat_part_free_area(const struct pleat_array *array, const struct pleat_pa
                : area_of(array, part, rank + 1));
 }
 
+void pleat_part_free_rest(const struct pleat_array *array, const struct pleat_part *part)
+{
+    bool last = part->rank == part->dist.ranks - 1;
+    punch(array, area_of(array, part, part->rank) + part->mapped,
+          last ? half_of(array, part->half) + PLEAT_STATE_WINDOW_HALF
+               : area_of(array, part, part->rank + 1));
+}
+
 void pleat_part_free_other_half(const struct pleat_array *array, const struct pleat_part *part)
 {
     uint64_t first = half_of(array, 1 - part->half);
@@ -205,8 +213,20 @@ void pleat_part_free_other_half(const struct pleat_array *array, const struct pl
 
 /* ---- memory ---- */
 
-int pleat_part_check_room(const struct pleat_array *array, uint64_t bytes, struct pleat_error *err)
+static uint64_t memory_of_half(const struct pleat_array *array, unsigned half)
 {
+    const uint64_t all = PLEAT_STATE_WINDOW_HALF;
+    return array->fd < 0 ? 0
+                         : all - pleat_state_data_missing(array->fd,
+                                                          half_of(array, half) - PLEAT_STATE_OFFSET,
+                                                          all, all);
+}
+
+int pleat_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
+                          struct pleat_error *err)
+{
+    uint64_t there = bytes ? memory_of_half(array, half) : 0;
+    bytes = bytes > there ? bytes - there : 0;
     uint64_t available = bytes ? pleat_available_bytes("") : 0;
     if (bytes <= available)
         return 0;
@@ -266,6 +286,39 @@ int pleat_part_fill(const struct pleat_array *array, struct pleat_part *part, bo
     if (at_once && madvise(part->memory, part->mapped, MADV_POPULATE_WRITE) && errno != EINVAL)
         return no_memory(array, part, err);
     return 0;
+}
+
+/* *half: in which the array is. A program that has begun anew, and was never saved, has it in the
+ * first, and has written no mark. */
+static bool find_half(const struct pleat_array *array, const struct pleat_part *part,
+                      unsigned *half)
+{
+    struct pleat_part there;
+    *half = 0;
+    if (pleat_mark_read(array, part->rank, &there, NULL))
+        return memory_of_half(array, 0) > 0;
+    *half = there.half;
+    return pleat_part_grid(&there) != pleat_part_grid(part);
+}
+
+bool pleat_part_foresee(const struct pleat_array *array, struct pleat_part *part)
+{
+    unsigned half;
+    struct pleat_part there = *part;
+    if (!part->layout.bytes || !find_half(array, part, &half))
+        return false;
+    there.half = 1 - half;
+    there.memory = NULL;
+    if (pleat_part_check_room(array, there.half, pleat_part_bytes_of_all(part), NULL) ||
+        pleat_part_reserve(array, &there, NULL))
+        return false;
+    if (madvise(there.memory, there.mapped, MADV_POPULATE_WRITE)) {
+        pleat_part_close(&there);
+        return false;
+    }
+    pleat_part_close(part);
+    *part = there;
+    return true;
 }
 
 /* Zeroes the halos on a line along the fastest dimension, or, if the whole line is in one, all of

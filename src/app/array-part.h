@@ -53,6 +53,7 @@ struct pleat_array {
     struct pleat_part coming;
     struct pleat_plan send, receive;
     struct pleat_old_parts old;
+    bool is_foreseen; /* between foresee and load: `now` has its memory in the data file already */
     /* between load and tidy: where the array was loaded from, if it was distributed otherwise */
     struct pleat_part loaded;
 };
@@ -82,8 +83,9 @@ int pleat_part_usable(const struct pleat_object *object, int size,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* A hash of the grid, which must be equal on all ranks. */
 uint64_t pleat_part_grid(const struct pleat_part *part);
-/* PLEAT_E_NOMEM where less memory is available than `bytes` for new parts of the array. */
-int pleat_part_check_room(const struct pleat_array *array, uint64_t bytes,
+/* PLEAT_E_NOMEM where less memory is available than `bytes` for new parts of the array. What that
+ * half of the window has already counts as available. */
+int pleat_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* What all ranks together need for their parts. */
 uint64_t pleat_part_bytes_of_all(const struct pleat_part *part);
@@ -96,6 +98,13 @@ int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
  * PLEAT_E_NOMEM. */
 int pleat_part_fill(const struct pleat_array *array, struct pleat_part *part, bool at_once,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Before the other ranks have left their parts: takes address space and memory in the half that
+ * they are not in, as far as can be known. Changes nothing that the file has. False: it cannot be
+ * done, and nothing has changed. */
+bool pleat_part_foresee(const struct pleat_array *array, struct pleat_part *part);
+/* After that, when it was the right half: frees what an earlier attempt may have left in the rest
+ * of this rank's area. Its part is not zero. */
+void pleat_part_free_rest(const struct pleat_array *array, const struct pleat_part *part);
 void pleat_part_zero_halos(struct pleat_part *part);
 void pleat_part_close(struct pleat_part *part);
 /* Changes made from now on stay in this process. */
@@ -142,6 +151,7 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int data,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_array_foresee(struct pleat_object *object, int data);
 int pleat_array_fits(const struct pleat_object *object, int size,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -70,7 +70,7 @@ static int load_copy(struct pleat_array *array, struct pleat_state *state, struc
     struct pleat_plan plan = {0};
     void *whole = NULL;
     const size_t bytes = (size_t)pleat_array_stored(&array->object);
-    int code = pleat_part_check_room(array, (uint64_t)now->layout.bytes, err);
+    int code = pleat_part_check_room(array, now->half, (uint64_t)now->layout.bytes, err);
     if (!code)
         code = pleat_part_reserve(array, now, err);
     if (!code)
@@ -91,18 +91,31 @@ static int load_copy(struct pleat_array *array, struct pleat_state *state, struc
     return code;
 }
 
+/* Gives this rank's part its memory in that half of the window, unless it has it. */
+static int take_memory(struct pleat_array *array, unsigned half, struct pleat_error *err)
+{
+    struct pleat_part *now = &array->now;
+    if (array->is_foreseen && now->half == half) {
+        pleat_part_free_rest(array, now);
+        pleat_part_zero_halos(now);
+        return 0;
+    }
+    pleat_part_close(now);
+    now->half = half;
+    int code = pleat_part_check_room(array, half, (uint64_t)now->layout.bytes, err);
+    if (!code)
+        code = pleat_part_reserve(array, now, err);
+    return code ? code : pleat_part_fill(array, now, true, err);
+}
+
 /* Copies this rank's part from where the array was, with its old distribution. */
 static int load_from_old(struct pleat_array *array, struct pleat_error *err)
 {
     struct pleat_part *now = &array->now;
     struct pleat_old_parts old = {0};
     struct pleat_plan plan = {0};
-    now->half = 1 - array->loaded.half;
-    int code = pleat_part_check_room(array, (uint64_t)now->layout.bytes, err);
-    if (!code)
-        code = pleat_part_reserve(array, now, err);
-    if (!code)
-        code = pleat_part_fill(array, now, true, err);
+    const unsigned half = 1 - array->loaded.half;
+    int code = take_memory(array, half, err);
     if (!code)
         code = pleat_plan_receive(&array->loaded.dist, &now->dist, now->rank, NULL, 0, &plan, err);
     if (!code && plan.peers)
@@ -123,6 +136,7 @@ static int load_window(struct pleat_array *array, struct pleat_error *err)
         return code;
     if (pleat_part_grid(&array->loaded) != pleat_part_grid(now))
         return load_from_old(array, err);
+    pleat_part_close(now);
     now->half = array->loaded.half;
     memset(&array->loaded, 0, sizeof(array->loaded));
     code = pleat_part_reserve(array, now, err);
@@ -135,10 +149,24 @@ int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int
                      struct pleat_error *err)
 {
     struct pleat_array *array = pleat_array_of(object);
-    pleat_part_close(&array->now);
+    const bool in_window = data >= 0 && pleat_state_is_data(state);
+    if (!in_window || !array->is_foreseen) {
+        pleat_part_close(&array->now);
+        array->now.half = 0;
+    }
     array->fd = data;
-    return data >= 0 && pleat_state_is_data(state) ? load_window(array, err)
-                                                   : load_copy(array, state, err);
+    int code = in_window ? load_window(array, err) : load_copy(array, state, err);
+    array->is_foreseen = false;
+    return code;
+}
+
+void pleat_array_foresee(struct pleat_object *object, int data)
+{
+    struct pleat_array *array = pleat_array_of(object);
+    array->fd = data;
+    array->is_foreseen = pleat_part_foresee(array, &array->now);
+    if (!array->is_foreseen)
+        array->fd = -1;
 }
 
 int pleat_array_fits(const struct pleat_object *object, int size, struct pleat_error *err)
@@ -148,7 +176,7 @@ int pleat_array_fits(const struct pleat_object *object, int size, struct pleat_e
     int code = pleat_part_describe(array, size, 0, NULL, &then, err);
     if (code || pleat_part_grid(&then) == pleat_part_grid(&array->now))
         return code;
-    return pleat_part_check_room(array, pleat_part_bytes_of_all(&then), err);
+    return pleat_part_check_room(array, 1 - array->now.half, pleat_part_bytes_of_all(&then), err);
 }
 
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err)

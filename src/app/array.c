@@ -101,6 +101,7 @@ static const struct pleat_object_ops array_ops = {
     .describe = array_describe,
     .save = pleat_array_save,
     .load = pleat_array_load,
+    .foresee = pleat_array_foresee,
     .fits = pleat_array_fits,
     .usable = pleat_part_usable,
     .detach = array_detach,
