@@ -9,9 +9,6 @@
 
 #define WORDS (PLEAT_MAILBOX_TOLD / 8)
 
-/* Rank 0's words have a place for odd meetings and one for even ones: it may write those of the
- * next meeting while a slow rank still reads those of this one. It does not get farther ahead,
- * since that rank has to come to the next meeting, too. */
 static void write_words(_Atomic uint64_t *to, const void *data, size_t bytes)
 {
     uint64_t copy[WORDS] = {0};
@@ -28,37 +25,56 @@ static void read_words(_Atomic uint64_t *from, void *data, size_t bytes)
     memcpy(data, copy, bytes);
 }
 
+/* Sleeps while *word has that value. A wake-up that is lost, since the application wrote there,
+ * only delays. */
+static void sleep_on(_Atomic uint32_t *word, uint32_t value)
+{
+    const struct timespec longest = {.tv_sec = 1};
+    (void)syscall(SYS_futex, word, FUTEX_WAIT, value, &longest, NULL, 0);
+}
+
+static void wake(_Atomic uint32_t *word)
+{
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
 void pleat_mailbox_forget_meetings(struct pleat_mailbox *mailbox)
 {
     struct pleat_mailbox_segment *segment = mailbox->segment;
     atomic_store(&segment->met, 0);
     atomic_store(&segment->worst, 0);
+    atomic_store(&segment->unread, 0);
 }
 
+/* What comes of a meeting stays until all who came have read it: some may not be needed at the next
+ * one, after a shrink, and be slow. */
 int pleat_mailbox_meet(struct pleat_mailbox_rank *self, uint32_t ranks, int code, void *data,
                        size_t bytes)
 {
     struct pleat_mailbox_segment *segment = self->mailbox->segment;
-    /* a wake-up that is lost, since the application wrote there, only delays */
-    const struct timespec longest = {.tv_sec = 1};
+    for (uint32_t unread; (unread = atomic_load(&segment->unread)) != 0;)
+        sleep_on(&segment->unread, unread);
     const uint32_t meeting = atomic_load(&segment->meeting);
-    _Atomic uint64_t *told = segment->told[meeting & 1];
     if (self->rank == 0 && bytes)
-        write_words(told, data, bytes);
+        write_words(segment->told, data, bytes);
     int32_t worst = atomic_load(&segment->worst);
     while (code < worst && !atomic_compare_exchange_weak(&segment->worst, &worst, code)) {
     }
     if (atomic_fetch_add(&segment->met, 1) + 1 >= ranks) {
         atomic_store(&segment->outcome, atomic_exchange(&segment->worst, 0));
         atomic_store(&segment->met, 0);
+        atomic_store(&segment->unread, ranks);
         atomic_store(&segment->meeting, meeting + 1);
-        (void)syscall(SYS_futex, &segment->meeting, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+        wake(&segment->meeting);
     } else {
         do
-            (void)syscall(SYS_futex, &segment->meeting, FUTEX_WAIT, meeting, &longest, NULL, 0);
+            sleep_on(&segment->meeting, meeting);
         while (atomic_load(&segment->meeting) == meeting);
     }
     if (self->rank != 0 && bytes)
-        read_words(told, data, bytes);
-    return atomic_load(&segment->outcome);
+        read_words(segment->told, data, bytes);
+    int outcome = atomic_load(&segment->outcome);
+    if (atomic_fetch_sub(&segment->unread, 1) == 1)
+        wake(&segment->unread);
+    return outcome;
 }

@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 13u
+#define PLEAT_MAILBOX_VERSION 14u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -109,7 +109,7 @@ struct pleat_mailbox_segment {
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
     struct pleat_mailbox_place places[PLEAT_MAILBOX_POINTS];
     /* written by rank 0: what it tells at a meeting (mailbox-meet.c) */
-    _Atomic uint64_t told[2][PLEAT_MAILBOX_TOLD / 8];
+    _Atomic uint64_t told[PLEAT_MAILBOX_TOLD / 8];
     /* what the program says of itself, written by rank 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t limits; /* counts changes; odd during one */
     _Atomic uint32_t least;
@@ -132,6 +132,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t met;                                  /* ranks that have come to this one */
     _Atomic int32_t worst;   /* the smallest of their codes so far; 0: none is negative */
     _Atomic int32_t outcome; /* that of the last meeting */
+    _Atomic uint32_t unread; /* ranks that have not read yet what came of it; a futex */
     struct pleat_mailbox_slot slots[];
 };
 
