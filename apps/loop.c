@@ -31,7 +31,9 @@ static const char usage[] =
     "  --ask FILE       does what FILE says each time that its number is another one: \"1 ask 2\"\n"
     "                   asks for two more ranks, \"2 must 2\" cannot go on without them, \"3 back "
     "1\"\n"
-    "                   gives one back; and prints the answers\n"
+    "                   gives one back, \"4 least 3\" needs three ranks from now on, \"5 most 4\" "
+    "can\n"
+    "                   use four; and prints the answers\n"
     "  --limit FILE     at most as many ranks as the number in FILE, where there is such a file\n"
     "  --sizes LEAST:MOST:SIZES   the numbers of ranks that it can use, for example 2:5: or "
     "1:0:powers\n"
@@ -288,6 +290,10 @@ static void ask(struct pleat_session *session, const struct options *o, long lon
         *number = next;
         if (!strcmp(word, "back"))
             result = pleat_session_give_back(session, count, &err);
+        else if (!strcmp(word, "least"))
+            result = pleat_session_limits(session, count, 0, NULL, &err);
+        else if (!strcmp(word, "most"))
+            result = pleat_session_limits(session, 0, count, NULL, &err);
         else
             result = pleat_session_ask(session, count, !strcmp(word, "must"), &err);
     }

@@ -86,9 +86,10 @@ static inline int pleat_session_create(struct pleat_session **session,
  * was not let in, for example because it had no memory or has registered other data: then *err says
  * why, and the ranks that run already go on without the new ones. Or there are more ranks than the
  * program can use (pleat_session_limits), and err->code is 0; for the others communicator, size and
- * local rows may have changed. PLEAT_E_TOOBIG: the program has said that it needs more ranks than
- * there are; PLEAT_E_INVALID: the ranks have registered different data, and the text has the first
- * difference. */
+ * local rows may have changed. Or there are too few, more are started in their place, all ranks get
+ * it, and err->code is 0. PLEAT_E_TOOBIG: the program has said that it needs more ranks than there
+ * are, and it cannot get them; PLEAT_E_INVALID: the ranks have registered different data, and the
+ * text has the first difference. */
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* An adaptation point: a place in the outer loop, passed once in each iteration, where the
@@ -169,11 +170,13 @@ int pleat_session_limit(struct pleat_session *session, int most,
  * 4, ...), "squares", "grids" (r x r and r x (r+1)), "multiples:N", or a list such as "2,4,6". May
  * be called any number of times between create and finish, by all ranks; rank 0's call counts; no
  * communication. Called before pleat_session_begin, the start obeys it: ranks that are too many
- * leave there, with or without Pleat. From then on the program is offered only such sizes, and
- * one that has another size is shrunk soon to the next smaller one. It replaces what was said
- * before with this or pleat_session_limit. If the whole program is started again it must say it
- * again. PLEAT_E_INVALID: the limits contradict each other; PLEAT_E_TOOBIG: the list is too long
- * (1024 sizes, 1023 characters); PLEAT_E_NOMEM. */
+ * leave there, with or without Pleat. Too few wait there until the job has more processors: then
+ * all leave, and the program is started again; if it can never have them, begin fails. From then on
+ * the program is offered only such sizes, and one that has another size is shrunk soon to the next
+ * smaller one. A running program that has fewer than `least` asks for them by that, as with
+ * pleat_session_ask. It replaces what was said before with this or pleat_session_limit. If the
+ * whole program is started again it must say it again. PLEAT_E_INVALID: the limits contradict each
+ * other; PLEAT_E_TOOBIG: the list is too long (1024 sizes, 1023 characters); PLEAT_E_NOMEM. */
 int pleat_session_limits(struct pleat_session *session, int least, int most, const char *sizes,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 

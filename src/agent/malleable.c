@@ -24,10 +24,12 @@ void pleat_malleable_tell_ask(const struct pleat_malleable *malleable)
     const struct pleat_mailbox_ask *ask = &malleable->ask;
     if (ask->number)
         pleat_agent_notify(run->agent, "asked",
-                           json_pack("{s:I, s:I, s:I, s:b}", "run", (json_int_t)run->id, "number",
-                                     (json_int_t)ask->number, "processors",
+                           json_pack("{s:I, s:I, s:I, s:b, s:b}", "run", (json_int_t)run->id,
+                                     "number", (json_int_t)ask->number, "processors",
                                      (json_int_t)pleat_run_processors(run, ask->wanted),
-                                     "mandatory", ask->mandatory));
+                                     "mandatory", ask->mandatory, "unbegun",
+                                     /* what a script did before is done */
+                                     malleable->lacks && !run->launches));
 }
 
 void pleat_malleable_ask(struct pleat_malleable *malleable, const struct pleat_mailbox_ask *ask)
@@ -57,6 +59,8 @@ void pleat_malleable_answer(struct pleat_malleable *malleable, uint32_t number, 
     malleable->ask_granted = granted;
     snprintf(malleable->ask_reason, sizeof(malleable->ask_reason), "%s", reason);
     answer_again(malleable);
+    if (malleable->lacks && malleable->mailbox)
+        pleat_mailbox_decide(malleable->mailbox, PLEAT_VERDICT_REFUSED);
 }
 
 /* Another mailbox: what the ranks of the last one asked for holds. */
@@ -133,7 +137,7 @@ int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *
     int result =
         pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
     malleable->limits_seen = UINT32_MAX;
-    malleable->fitted = malleable->unable = false;
+    malleable->fitted = malleable->unable = malleable->lacks = false;
     if (!result)
         carry_ask(malleable);
     if (!result)
@@ -195,25 +199,30 @@ void pleat_malleable_tell_limit(const struct pleat_malleable *malleable)
 {
     const struct pleat_run *run = malleable->run;
     struct pleat_string sizes = {0};
+    if (!malleable->limits_told)
+        return; /* it has not begun: those of the run before may hold */
     uint32_t room = malleable->max_ranks;
     uint32_t most = malleable->limits.most < room ? malleable->limits.most : room;
     uint32_t least = malleable->limits.least < room ? malleable->limits.least : room;
     add_sizes(run, malleable->limits.sizes, &sizes);
     if (!sizes.failed)
         pleat_agent_notify(run->agent, "limit",
-                           json_pack("{s:I, s:I, s:I, s:s}", "run", (json_int_t)run->id,
+                           json_pack("{s:I, s:I, s:I, s:s, s:b}", "run", (json_int_t)run->id,
                                      "processors", (json_int_t)pleat_run_processors(run, most),
                                      "least",
                                      (json_int_t)(least > 1 ? pleat_run_processors(run, least) : 0),
-                                     "sizes", sizes.text));
+                                     "sizes", sizes.text, "lasting",
+                                     /* the next program of a script is another one */
+                                     !run->launches));
     pleat_string_finish(&sizes);
 }
 
 void pleat_malleable_limit(struct pleat_malleable *malleable,
                            const struct pleat_mailbox_limits *limits)
 {
-    if (!memcmp(limits, &malleable->limits, sizeof(*limits)))
+    if (malleable->limits_told && !memcmp(limits, &malleable->limits, sizeof(*limits)))
         return;
+    malleable->limits_told = true;
     malleable->limits = *limits;
     pleat_malleable_tell_limit(malleable);
 }
@@ -274,7 +283,7 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
     int result =
         pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
     malleable->limits_seen = UINT32_MAX;
-    malleable->fitted = malleable->unable = false;
+    malleable->fitted = malleable->unable = malleable->lacks = false;
     if (!result) {
         carry_ask(malleable);
         recall(malleable);
@@ -293,7 +302,7 @@ void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_m
     malleable->unbegun = true;
     malleable->told_anything = false;
     malleable->limits_seen = UINT32_MAX;
-    malleable->fitted = malleable->unable = false;
+    malleable->fitted = malleable->unable = malleable->lacks = false;
     carry_ask(malleable);
     recall(malleable);
 }

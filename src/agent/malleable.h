@@ -43,8 +43,10 @@ struct pleat_malleable {
     struct pleat_mailbox_ask ask; /* what it asks for, as was told; kept from mailbox to mailbox */
     bool ask_answered, ask_granted; /* with the answer, once there is one */
     char ask_reason[PLEAT_MAILBOX_REASON];
-    bool unable;  /* it was told that the program cannot begin */
-    bool fitted;  /* the ranks for which it had no use when it began are dealt with */
+    bool limits_told; /* they were told in this run: pleatd may know those of an earlier one */
+    bool lacks;       /* it waits in its beginning: there are too few ranks */
+    bool unable;      /* it was told that the program cannot begin */
+    bool fitted;      /* the ranks for which it had no use when it began are dealt with */
     bool unbegun; /* its ranks were started from a state, and have not said yet that they go on */
 
     enum pleat_request_kind kind;

@@ -58,8 +58,9 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
         cost.total_ns -
         (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
     uint32_t size = pleat_malleable_size(run->malleable, status);
-    pleat_malleable_applied(run->malleable, size, &cost,
-                            status->loaded ? "" : "it began from its beginning, not its state");
+    pleat_malleable_applied(
+        run->malleable, size, &cost,
+        status->loaded || relaunch->anew ? "" : "it began from its beginning, not its state");
     if (size < before && run->succession) { /* old processes are still leaving */
         run->succession->vacates = true;
         run->succession->resize = resize;

@@ -27,6 +27,7 @@ struct pleat_relaunch {
     bool told_to_end;               /* processes that did not leave were told to end */
     bool warm_failed;               /* new processes were started first, and did not come up */
     bool handed_over;               /* they did, and have taken over */
+    bool anew;                      /* those who leave have not begun: there is no state */
     bool from_state;                /* in STARTING: a state is held, */
     uint64_t iteration;             /* and is of this iteration */
     struct pleat_mailbox_cost cost; /* of the old processes' part */

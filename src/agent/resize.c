@@ -269,6 +269,29 @@ static void look_at_limits(struct pleat_malleable *malleable,
     pleat_malleable_limit(malleable, &limits);
 }
 
+/* There are too few ranks to begin, and a resize is outstanding: they leave, and those of the new
+ * size are started. Nothing was computed, so there is no state, and nothing to wait for. */
+static void begin_anew(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
+{
+    struct pleat_run *run = malleable->run;
+    const struct pleat_mailbox_cost none = {0};
+    const struct pleat_relaunch_order order = {.resize = malleable->request.resize,
+                                               .processes = malleable->request.target,
+                                               .grace_us = LEAVE_US};
+    struct pleat_error err;
+    if (!run->relaunch && run->launches && pleat_relaunch_plan(run, &order, &err))
+        pleat_log("%s", err.text);
+    if (!run->relaunch) {
+        pleat_malleable_failed(malleable, "its program has not begun, and waits for more ranks");
+        return;
+    }
+    malleable->size_before = pleat_malleable_size(malleable, status);
+    malleable->posted = true;
+    run->relaunch->anew = true;
+    pleat_relaunch_saved(run, malleable->size_before, &none);
+    pleat_mailbox_decide(malleable->mailbox, PLEAT_VERDICT_LEAVE);
+}
+
 static void look_at_ask(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_ask ask;
@@ -293,18 +316,19 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     pleat_mailbox_status(malleable->mailbox, &status);
     if (status.begun)
         malleable->unbegun = false;
-    if (status.begun) {
+    malleable->lacks = status.lacks;
+    if (status.begun || status.lacks) {
         look_at_limits(malleable, &status);
         look_at_ask(malleable);
-    } else if (!malleable->unbegun) {
-        tell_unable(malleable);
     }
+    if (!status.begun && !malleable->unbegun)
+        tell_unable(malleable);
     if (status.unkept && !malleable->unkept)
         tell_unkept(malleable);
     if (pleat_wish_look(malleable, &status))
         return;
     if (malleable->kind == PLEAT_REQUEST_NONE && !relaunch && status.attached &&
-        !malleable->unbegun)
+        !malleable->unbegun && !status.lacks)
         pleat_wish_post(malleable, &status);
     if (malleable->kind == PLEAT_REQUEST_NONE ||
         (relaunch && relaunch->stage == PLEAT_RELAUNCH_STARTING))
@@ -312,10 +336,12 @@ void pleat_malleable_look(struct pleat_malleable *malleable)
     if (relaunch && relaunch->stage == PLEAT_RELAUNCH_LEAVING) {
         pleat_relaunch_press(malleable->run);
     } else if (relaunch && relaunch->stage == PLEAT_RELAUNCH_BEGINNING) {
-        if (status.begun) {
+        if (status.begun || status.lacks) {
             pleat_warm_count(malleable, relaunch);
             pleat_relaunch_begun(malleable->run, &status);
         }
+    } else if (status.lacks && malleable->kind == PLEAT_REQUEST_RESIZE) {
+        begin_anew(malleable, &status);
     } else if (malleable->posted) {
         look_at_posted(malleable, &status);
     } else if (status.begun && !malleable->unbegun && /* the ranks that stay are known */
@@ -388,7 +414,8 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
 {
     pleat_malleable_look(malleable);
     if (malleable->kind != PLEAT_REQUEST_NONE && malleable->request.resize == resize) {
-        if (!malleable->posted || pleat_mailbox_withdraw(malleable->mailbox) == 0)
+        bool anew = malleable->run->relaunch && malleable->run->relaunch->anew;
+        if (!malleable->posted || (!anew && pleat_mailbox_withdraw(malleable->mailbox) == 0))
             pleat_malleable_withdrawn(malleable);
         else /* ranks have entered the change: its outcome follows, or they put it off */
             malleable->unwanted = true;

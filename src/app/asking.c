@@ -21,8 +21,7 @@ static int check_running(const struct pleat_session *session, const char *functi
                            "%s comes after pleat_session_begin and before the end", function);
 }
 
-/* Rank 0's word counts. 0 ranks: nothing is wanted any more. */
-static void want(struct pleat_session *session, int ranks, bool mandatory)
+void pleat_session_want(struct pleat_session *session, int ranks, bool mandatory)
 {
     session->asks = ranks > 0;
     if (session->mailbox && session->rank == 0)
@@ -38,7 +37,7 @@ int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
     if (more < 0 || more > PLEAT_SIZE_MAX - session->size)
         return pleat_error_set(err, PLEAT_E_INVALID, "a program of %d ranks cannot ask for %d more",
                                session->size, more);
-    want(session, more ? session->size + more : 0, mandatory != 0);
+    pleat_session_want(session, more ? session->size + more : 0, mandatory != 0);
     return 0;
 }
 
@@ -50,7 +49,7 @@ int pleat_session_give_back(struct pleat_session *session, int fewer, struct ple
     if (fewer < 1 || fewer >= session->size)
         return pleat_error_set(err, PLEAT_E_INVALID, "a program of %d ranks cannot give back %d",
                                session->size, fewer);
-    want(session, session->size - fewer, false);
+    pleat_session_want(session, session->size - fewer, false);
     return 0;
 }
 

@@ -42,7 +42,7 @@ static int begin_fitting(struct pleat_session *session, struct pleat_error *err)
 {
     int fits = session->size;
     int code = pleat_session_fit(session, &fits, err);
-    if (code)
+    if (code < 0)
         session->state = PLEAT_SESSION_BROKEN;
     if (!code && fits != session->size)
         code = pleat_resize_fit(session, fits, err);

@@ -259,6 +259,13 @@ int pleat_resize_fit(struct pleat_session *session, int fits, struct pleat_error
     return 0;
 }
 
+void pleat_resize_leave(struct pleat_session *session)
+{
+    leave_all(session);
+    session->state = PLEAT_SESSION_LEAVING;
+    session->rank = -1;
+}
+
 /* The outcome of a resize. */
 struct outcome {
     int code; /* 0, PLEAT_RESIZE_REFUSED or negative */

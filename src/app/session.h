@@ -128,7 +128,8 @@ struct pleat_session {
     int most;    /* pleat_session_limit; 0: any number */
     int surplus; /* ranks that left when it began: the job may still count their processors */
     bool announces;
-    bool asks; /* what it asked for last was not nothing */
+    bool lacks; /* its program has said that it needs more ranks, and asks for them */
+    bool asks;  /* what it asked for last was not nothing */
     pleat_offer_callback on_offer;
     void *on_offer_arg;
     struct pleat_offer offer; /* to 0: there was none */
@@ -217,7 +218,8 @@ void pleat_own_limits_text(const struct pleat_own_limits *limits, char *text, si
 void pleat_own_limits_finish(struct pleat_own_limits *limits);
 
 /* Before the ranks begin: finds how many of them the program can use. Collective. *fits: that
- * number. PLEAT_E_TOOBIG on all ranks: there are fewer than it can use. */
+ * number. PLEAT_E_TOOBIG on all ranks: there are fewer than it can use. PLEAT_LEAVE on all ranks:
+ * so it was, and Pleat starts more in their place. Waits, asleep, until Pleat has decided that. */
 int pleat_session_fit(struct pleat_session *session, int *fits,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -402,6 +404,14 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err) P
  * in the others, or a negative code: the session is broken. */
 int pleat_resize_fit(struct pleat_session *session, int fits,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Before the ranks begin: all leave. Collective. */
+void pleat_resize_leave(struct pleat_session *session);
+
+/* ---- asking.c ---- */
+
+/* The program wants to have so many ranks in all; 0: what it asked for is not wanted any more. Rank
+ * 0's word counts. */
+void pleat_session_want(struct pleat_session *session, int ranks, bool mandatory);
 
 /* ---- join.c ---- */
 

@@ -75,6 +75,23 @@ static bool list_sizes(const struct pleat_session *session, struct pleat_string 
     return forbids && sizes->length;
 }
 
+/* The smallest number of ranks that the program can use. */
+static int smallest(const struct pleat_own_limits *limits)
+{
+    int size = pleat_sizes_ceil(&limits->sizes, limits->least);
+    return size > 0 ? size : PLEAT_SIZE_MAX;
+}
+
+/* A program that needs more than it has, from now on, asks for that; and no longer when it can do
+ * with what it has. */
+static void ask(struct pleat_session *session)
+{
+    bool lacks = session->size < session->limits.least;
+    if (session->state == PLEAT_SESSION_RUNNING && (lacks || session->lacks))
+        pleat_session_want(session, lacks ? smallest(&session->limits) : 0, true);
+    session->lacks = lacks && session->state == PLEAT_SESSION_RUNNING;
+}
+
 /* Rank 0 tells the agent. */
 static int tell(struct pleat_session *session, struct pleat_error *err)
 {
@@ -135,7 +152,10 @@ static int take(struct pleat_session *session, struct pleat_own_limits *limits, 
         limits->least = 1;
     pleat_own_limits_finish(&session->limits);
     session->limits = *limits;
-    return tell(session, err);
+    int failed = tell(session, err);
+    if (!failed)
+        ask(session);
+    return failed;
 }
 
 int pleat_session_limits(struct pleat_session *session, int least, int most, const char *sizes,
@@ -170,9 +190,21 @@ int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accep
     return take(session, &limits, code, err);
 }
 
+/* There are too few ranks, of which nobody needs anything yet: Pleat is asked for more, which are
+ * then started in place of these. Returns whether that is so. Otherwise reason says why not. */
+static bool is_replaced(struct pleat_session *session, char reason[PLEAT_MAILBOX_REASON])
+{
+    if (!session->mailbox || !session->limits.said || (session->resumed && !session->from) ||
+        pleat_session_halos(session, smallest(&session->limits), NULL))
+        return false;
+    if (session->rank == 0)
+        pleat_mailbox_lack(&session->self, (uint32_t)smallest(&session->limits));
+    return pleat_mailbox_await(&session->self, reason) == PLEAT_VERDICT_LEAVE;
+}
+
 int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_error *err)
 {
-    char text[256] = "";
+    char text[256] = "", reason[PLEAT_MAILBOX_REASON] = "";
     struct pleat_error why = {0};
     *fits = pleat_session_floor(session, session->size);
     if (*fits && tell(session, &why)) /* what is refused by the ranks is refused then */
@@ -180,14 +212,18 @@ int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_err
     int code = pleat_mpi_check(MPI_Bcast(fits, 1, MPI_INT, 0, session->comm), "beginning", err);
     if (code || *fits)
         return code;
+    if (is_replaced(session, reason)) {
+        pleat_resize_leave(session);
+        return PLEAT_LEAVE;
+    }
     /* Rank 0 tells the agent before any rank knows, since the first one that knows may end the
      * program. */
     pleat_own_limits_text(&session->limits, text, sizeof(text));
     if (session->limits.said || !pleat_session_halos(session, session->size, &why))
         pleat_error_set(&why, PLEAT_E_TOOBIG,
                         "the program was started with %d ranks and can use none of these sizes "
-                        "(%s): start it with more (pleat run --min, mpirun -n)",
-                        session->size, text);
+                        "(%s): start it with more (pleat run --min, mpirun -n)%s%s",
+                        session->size, text, reason[0] ? "; it got no more: " : "", reason);
     if (session->mailbox && session->rank == 0)
         pleat_mailbox_cannot_begin(&session->self, why.text);
     code = pleat_mpi_check(MPI_Bcast(&why, (int)sizeof(why), MPI_BYTE, 0, session->comm),

@@ -111,6 +111,8 @@ int32_t ask_review(struct pleat_core *core, uint32_t component)
     int32_t size = size_for(core, comp, ask->wanted, ask->caps);
     if (ask->more ? comp->processors >= ask->wanted : comp->processors <= ask->wanted) {
         settle(core, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    } else if (ask->unbegun && comp->flags & PLEAT_COMPONENT_ONCE) {
+        ask_refuse(core, component, PLEAT_ASK_ONCE);
     } else if (ask->from && (!ask->mandatory || !ask->more)) {
         ask_refuse(core, component, PLEAT_ASK_FAILED);
     } else if (ask->more) {

@@ -54,6 +54,7 @@ static PLEAT_COLD void settle_undone(struct pleat_core *core, uint32_t component
     } else { /* preempted, requeued by its user, or failed by no fault of the user's */
         bool preempted = comp->reason == PLEAT_REASON_PREEMPTED;
         bool wished = comp->reason == PLEAT_REASON_REQUEUED;
+        bool too_few = comp->reason == PLEAT_REASON_TOO_FEW;
         bool paused = start_is_paused(core, comp);
         comp->attempt = (uint16_t)(comp->attempt + !(preempted || wished || paused));
         comp->preempted = (uint8_t)(comp->preempted + preempted);
@@ -62,7 +63,7 @@ static PLEAT_COLD void settle_undone(struct pleat_core *core, uint32_t component
             component_pause(core, component);
         else if (wished)
             hold_or_append(core, component);
-        else if (preempted) /* it lost its processors, not its turn */
+        else if (preempted || too_few) /* it lost its processors, not its turn */
             queue_replace(core, component);
         else
             queue_prepend(core, component);

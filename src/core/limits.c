@@ -64,11 +64,12 @@ int limits_check(int32_t minimum, int32_t maximum, struct pleat_error *err)
 
 /* The component's limits have changed: notes it, and shrinks the component into them where it runs.
  */
-static void limits_changed(struct pleat_core *core, uint32_t component)
+static void limits_changed(struct pleat_core *core, uint32_t component, bool by_user)
 {
     const struct pleat_component *comp = component_at(core, component);
     struct pleat_effect *note = emit_note(core, PLEAT_NOTE_LIMITS, component, comp->job);
     if (note) {
+        note->flags = by_user ? PLEAT_BY_USER : 0;
         note->u.change.processors = comp->minimum;
         note->u.change.processes = comp->maximum;
     }
@@ -179,7 +180,7 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     if (component->initial && component->initial < wish.minimum)
         component->initial = wish.minimum;
     tally_in(core, event->component);
-    limits_changed(core, event->component);
+    limits_changed(core, event->component, true);
     return 0;
 }
 
@@ -249,6 +250,7 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
     struct pleat_effect *note =
         first ? NULL : emit_note(core, PLEAT_NOTE_LIMITS, event->component, component->job);
     if (note) {
+        note->flags = PLEAT_BY_USER;
         note->u.change.processors = folding->partition_least;
         note->u.change.processes = folding->partition_most;
     }
@@ -324,6 +326,6 @@ int on_declared(struct pleat_core *core, const struct pleat_event *event, struct
     if (component->maximum != before.maximum || component->minimum != before.minimum ||
         component->sizes_kind != before.sizes_kind ||
         component->sizes_parameter != before.sizes_parameter)
-        limits_changed(core, event->component);
+        limits_changed(core, event->component, false);
     return 0;
 }

@@ -95,6 +95,7 @@ void ask_describe(struct pleat_core *core, uint32_t component, struct pleat_effe
     effect->u.asked.state = ask->state;
     effect->u.asked.reason = ask->reason;
     effect->u.asked.mandatory = ask->mandatory;
+    effect->u.asked.unbegun = ask->unbegun;
 }
 
 void answer_effect(struct pleat_core *core, uint32_t component)

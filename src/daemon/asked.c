@@ -11,19 +11,21 @@ int asked_take(struct daemon *d, const struct job *job, uint64_t run, const json
                struct pleat_error *err)
 {
     int64_t number = 0, processors = 0;
-    bool mandatory = false;
+    bool mandatory = false, unbegun = false;
     int rc = pleat_get_int(params, "number", true, 1, UINT32_MAX, &number, err);
     if (!rc)
         rc = pleat_get_int(params, "processors", true, 0, PLEAT_SIZE_MAX, &processors, err);
     if (!rc)
         rc = pleat_get_bool(params, "mandatory", false, &mandatory, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "unbegun", false, &unbegun, err);
     if (rc)
         return rc;
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_ask *known = pleat_view_ask(pleat_core_view(d->core), component);
     const struct pleat_event event = {
         .kind = PLEAT_EV_ASKED,
-        .flags = mandatory ? PLEAT_MANDATORY : 0,
+        .flags = (uint16_t)((mandatory ? PLEAT_MANDATORY : 0) | (unbegun ? PLEAT_UNBEGUN : 0)),
         .component = job->component,
         .u.asked = {.run = run, .number = (uint32_t)number, .processors = (int32_t)processors}};
     if (component->run != run || (uint32_t)number > known->number)

@@ -36,6 +36,9 @@ void asked_reason(const struct daemon *d, const struct pleat_component *componen
     case PLEAT_ASK_LATER:
         snprintf(text, size, "%d processors to begin: it waits in the queue for them", ask->wanted);
         break;
+    case PLEAT_ASK_ONCE:
+        snprintf(text, size, "it would have to be started again, and is not to be (--no-requeue)");
+        break;
     case PLEAT_ASK_PARTLY:
         snprintf(text, size, "%d of the %d processors that it asked for", component->processors,
                  ask->wanted);
@@ -56,9 +59,10 @@ json_t *asked_to_json(const struct daemon *d, const struct pleat_component *comp
     if (ask->state == PLEAT_ASK_NOTHING)
         return json_null();
     asked_reason(d, component, ask, text, sizeof(text));
-    return json_pack("{s:i, s:s, s:b, s:o, s:i}", "processors", ask->wanted, "state",
-                     state_name(ask), "mandatory", ask->mandatory, "reason",
-                     *text ? json_string(text) : json_null(), "coming", component->coming);
+    return json_pack("{s:i, s:s, s:b, s:b, s:o, s:i}", "processors", ask->wanted, "state",
+                     state_name(ask), "mandatory", ask->mandatory, "unbegun", ask->unbegun,
+                     "reason", *text ? json_string(text) : json_null(), "coming",
+                     component->coming);
 }
 
 json_t *asked_data(const struct daemon *d, const struct pleat_effect *effect)
@@ -70,7 +74,8 @@ json_t *asked_data(const struct daemon *d, const struct pleat_effect *effect)
                                   .state = effect->u.asked.state,
                                   .reason = effect->u.asked.reason};
     asked_reason(d, component, &ask, text, sizeof(text));
-    return json_pack("{s:i, s:s, s:b, s:o}", "processors", effect->u.asked.wanted, "state",
-                     state_name(&ask), "mandatory", effect->u.asked.mandatory != 0, "reason",
+    return json_pack("{s:i, s:s, s:b, s:b, s:o}", "processors", effect->u.asked.wanted, "state",
+                     state_name(&ask), "mandatory", effect->u.asked.mandatory != 0, "unbegun",
+                     effect->u.asked.unbegun != 0, "reason",
                      *text ? json_string(text) : json_null());
 }

@@ -283,6 +283,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         order.processes = effect->u.change.processes;
         order.start = &made.order;
         order.way = ways_chosen(d, job, effect->id);
+        order.anew = pleat_view_is_unbegun(pleat_core_view(d->core), component);
         rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
                         effect->u.change.processors, &made, &err);
     } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */

@@ -79,7 +79,7 @@ static void tell_resize(struct telling *t, const json_t *note)
 
 static void tell_note(struct telling *t, const json_t *note)
 {
-    static const char *const limits[] = {"min", "max", NULL};
+    static const char *const limits[] = {"min", "max", "by", NULL};
     static const char *const text[] = {"text", NULL};
     const char *kind = json_string_value(json_object_get(note, "kind"));
     if (!kind) /* the note is unreadable, for example a name that is not UTF-8 */

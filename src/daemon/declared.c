@@ -83,14 +83,18 @@ int declared_take(struct daemon *d, const struct job *job, uint64_t run, const j
                   struct pleat_error *err)
 {
     int64_t most = 0, least = 0;
+    bool lasting = false;
     const char *sizes = json_string_value(json_object_get(params, "sizes"));
     int rc = pleat_get_int(params, "processors", true, 0, PLEAT_SIZE_MAX, &most, err);
     if (!rc)
         rc = pleat_get_int(params, "least", false, 0, PLEAT_SIZE_MAX, &least, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "lasting", false, &lasting, err);
     if (rc)
         return rc;
     struct pleat_event event = {
         .kind = PLEAT_EV_DECLARED,
+        .flags = lasting ? PLEAT_LASTING : 0,
         .component = job->component,
         .u.declared = {.run = run, .maximum = (int32_t)most, .minimum = (int32_t)least}};
     if (sizes)

@@ -81,6 +81,8 @@ static void add_way(struct daemon *d, json_t *data, struct job *job,
                     const struct pleat_effect *effect)
 {
     struct pleat_way_choice choice;
+    if (pleat_view_is_unbegun(pleat_core_view(d->core), job_component(d, job)))
+        return; /* it has not begun, and is started again: there is nothing to choose */
     if (!ways_choose(d, job, effect->u.change.processors > effect->u.change.from, &choice))
         return;
     json_object_set_new(data, "way", json_string(pleat_resize_way_name(choice.way)));
@@ -202,8 +204,9 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
         break;
     case PLEAT_NOTE_LIMITS:
         note_make(d, effect->time_us, "limits", id,
-                  json_pack("{s:i, s:i}", "min", effect->u.change.processors, "max",
-                            effect->u.change.processes));
+                  json_pack("{s:i, s:i, s:s}", "min", effect->u.change.processors, "max",
+                            effect->u.change.processes, "by",
+                            effect->flags & PLEAT_BY_USER ? "user" : "program"));
         break;
     case PLEAT_NOTE_ASKED:
         note_make(d, effect->time_us, "asked", id, asked_data(d, effect));

@@ -268,6 +268,8 @@ static int add_present(struct daemon *d, uint32_t component, json_t *object,
         size = size_to_json(d, &rehearsal.pass, component);
     else
         ending = ending_to_json(job);
+    if (waiting)
+        json_object_set_new(waiting, "declared", declared_to_json(d, job));
     json_object_set_new(object, "waiting", waiting ? waiting : json_null());
     json_object_set_new(object, "size", size ? size : json_null());
     json_object_set_new(object, "ending", ending ? ending : json_null());

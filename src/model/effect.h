@@ -69,7 +69,7 @@ struct pleat_effect {
             uint32_t number;
             int32_t wanted, processors; /* that it asked for; that it has */
             uint8_t state, reason;      /* enum pleat_ask_state, enum pleat_ask_reason */
-            uint8_t mandatory;
+            uint8_t mandatory, unbegun;
         } asked;
         struct {
             uint32_t from, to;

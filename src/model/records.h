@@ -188,7 +188,8 @@ enum pleat_ask_reason {
     PLEAT_ASK_BUSY = 3,     /* others have the processors, or they are kept for others */
     PLEAT_ASK_FAILED = 4,   /* the change was tried and did not come about */
     PLEAT_ASK_PARTLY = 6,   /* granted: there were not as many */
-    PLEAT_ASK_LATER = 7     /* it could not begin: it waits in the queue until they are there */
+    PLEAT_ASK_LATER = 7,    /* it could not begin: it waits in the queue until they are there */
+    PLEAT_ASK_ONCE = 8      /* it would have to be started again, which its user does not want */
 };
 
 /* What the application of a component asked for, in its present run: to be on `wanted` processors.

@@ -187,11 +187,26 @@ static void decide_all_mandatory(struct pleat_pass *pass)
         break_circle(pass, site);
 }
 
+/* Where others wait, those that have not begun wait again, at their old places: else both could
+ * wait for what the other one holds. */
+static void yield_unbegun(struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_ask *ask =
+        view->queue_first != PLEAT_NONE ? next_after(view, 0, true) : NULL;
+    for (; ask; ask = next_after(view, ask->turn, true))
+        if (pleat_view_may_wait_again(view, &view->components[ask->component]) &&
+            is_free(pass, ask))
+            pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_LATER);
+}
+
 void pleat_pass_ask_mandatory(struct pleat_pass *pass)
 {
     const struct pleat_policy *policy = pass->policies[PLEAT_NEED];
-    if (policy->yields)
+    if (policy->yields) {
+        yield_unbegun(pass);
         return;
+    }
     pass->plan->keeps_askers = policy->take != NULL; /* what comes after them takes nothing back */
     decide_all_mandatory(pass);
 }

@@ -307,12 +307,13 @@ static int runner_resize(struct pleat_runner *base, const struct pleat_change_or
     json_t *params = change_params(order, "target");
     int rc = 0, bad = add_slots(params, order->start);
     bool always = order->start && is_relaunched(order->start->spec);
-    if (always || (order->start && order->way == PLEAT_WAY_RELAUNCH)) {
+    bool anew = order->start && order->anew && !starts_others(runner, order->start->spec);
+    if (always || anew || (order->start && order->way == PLEAT_WAY_RELAUNCH)) {
         json_t *how = json_object();
         rc = add_command(runner, order->start, how, err);
-        if (order->start->spec->resize != PLEAT_WAY_RESTART)
+        if (order->start->spec->resize != PLEAT_WAY_RESTART && !anew)
             bad = add(how, "warm_s", json_real(WARM_S)) || bad;
-        if (!always)
+        if (!always && !anew)
             bad = add(how, "or_merge", json_true()) || bad;
         bad = add(params, "relaunch", how) || bad;
     }

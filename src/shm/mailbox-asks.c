@@ -1,5 +1,10 @@
 /* mailbox-asks.c - what the application asks for, and the answer; and what it expects. */
+#include <limits.h>
+#include <linux/futex.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "shm/mailbox-word.h"
 
@@ -111,4 +116,38 @@ bool pleat_mailbox_get_expectation(const struct pleat_mailbox *mailbox,
             return before != 0;
     }
     return false;
+}
+
+/* ---- too few ranks to begin ---- */
+
+void pleat_mailbox_lack(struct pleat_mailbox_rank *self, uint32_t least)
+{
+    atomic_store(&self->mailbox->segment->lacks, 1); /* first: the ask is told with it */
+    pleat_mailbox_ask_for(self, least, true);
+}
+
+void pleat_mailbox_decide(struct pleat_mailbox *mailbox, enum pleat_mailbox_verdict verdict)
+{
+    _Atomic uint32_t *word = &mailbox->segment->verdict;
+    atomic_store(word, (uint32_t)verdict);
+    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+enum pleat_mailbox_verdict pleat_mailbox_await(const struct pleat_mailbox_rank *self,
+                                               char reason[PLEAT_MAILBOX_REASON])
+{
+    /* a wake-up that is lost, since the application wrote there, only delays */
+    const struct timespec longest = {.tv_sec = 1};
+    _Atomic uint32_t *word = &self->mailbox->segment->verdict;
+    uint64_t text[WORDS] = {0};
+    uint32_t number = 0;
+    bool granted = false;
+    while (atomic_load(word) == PLEAT_VERDICT_NONE)
+        (void)syscall(SYS_futex, word, FUTEX_WAIT, 0, &longest, NULL, 0);
+    if (atomic_load(word) == PLEAT_VERDICT_LEAVE)
+        return PLEAT_VERDICT_LEAVE;
+    (void)read_answer(self->mailbox->segment, &number, &granted, text);
+    memcpy(reason, text, sizeof(text));
+    reason[PLEAT_MAILBOX_REASON - 1] = '\0';
+    return PLEAT_VERDICT_REFUSED;
 }

@@ -115,6 +115,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t least;
     _Atomic uint32_t surplus; /* ranks that left when it began */
     _Atomic uint32_t points;  /* how many of `places` have a name */
+    _Atomic uint32_t lacks;   /* 1: there are too few ranks to begin; all wait for the verdict */
     _Atomic uint64_t sizes[PLEAT_MAILBOX_SIZES / 8];
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t unkept_text[PLEAT_MAILBOX_TEXT / 8];
     _Atomic uint64_t ask; /* struct pleat_mailbox_ask: {number: 32, mandatory: 1, wanted: 31} */
@@ -126,6 +127,7 @@ struct pleat_mailbox_segment {
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t answers; /* counts changes; odd during one */
     _Atomic uint32_t answered;                             /* the number of that ask */
     _Atomic uint32_t granted;
+    _Atomic uint32_t verdict; /* enum pleat_mailbox_verdict; a futex */
     _Atomic uint64_t reason[PLEAT_MAILBOX_REASON / 8];
     /* where ranks meet (mailbox-meet.c), written by all of them */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t meeting; /* counts them; a futex */
@@ -179,6 +181,12 @@ void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, boo
 /* Rank 0, at any time: what the application expects of its run. */
 void pleat_mailbox_expect(struct pleat_mailbox_rank *self,
                           const struct pleat_mailbox_expectation *expectation);
+/* Rank 0, before the ranks begin: there are too few of them, and `least` are needed. It asks for
+ * these. */
+void pleat_mailbox_lack(struct pleat_mailbox_rank *self, uint32_t least);
+/* Every rank, after that: sleeps until the agent has decided. With REFUSED, reason gets why. */
+enum pleat_mailbox_verdict pleat_mailbox_await(const struct pleat_mailbox_rank *self,
+                                               char reason[PLEAT_MAILBOX_REASON]);
 
 enum pleat_mailbox_asked {
     PLEAT_MAILBOX_ASKED_NOTHING,

@@ -247,6 +247,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->unkept = atomic_load(&segment->unkept);
     status->written = atomic_load(&segment->written);
     status->limits = atomic_load(&segment->limits);
+    status->lacks = !status->begun && atomic_load(&segment->lacks) != 0;
     uint32_t surplus = atomic_load(&segment->surplus);
     status->surplus =
         surplus <= mailbox->max_ranks - status->size ? surplus : mailbox->max_ranks - status->size;

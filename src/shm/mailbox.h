@@ -105,6 +105,7 @@ struct pleat_mailbox_status {
     uint64_t unkept;       /* number of copies that could not be saved */
     uint64_t written;      /* the iteration of the last checkpoint */
     uint32_t limits;       /* counts what it said of that and of pleat_mailbox_limits */
+    bool lacks;            /* there are too few ranks to begin: all wait for a verdict */
     uint32_t surplus;      /* ranks above `size` that left when it began: it had no use for them */
     uint64_t iteration;    /* of the slowest rank */
     uint64_t passages;     /* of all named adaptation points, of rank 0 */
@@ -200,6 +201,14 @@ void pleat_mailbox_get_ask(const struct pleat_mailbox *mailbox, struct pleat_mai
  * granted in full; or empty. */
 void pleat_mailbox_answer_ask(struct pleat_mailbox *mailbox, uint32_t number, bool granted,
                               const char *reason);
+/* What becomes of ranks that are too few to begin (status.lacks). */
+enum pleat_mailbox_verdict {
+    PLEAT_VERDICT_NONE = 0,
+    PLEAT_VERDICT_LEAVE = 1,  /* they leave, and more are started in their place */
+    PLEAT_VERDICT_REFUSED = 2 /* there will not be more: they end with an error */
+};
+/* Why they are refused is in the answer to what they asked for. */
+void pleat_mailbox_decide(struct pleat_mailbox *mailbox, enum pleat_mailbox_verdict verdict);
 /* Before the ranks of a new mailbox begin: what those before them asked for. */
 void pleat_mailbox_carry_ask(struct pleat_mailbox *mailbox, const struct pleat_mailbox_ask *ask);
 /* The text that the library left: why the last request FAILED, or why the ranks could not begin

@@ -243,14 +243,35 @@ static void limits_without_pleat(void)
     app_job_finish(&job);
 }
 
-/* Fewer ranks than it needs. */
+/* Starts fewer ranks than the program needs: all wait, and it asks for what it needs. */
+static void start_with_fewer(void)
+{
+    struct pleat_mailbox_ask ask;
+    const struct app_job_options options = {.ranks = 2, .mpich = mpich};
+    app_job_start(&job, &options, WORDS(programs[0], "--sizes", "4:0:multiples:3"));
+    while (!app_job_status(&job).lacks)
+        app_job_listen(&job);
+    do
+        pleat_mailbox_get_ask(job.mailbox, &ask);
+    while (!ask.number);
+    APP_CHECK(&job, ask.wanted == 6 && ask.mandatory);
+    APP_CHECK(&job, !app_job_status(&job).begun);
+}
+
 static void fewer_than_its_limits(void)
 {
-    const struct app_job_options options = {.ranks = 2, .mpich = mpich};
-    app_job_start(&job, &options, WORDS(programs[0], "--sizes", "3:0:multiples:3"));
+    start_with_fewer();
+    pleat_mailbox_answer_ask(job.mailbox, 1, false, "there are 5");
+    pleat_mailbox_decide(job.mailbox, PLEAT_VERDICT_REFUSED);
     APP_CHECK(&job, app_job_wait(&job) != 0);
     APP_CHECK(&job, !app_job_status(&job).begun);
-    check_failure("started with 2 ranks and can use none of these sizes (at least 3");
+    check_failure("started with 2 ranks and can use none of these sizes (at least 4");
+    check_failure("it got no more: there are 5");
+    app_job_finish(&job);
+    start_with_fewer();
+    pleat_mailbox_decide(job.mailbox, PLEAT_VERDICT_LEAVE);
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    APP_CHECK(&job, !app_job_status(&job).begun && !strstr(job.output, "RESULT"));
     app_job_finish(&job);
 }
 

@@ -207,10 +207,8 @@ static void test_cannot_begin_and_others_have_them(void **state)
     struct hand h;
     hand_init(&h, 8);
     uint32_t other = hand_run(&h, 4, 4, 4);
-    h.flags = PLEAT_COMPONENT_ONCE; /* that is no second start: it has not begun */
     uint32_t component = hand_run(&h, 1, 8, 2);
     uint64_t run = hand_component(&h, component)->run;
-    h.flags = 0;
     cannot_begin(&h, component, 5);
     ended_to_wait(&h, component);
     assert_int_equal(hand_component(&h, component)->state, PLEAT_QUEUED); /* and holds nothing */
@@ -257,6 +255,10 @@ static void test_cannot_begin_and_never_will(void **state)
     uint32_t other = hand_run(&h, 2, 8, 2);
     cannot_begin(&h, other, 7); /* more than there are */
     hand_answered(&h, other, PLEAT_ASK_REFUSED, PLEAT_ASK_CAPACITY);
+    h.flags = PLEAT_COMPONENT_ONCE; /* it would have to be started again */
+    uint32_t once = hand_run(&h, 1, 2, 1);
+    cannot_begin(&h, once, 2);
+    hand_answered(&h, once, PLEAT_ASK_REFUSED, PLEAT_ASK_ONCE);
     hand_finish(&h);
 }
 

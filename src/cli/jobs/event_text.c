@@ -33,7 +33,9 @@ void pleat_add_asked(const json_t *asked, struct pleat_string *out)
         return;
     }
     add_processors(out, "its program asks for ", pleat_reply_int(asked, "processors", 0));
-    if (pleat_reply_true(asked, "mandatory"))
+    if (pleat_reply_true(asked, "unbegun"))
+        pleat_string_add(out, ", and cannot begin on fewer");
+    else if (pleat_reply_true(asked, "mandatory"))
         pleat_string_add(out, ", and cannot go on without them");
     pleat_string_addf(out, ": %s", state);
     if (reason)

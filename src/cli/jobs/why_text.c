@@ -364,6 +364,7 @@ void pleat_why_add_headline(const json_t *why, struct pleat_string *out)
         double since = pleat_reply_real(why, "now_s") - pleat_reply_real(why, "queued_s");
         pleat_string_addf(out, "has been waiting for %s: ", pleat_time_span(since, span));
         add_waiting(why, waiting, out);
+        add_declared_least(why, waiting, out);
     } else if (json_is_object(size)) {
         long long has = number(why, "processors"), least = number(why, "min");
         pleat_string_addf(out, "runs on %lld processor%s", has, plural(has));
@@ -439,8 +440,12 @@ void pleat_why_add_decision(const json_t *why, const json_t *decision, struct pl
     } else if (!strcmp(what, "started")) {
         add_start(decision, out);
     } else if (!strcmp(what, "limits")) {
-        pleat_string_addf(out, "its user lets it have %lld to %lld processors",
-                          number(decision, "min"), number(decision, "max"));
+        pleat_string_addf(
+            out,
+            pleat_reply_is(decision, "by", "program")
+                ? "its program says what it can use: it may have %lld to %lld processors"
+                : "its user lets it have %lld to %lld processors",
+            number(decision, "min"), number(decision, "max"));
     } else if (!strcmp(what, "warning")) {
         pleat_string_add(out, pleat_reply_text(decision, "text", "?"));
     } else {

@@ -55,7 +55,7 @@ def test_asks_and_gives_back(pleat, mpi):
     assert "12 processors: its limits are 1 to " in job.answers("refused", 3)
     job.ask("back", 2)
     assert job.answers("granted", 1) == ""
-    assert pleat.job(job.number)["asked"] == {"processors": 1, "state": "granted", "mandatory": False, "reason": None,
+    assert pleat.job(job.number)["asked"] == {"processors": 1, "state": "granted", "mandatory": False, "unbegun": False, "reason": None,
                                                "coming": 0}
     asked = [e for e in pleat.call("events", job=job.number, after=0, limit=1000)["events"] if e["kind"] == "asked"]
     assert [e["state"] for e in asked] == ["pending", "granted", "pending", "granted", "pending", "refused",

@@ -1,0 +1,117 @@
+"""A program that cannot begin with as few ranks as it was started with (`pleat_session_limits`)."""
+
+import pytest
+
+from conftest import PLEAT, wait_until
+from test_asked import Asker
+from relaunching import LONG, MPIS, computes, ends_well, program, resizes, submit, text_of_events
+
+QUIET = LONG + "\nmalleability = none"  # nobody grows but who needs that
+
+
+def needs(pleat, mpi, sizes, initial, wanted, options=()):
+    return submit(pleat, mpi, sizes=sizes, options=["--initial", initial, *options],
+                  args=["--pause", "2", "--until", pleat.path("end"), "--sizes", wanted])
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_it_is_started_on_more(pleat, mpi):
+    """As many as it needs are idle: whatever its way of resizing, it is started again, and has lost nothing."""
+    pleat.configure(QUIET)
+    number = needs(pleat, mpi, (1, 8), 2, "3:0:multiples:4", ["--on-resize", "merge"] if mpi == "openmpi" else [])
+    computes(pleat, number, 4)
+    job = pleat.job(number)
+    assert job["asked"]["state"] == "granted" and job["asked"]["processors"] == 4, job
+    job = ends_well(pleat, number)
+    assert resizes(job) == [(2, 4, "grown")], resizes(job)
+    assert "ranks=4" in pleat.output(number)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_it_waits_for_more(pleat, mpi):
+    """Others have them: it waits in the queue, holds nothing there, and keeps nobody else from them."""
+    pleat.configure(QUIET)
+    other = pleat.submit("-n", 4, "--", "sleep", "1000")
+    wait_until(lambda: pleat.job(other)["state"] == "running", "the other job")
+    number = needs(pleat, mpi, (1, 6), 2, "6:0:")
+    twin = needs(pleat, mpi, (1, 6), 2, "5:0:")
+    for job, least in ((number, 6), (twin, 5)):
+        wait_until(lambda: pleat.job(job)["state"] == "queued" and pleat.job(job)["min"] == least, f"{job} to wait again")
+    assert "too few processors to begin" in text_of_events(pleat, number)
+    why = pleat.pleat("why", number, check=0).stdout
+    assert "its program says that it needs 6 at least" in why, why
+    assert sum(job["processors"] for job in pleat.call("jobs")["jobs"]) == 4
+    pleat.kill_daemon()
+    assert pleat.job(number)["min"] == 6 and pleat.job(twin)["min"] == 5
+    pleat.pleat("cancel", twin, check=0)
+    assert pleat.wait_end(twin)["state"] == "cancelled"
+    pleat.pleat("cancel", other, check=0)
+    wait_until(lambda: pleat.job(number)["state"] != "queued", "its second start")
+    computes(pleat, number, 6)
+    assert resizes(ends_well(pleat, number)) == []
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_program_of_a_script(pleat, mpi):
+    """What the script did before is done: only its program is started again."""
+    pleat.configure(QUIET)
+    with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\necho once\n{PLEAT} launch {program('loop', mpi)} --pause 2 --until end --sizes 3:0:\n")
+    number = pleat.submit("--min", 1, "--max", 4, "--initial", 2, "--malleable", "job.sh")
+    computes(pleat, number, 3)
+    job = ends_well(pleat, number)
+    assert resizes(job) == [(2, 3, "grown")] and pleat.output(number).count("once") == 1
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_there_will_never_be_more(pleat, mpi):
+    pleat.configure(QUIET)
+    number = needs(pleat, mpi, (1, 2), 2, "3:0:")
+    job = pleat.wait_end(number)
+    assert job["state"] == "failed", job
+    shown = pleat.pleat("why", number, check=0).stdout + pleat.pleat("show", number, check=0).stdout
+    assert "started with 2 ranks and can use none of these sizes (at least 3)" in shown, shown
+    assert "it got no more: 3 processors: its limits are 2 to 2" in shown, shown
+    assert "can use none of these sizes" in pleat.output(number, "stderr")
+    number = needs(pleat, mpi, (1, 8), 2, "3:0:", ["--no-requeue"])
+    assert pleat.wait_end(number)["state"] == "failed"
+    assert "it would have to be started again" in pleat.pleat("why", number, check=0).stdout
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_it_needs_more_or_fewer_in_the_middle(pleat, mpi):
+    """It goes on with what it has, and asks for what it needs; what it cannot use any more goes back."""
+    pleat.configure(QUIET)
+    other = pleat.submit("-n", 6, "--", "sleep", "1000")
+    job = Asker(pleat, mpi, (1, 6), 2)
+    job.ask("least", 5)
+    job.wait_pending()
+    before = pleat.job(job.number)["progress"]["iteration"]
+    wait_until(lambda: pleat.job(job.number)["progress"]["iteration"] > before, "it to go on")
+    why = pleat.pleat("why", job.number, check=0).stdout
+    assert "it needs 5 at least; its program asks for 5 processors, and cannot go on without them: pending" in why, why
+    job.ask("least", 2)  # it can do with what it has
+    wait_until(lambda: job.state() is None, "the ask to be withdrawn")
+    job.ask("least", 4)
+    job.wait_pending()
+    pleat.kill_daemon()
+    pleat.pleat("cancel", other, check=0)
+    assert job.answers("granted", 4) == ""
+    job.ask("least", 7)  # more than its user allows: it goes on all the same
+    assert "7 processors: its limits are 6 to 6" in job.answers("refused", 4)
+    job.ask("most", 3)
+    computes(pleat, job.number, 3)
+    done = ends_well(pleat, job.number)
+    assert resizes(done) == [(2, 4, "grown"), (4, 3, "shrunk")], resizes(done)
+
+
+def test_what_it_needs_is_known_at_its_next_start(pleat):
+    pleat.configure(QUIET)
+    number = needs(pleat, "openmpi", (1, 8), 2, "4:6:")
+    computes(pleat, number, 4)
+    begun = pleat.job(number)["start_s"]
+    pleat.pleat("requeue", number, check=0)
+    wait_until(lambda: (pleat.job(number)["start_s"] or 0) > begun, "its second start")
+    computes(pleat, number, 4)
+    job = ends_well(pleat, number)
+    assert len(resizes(job)) == 1, resizes(job)  # of its first start
