@@ -44,6 +44,8 @@ static int begin_fitting(struct pleat_session *session, struct pleat_error *err)
     int code = pleat_session_fit(session, &fits, err);
     if (code < 0)
         session->state = PLEAT_SESSION_BROKEN;
+    if (code == PLEAT_LEAVE)
+        pleat_resize_leave(session);
     if (!code && fits != session->size)
         code = pleat_resize_fit(session, fits, err);
     if (code == PLEAT_LEAVE && err)

@@ -212,10 +212,8 @@ int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_err
     int code = pleat_mpi_check(MPI_Bcast(fits, 1, MPI_INT, 0, session->comm), "beginning", err);
     if (code || *fits)
         return code;
-    if (is_replaced(session, reason)) {
-        pleat_resize_leave(session);
+    if (is_replaced(session, reason))
         return PLEAT_LEAVE;
-    }
     /* Rank 0 tells the agent before any rank knows, since the first one that knows may end the
      * program. */
     pleat_own_limits_text(&session->limits, text, sizeof(text));
