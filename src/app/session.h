@@ -218,7 +218,7 @@ void pleat_own_limits_text(const struct pleat_own_limits *limits, char *text, si
 void pleat_own_limits_finish(struct pleat_own_limits *limits);
 
 /* Before the ranks begin: finds how many of them the program can use. Collective. *fits: that
- * number. PLEAT_E_TOOBIG on all ranks: there are fewer than it can use. PLEAT_LEAVE on all ranks:
+ * number. PLEAT_E_TOOBIG on all ranks: there are fewer than it can use. PLEAT_LEAVE for all ranks:
  * so it was, and Pleat starts more in their place. Waits, asleep, until Pleat has decided that. */
 int pleat_session_fit(struct pleat_session *session, int *fits,
                       struct pleat_error *err) PLEAT_MUST_CHECK;

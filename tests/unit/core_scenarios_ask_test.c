@@ -226,12 +226,15 @@ static void test_cannot_begin_and_others_have_them(void **state)
     hand_finish(&h);
 }
 
-static void test_two_cannot_begin(void **state)
+/* Whatever comes first where others wait, too. */
+static void two_cannot_begin(const char *need, bool others_wait)
 {
-    (void)state;
     struct hand h;
     hand_init(&h, 4);
+    hand_policy(&h, PLEAT_NEED, need);
     uint32_t one = hand_run(&h, 1, 4, 2), two = hand_run(&h, 1, 4, 2);
+    if (others_wait)
+        hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
     cannot_begin(&h, one, 4);
     cannot_begin(&h, two, 4);
     ended_to_wait(&h, one);
@@ -242,6 +245,15 @@ static void test_two_cannot_begin(void **state)
     assert_int_equal(hand_component(&h, first)->target, 4);
     assert_int_equal(hand_component(&h, then)->state, PLEAT_QUEUED);
     hand_finish(&h);
+}
+
+static void test_two_cannot_begin(void **state)
+{
+    (void)state;
+    for (int others_wait = 0; others_wait < 2; others_wait++) {
+        two_cannot_begin("idle", others_wait);
+        two_cannot_begin("waiting-first", others_wait);
+    }
 }
 
 static void test_cannot_begin_and_never_will(void **state)
