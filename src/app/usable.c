@@ -190,13 +190,19 @@ int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accep
     return take(session, &limits, code, err);
 }
 
-/* There are too few ranks, of which nobody needs anything yet: Pleat is asked for more, which are
- * then started in place of these. Returns whether that is so. Otherwise reason says why not. */
+/* Rank 0, whose word counts: whether there are too few ranks, of which nobody needs anything yet,
+ * and more might do. */
+static bool may_be_replaced(const struct pleat_session *session)
+{
+    return session->mailbox && session->limits.said && session->size < smallest(&session->limits) &&
+           !(session->resumed && !session->from) &&
+           !pleat_session_halos(session, smallest(&session->limits), NULL);
+}
+
+/* Pleat is asked for more ranks, which are then started in place of these. Returns whether that is
+ * so. Otherwise reason says why not. */
 static bool is_replaced(struct pleat_session *session, char reason[PLEAT_MAILBOX_REASON])
 {
-    if (!session->mailbox || !session->limits.said || (session->resumed && !session->from) ||
-        pleat_session_halos(session, smallest(&session->limits), NULL))
-        return false;
     if (session->rank == 0)
         pleat_mailbox_lack(&session->self, (uint32_t)smallest(&session->limits));
     return pleat_mailbox_await(&session->self, reason) == PLEAT_VERDICT_LEAVE;
@@ -209,10 +215,12 @@ int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_err
     *fits = pleat_session_floor(session, session->size);
     if (*fits && tell(session, &why)) /* what is refused by the ranks is refused then */
         session->failure = why;
-    int code = pleat_mpi_check(MPI_Bcast(fits, 1, MPI_INT, 0, session->comm), "beginning", err);
+    int found[] = {*fits, !*fits && may_be_replaced(session)};
+    int code = pleat_mpi_check(MPI_Bcast(found, 2, MPI_INT, 0, session->comm), "beginning", err);
+    *fits = found[0];
     if (code || *fits)
         return code;
-    if (is_replaced(session, reason))
+    if (found[1] && is_replaced(session, reason))
         return PLEAT_LEAVE;
     /* Rank 0 tells the agent before any rank knows, since the first one that knows may end the
      * program. */
