@@ -262,8 +262,7 @@ int pleat_resize_fit(struct pleat_session *session, int fits, struct pleat_error
 void pleat_resize_leave(struct pleat_session *session)
 {
     leave_all(session);
-    session->state = PLEAT_SESSION_LEAVING;
-    session->rank = -1;
+    let_go(session);
 }
 
 /* The outcome of a resize. */
