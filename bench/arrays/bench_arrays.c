@@ -1,7 +1,8 @@
 /* bench_arrays [options] - what it costs to resize a program with a 2-D block-cyclic matrix: the
- * time in which the matrix moves, 2 -> 4 -> 8 -> 6 -> 4 -> 2 ranks, against ScaLAPACK's pdgemr2d
- * between the same process grids and against memcpy of the whole matrix into new memory. The three
- * alternate. And, in a run whose times do not count, the memory that it takes meanwhile. */
+ * time in which the matrix moves, 2 -> 4 -> 8 -> 6 -> 4 -> 2 ranks, where old and new ranks are
+ * merged, and the pause of a warm relaunch; against ScaLAPACK's pdgemr2d between the same process
+ * grids and against memcpy of the whole matrix into new memory. The four alternate. And, in a run
+ * whose times do not count, the memory that it takes meanwhile. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -39,7 +40,7 @@ static int orders[ORDERS] = {2000, 4000, 8000};
 static int order_count = ORDERS;
 
 struct figures {
-    struct bench_series move_ms[STEPS], gemr2d_ms[STEPS], memcpy_ms;
+    struct bench_series move_ms[STEPS], warm_ms[STEPS], gemr2d_ms[STEPS], memcpy_ms;
     double before_bytes[STEPS], peak_bytes[STEPS]; /* of the job, before and in a step */
 };
 
@@ -137,6 +138,18 @@ static void run_pleat(struct figures *f, const char *n)
     bench_job_end();
 }
 
+/* The whole pause: the old ranks leave the matrix, the new ones take it. */
+static void run_warm(struct figures *f, const char *n)
+{
+    start_pleat(n);
+    for (int i = 0; i < STEPS; i++) {
+        struct pleat_mailbox_status status = app_job_relaunch_warm(&job, (uint32_t)sizes[i + 1]);
+        APP_CHECK(&job, status.phase == PLEAT_MAILBOX_SAVED);
+        bench_add(&f->warm_ms[i], (double)job.relaunch.total_ns / 1e6);
+    }
+    bench_job_end();
+}
+
 /* Looking at the memory takes time from the job, so nothing else is measured. */
 static void run_memory(struct figures *f, const char *n)
 {
@@ -204,6 +217,7 @@ static void measure(int order, int turn)
     if (turn % 2)
         run_gemr2d(f, n);
     run_pleat(f, n);
+    run_warm(f, n);
     run_memcpy(f, (size_t)orders[order] * (size_t)orders[order] * 8);
     if (turn % 2 == 0)
         run_gemr2d(f, n);
@@ -238,9 +252,10 @@ static struct bench_row row_of_memory(int order, int step)
     return row;
 }
 
-static struct bench_row row_of(int order, int step, const char *what, double baseline, double goal)
+static struct bench_row row_of(const struct bench_series *series, int order, int step,
+                               const char *what, double baseline, double goal)
 {
-    struct bench_row row = {.value = bench_median(&figures[order].move_ms[step]),
+    struct bench_row row = {.value = bench_median(series),
                             .unit = "ms",
                             .baseline = baseline,
                             .goal = baseline > 0 ? goal : 0};
@@ -252,13 +267,17 @@ static struct bench_row row_of(int order, int step, const char *what, double bas
 
 static void report_json(void)
 {
-    struct bench_row rows[ORDERS * 3 * STEPS];
+    struct bench_row rows[ORDERS * 5 * STEPS];
     size_t count = 0;
     for (int n = 0; n < order_count; n++) {
         const struct figures *f = &figures[n];
         for (int s = 0; s < STEPS; s++) {
-            rows[count++] = row_of(n, s, "gemr2d", bench_median(&f->gemr2d_ms[s]), GOAL_GEMR2D);
-            rows[count++] = row_of(n, s, "memcpy", bench_median(&f->memcpy_ms), GOAL_MEMCPY);
+            double gemr2d = bench_median(&f->gemr2d_ms[s]);
+            double copied = bench_median(&f->memcpy_ms);
+            rows[count++] = row_of(&f->move_ms[s], n, s, "gemr2d", gemr2d, GOAL_GEMR2D);
+            rows[count++] = row_of(&f->move_ms[s], n, s, "memcpy", copied, GOAL_MEMCPY);
+            rows[count++] = row_of(&f->warm_ms[s], n, s, "warm_gemr2d", gemr2d, GOAL_GEMR2D);
+            rows[count++] = row_of(&f->warm_ms[s], n, s, "warm_memcpy", copied, GOAL_MEMCPY);
             rows[count++] = row_of_memory(n, s);
         }
     }
@@ -276,19 +295,24 @@ static void print_range(const struct bench_series *s)
 
 static void report(void)
 {
-    printf("median [min .. max]\n    N  ranks   %-26s  %-26s  %-26s  of gemr2d  of memcpy\n",
-           "the matrix moves, ms", "pdgemr2d, ms", "memcpy, ms");
+    printf(
+        "median [min .. max]\n    N  ranks   %-26s  %-26s  %-26s  %-26s  merged, warm of gemr2d  "
+        "of memcpy\n",
+        "the matrix moves, ms", "warm relaunch, ms", "pdgemr2d, ms", "memcpy, ms");
     for (int n = 0; n < order_count; n++) {
         const struct figures *f = &figures[n];
         for (int s = 0; s < STEPS; s++) {
             double moves = bench_median(&f->move_ms[s]);
+            double warm = bench_median(&f->warm_ms[s]);
             double other = bench_median(&f->gemr2d_ms[s]);
+            double copied = bench_median(&f->memcpy_ms);
             printf("%5d  %d -> %d", orders[n], sizes[s], sizes[s + 1]);
             print_range(&f->move_ms[s]);
+            print_range(&f->warm_ms[s]);
             print_range(&f->gemr2d_ms[s]);
             print_range(&f->memcpy_ms);
-            printf("  %9.2f  %9.2f\n", other > 0 ? moves / other : 0,
-                   moves / bench_median(&f->memcpy_ms));
+            printf("  %12.2f  %8.2f  %4.2f  %4.2f\n", other > 0 ? moves / other : 0,
+                   other > 0 ? warm / other : 0, moves / copied, warm / copied);
         }
         for (int s = 0; s < STEPS; s++) {
             struct bench_row row = row_of_memory(n, s);
