@@ -341,7 +341,8 @@ void pleat_session_on_plan(struct pleat_session *session, pleat_plan_callback ca
 
 /* Registers a value that is the same on all ranks, such as a loop counter or a parameter: ranks
  * that join get rank 0's. On all ranks, before begin. `ptr` must stay valid until the session is
- * finished. A name has 1 to 63 bytes. PLEAT_E_INVALID; PLEAT_E_EXISTS: the name is taken;
+ * finished. A name has 1 to 63 bytes. PLEAT_E_INVALID, also where another value has some of the
+ * same bytes; PLEAT_E_EXISTS: the name is taken;
  * PLEAT_E_STATE: after begin; PLEAT_E_TOOBIG: all values together exceed 1 GiB; PLEAT_E_NOMEM. */
 int pleat_value_register(struct pleat_session *session, const char *name, void *ptr, size_t bytes,
                          struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -34,6 +34,21 @@ static int check_name(const struct pleat_session *session, const char *name,
     return 0;
 }
 
+/* A variable that stands where another one is registered: most likely one was meant that would be
+ * lost now. NULL: there is none. */
+static const struct pleat_value *value_at(const struct pleat_session *session, const void *ptr,
+                                          size_t bytes)
+{
+    const uintptr_t first = (uintptr_t)ptr;
+    for (size_t i = 0; i < session->values.count; i++) {
+        const struct pleat_value *value = &session->values.items[i];
+        const uintptr_t other = (uintptr_t)value->ptr;
+        if (first < other + value->bytes && other < first + bytes)
+            return value;
+    }
+    return NULL;
+}
+
 int pleat_value_register(struct pleat_session *session, const char *name, void *ptr, size_t bytes,
                          struct pleat_error *err)
 {
@@ -42,6 +57,12 @@ int pleat_value_register(struct pleat_session *session, const char *name, void *
         return code;
     if (!ptr || !bytes)
         return pleat_error_set(err, PLEAT_E_INVALID, "value '%s' has no address or no bytes", name);
+    const struct pleat_value *other = value_at(session, ptr, bytes);
+    if (other)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "values '%s' and '%s' are in part the same variable: is the address "
+                               "of one of them wrong?",
+                               name, other->name);
     if (bytes > VALUES_BYTES_MAX - session->values_bytes)
         return pleat_error_set(err, PLEAT_E_TOOBIG,
                                "values together may have %zu bytes, '%s' would exceed it",

@@ -238,11 +238,19 @@ static void create_huge(struct pleat_session *session)
         give_up(&err);
 }
 
-/* Arrays that are refused: whatever the number of ranks, their halos cannot be filled. */
+/* Values that are refused, of which one byte is another's, and arrays: whatever the number of
+ * ranks, their halos cannot be filled. */
 static void create_impossible(struct pleat_session *session)
 {
     struct pleat_error err;
     struct pleat_array *array;
+    char *last = (char *)counters + sizeof(counters) - 1;
+    if (pleat_value_register(session, "again", &salt, sizeof(salt), &err) != PLEAT_E_INVALID ||
+        !strstr(err.text, "'salt'"))
+        counters[2]++;
+    if (pleat_value_register(session, "again", last, 1, &err) != PLEAT_E_INVALID ||
+        !strstr(err.text, "'counters'"))
+        counters[2]++;
     const struct pleat_array_shape shapes[] = {
         {.dims = 1, .dim = {{3, PLEAT_BLOCK, 0, 4, 0, 1}}, .element_bytes = 8},
         {.dims = 1, .dim = {{3, PLEAT_COLLAPSED, 0, 0, 4, 1}}, .element_bytes = 8},
@@ -388,11 +396,12 @@ int main(int argc, char **argv)
     if (narrow) {
         items[0] = narrow_item;
         count = 1;
-        create_impossible(session);
     }
     int is_other = mismatch && pleat_session_rank(session) == 1 && !strcmp(mismatch, "grid");
     pleat_session_on_grid(session, name_grid, &is_other);
     create(session);
+    if (narrow)
+        create_impossible(session);
     if (huge)
         create_huge(session);
     app_crash_inside(1);
