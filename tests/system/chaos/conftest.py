@@ -30,25 +30,28 @@ RANKS = os.path.join(BUILD, "tests", "agent-ranks")
 
 # Writes a line when it begins and one when it ends. While any process of a run has its descriptor of the lock, the
 # next run of the same job finds it taken: then somebody runs twice. In a warm relaunch a run has a second generation for a
-# while, known by a mailbox of its own: it takes the lock when the first one has gone. $1: the file; then the program. A
-# launcher may have given the program descriptors of its own, and says so in PMI_FD.
+# while, known by a mailbox of its own: it takes the lock when the first one has gone. Who has the lock stands in a file,
+# since of a process that is ending nothing can be read any more. $1: the file; then the program. A launcher may have given
+# the program descriptors of its own, and says so in PMI_FD.
 DIARY = r'''
 file=$1; shift; rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
 fd=9; [ "${PMI_FD:-}" = 9 ] && fd=8
 eval "exec $fd>>\"\$file.lock$rank\""
-flock -n $fd || for open in /proc/[0-9]*/fd/[89]; do
+who() { echo "|PLEAT_RUN=$PLEAT_RUN|${PLEAT_MAILBOX:+PLEAT_MAILBOX=$PLEAT_MAILBOX|}" >"$file.who$rank"; }
+if flock -n $fd; then who; else for open in /proc/[0-9]*/fd/[89]; do
   other=${open%/fd/*}
   [ "$open" -ef "$file.lock$rank" ] && [ $other != /proc/$$ ] || continue
   for attempt in 1 2 3; do # what reads it may be killed
     its="|$(cat $other/environ 2>/dev/null | tr '\0' '|')"
     case "$its" in *"|PLEAT_RUN="*) break ;; esac
   done
+  case "$its" in *"|PLEAT_RUN="*) ;; *) its=$(cat "$file.who$rank" 2>/dev/null) ;; esac # it is ending
   case "$its" in
     *"|PLEAT_MAILBOX=$PLEAT_MAILBOX|"*) ;;
-    *"|PLEAT_RUN=$PLEAT_RUN|"*) [ "${PLEAT_MAILBOX:-}" ] && { [ "$later" ] || flock $fd & later=1; continue; } ;;
+    *"|PLEAT_RUN=$PLEAT_RUN|"*) [ "${PLEAT_MAILBOX:-}" ] && { [ "$later" ] || { flock $fd; who; } & later=1; continue; } ;;
   esac
   echo "overlap $PLEAT_RUN with $(cat $other/stat $other/cmdline | tr '\0' ' ')" >>"$file"
-done
+done; fi
 read up rest </proc/uptime; [ "$rank" = 0 ] && echo "begin $PLEAT_RUN $up $$" >>"$file"
 "$@"; code=$?
 read up rest </proc/uptime; [ "$rank" = 0 ] && echo "end $PLEAT_RUN $up $code $$" >>"$file"
