@@ -12,15 +12,6 @@ _Static_assert((int)PLEAT_ASKED_NOTHING == (int)PLEAT_MAILBOX_ASKED_NOTHING &&
                    (int)PLEAT_ASKED_REFUSED == (int)PLEAT_MAILBOX_ASKED_REFUSED,
                "the mailbox's states are the program's");
 
-static int check_running(const struct pleat_session *session, const char *function,
-                         struct pleat_error *err)
-{
-    if (session->state == PLEAT_SESSION_RUNNING)
-        return 0;
-    return pleat_error_set(err, PLEAT_E_STATE,
-                           "%s comes after pleat_session_begin and before the end", function);
-}
-
 void pleat_session_want(struct pleat_session *session, int ranks, bool mandatory)
 {
     session->asks = ranks > 0;
@@ -31,7 +22,7 @@ void pleat_session_want(struct pleat_session *session, int ranks, bool mandatory
 int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
                       struct pleat_error *err)
 {
-    int code = check_running(session, "pleat_session_ask", err);
+    int code = pleat_session_check_running(session, "pleat_session_ask", err);
     if (code)
         return code;
     if (more < 0 || more > PLEAT_SIZE_MAX - session->size)
@@ -43,7 +34,7 @@ int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
 
 int pleat_session_give_back(struct pleat_session *session, int fewer, struct pleat_error *err)
 {
-    int code = check_running(session, "pleat_session_give_back", err);
+    int code = pleat_session_check_running(session, "pleat_session_give_back", err);
     if (code)
         return code;
     if (fewer < 1 || fewer >= session->size)
@@ -77,7 +68,7 @@ int pleat_session_expect(struct pleat_session *session, double seconds, int64_t 
                          int64_t bytes, struct pleat_error *err)
 {
     const double longest = 1e9; /* 30 years */
-    int code = check_running(session, "pleat_session_expect", err);
+    int code = pleat_session_check_running(session, "pleat_session_expect", err);
     if (code)
         return code;
     if (!isfinite(seconds) || seconds > longest || iterations > (int64_t)1 << 40)

@@ -112,18 +112,9 @@ int pleat_points_meet(struct pleat_session *session, struct pleat_error *err)
 
 /* ---- not now ---- */
 
-static int check_running(const struct pleat_session *session, const char *function,
-                         struct pleat_error *err)
-{
-    if (session->state == PLEAT_SESSION_RUNNING)
-        return 0;
-    return pleat_error_set(err, PLEAT_E_STATE,
-                           "%s comes after pleat_session_begin and before the end", function);
-}
-
 int pleat_section_begin(struct pleat_session *session, struct pleat_error *err)
 {
-    int code = check_running(session, "pleat_section_begin", err);
+    int code = pleat_session_check_running(session, "pleat_section_begin", err);
     if (code)
         return code;
     if (session->sections++ == 0 && session->mailbox)
@@ -133,7 +124,7 @@ int pleat_section_begin(struct pleat_session *session, struct pleat_error *err)
 
 int pleat_section_end(struct pleat_session *session, struct pleat_error *err)
 {
-    int code = check_running(session, "pleat_section_end", err);
+    int code = pleat_session_check_running(session, "pleat_section_end", err);
     if (code)
         return code;
     if (!session->sections)

@@ -1,5 +1,14 @@
-/* queries.c - what a program may ask about its session. */
+/* queries.c - what a program may ask about its session, and whether it may call now. */
 #include "app/session.h"
+
+int pleat_session_check_running(const struct pleat_session *session, const char *function,
+                                struct pleat_error *err)
+{
+    if (session->state == PLEAT_SESSION_RUNNING)
+        return 0;
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "%s comes after pleat_session_begin and before the end", function);
+}
 
 MPI_Comm pleat_session_comm(const struct pleat_session *session)
 {

@@ -177,6 +177,12 @@ int pleat_mpi_spawn(MPI_Comm comm, int rank, int count, MPI_Comm *children, bool
 int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* ---- queries.c ---- */
+
+/* PLEAT_E_STATE: the program is not between begin and end, where `function` belongs. */
+int pleat_session_check_running(const struct pleat_session *session, const char *function,
+                                struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* ---- together.c ---- */
 
 /* Both are collective over the session's ranks, with what is said of the functions for MPI above.

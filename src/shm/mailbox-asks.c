@@ -1,10 +1,5 @@
 /* mailbox-asks.c - what the application asks for, and the answer; and what it expects. */
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "shm/mailbox-word.h"
 
@@ -130,20 +125,18 @@ void pleat_mailbox_decide(struct pleat_mailbox *mailbox, enum pleat_mailbox_verd
 {
     _Atomic uint32_t *word = &mailbox->segment->verdict;
     atomic_store(word, (uint32_t)verdict);
-    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    pleat_word_wake(word);
 }
 
 enum pleat_mailbox_verdict pleat_mailbox_await(const struct pleat_mailbox_rank *self,
                                                char reason[PLEAT_MAILBOX_REASON])
 {
-    /* a wake-up that is lost, since the application wrote there, only delays */
-    const struct timespec longest = {.tv_sec = 1};
     _Atomic uint32_t *word = &self->mailbox->segment->verdict;
     uint64_t text[WORDS] = {0};
     uint32_t number = 0;
     bool granted = false;
     while (atomic_load(word) == PLEAT_VERDICT_NONE)
-        (void)syscall(SYS_futex, word, FUTEX_WAIT, 0, &longest, NULL, 0);
+        pleat_word_sleep(word, PLEAT_VERDICT_NONE);
     if (atomic_load(word) == PLEAT_VERDICT_LEAVE)
         return PLEAT_VERDICT_LEAVE;
     (void)read_answer(self->mailbox->segment, &number, &granted, text);

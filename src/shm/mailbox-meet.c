@@ -1,9 +1,5 @@
 /* mailbox-meet.c - the ranks meet, asleep while they wait. */
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "shm/mailbox-word.h"
 
@@ -25,19 +21,6 @@ static void read_words(_Atomic uint64_t *from, void *data, size_t bytes)
     memcpy(data, copy, bytes);
 }
 
-/* Sleeps while *word has that value. A wake-up that is lost, since the application wrote there,
- * only delays. */
-static void sleep_on(_Atomic uint32_t *word, uint32_t value)
-{
-    const struct timespec longest = {.tv_sec = 1};
-    (void)syscall(SYS_futex, word, FUTEX_WAIT, value, &longest, NULL, 0);
-}
-
-static void wake(_Atomic uint32_t *word)
-{
-    (void)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
-}
-
 void pleat_mailbox_forget_meetings(struct pleat_mailbox *mailbox)
 {
     struct pleat_mailbox_segment *segment = mailbox->segment;
@@ -53,7 +36,7 @@ int pleat_mailbox_meet(struct pleat_mailbox_rank *self, uint32_t ranks, int code
 {
     struct pleat_mailbox_segment *segment = self->mailbox->segment;
     for (uint32_t unread; (unread = atomic_load(&segment->unread)) != 0;)
-        sleep_on(&segment->unread, unread);
+        pleat_word_sleep(&segment->unread, unread);
     const uint32_t meeting = atomic_load(&segment->meeting);
     if (self->rank == 0 && bytes)
         write_words(segment->told, data, bytes);
@@ -65,16 +48,16 @@ int pleat_mailbox_meet(struct pleat_mailbox_rank *self, uint32_t ranks, int code
         atomic_store(&segment->met, 0);
         atomic_store(&segment->unread, ranks);
         atomic_store(&segment->meeting, meeting + 1);
-        wake(&segment->meeting);
+        pleat_word_wake(&segment->meeting);
     } else {
         do
-            sleep_on(&segment->meeting, meeting);
+            pleat_word_sleep(&segment->meeting, meeting);
         while (atomic_load(&segment->meeting) == meeting);
     }
     if (self->rank != 0 && bytes)
         read_words(segment->told, data, bytes);
     int outcome = atomic_load(&segment->outcome);
     if (atomic_fetch_sub(&segment->unread, 1) == 1)
-        wake(&segment->unread);
+        pleat_word_wake(&segment->unread);
     return outcome;
 }

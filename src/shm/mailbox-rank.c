@@ -1,7 +1,4 @@
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "shm/mailbox-word.h"
@@ -81,13 +78,11 @@ int pleat_mailbox_claim(struct pleat_mailbox *mailbox)
 
 void pleat_mailbox_wait(struct pleat_mailbox_rank *self)
 {
-    /* a wake-up that is lost, since the application wrote there, only delays */
-    const struct timespec longest = {.tv_sec = 1};
     _Atomic uint32_t *go = &self->mailbox->segment->go;
     atomic_store(&self->slot->waiting, 1);
     pleat_mailbox_ring(self);
     while (!atomic_load(go))
-        (void)syscall(SYS_futex, go, FUTEX_WAIT, 0, &longest, NULL, 0);
+        pleat_word_sleep(go, 0);
     atomic_store(&self->slot->waiting, 0);
 }
 

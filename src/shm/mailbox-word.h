@@ -118,4 +118,12 @@ bool pleat_word_put_off(struct pleat_mailbox *mailbox, uint64_t word);
  * seen; it may still be a proposal, which the ranks then advance. */
 uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word);
 
+/* ---- mailbox-sleep.c ---- */
+
+/* Sleeps while *word has that value, and returns now and then without reason, after a second at the
+ * latest: a wake-up that is lost, since the application wrote there, only delays. */
+void pleat_word_sleep(_Atomic uint32_t *word, uint32_t value);
+/* Wakes all processes that sleep there. */
+void pleat_word_wake(_Atomic uint32_t *word);
+
 #endif

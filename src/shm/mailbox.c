@@ -1,11 +1,7 @@
 #include <assert.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "shm/mailbox-word.h"
 #include "shm/segment.h"
@@ -80,7 +76,7 @@ void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation)
     struct pleat_mailbox_segment *segment = mailbox->segment;
     pleat_mailbox_resume(mailbox, generation);
     atomic_store(&segment->go, 1);
-    (void)syscall(SYS_futex, &segment->go, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    pleat_word_wake(&segment->go);
 }
 
 static void write_request(struct pleat_mailbox_segment *segment,
