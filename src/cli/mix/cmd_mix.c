@@ -10,8 +10,8 @@
 #include "cli/mix/commands.h"
 #include "cli/mix/mix.h"
 
-static const char *const questions[] = {"approach",    "queue",        "placement",
-                                        "moldability", "malleability", "order"};
+static const char *const questions[] = {"approach",     "queue", "placement", "moldability",
+                                        "malleability", "order", "need",      "reward"};
 
 #define QUESTION_COUNT (sizeof(questions) / sizeof(questions[0]))
 #define FIRST_QUESTION 300 /* values of the options of questions, above all letters */
@@ -191,6 +191,8 @@ static int run_mix(int argc, char **argv)
         {"moldability", required_argument, NULL, FIRST_QUESTION + 3},
         {"malleability", required_argument, NULL, FIRST_QUESTION + 4},
         {"order", required_argument, NULL, FIRST_QUESTION + 5},
+        {"need", required_argument, NULL, FIRST_QUESTION + 6},
+        {"reward", required_argument, NULL, FIRST_QUESTION + 7},
         {0}};
     struct pleat_options options;
     struct request request = {.scale = 1};
@@ -269,9 +271,9 @@ const struct pleat_command pleat_cmd_mix = {
             "0, and each\n"
             "                   line of output that begins with RESULT has ok in it)\n"
             "      --approach POLICY, --queue POLICY, --order POLICY, --placement POLICY,\n"
-            "      --moldability POLICY, --malleability POLICY  in force while the mix "
-            "runs (default:\n"
-            "                   as 'pleat info' says)\n"
+            "      --moldability POLICY, --malleability POLICY, --need POLICY, --reward "
+            "POLICY  in force\n"
+            "                   while the mix runs (default: as 'pleat info' says)\n"
             "\n"
             "Exit codes: 0; 1 a job was refused, or an expectation not met; 2 usage, or "
             "an error in\n"

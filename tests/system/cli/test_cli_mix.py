@@ -235,6 +235,16 @@ def test_policies_are_restored(cli):
                                            {"policies": {"approach": "pwa", "malleability": "egs"}}]
 
 
+def test_a_mix_has_its_own_policies_for_what_programs_ask(cli):
+    machine = Machine()
+    with cli.fake(machine.answers()) as fake:
+        done = cli("mix", mix_file(cli, "0 a -- true\n"), "--need", "voluntary", "--reward",
+                   "grow-first")
+        assert done.returncode == 0, done.stderr
+        assert fake.asked("configure")[0] == {"policies": {"need": "voluntary",
+                                                           "reward": "grow-first"}}
+
+
 def test_a_policy_that_is_not_there(cli):
     def configure(_params, _connection):
         raise Failure(-4, "no approach policy 'x'")
