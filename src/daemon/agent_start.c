@@ -163,12 +163,12 @@ static void agent_spawn(struct agent *agent)
         args[next++] = "--no-cpusets";
     if (!site->memory_groups)
         args[next++] = "--no-memory-groups";
-    if (site->cpus) {
+    if (site->here.cpus) {
         args[next++] = "--cpus";
-        args[next++] = site->cpus;
+        args[next++] = site->here.cpus;
     }
-    if (site->nodes > 1) {
-        snprintf(share, sizeof(share), "%u/%d", agent->node, site->nodes);
+    if (site->here.nodes > 1) {
+        snprintf(share, sizeof(share), "%u/%u", agent->node, site->here.nodes);
         args[next++] = "--share";
         args[next] = share;
     }

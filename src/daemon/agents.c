@@ -68,9 +68,9 @@ static void on_closed(void *arg, struct pleat_connection *connection,
 static bool is_share_of(const char *one, const struct pleat_config_site *site, uint32_t node)
 {
     struct pleat_cpu_list a = {0}, b = {0};
-    uint32_t nodes = (uint32_t)site->nodes;
-    bool same =
-        pleat_cpu_list_parse(one, &a, NULL) == 0 && pleat_cpu_list_parse(site->cpus, &b, NULL) == 0;
+    uint32_t nodes = site->here.nodes;
+    bool same = pleat_cpu_list_parse(one, &a, NULL) == 0 &&
+                pleat_cpu_list_parse(site->here.cpus, &b, NULL) == 0;
     size_t first = 0;
     for (uint32_t n = 0; n < node; n++)
         first += pleat_share_of(b.count, n, nodes);
@@ -88,10 +88,10 @@ static void take_cpus(struct agent *agent, const char *cpus)
     const struct pleat_config_site *site = &agent->daemon->config.sites[agent->site];
     free(agent->cpus);
     agent->cpus = cpus ? strdup(cpus) : NULL;
-    if (cpus && site->cpus && !is_share_of(cpus, site, agent->node))
+    if (cpus && site->here.cpus && !is_share_of(cpus, site, agent->node))
         daemon_log("the agent of node %u has the CPUs %.200s for slots, not %.200s as configured: "
                    "those are used when its jobs have ended and pleatd has been started again",
-                   agent->node, cpus, site->cpus);
+                   agent->node, cpus, site->here.cpus);
 }
 
 static void take_shared(struct agent *agent, const char *path, const char *mark)
@@ -188,7 +188,7 @@ int agents_away(struct daemon *d, struct pleat_error *err)
     for (uint32_t n = 0; rc >= 0 && n < view->node_count; n++)
         rc = tell_away(d, view->nodes[n].site, view->nodes[n].node, err);
     for (uint32_t site = 0; site < d->config.site_count; site++)
-        for (uint32_t n = 0; rc >= 0 && n < (uint32_t)d->config.sites[site].nodes; n++)
+        for (uint32_t n = 0; rc >= 0 && n < d->config.sites[site].here.nodes; n++)
             if (!pleat_view_node(view, site, n))
                 rc = tell_away(d, site, n, err);
     return rc < 0 ? rc : 0;
@@ -197,7 +197,7 @@ int agents_away(struct daemon *d, struct pleat_error *err)
 bool agents_absent(struct daemon *d)
 {
     for (uint32_t site = 0; site < d->config.site_count; site++)
-        for (uint32_t n = 0; n < (uint32_t)d->config.sites[site].nodes; n++)
+        for (uint32_t n = 0; n < d->config.sites[site].here.nodes; n++)
             (void)agent_get(d, site, n);
     for (const struct agent *agent = d->agents; agent; agent = agent->next) {
         if (agent->connection || agent->site >= d->config.site_count)

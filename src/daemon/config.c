@@ -6,11 +6,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/cpus.h"
-#include "base/utf8.h"
-#include "config/parse.h"
 #include "config/text.h"
-#include "site/site.h"
+#include "daemon/config_site.h"
 
 static int whole(cfg_t *cfg, cfg_opt_t *option, long low, long high)
 {
@@ -19,16 +16,6 @@ static int whole(cfg_t *cfg, cfg_opt_t *option, long low, long high)
         return 0;
     cfg_error(cfg, "%s = %ld: must be from %ld to %ld", option->name, value, low, high);
     return -1;
-}
-
-static int check_processors(cfg_t *cfg, cfg_opt_t *option)
-{
-    return whole(cfg, option, 0, 65536);
-}
-
-static int check_nodes(cfg_t *cfg, cfg_opt_t *option)
-{
-    return whole(cfg, option, 1, 1024);
 }
 
 static int check_mpl(cfg_t *cfg, cfg_opt_t *option)
@@ -52,97 +39,6 @@ static int check_seconds(cfg_t *cfg, cfg_opt_t *option)
     if (value >= 0 && value <= 1e9)
         return 0;
     cfg_error(cfg, "%s = %g: must be from 0 to 1e9 seconds", option->name, value);
-    return -1;
-}
-
-static int check_background(cfg_t *cfg, cfg_opt_t *option)
-{
-    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
-    if (!strcmp(value, "measure") || !strcmp(value, "ignore") || !strcmp(value, "auto"))
-        return 0;
-    cfg_error(cfg, "background = %s: must be measure, ignore or auto", value);
-    return -1;
-}
-
-static int one_of(cfg_t *cfg, cfg_opt_t *option, const char *first, const char *second)
-{
-    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
-    if (!strcmp(value, first) || !strcmp(value, second))
-        return 0;
-    cfg_error(cfg, "%s = %s: must be %s or %s", option->name, value, first, second);
-    return -1;
-}
-
-static int check_sharing(cfg_t *cfg, cfg_opt_t *option)
-{
-    return one_of(cfg, option, "space", "time");
-}
-
-static int check_groups(cfg_t *cfg, cfg_opt_t *option)
-{
-    return one_of(cfg, option, "auto", "off");
-}
-
-/* The number of CPUs that the text names; 0: "auto"; -1: it is wrong, and *err says why. */
-static int32_t count_cpus(const char *text, struct pleat_error *err)
-{
-    struct pleat_cpu_list cpus = {0};
-    struct pleat_cpu_set here;
-    if (!strcmp(text, "auto"))
-        return 0;
-    int rc = pleat_cpu_list_parse(text, &cpus, err);
-    if (!rc && pleat_cpu_set_get(0, &here) == 0)
-        for (size_t i = 0; !rc && i < cpus.count; i++)
-            if (!pleat_cpu_set_has(&here, cpus.items[i]))
-                rc = pleat_error_set(err, PLEAT_E_INVALID,
-                                     "CPU %u is not there, or may not be used (see 'nproc', "
-                                     "'taskset -p $$')",
-                                     cpus.items[i]);
-    int32_t count = rc ? -1 : (int32_t)cpus.count;
-    pleat_array_finish(&cpus);
-    return count;
-}
-
-static int check_cpus(cfg_t *cfg, cfg_opt_t *option)
-{
-    struct pleat_error err = {0};
-    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
-    if (count_cpus(value, &err) >= 0)
-        return 0;
-    cfg_error(cfg, "cpus = %s: must be auto, or a list such as 0-3,8: %s", value, err.text);
-    return -1;
-}
-
-/* Checks the keys of a site against each other. */
-static int check_site(cfg_t *cfg, cfg_opt_t *option)
-{
-    cfg_t *site = cfg_opt_getnsec(option, cfg_opt_size(option) - 1);
-    const char *cpus = cfg_getstr(site, "cpus");
-    long processors = cfg_getint(site, "processors");
-    int32_t count = count_cpus(cpus, NULL);
-    if (!pleat_name_is(cfg_title(site))) {
-        cfg_error(cfg,
-                  "site \"%s\": a name has letters, digits, '-', '_' and '.', at most %d, and "
-                  "begins with none of '-' and '.'",
-                  cfg_title(site), PLEAT_NAME_MAX);
-        return -1;
-    }
-    if (count <= 0 || processors == 0 || processors == count)
-        return 0;
-    cfg_error(cfg, "processors = %ld, but cpus = %s names %d: leave one of both out", processors,
-              cpus, count);
-    return -1;
-}
-
-static int check_kind(cfg_t *cfg, cfg_opt_t *option)
-{
-    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
-    struct pleat_string kinds = {0};
-    if (pleat_site_find(value))
-        return 0;
-    pleat_site_kinds_add(&kinds);
-    cfg_error(cfg, "kind = %s: must be %s", value, kinds.text);
-    pleat_string_finish(&kinds);
     return -1;
 }
 
@@ -233,7 +129,7 @@ enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 6 };
 
 struct schema {
     cfg_opt_t options[OPTIONS_MAX];
-    cfg_opt_t site[10];
+    cfg_opt_t site[CONFIG_SITE_KEYS_MAX];
     char names[PLEAT_PARAM_COUNT][40];
 };
 
@@ -242,20 +138,11 @@ static void add(struct schema *schema, size_t *count, cfg_opt_t option)
     schema->options[(*count)++] = option;
 }
 
-static void make_schema(struct schema *schema)
+static bool make_schema(struct schema *schema)
 {
     size_t count = 0;
-    cfg_opt_t site[] = {CFG_STR("kind", "local", CFGF_NONE),
-                        CFG_INT("processors", 0, CFGF_NONE),
-                        CFG_INT("nodes", 1, CFGF_NONE),
-                        CFG_INT("threshold", 0, CFGF_NONE),
-                        CFG_STR("background", "auto", CFGF_NONE),
-                        CFG_STR("cpus", "auto", CFGF_NONE),
-                        CFG_STR("sharing", "space", CFGF_NONE),
-                        CFG_STR("cpuset", "auto", CFGF_NONE),
-                        CFG_STR("memory_groups", "auto", CFGF_NONE),
-                        CFG_END()};
-    memcpy(schema->site, site, sizeof(site));
+    if (!config_site_schema(schema->site))
+        return false;
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++) {
         cfg_opt_t option = CFG_STR(pleat_question_name((enum pleat_question)q),
                                    pleat_policy_default((enum pleat_question)q)->name, CFGF_NONE);
@@ -281,6 +168,7 @@ static void make_schema(struct schema *schema)
     add(schema, &count, checkpoint);
     add(schema, &count, sites);
     add(schema, &count, end);
+    return true;
 }
 
 static void set_checks(cfg_t *cfg, struct schema *schema)
@@ -300,37 +188,7 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     cfg_set_validate_func(cfg, "agent_answer_s", check_seconds);
     cfg_set_validate_func(cfg, "keep_ended_s", check_seconds);
     cfg_set_validate_func(cfg, "checkpoint_records", check_records);
-    cfg_set_validate_func(cfg, "site|kind", check_kind);
-    cfg_set_validate_func(cfg, "site|processors", check_processors);
-    cfg_set_validate_func(cfg, "site|nodes", check_nodes);
-    cfg_set_validate_func(cfg, "site|threshold", check_processors);
-    cfg_set_validate_func(cfg, "site|background", check_background);
-    cfg_set_validate_func(cfg, "site|cpus", check_cpus);
-    cfg_set_validate_func(cfg, "site|sharing", check_sharing);
-    cfg_set_validate_func(cfg, "site|cpuset", check_groups);
-    cfg_set_validate_func(cfg, "site|memory_groups", check_groups);
-    cfg_set_validate_func(cfg, "site", check_site);
-}
-
-static int take_site(struct pleat_config_site *site, const char *name, cfg_t *from)
-{
-    const char *background = from ? cfg_getstr(from, "background") : "auto";
-    site->name = strdup(name);
-    site->kind = strdup(from ? cfg_getstr(from, "kind") : "local");
-    site->processors = from ? (int32_t)cfg_getint(from, "processors") : 0;
-    site->nodes = from ? (int32_t)cfg_getint(from, "nodes") : 1;
-    site->threshold = from ? (int32_t)cfg_getint(from, "threshold") : 0;
-    site->background = !strcmp(background, "measure") ? 1 : !strcmp(background, "ignore") ? 0 : -1;
-    const char *cpus = from ? cfg_getstr(from, "cpus") : "auto";
-    int32_t count = count_cpus(cpus, NULL);
-    if (count > 0) {
-        site->processors = count;
-        site->cpus = strdup(cpus);
-    }
-    site->shares_time = from && !strcmp(cfg_getstr(from, "sharing"), "time");
-    site->cpusets = !from || !strcmp(cfg_getstr(from, "cpuset"), "auto");
-    site->memory_groups = !from || !strcmp(cfg_getstr(from, "memory_groups"), "auto");
-    return site->name && site->kind && (count <= 0 || site->cpus) ? 0 : PLEAT_E_NOMEM;
+    config_site_checks(cfg, schema->site);
 }
 
 static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *config)
@@ -356,10 +214,9 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
         return PLEAT_E_NOMEM;
     config->site_count = sites ? sites : 1;
     if (sites == 0)
-        return take_site(&config->sites[0], "local", NULL);
+        return config_site_take(NULL, &config->sites[0]);
     for (unsigned i = 0; i < sites; i++) {
-        cfg_t *site = cfg_getnsec(cfg, "site", i);
-        int rc = take_site(&config->sites[i], cfg_title(site), site);
+        int rc = config_site_take(cfg_getnsec(cfg, "site", i), &config->sites[i]);
         if (rc)
             return rc;
     }
@@ -382,7 +239,8 @@ int pleat_config_load(const char *path, struct pleat_config *config, struct plea
     struct pleat_error local = {0};
     memset(config, 0, sizeof(*config));
     memset(&schema, 0, sizeof(schema));
-    make_schema(&schema);
+    if (!make_schema(&schema))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the kinds of sites have too many options");
     cfg_t *cfg = pleat_config_open(schema.options);
     if (!cfg)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
@@ -403,11 +261,8 @@ int pleat_config_load(const char *path, struct pleat_config *config, struct plea
 
 void pleat_config_finish(struct pleat_config *config)
 {
-    for (size_t i = 0; i < config->site_count && config->sites; i++) {
-        free(config->sites[i].name);
-        free(config->sites[i].kind);
-        free(config->sites[i].cpus);
-    }
+    for (size_t i = 0; i < config->site_count && config->sites; i++)
+        config_site_finish(&config->sites[i]);
     free(config->sites);
     free(config->path);
     memset(config, 0, sizeof(*config));

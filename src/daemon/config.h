@@ -4,15 +4,15 @@
 #define PLEAT_DAEMON_CONFIG_H
 
 #include "core/core.h"
+#include "site/site.h"
 
 struct pleat_config_site {
     char *name;
-    char *kind;         /* "local" */
-    int32_t processors; /* 0: all that the machine has */
-    int32_t nodes;      /* into which its processors are divided; at least 1 */
+    const struct pleat_site_ops *ops; /* its kind */
+    int32_t processors;               /* 0: all that it has */
     int32_t threshold;
-    int background;     /* 1 measure, 0 ignore, -1 measure unless oversubscribed */
-    char *cpus;         /* CPUs of the slots, in the slots' order; NULL: not configured */
+    void *own;                   /* options of its kind, see site/option.h */
+    struct pleat_site_here here; /* what it hands out of this machine */
     bool shares_time;   /* a job is bound to all CPUs of the site, not to those of its own slots */
     bool cpusets;       /* use cpusets where the machine has them */
     bool memory_groups; /* use control groups for limits of memory, where the machine has them */

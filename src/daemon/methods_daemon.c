@@ -52,13 +52,13 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
             json_pack(
                 "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
                 "s:o, s:I, s:o, s:o, s:o}",
-                "name", d->config.sites[i].name, "kind", d->config.sites[i].kind, "processors",
+                "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name, "processors",
                 site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
                 "background", site->background, "threshold", site->threshold, "oversubscribed",
                 site->capacity > cpus, "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i),
                 "sharing", d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
                 slots_are_bound(d, i)
-                    ? (site->several ? d->config.sites[i].cpus : slots_cpus(d, i, 0))
+                    ? (site->several ? d->config.sites[i].here.cpus : slots_cpus(d, i, 0))
                     : NULL,
                 "state",
                 paused         ? "paused"

@@ -12,17 +12,12 @@ int sites_open(struct daemon *d, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     for (size_t i = 0; i < d->config.site_count; i++) {
         const struct pleat_config_site *site = &d->config.sites[i];
-        const struct pleat_site_ops *ops = pleat_site_find(site->kind);
-        struct pleat_site_options options = {.name = site->name,
-                                             .index = (uint32_t)i,
-                                             .processors = site->processors,
-                                             .nodes = site->nodes,
-                                             .threshold = site->threshold,
-                                             .background = site->background};
-        if (!ops)
-            return pleat_error_set(err, PLEAT_E_NOTFOUND, "site %s: no kind '%s'", site->name,
-                                   site->kind);
-        int rc = ops->open(&options, &d->host, &d->sites[i], err);
+        const struct pleat_site_options options = {.name = site->name,
+                                                   .index = (uint32_t)i,
+                                                   .processors = site->processors,
+                                                   .threshold = site->threshold,
+                                                   .own = site->own};
+        int rc = site->ops->open(&options, &d->host, &d->sites[i], err);
         if (rc)
             return rc;
     }

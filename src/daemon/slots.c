@@ -6,14 +6,14 @@
 
 bool slots_are_bound(struct daemon *d, uint32_t site)
 {
-    return d->config.sites[site].cpus ||
+    return d->config.sites[site].here.cpus ||
            pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
 }
 
 const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node)
 {
     const char *cpus = agent_cpus(d, site, node);
-    return cpus || d->config.sites[site].nodes > 1 ? cpus : d->config.sites[site].cpus;
+    return cpus || d->config.sites[site].here.nodes > 1 ? cpus : d->config.sites[site].here.cpus;
 }
 
 /* The slots still to be found. */

@@ -17,6 +17,11 @@ const struct pleat_site_ops *pleat_site_find(const char *kind)
     return NULL;
 }
 
+const struct pleat_site_ops *pleat_site_kind_at(size_t index)
+{
+    return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index] : NULL;
+}
+
 void pleat_site_kinds_add(struct pleat_string *text)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

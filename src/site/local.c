@@ -5,6 +5,7 @@
 
 #include "base/cpus.h"
 #include "site/claimbook.h"
+#include "site/local.h"
 #include "site/local_load.h"
 
 struct local_site {
@@ -27,6 +28,26 @@ static void announce_site(struct local_site *site)
     pleat_claimbook_nodes(&site->book, site->index, site->host);
 }
 
+static int local_settle(struct pleat_site_options *options, struct pleat_error *err)
+{
+    const struct pleat_local_options *own = options->own;
+    int32_t count = own ? pleat_local_options_cpus(own) : 0;
+    if (count > 0 && options->processors != 0 && options->processors != count)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "processors = %d, but cpus = %.200s names %d: leave one of both out",
+                               options->processors, own->cpus, count);
+    if (count > 0)
+        options->processors = count;
+    return 0;
+}
+
+static void local_here(const void *own, struct pleat_site_here *here)
+{
+    const struct pleat_local_options *options = own;
+    here->nodes = options && options->nodes > 1 ? (uint32_t)options->nodes : 1;
+    here->cpus = options && pleat_local_options_cpus(options) > 0 ? options->cpus : NULL;
+}
+
 static int local_open(const struct pleat_site_options *options, const struct pleat_host *host,
                       struct pleat_site_instance **out, struct pleat_error *err)
 {
@@ -37,7 +58,9 @@ static int local_open(const struct pleat_site_options *options, const struct ple
                                "site %s: %d processors; this machine has %d, and from 1 to 65536 "
                                "can be offered",
                                options->name, slots, cpus);
-    int32_t nodes = options->nodes > 1 ? options->nodes : 1;
+    static const struct pleat_local_options usual;
+    const struct pleat_local_options *own = options->own ? options->own : &usual;
+    int32_t nodes = own->nodes > 1 ? (int32_t)own->nodes : 1;
     if (nodes > slots)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "site %s: %d nodes, but only %d processors: each node has one at "
@@ -58,8 +81,9 @@ static int local_open(const struct pleat_site_options *options, const struct ple
     site->index = options->index;
     site->threshold = options->threshold;
     /* if more slots are offered than there are CPUs, busy CPUs say nothing about slots */
-    if (options->background == 1 || (options->background == -1 && slots <= cpus)) {
-        int rc = pleat_local_load_create(options->root ? options->root : "", &site->load, err);
+    if (own->background == PLEAT_LOCAL_MEASURE ||
+        (own->background == PLEAT_LOCAL_AUTO && slots <= cpus)) {
+        int rc = pleat_local_load_create(own->root ? own->root : "", &site->load, err);
         if (rc) {
             pleat_claimbook_finish(&site->book);
             free(site);
@@ -160,6 +184,10 @@ static void local_close(struct pleat_site_instance *base)
 const struct pleat_site_ops pleat_site_local = {
     .name = "local",
     .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS,
+    .options = pleat_local_option_rows,
+    .own_size = sizeof(struct pleat_local_options),
+    .settle = local_settle,
+    .here = local_here,
     .open = local_open,
     .probe = local_probe,
     .claim = local_claim,

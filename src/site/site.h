@@ -20,22 +20,27 @@
 #include <stdbool.h>
 
 #include "model/host.h"
+#include "site/option.h"
 
 enum pleat_site_capability {
     PLEAT_SITE_SPLITS = 1, /* part of a claim can be given back */
     PLEAT_SITE_GROWS = 2   /* a running job can get further claims */
 };
 
+/* What sites of all kinds have. */
 struct pleat_site_options {
     const char *name;
     uint32_t index;     /* the site's index in the core */
     int32_t processors; /* 0: all that it has */
-    int32_t nodes;      /* local: divide them into so many nodes; 0: one */
     int32_t threshold;  /* processors that growing leaves free */
-    int background;     /* local: 1 measure the load of others, 0 ignore it, -1 measure unless
-                           oversubscribed */
-    const char *root;   /* local: where proc/ is; "" or NULL: the real one */
-    const void *own;    /* options of its kind; NULL: the defaults */
+    const void *own;    /* options of its kind (pleat_site_ops.options); NULL: as usual */
+};
+
+/* What a site hands out of pleatd's own machine. */
+struct pleat_site_here {
+    uint32_t nodes; /* whose agents pleatd starts, numbered from 0 */
+    char *cpus;     /* of the slots, in their order, those of node 0 first; NULL: not told. Part of
+                     * the options */
 };
 
 /* Processors that are asked for. */
@@ -64,6 +69,13 @@ struct pleat_site_instance {
 struct pleat_site_ops {
     const char *name; /* kind: "local", ... */
     unsigned capabilities;
+    const struct pleat_site_option *options; /* its own; NULL: it has none */
+    size_t own_size;                         /* of the struct that these are in */
+    /* Checks options against each other, and completes them; NULL: there is nothing to check.
+     * PLEAT_E_INVALID: err says what is wrong. */
+    int (*settle)(struct pleat_site_options *options, struct pleat_error *err);
+    /* From the options (`own`); NULL: pleatd starts no agents for it. */
+    void (*here)(const void *own, struct pleat_site_here *here);
     /* Opens a site, and emits a SITE event with its capacity. The host is borrowed until close. */
     int (*open)(const struct pleat_site_options *options, const struct pleat_host *host,
                 struct pleat_site_instance **site, struct pleat_error *err);
@@ -90,6 +102,8 @@ struct pleat_site_ops {
 
 /* The site's operations by kind (kinds.c); NULL: there is no such kind. */
 const struct pleat_site_ops *pleat_site_find(const char *kind);
+/* The kinds in the order of the table; NULL: there are not as many. */
+const struct pleat_site_ops *pleat_site_kind_at(size_t index);
 /* Appends the names of all kinds for people, as in "local or slurm". */
 void pleat_site_kinds_add(struct pleat_string *text);
 

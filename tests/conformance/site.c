@@ -50,7 +50,8 @@ static void open_bed(struct bed *bed, const struct subject *subject)
                                          .index = SITE,
                                          .processors = PROCESSORS,
                                          .threshold = 1,
-                                         .own = &subject->fake};
+                                         .own = subject->ops == &pleat_site_fake ? &subject->fake
+                                                                                 : NULL};
     assert_int_equal(subject->ops->open(&options, &bed->host.host, &bed->site, NULL), 0);
     assert_ptr_equal(bed->site->ops, subject->ops);
 }

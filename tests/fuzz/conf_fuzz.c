@@ -7,6 +7,7 @@
 
 #include "daemon/config.h"
 #include "must.h"
+#include "site/local.h"
 
 unsigned long pleat_fuzz_conf_good;
 
@@ -20,10 +21,12 @@ static void check(const struct pleat_config *config)
     must(config->site_count >= 1);
     for (size_t i = 0; i < config->site_count; i++) {
         const struct pleat_config_site *site = &config->sites[i];
-        must(site->name && site->kind && !strcmp(site->kind, "local"));
+        must(site->name && site->ops && site->own);
         must(site->processors >= 0 && site->processors <= 65536);
         must(site->threshold >= 0 && site->threshold <= 65536);
-        must(site->background >= -1 && site->background <= 1);
+        const struct pleat_local_options *own = site->own;
+        must(site->ops != &pleat_site_local ||
+             (own->nodes >= 1 && own->nodes <= 1024 && own->cpus && own->background >= 0));
         for (size_t j = 0; j < i; j++)
             must(strcmp(config->sites[j].name, site->name) != 0);
     }

@@ -11,14 +11,67 @@
 #include "base/array.h"
 #include "base/cpus.h"
 #include "daemon/config.h"
+#include "site/local.h"
 
 struct key {
     char name[40];
     char fallback[40];
+    const char *kind; /* of the sites that have it; NULL: all */
     bool of_site, listed;
 };
 
 PLEAT_ARRAY(key_array, struct key);
+
+/* A second kind, so that there are options of another one. It replaces src/site/kinds.c here. */
+struct lake {
+    int64_t nodes, patience_us;
+    char *shore;
+    int depth;
+};
+
+static const struct pleat_site_option lake_rows[] = {{.name = "nodes",
+                                                      .type = PLEAT_OPTION_NUMBER,
+                                                      .offset = offsetof(struct lake, nodes),
+                                                      .usual = "5000",
+                                                      .low = 2000,
+                                                      .high = 9000,
+                                                      .help = "how many it has"},
+                                                     {.name = "patience_s",
+                                                      .type = PLEAT_OPTION_SECONDS,
+                                                      .offset = offsetof(struct lake, patience_us),
+                                                      .usual = "1.5",
+                                                      .high = 100,
+                                                      .help = "how long it waits"},
+                                                     {.name = "shore",
+                                                      .type = PLEAT_OPTION_TEXT,
+                                                      .offset = offsetof(struct lake, shore),
+                                                      .usual = "",
+                                                      .help = "where it ends"},
+                                                     {.name = "depth",
+                                                      .type = PLEAT_OPTION_CHOICE,
+                                                      .offset = offsetof(struct lake, depth),
+                                                      .usual = "deep",
+                                                      .choices = "flat deep",
+                                                      .help = "how deep it is"},
+                                                     {0}};
+
+static const struct pleat_site_ops lake = {
+    .name = "lake", .options = lake_rows, .own_size = sizeof(struct lake)};
+
+const struct pleat_site_ops *pleat_site_kind_at(size_t index)
+{
+    return index == 0 ? &pleat_site_local : index == 1 ? &lake : NULL;
+}
+
+const struct pleat_site_ops *pleat_site_find(const char *kind)
+{
+    return !strcmp(kind, "local") ? &pleat_site_local : !strcmp(kind, "lake") ? &lake : NULL;
+}
+
+void pleat_site_kinds_add(struct pleat_string *text)
+{
+    pleat_string_add(text, "local or lake");
+}
 
 /* Of the core, but where users are asked instead. */
 static int64_t usual(uint32_t parameter)
@@ -66,13 +119,17 @@ static struct key_array known_keys(void)
     add_key(&keys, "checkpoint_records", "20000", false);
     add_key(&keys, "kind", "local", true);
     add_key(&keys, "processors", "0", true);
-    add_key(&keys, "nodes", "1", true);
     add_key(&keys, "threshold", "0", true);
-    add_key(&keys, "background", "auto", true);
-    add_key(&keys, "cpus", "auto", true);
     add_key(&keys, "sharing", "space", true);
     add_key(&keys, "cpuset", "auto", true);
     add_key(&keys, "memory_groups", "auto", true);
+    const struct pleat_site_ops *kind;
+    for (size_t k = 0; (kind = pleat_site_kind_at(k)); k++) {
+        for (const struct pleat_site_option *o = kind->options; kind != &lake && o->name; o++) {
+            add_key(&keys, o->name, o->usual, true);
+            keys.items[keys.count - 1].kind = kind->name;
+        }
+    }
     return keys;
 }
 
@@ -125,6 +182,13 @@ static void refuses(const char *text, int line, const char *words)
     assert_null(config.sites);
 }
 
+/* Options of a site of the kind local. */
+static const struct pleat_local_options *own_of(const struct pleat_config *config, size_t site)
+{
+    assert_ptr_equal(config->sites[site].ops, &pleat_site_local);
+    return config->sites[site].own;
+}
+
 static void check_defaults(const struct pleat_config *config)
 {
     for (int q = 0; q < PLEAT_QUESTION_COUNT; q++)
@@ -136,11 +200,13 @@ static void check_defaults(const struct pleat_config *config)
     assert_int_equal(config->checkpoint_records, 20000);
     assert_int_equal(config->site_count, 1);
     assert_string_equal(config->sites[0].name, "local");
-    assert_string_equal(config->sites[0].kind, "local");
+    assert_ptr_equal(config->sites[0].ops, &pleat_site_local);
     assert_int_equal(config->sites[0].processors, 0);
     assert_int_equal(config->sites[0].threshold, 0);
-    assert_int_equal(config->sites[0].background, -1);
-    assert_null(config->sites[0].cpus);
+    assert_int_equal(own_of(config, 0)->background, PLEAT_LOCAL_AUTO);
+    assert_int_equal(own_of(config, 0)->nodes, 1);
+    assert_int_equal(config->sites[0].here.nodes, 1);
+    assert_null(config->sites[0].here.cpus);
     assert_false(config->sites[0].shares_time);
     assert_true(config->sites[0].cpusets);
     assert_true(config->sites[0].memory_groups);
@@ -237,9 +303,9 @@ static void test_sites(void **state)
     assert_string_equal(config.sites[0].name, "one");
     assert_int_equal(config.sites[0].processors, 8);
     assert_int_equal(config.sites[0].threshold, 2);
-    assert_int_equal(config.sites[0].background, 1);
+    assert_int_equal(own_of(&config, 0)->background, PLEAT_LOCAL_MEASURE);
     assert_string_equal(config.sites[1].name, "two");
-    assert_int_equal(config.sites[1].background, 0);
+    assert_int_equal(own_of(&config, 1)->background, PLEAT_LOCAL_IGNORE);
     assert_int_equal(config.idle_exit_us, 1500000);
     pleat_config_finish(&config);
 }
@@ -267,7 +333,7 @@ static void test_cpus(void **state)
              a_cpu(), a_cpu(), a_cpu(), a_cpu(), a_cpu());
     loads(text, &config);
     assert_int_equal(config.sites[0].processors, 3);
-    assert_non_null(config.sites[0].cpus);
+    assert_non_null(config.sites[0].here.cpus);
     assert_true(config.sites[0].shares_time);
     assert_false(config.sites[0].cpusets);
     assert_false(config.sites[0].memory_groups);
@@ -283,11 +349,14 @@ static void test_mistakes(void **state)
     (void)state;
     refuses("\nno_such_key = 3\n", 2, "no_such_key");
     refuses("site \"a\" {\n  colour = 3\n}\n", 2, "colour");
-    refuses("site \"a\" {\n  kind = slurm\n}\n", 2, "must be local");
+    refuses("site \"a\" {\n  kind = slurm\n}\n", 2, "must be local or lake");
     refuses("site \"a\" {\n  processors = 65537\n}\n", 2, "0 to 65536");
     refuses("site \"a\" {\n  processors = many\n}\n", 2, "processors");
     refuses("site \"a\" {\n\n  threshold = -1\n}\n", 3, "0 to 65536");
-    refuses("site \"a\" {\n  background = maybe\n}\n", 2, "measure, ignore or auto");
+    refuses("site \"a\" {\n  background = maybe\n}\n", 2, "auto, measure or ignore");
+    refuses("site \"a\" {\n  nodes = 0\n}\n", 2, "nodes = 0: must be from 1 to 1024");
+    refuses("site \"a\" {\n  nodes = two\n\n}\n", 2, "from 1 to 1024");
+    refuses("site \"a\" {\n  nodes = 2x\n\n}\n", 2, "from 1 to 1024");
     refuses("site \"a\" {\n  cpus = \"0-\"\n}\n", 2, "0-3,8");
     refuses("site \"a\" {\n  cpus = \"\"\n}\n", 2, "0-3,8");
     refuses("site \"a\" {\n  cpus = 8000\n}\n", 2, "CPU 8000 is not there");
@@ -302,6 +371,41 @@ static void test_mistakes(void **state)
     refuses("approach = pwa\n}\n", 2, "");
     refuses("\nsite \"a\" {\n", 2, "");
     refuses("/* one\ntwo */\nno_such_key = 1\n", 3, "no_such_key");
+}
+
+static void test_options_of_a_kind(void **state)
+{
+    (void)state;
+    struct pleat_config config;
+    loads("site \"a\" {\n  nodes = 3\n}\n"
+          "site b {\n  patience_s = 0.25\n  kind = lake\n  nodes = 2001\n  shore = \"here, "
+          "there\"\n}\n"
+          "site c { kind = lake depth = flat depth = deep }",
+          &config);
+    assert_int_equal(own_of(&config, 0)->nodes, 3);
+    const struct lake *b = config.sites[1].own, *c = config.sites[2].own;
+    assert_ptr_equal(config.sites[1].ops, &lake);
+    assert_int_equal(config.sites[1].here.nodes, 0);
+    assert_int_equal(b->nodes, 2001);
+    assert_int_equal(b->patience_us, 250000);
+    assert_string_equal(b->shore, "here, there");
+    assert_int_equal(c->nodes, 5000);
+    assert_int_equal(c->patience_us, 1500000);
+    assert_string_equal(c->shore, "");
+    assert_int_equal(c->depth, 1);
+    pleat_config_finish(&config);
+    refuses("site \"a\" {\n  shore = x\n  threshold = 1\n}\n", 2,
+            "shore: sites of the kind lake have it (where it ends), but site \"a\" is of the kind "
+            "local");
+    refuses("site \"a\" {\n  kind = lake\n  cpus = 0\n\n}\n", 3, "sites of the kind local have it");
+    /* right for the other kind: at its own line, though the kind is known only later */
+    refuses("site \"a\" {\n  nodes = 7\n\n  kind = lake\n}\n", 2, "must be from 2000 to 9000");
+    refuses("site \"a\" {\n  nodes = 2001\n}\n", 2, "must be from 1 to 1024");
+    refuses("site \"a\" {\n  nodes = 1999\n}\n", 2, "must be from");
+    refuses("site \"a\" {\n  kind = lake\n  patience_s = 101\n}\n", 3, "from 0 to 100 seconds");
+    refuses("site \"a\" {\n  kind = lake\n  patience_s = nan\n}\n", 3, "from 0 to 100 seconds");
+    refuses("site \"a\" {\n  kind = lake\n  depth = deeper\n}\n", 3, "must be flat or deep");
+    refuses("site \"a\" {\n  kind = lake\n  shore = \"a\\x07\"\n}\n", 3, "control characters");
 }
 
 static void test_no_file(void **state)
@@ -351,10 +455,12 @@ static char *read_whole(const char *name)
     return text.text;
 }
 
-static struct key *find_key(struct key_array *keys, const char *name)
+/* kind: of the sites that the page is about; "": all. */
+static struct key *find_key(struct key_array *keys, const char *name, const char *kind)
 {
     for (size_t i = 0; i < keys->count; i++)
-        if (!strcmp(keys->items[i].name, name))
+        if (!strcmp(keys->items[i].name, name) &&
+            !strcmp(keys->items[i].kind ? keys->items[i].kind : "", kind))
             return &keys->items[i];
     return NULL;
 }
@@ -365,16 +471,19 @@ static void test_the_guide_lists_every_key_with_its_default(void **state)
     struct key_array keys = known_keys();
     char *guide = read_whole(SOURCE_DIR "/docs/admin-guide.md");
     bool in_table = false;
+    char kind[40] = "";
     for (char *rest, *line = strtok_r(guide, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest)) {
         char name[40], fallback[40];
+        if (line[0] == '#' && sscanf(line, "#%*[^`]`%39[^`]`", kind) != 1)
+            kind[0] = '\0';
         if (!strncmp(line, "| key | default |", 17))
             in_table = true;
         else if (line[0] != '|')
             in_table = false;
         if (!in_table || sscanf(line, "| `%39[^`]` | `%39[^`]` |", name, fallback) != 2)
             continue;
-        struct key *key = find_key(&keys, name);
+        struct key *key = find_key(&keys, name, kind);
         if (!key)
             fail_msg("the guide lists '%s', which does not exist", name);
         if (strcmp(key->fallback, fallback))
@@ -382,11 +491,15 @@ static void test_the_guide_lists_every_key_with_its_default(void **state)
                      key->fallback);
         key->listed = true;
         struct pleat_config config; /* and the default, written out, changes nothing */
-        char text[120];
-        snprintf(text, sizeof(text), key->of_site ? "site \"local\" { %s = %s }\n" : "%s = %s\n",
-                 name, fallback);
+        char text[160];
+        if (key->of_site)
+            snprintf(text, sizeof(text), "site \"local\" { kind = %s %s = \"%s\" }\n",
+                     kind[0] ? kind : "local", name, fallback);
+        else
+            snprintf(text, sizeof(text), "%s = %s\n", name, fallback);
         loads(text, &config);
-        check_defaults(&config);
+        if (!kind[0] || !strcmp(kind, "local"))
+            check_defaults(&config);
         pleat_config_finish(&config);
     }
     for (size_t i = 0; i < keys.count; i++)
@@ -397,24 +510,30 @@ static void test_the_guide_lists_every_key_with_its_default(void **state)
 }
 
 /* Keys that config.c spells out are those that this test knows. */
+static int check_source(struct key_array *keys, const char *name)
+{
+    static const char *const macros[] = {"CFG_STR(\"", "CFG_INT(\"", "CFG_FLOAT(\"", "CFG_BOOL(\""};
+    char *source = read_whole(name);
+    int found = 0;
+    for (size_t m = 0; m < sizeof(macros) / sizeof(macros[0]); m++) {
+        for (const char *at = strstr(source, macros[m]); at; at = strstr(at + 1, macros[m])) {
+            char key[40] = "";
+            sscanf(at + strlen(macros[m]), "%39[^\"]", key);
+            found++;
+            if (!find_key(keys, key, ""))
+                fail_msg("%s has a key '%s' that this test does not know", name, key);
+        }
+    }
+    free(source);
+    return found;
+}
+
 static void test_this_test_knows_all_keys(void **state)
 {
     (void)state;
     struct key_array keys = known_keys();
-    char *source = read_whole(SOURCE_DIR "/src/daemon/config.c");
-    int found = 0;
-    static const char *const macros[] = {"CFG_STR(\"", "CFG_INT(\"", "CFG_FLOAT(\"", "CFG_BOOL(\""};
-    for (size_t m = 0; m < sizeof(macros) / sizeof(macros[0]); m++) {
-        for (const char *at = strstr(source, macros[m]); at; at = strstr(at + 1, macros[m])) {
-            char name[40] = "";
-            sscanf(at + strlen(macros[m]), "%39[^\"]", name);
-            found++;
-            if (!find_key(&keys, name))
-                fail_msg("config.c has a key '%s' that this test does not know", name);
-        }
-    }
-    assert_true(found >= 5);
-    free(source);
+    assert_true(check_source(&keys, SOURCE_DIR "/src/daemon/config.c") >= 5);
+    assert_true(check_source(&keys, SOURCE_DIR "/src/daemon/config_site.c") >= 6);
     pleat_array_finish(&keys);
 }
 
@@ -428,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_sites),
         cmocka_unit_test(test_cpus),
         cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_options_of_a_kind),
         cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_garbage),
         cmocka_unit_test(test_the_guide_lists_every_key_with_its_default),

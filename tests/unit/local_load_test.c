@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "model/event.h"
+#include "site/local.h"
 #include "site/local_load.h"
 #include "site/site.h"
 
@@ -242,12 +243,9 @@ static void seen_emit(void *arg, const struct pleat_event *event)
 static struct pleat_site_instance *open_site(struct pleat_host *host, const char *root,
                                              int32_t processors, int background)
 {
-    struct pleat_site_options options = {.name = "local",
-                                         .index = 3,
-                                         .processors = processors,
-                                         .threshold = 1,
-                                         .background = background,
-                                         .root = root};
+    const struct pleat_local_options own = {.background = background, .root = root};
+    struct pleat_site_options options = {
+        .name = "local", .index = 3, .processors = processors, .threshold = 1, .own = &own};
     struct pleat_site_instance *site = NULL;
     assert_int_equal(pleat_site_local.open(&options, host, &site, NULL), 0);
     return site;
@@ -258,7 +256,7 @@ static void test_the_local_site_says_so(void **state)
     struct machine *machine = *state;
     struct seen seen = {.machine = machine};
     struct pleat_host host = {&seen, seen_now, seen_emit, NULL};
-    struct pleat_site_instance *site = open_site(&host, machine->root, 8, 1);
+    struct pleat_site_instance *site = open_site(&host, machine->root, 8, PLEAT_LOCAL_MEASURE);
     assert_int_equal(seen.last.kind, PLEAT_EV_SITE);
     assert_int_equal(seen.last.u.site.capacity, 8);
     assert_int_equal(seen.last.u.site.threshold, 1);
@@ -285,14 +283,15 @@ static void test_where_load_is_not_measured(void **state)
     struct seen seen = {.machine = machine};
     struct pleat_host host = {&seen, seen_now, seen_emit, NULL};
     write_file(machine, "proc/stat", "nothing"); /* reading it would fail */
-    struct pleat_site_instance *ignores = open_site(&host, machine->root, 1, 0);
+    struct pleat_site_instance *ignores = open_site(&host, machine->root, 1, PLEAT_LOCAL_IGNORE);
     assert_int_equal(ignores->ops->probe(ignores, NULL), 0);
     ignores->ops->close(ignores);
     /* "measure unless oversubscribed", and it is */
-    struct pleat_site_instance *over = open_site(&host, machine->root, pleat_local_cpus() + 1, -1);
+    struct pleat_site_instance *over =
+        open_site(&host, machine->root, pleat_local_cpus() + 1, PLEAT_LOCAL_AUTO);
     assert_int_equal(over->ops->probe(over, NULL), 0);
     over->ops->close(over);
-    struct pleat_site_instance *measures = open_site(&host, machine->root, 1, -1);
+    struct pleat_site_instance *measures = open_site(&host, machine->root, 1, PLEAT_LOCAL_AUTO);
     struct pleat_error err = {0};
     assert_int_equal(measures->ops->probe(measures, &err), PLEAT_E_INVALID);
     measures->ops->close(measures);
