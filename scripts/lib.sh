@@ -5,12 +5,13 @@ packages_build="cmake ninja-build gcc pkg-config libuv1-dev libjansson-dev libco
 libsqlite3-dev libsmartcols-dev libelf-dev libhwloc-dev libgsl-dev libarchive-dev libxxhash-dev gnuplot-nox libopenmpi-dev openmpi-bin scdoc"
 packages_package="build-essential debhelper fakeroot libmpich-dev man-db"
 packages_test="clang libclang-rt-14-dev libcmocka-dev mpich libmpich-dev python3 python3-pytest util-linux iproute2 strace procps man-db g++ make gfortran libfaketime \
-librsvg2-bin munge slurm-client slurmctld slurmd lammps hpcc nwchem-mpich \
+librsvg2-bin munge slurm-client slurmctld slurmd slurm-wlm-basic-plugins libslurm-dev lammps hpcc nwchem-mpich \
 libscalapack-openmpi-dev libscalapack-mpich-dev"
 
-# Installs the named Debian packages that are missing, and says which.
+# Installs the named Debian packages that are missing, and says which. Those with a system service (munge, slurmd) do
+# not start it: while they are installed, /usr/sbin/policy-rc.d forbids that, unless the machine has one of its own.
 need_packages() {
-    local missing="" package
+    local missing="" package failed=0 policy=/usr/sbin/policy-rc.d
     for package in "$@"; do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
             missing="$missing $package"
@@ -26,13 +27,24 @@ need_packages() {
         fi
         sudo=sudo
     fi
+    if [ -e $policy ]; then
+        policy=""
+    else
+        printf '#!/bin/sh\n# of Pleat: scripts/lib.sh removes it again\nexit 101\n' | $sudo tee $policy >/dev/null
+        $sudo chmod 755 $policy
+        trap "$sudo rm -f $policy" EXIT
+    fi
     # shellcheck disable=SC2086  # a list of words
     { $sudo apt-get -qq update &&
         DEBIAN_FRONTEND=noninteractive $sudo apt-get -qq -y install --no-install-recommends \
-            $missing >/dev/null; } </dev/null || {
-        echo "apt-get could not install:$missing" >&2
-        return 1
-    }
+            $missing >/dev/null; } </dev/null || failed=1
+    if [ -n "$policy" ]; then
+        $sudo rm -f $policy
+        trap - EXIT
+    fi
+    [ $failed = 0 ] && return 0
+    echo "apt-get could not install:$missing" >&2
+    return 1
 }
 
 preset_dir() {
