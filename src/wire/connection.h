@@ -1,9 +1,14 @@
-/* connection.h - a connection that speaks the protocol on a libuv loop (daemon and agent).
+/* connection.h - a connection that speaks the protocol on a libuv loop (daemon and agent): to a
+ * process of this machine over a unix socket, to one of another machine over TCP.
+ *
+ * Who the peer is is known before anything of it is read: over a unix socket the kernel says that
+ * it is of the same user; over TCP it has proved that it has the right key, and all is encrypted
+ * (tls.h). All else is the same for both.
  *
  * Reads are handed over as messages; writes are queued and never block. A peer that does not read
  * (more than PLEAT_CONNECTION_BACKLOG_MAX bytes waiting), sends garbage, or is of another user is
  * closed with a reason. Callbacks run from the loop, never from inside a call on the connection.
- * Nothing here times out on its own: a peer that says nothing stays connected.
+ * A peer that says nothing stays connected, as long as its machine can be reached.
  *
  * Writing to a peer that has gone would raise SIGPIPE, so creating a listener or a connection sets
  * SIGPIPE to be ignored if it was at its default; uv_spawn restores it in children, a plain
@@ -14,7 +19,9 @@
 
 #include <uv.h>
 
+#include "wire/address.h"
 #include "wire/message.h"
+#include "wire/tls.h"
 
 #define PLEAT_CONNECTION_BACKLOG_MAX 16777216 /* 16 MiB */
 
@@ -41,6 +48,28 @@ int pleat_listener_create(uv_loop_t *loop, const char *path,
                           void (*on_accept)(void *arg, struct pleat_connection *connection),
                           void *arg, struct pleat_listener **listener,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Who may connect over TCP, and what those may take who have not proved yet who they are. */
+struct pleat_guest_terms {
+    pleat_key_of *key_of; /* the keys of those who may connect */
+    void (*refused)(void *arg, const struct pleat_error *why); /* somebody was; may be NULL */
+    void *arg;                                                 /* of both */
+    int limit_ms;     /* in which a caller has to prove who he is */
+    int most;         /* callers at a time who have not */
+    int most_of_host; /* the same, of one address */
+};
+
+/* Listens over TCP at a number of this machine ("0.0.0.0": all of IPv4; "::": all) and a port (0:
+ * any that is free). on_accept gets each caller who has proved who he is, and must call
+ * pleat_connection_start or _close. PLEAT_E_INVALID: `host` is no such number; PLEAT_E_SYSTEM: the
+ * address is not this machine's, or the port is taken. */
+int pleat_listener_create_tcp(uv_loop_t *loop, const char *host, uint16_t port,
+                              const struct pleat_guest_terms *terms,
+                              void (*on_accept)(void *arg, struct pleat_connection *connection),
+                              void *arg, struct pleat_listener **listener,
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The port at which it listens; 0: at a unix socket. */
+uint16_t pleat_listener_port(const struct pleat_listener *listener);
 /* Whether the socket's file was removed or replaced, so that nobody can connect. */
 bool pleat_listener_is_lost(const struct pleat_listener *listener);
 /* Stops listening, unlinks the socket, and frees the listener. Accepts NULL. */
@@ -52,6 +81,16 @@ int pleat_connection_open(uv_loop_t *loop, const char *path,
                           const struct pleat_connection_callbacks *callbacks, void *arg,
                           struct pleat_connection **connection,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Starts connecting to any address. Over TCP with a key, under the name that the server knows it by
+ * (both are copied; not used for a unix socket, where they may be NULL). Failure arrives as
+ * `closed`: PLEAT_E_CLOSED: nobody answers; PLEAT_E_PERMISSION: the other end does not know this
+ * identity with this key, or has itself not the key. At once: PLEAT_E_INVALID: that is no identity.
+ */
+int pleat_connection_open_to(uv_loop_t *loop, const struct pleat_address *address,
+                             const char *identity, const unsigned char key[PLEAT_WIRE_KEY],
+                             const struct pleat_connection_callbacks *callbacks, void *arg,
+                             struct pleat_connection **connection,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Begins to read from an accepted connection. Called again, also from inside `message`, it hands
  * the connection over to other callbacks. PLEAT_E_STATE: the connection is not open. */
 int pleat_connection_start(struct pleat_connection *connection,
@@ -65,6 +104,8 @@ int pleat_connection_send(struct pleat_connection *connection,
                           struct pleat_string *out) PLEAT_MUST_CHECK;
 /* Bytes queued and not yet written. */
 size_t pleat_connection_backlog(const struct pleat_connection *connection);
+/* The name under which the server knows the key that both ends have; "" over a unix socket. */
+const char *pleat_connection_identity(const struct pleat_connection *connection);
 /* The peer's process id (SO_PEERCRED); 0: not known. */
 int pleat_connection_peer_pid(const struct pleat_connection *connection);
 /* Closes once what is queued has been written, at most 1 s later, and frees the connection. No

@@ -9,17 +9,6 @@
 #define LISTEN_QUEUE 128
 #define RETRY_MS 100
 
-struct pleat_listener {
-    uv_pipe_t pipe;
-    uv_timer_t retry; /* tries again after memory was short */
-    int handles;      /* handles not closed yet */
-    void (*on_accept)(void *arg, struct pleat_connection *connection);
-    void *arg;
-    char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    dev_t device; /* identify our socket's file, which may be replaced */
-    ino_t inode;
-};
-
 /* Sends one error line to a peer of another user. The socket is fresh, so the line fits; if not, it
  * is dropped. */
 static void turn_away(uv_stream_t *stream, const struct pleat_error *reason)
@@ -32,42 +21,41 @@ static void turn_away(uv_stream_t *stream, const struct pleat_error *reason)
     pleat_string_finish(&line);
 }
 
-static void on_connection(uv_stream_t *server, int status);
-
 static void on_retry(uv_timer_t *timer)
 {
     struct pleat_listener *listener = timer->data;
-    on_connection((uv_stream_t *)&listener->pipe, 0);
+    listener->on_connection(&listener->u.stream, 0);
+}
+
+/* libuv reports nothing more until the peer that is there is accepted. */
+void pleat_listener_retry(struct pleat_listener *listener)
+{
+    (void)uv_timer_start(&listener->retry, on_retry, RETRY_MS, 0);
 }
 
 static void on_connection(uv_stream_t *server, int status)
 {
+    static const struct pleat_credentials nothing = {.server = true};
     struct pleat_listener *listener = server->data;
     if (status < 0)
         return; /* out of descriptors: libuv closed the connection, and the peer will try again */
-    struct pleat_connection *connection = pleat_connection_make(server->loop);
+    struct pleat_connection *connection = pleat_connection_make(server->loop, PLEAT_ADDRESS_UNIX);
     if (!connection) {
-        /* libuv reports nothing more until this peer is accepted */
-        (void)uv_timer_start(&listener->retry, on_retry, RETRY_MS, 0);
+        pleat_listener_retry(listener);
         return;
     }
-    uv_stream_t *stream = pleat_connection_stream(connection);
-    struct ucred peer = {0};
     struct pleat_error err = {0};
-    if (uv_accept(server, stream) || pleat_peer_credentials(stream, &peer, &err)) {
+    if (uv_accept(server, &connection->u.stream)) {
         pleat_connection_close(connection);
         return;
     }
-    if (peer.uid != geteuid()) {
-        pleat_error_set(&err, PLEAT_E_PERMISSION,
-                        "this socket belongs to user %lu and serves nobody else (you are user %lu)",
-                        (unsigned long)geteuid(), (unsigned long)peer.uid);
-        turn_away(stream, &err);
+    int refused = pleat_connection_connected(connection, &nothing, &err);
+    if (refused == PLEAT_E_PERMISSION)
+        turn_away(&connection->u.stream, &err);
+    if (refused)
         pleat_connection_close(connection);
-        return;
-    }
-    pleat_connection_established(connection, peer.pid);
-    listener->on_accept(listener->arg, connection);
+    else
+        listener->on_accept(listener->arg, connection);
 }
 
 /* Removes the socket of an earlier process. */
@@ -114,14 +102,44 @@ static void on_listener_closed(uv_handle_t *handle)
 bool pleat_listener_is_lost(const struct pleat_listener *listener)
 {
     struct stat st;
-    return lstat(listener->path, &st) != 0 || st.st_dev != listener->device ||
-           st.st_ino != listener->inode;
+    return *listener->path && (lstat(listener->path, &st) != 0 || st.st_dev != listener->device ||
+                               st.st_ino != listener->inode);
 }
 
 static void unlink_own(const struct pleat_listener *listener)
 {
-    if (!pleat_listener_is_lost(listener))
+    if (*listener->path && !pleat_listener_is_lost(listener))
         unlink(listener->path);
+}
+
+struct pleat_listener *pleat_listener_make(uv_loop_t *loop, enum pleat_address_kind kind,
+                                           uv_connection_cb callback)
+{
+    struct pleat_listener *fresh = calloc(1, sizeof(*fresh));
+    if (!fresh)
+        return NULL;
+    /* none can fail: they only fill in the handle */
+    if (kind == PLEAT_ADDRESS_UNIX)
+        (void)uv_pipe_init(loop, &fresh->u.pipe, 0);
+    else
+        (void)uv_tcp_init(loop, &fresh->u.tcp);
+    (void)uv_timer_init(loop, &fresh->retry);
+    fresh->handles = 2;
+    fresh->u.handle.data = fresh;
+    fresh->retry.data = fresh;
+    fresh->on_connection = callback;
+    return fresh;
+}
+
+int pleat_listener_listen(struct pleat_listener *listener, const char *where,
+                          struct pleat_error *err)
+{
+    int status = uv_listen(&listener->u.stream, LISTEN_QUEUE, listener->on_connection);
+    if (status < 0) {
+        pleat_listener_close(listener);
+        return pleat_error_sys(err, -status, "cannot listen at %s", where);
+    }
+    return 0;
 }
 
 void pleat_listener_close(struct pleat_listener *listener)
@@ -129,7 +147,9 @@ void pleat_listener_close(struct pleat_listener *listener)
     if (!listener)
         return;
     unlink_own(listener);
-    uv_close((uv_handle_t *)&listener->pipe, on_listener_closed);
+    if (listener->guests)
+        listener->leave(listener->guests);
+    uv_close(&listener->u.handle, on_listener_closed);
     uv_close((uv_handle_t *)&listener->retry, on_listener_closed);
 }
 
@@ -141,7 +161,7 @@ static int adopt(struct pleat_listener *listener, int fd, struct pleat_error *er
         return pleat_error_sys(err, errno, "cannot look at %s", listener->path);
     listener->device = st.st_dev;
     listener->inode = st.st_ino;
-    int status = uv_pipe_open(&listener->pipe, fd);
+    int status = uv_pipe_open(&listener->u.pipe, fd);
     if (status < 0)
         return pleat_error_sys(err, -status, "cannot listen at %s", listener->path);
     return 0;
@@ -156,37 +176,28 @@ int pleat_listener_create(uv_loop_t *loop, const char *path,
     int status = pleat_unix_address(path, &address, err);
     if (!status)
         status = clear_place(path, err);
+    if (!status)
+        status = bind_private(&address, &fd, err);
     if (status)
         return status;
-    struct pleat_listener *fresh = calloc(1, sizeof(*fresh));
-    if (!fresh)
+    struct pleat_listener *fresh = pleat_listener_make(loop, PLEAT_ADDRESS_UNIX, on_connection);
+    if (!fresh) {
+        close(fd);
+        unlink(path);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for a listener at %s", path);
-    status = bind_private(&address, &fd, err);
-    if (status) {
-        free(fresh);
-        return status;
     }
     pleat_ignore_sigpipe();
     memcpy(fresh->path, address.sun_path, sizeof(fresh->path));
     fresh->on_accept = on_accept;
     fresh->arg = arg;
-    /* these two cannot fail: they only fill in the handle */
-    (void)uv_pipe_init(loop, &fresh->pipe, 0);
-    (void)uv_timer_init(loop, &fresh->retry);
-    fresh->handles = 2;
-    fresh->pipe.data = fresh;
-    fresh->retry.data = fresh;
     status = adopt(fresh, fd, err);
     if (status) {
         close(fd);
         pleat_listener_close(fresh);
         return status;
     }
-    status = uv_listen((uv_stream_t *)&fresh->pipe, LISTEN_QUEUE, on_connection);
-    if (status < 0) {
-        pleat_listener_close(fresh);
-        return pleat_error_sys(err, -status, "cannot listen at %s", path);
-    }
-    *listener = fresh;
-    return 0;
+    status = pleat_listener_listen(fresh, path, err);
+    if (!status)
+        *listener = fresh;
+    return status;
 }

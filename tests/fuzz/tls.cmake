@@ -1,0 +1,1 @@
+pleat_fuzz(tls DEPS pleat-wire pleat-base READER wire/tls.c)
