@@ -22,6 +22,7 @@
 #include "daemon/clean.h"
 #include "daemon/config.h"
 #include "daemon/forecast.h"
+#include "daemon/hosting.h"
 #include "daemon/jobs.h"
 #include "daemon/log.h"
 #include "daemon/notes.h"
@@ -57,6 +58,7 @@ struct daemon {
     struct pleat_core *core;
     struct pleat_store *store;
     struct pleat_host host;
+    struct hosting hosting;
     struct pleat_agent_link agent_link;
     struct pleat_site_instance **sites;
     struct pleat_runner *runners[PLEAT_RUNNER_KIND_COUNT]; /* in the order of model/runners.def */

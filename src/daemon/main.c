@@ -56,47 +56,6 @@ static const char usage[] =
     "\n"
     "Example: pleatd --dir /tmp/try --config my.conf\n";
 
-/* ---- what sites and runners may use ---- */
-
-static int64_t host_now(void *arg)
-{
-    return daemon_now_us(arg);
-}
-
-static void host_emit(void *arg, const struct pleat_event *event)
-{
-    turn_event(arg, event);
-}
-
-struct later {
-    uv_timer_t timer;
-    void (*fn)(void *arg, uint64_t token);
-    void *arg;
-    uint64_t token;
-};
-
-static void on_later(uv_timer_t *handle)
-{
-    struct later *later = handle->data;
-    later->fn(later->arg, later->token);
-    uv_close((uv_handle_t *)handle, (uv_close_cb)free);
-}
-
-static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t), void *fn_arg,
-                       uint64_t token)
-{
-    struct daemon *d = arg;
-    struct later *later = calloc(1, sizeof(*later));
-    if (!later)
-        abort();
-    later->fn = fn;
-    later->arg = fn_arg;
-    later->token = token;
-    uv_timer_init(&d->loop, &later->timer);
-    later->timer.data = later;
-    uv_timer_start(&later->timer, on_later, (uint64_t)(delay_us + 999) / 1000, 0);
-}
-
 /* ---- starting ---- */
 
 static bool all_over(struct daemon *d)
@@ -212,6 +171,7 @@ static void finish(struct daemon *d)
         d->store = NULL;
         pleat_listener_close(d->place.listener);
         agents_quit(d);
+        hosting_end(d);
         forecasts_end(d);
         connections_close(d);
         /* lets queued answers leave; connections close themselves within a second */
@@ -229,12 +189,14 @@ static void finish(struct daemon *d)
         uv_run(&d->loop, UV_RUN_DEFAULT);
     }
     agents_await(d);
+    hosting_end(d); /* where nobody listened */
+    sites_close(d);
     uv_walk(&d->loop, close_handle, NULL);
     uv_run(&d->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&d->loop);
     turn_finish(d);
     checkpoint_times_finish(d);
-    sites_close(d);
+    hosting_finish(d);
     for (size_t i = 0; i < PLEAT_RUNNER_KIND_COUNT; i++)
         if (d->runners[i])
             d->runners[i]->ops->close(d->runners[i]);
@@ -249,14 +211,15 @@ static void finish(struct daemon *d)
 
 static int run(struct daemon *d, struct pleat_error *err)
 {
-    d->host = (struct pleat_host){d, host_now, host_emit, host_later};
     d->agent_link = (struct pleat_agent_link){d, agent_send};
     d->clock.started_us = pleat_clock_real_us();
     d->clock.offset_us = d->clock.started_us - pleat_clock_monotonic_us();
     if (uv_loop_init(&d->loop))
         return pleat_error_set(err, PLEAT_E_SYSTEM, "no event loop");
     turn_init(d);
-    int rc = open_parts(d, err);
+    int rc = hosting_init(d, err);
+    if (!rc)
+        rc = open_parts(d, err);
     if (!rc)
         rc = begin(d, err);
     if (!rc)

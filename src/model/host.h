@@ -3,7 +3,61 @@
 #ifndef PLEAT_MODEL_HOST_H
 #define PLEAT_MODEL_HOST_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "model/event.h"
+
+enum {
+    PLEAT_COMMAND_OUTPUT_MAX =
+        16777216,                    /* bytes of a command's output that are kept, if not said */
+    PLEAT_COMMAND_ERRORS_MAX = 4096, /* bytes of its standard error */
+    PLEAT_COMMAND_LIMIT_S = 60,      /* how long it may take, if not said */
+    PLEAT_HELPER_LINE_MAX = 16777216 /* bytes of a line that a helper says */
+};
+
+/* A program to be run. All of it is copied. What comes from users or from a batch system is a word
+ * of argv or a value of the environment, never part of a text that a shell reads. */
+struct pleat_command {
+    const char *const *argv;        /* ends with NULL; a name without '/' is looked for in PATH */
+    const char *const *environment; /* NAME=VALUE, added to the driver's own or instead of what it
+                                       has; ends with NULL. NULL: nothing */
+    const char *input;              /* for its standard input, which then ends; NULL: nothing */
+    size_t input_length;
+    size_t output_max; /* further output is read and forgotten; 0: as above */
+    int64_t limit_us;  /* then it is killed, with its process group; 0: as above */
+};
+
+enum pleat_command_end {
+    PLEAT_COMMAND_EXITED,     /* `code`: the exit code */
+    PLEAT_COMMAND_KILLED,     /* `code`: the signal */
+    PLEAT_COMMAND_TIMED_OUT,  /* it was killed after its limit */
+    PLEAT_COMMAND_NOT_STARTED /* `errors` says why */
+};
+
+/* What has become of it; borrowed for the call. */
+struct pleat_command_result {
+    enum pleat_command_end end;
+    int code;
+    bool truncated; /* there was more output */
+    size_t output_length;
+    const char *output; /* ends with a NUL; "": none */
+    const char *errors; /* the beginning of its standard error; ends with a NUL */
+};
+
+typedef void pleat_command_done(void *fn_arg, uint64_t token,
+                                const struct pleat_command_result *result);
+
+/* A program that runs on, and speaks with the driver in lines. It must end when its standard input
+ * does. Its standard error is the driver's. */
+struct pleat_helper;
+
+struct pleat_helper_callbacks {
+    /* A line that it wrote, without the line's end; borrowed for the call. */
+    void (*line)(void *fn_arg, const char *line, size_t length);
+    /* It has ended, or was never there (NOT_STARTED): the last callback; the helper is gone. */
+    void (*ended)(void *fn_arg, const struct pleat_command_result *result);
+};
 
 struct pleat_host {
     void *arg;
@@ -16,6 +70,25 @@ struct pleat_host {
      * driver, not returned. A driver drops what is pending before it closes the site or runner. */
     void (*later)(void *arg, int64_t delay_us, void (*fn)(void *fn_arg, uint64_t token),
                   void *fn_arg, uint64_t token);
+
+    /* The following are for sites. None of them waits, none calls back from within, and out of
+     * memory is fatal to the driver. Whatever was begun is killed when the driver ends, also if
+     * that is killed. */
+
+    /* Runs a command; done(fn_arg, token, result) is called once, unless it is dropped before. */
+    void (*run)(void *arg, const struct pleat_command *command, pleat_command_done *done,
+                void *fn_arg, uint64_t token);
+    /* Starts a helper; of the command only argv and environment are used. Never NULL: what could
+     * not be started has ended. */
+    struct pleat_helper *(*helper_start)(void *arg, const struct pleat_command *command,
+                                         const struct pleat_helper_callbacks *callbacks,
+                                         void *fn_arg);
+    /* Says a line to it; `line` has no line's end. PLEAT_E_BUSY: it does not read what it was told
+     * (64 MiB wait), PLEAT_E_STATE: it has ended, which is about to be told. */
+    int (*helper_say)(void *arg, struct pleat_helper *helper, const char *line);
+    /* Kills all commands and helpers of this fn_arg and forgets its timers: none of its functions
+     * is called any more. A site does so when it is closed. */
+    void (*drop)(void *arg, void *fn_arg);
 };
 
 #endif

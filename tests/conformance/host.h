@@ -14,6 +14,8 @@
 #include "base/heap.h"
 #include "model/host.h"
 
+struct due;
+
 struct played_call {
     void (*fn)(void *arg, uint64_t token);
     void *arg;
@@ -21,6 +23,24 @@ struct played_call {
 };
 
 PLEAT_ARRAY(played_calls, struct played_call);
+PLEAT_ARRAY(played_due, struct due *);
+
+/* What a played command says at its end. */
+struct played_answer {
+    enum pleat_command_end end;
+    int code;
+    int64_t after_us; /* how long it takes */
+    struct pleat_string output, errors;
+};
+
+/* Programs that sites under test run are played by these: no process is started. */
+struct played_programs {
+    /* Fills in what the command says. */
+    void (*run)(void *arg, const struct pleat_command *command, struct played_answer *answer);
+    /* A helper was told a line: it may answer with played_helper_says and played_helper_ends. */
+    void (*said)(void *arg, struct pleat_helper *helper, const char *line);
+    void *arg;
+};
 
 struct played_host {
     struct pleat_host host;
@@ -29,12 +49,18 @@ struct played_host {
     struct pleat_heap timers;
     int64_t now_us;
     size_t mark;
+    const struct played_programs *programs; /* NULL: no program can be started */
+    struct pleat_helper *helpers;
+    struct played_due due; /* of programs */
 };
 
 void played_host_init(struct played_host *played);
 void played_host_finish(struct played_host *played);
 /* Time passes until no timer is left. */
 void played_host_run(struct played_host *played);
+/* A helper writes a line, or ends, delay_us from now. */
+void played_helper_says(struct pleat_helper *helper, const char *line, int64_t delay_us);
+void played_helper_ends(struct pleat_helper *helper, int code, int64_t delay_us);
 /* Events so far are old news. */
 void played_host_mark(struct played_host *played);
 /* Events of a kind since the mark; *last (may be NULL) is the latest. */

@@ -1,6 +1,7 @@
 /* The contract of src/site/site.h, over every site. */
 #include "host.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -443,6 +444,81 @@ static void test_closing_with_answers_due(void **state)
     }
 }
 
+/* ---- the host that plays programs ---- */
+
+struct user {
+    struct played_host host;
+    struct pleat_helper *helper;
+    int told, lines, ended;
+    char text[64];
+};
+
+static void play(void *arg, const struct pleat_command *command, struct played_answer *answer)
+{
+    (void)arg;
+    answer->end = PLEAT_COMMAND_EXITED;
+    answer->after_us = 5000;
+    pleat_string_add(&answer->output, command->argv[0]);
+}
+
+static void hear(void *arg, struct pleat_helper *helper, const char *line)
+{
+    (void)arg;
+    played_helper_says(helper, line, 10);
+    played_helper_ends(helper, 3, 20);
+}
+
+static void on_done(void *arg, uint64_t token, const struct pleat_command_result *result)
+{
+    struct user *user = arg;
+    assert_int_equal(token, 4);
+    user->told++;
+    snprintf(user->text, sizeof(user->text), "%s", result->output);
+}
+
+static void on_line(void *arg, const char *line, size_t length)
+{
+    struct user *user = arg;
+    assert_int_equal(strlen(line), length);
+    user->lines++;
+}
+
+static void on_ended(void *arg, const struct pleat_command_result *result)
+{
+    struct user *user = arg;
+    assert_int_equal(result->code, 3);
+    user->ended++;
+}
+
+/* Sites that run commands are tried without a process: what they get is as from pleatd. */
+static void test_played_programs(void **state)
+{
+    (void)state;
+    static const struct played_programs programs = {.run = play, .said = hear};
+    static const struct pleat_helper_callbacks callbacks = {on_line, on_ended};
+    static const char *const argv[] = {"squeue", NULL};
+    const struct pleat_command command = {.argv = argv};
+    struct user user = {0};
+    const struct pleat_host *host = &user.host.host;
+    played_host_init(&user.host);
+    user.host.programs = &programs;
+    host->run(host->arg, &command, on_done, &user, 4);
+    struct pleat_helper *helper = host->helper_start(host->arg, &command, &callbacks, &user);
+    assert_int_equal(host->helper_say(host->arg, helper, "hello"), 0);
+    assert_int_equal(user.told + user.lines + user.ended, 0); /* never from within */
+    played_host_run(&user.host);
+    assert_true(user.told == 1 && user.lines == 1 && user.ended == 1);
+    assert_string_equal(user.text, "squeue");
+    assert_true(host->helper_say(host->arg, helper, "hello") < 0);
+    host->run(host->arg, &command, on_done, &user, 4);
+    helper = host->helper_start(host->arg, &command, &callbacks, &user);
+    assert_int_equal(host->helper_say(host->arg, helper, "hello"), 0);
+    host->drop(host->arg, &user);
+    played_host_run(&user.host);
+    assert_true(user.told == 1 && user.lines == 1 && user.ended == 1);
+    played_host_finish(&user.host);
+}
+
 /* ---- at random ---- */
 
 enum { CLAIMS = 400 };
@@ -551,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_adopting),
         cmocka_unit_test(test_adopting_what_is_not_there),
         cmocka_unit_test(test_closing_with_answers_due),
+        cmocka_unit_test(test_played_programs),
         cmocka_unit_test(test_nothing_is_given_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

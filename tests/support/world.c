@@ -53,7 +53,8 @@ static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t)
 void world_init(struct world *world, const struct pleat_fake_runner_options *applications)
 {
     memset(world, 0, sizeof(*world));
-    world->host = (struct pleat_host){world, host_now, host_emit, host_later};
+    world->host = (struct pleat_host){
+        .arg = world, .now_us = host_now, .emit = host_emit, .later = host_later};
     world->now_us = INT64_C(1000000000);
     world->check = true;
     pleat_heap_init(&world->timers);

@@ -255,7 +255,7 @@ static void test_the_local_site_says_so(void **state)
 {
     struct machine *machine = *state;
     struct seen seen = {.machine = machine};
-    struct pleat_host host = {&seen, seen_now, seen_emit, NULL};
+    struct pleat_host host = {.arg = &seen, .now_us = seen_now, .emit = seen_emit};
     struct pleat_site_instance *site = open_site(&host, machine->root, 8, PLEAT_LOCAL_MEASURE);
     assert_int_equal(seen.last.kind, PLEAT_EV_SITE);
     assert_int_equal(seen.last.u.site.capacity, 8);
@@ -281,7 +281,7 @@ static void test_where_load_is_not_measured(void **state)
 {
     struct machine *machine = *state;
     struct seen seen = {.machine = machine};
-    struct pleat_host host = {&seen, seen_now, seen_emit, NULL};
+    struct pleat_host host = {.arg = &seen, .now_us = seen_now, .emit = seen_emit};
     write_file(machine, "proc/stat", "nothing"); /* reading it would fail */
     struct pleat_site_instance *ignores = open_site(&host, machine->root, 1, PLEAT_LOCAL_IGNORE);
     assert_int_equal(ignores->ops->probe(ignores, NULL), 0);

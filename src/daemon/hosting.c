@@ -1,0 +1,125 @@
+#include "daemon/hosting.h"
+
+#include "command/command.h"
+#include "daemon/daemon.h"
+
+struct later {
+    uv_timer_t timer;
+    struct later *previous, *next;
+    struct daemon *daemon;
+    void (*fn)(void *arg, uint64_t token);
+    void *arg;
+    uint64_t token;
+};
+
+static int64_t host_now(void *arg)
+{
+    return daemon_now_us(arg);
+}
+
+static void host_emit(void *arg, const struct pleat_event *event)
+{
+    turn_event(arg, event);
+}
+
+static void forget(struct later *later)
+{
+    if (later->previous)
+        later->previous->next = later->next;
+    else
+        later->daemon->hosting.later = later->next;
+    if (later->next)
+        later->next->previous = later->previous;
+    uv_close((uv_handle_t *)&later->timer, (uv_close_cb)free);
+}
+
+static void on_later(uv_timer_t *handle)
+{
+    struct later *later = handle->data;
+    void (*fn)(void *arg, uint64_t token) = later->fn;
+    void *fn_arg = later->arg;
+    uint64_t token = later->token;
+    forget(later);
+    fn(fn_arg, token);
+}
+
+static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t), void *fn_arg,
+                       uint64_t token)
+{
+    struct daemon *d = arg;
+    struct later *later = calloc(1, sizeof(*later));
+    if (!later)
+        abort();
+    later->daemon = d;
+    later->fn = fn;
+    later->arg = fn_arg;
+    later->token = token;
+    later->next = d->hosting.later;
+    if (later->next)
+        later->next->previous = later;
+    d->hosting.later = later;
+    uv_timer_init(&d->loop, &later->timer);
+    later->timer.data = later;
+    uv_timer_start(&later->timer, on_later, (uint64_t)(delay_us + 999) / 1000, 0);
+}
+
+static void host_run(void *arg, const struct pleat_command *command, pleat_command_done *done,
+                     void *fn_arg, uint64_t token)
+{
+    struct daemon *d = arg;
+    pleat_commands_run(d->hosting.commands, command, done, fn_arg, token);
+}
+
+static struct pleat_helper *host_helper_start(void *arg, const struct pleat_command *command,
+                                              const struct pleat_helper_callbacks *callbacks,
+                                              void *fn_arg)
+{
+    struct daemon *d = arg;
+    return pleat_commands_help(d->hosting.commands, command, callbacks, fn_arg);
+}
+
+static int host_helper_say(void *arg, struct pleat_helper *helper, const char *line)
+{
+    (void)arg;
+    return pleat_helper_say(helper, line);
+}
+
+static void host_drop(void *arg, void *fn_arg)
+{
+    struct daemon *d = arg;
+    struct later *next;
+    for (struct later *later = d->hosting.later; later; later = next) {
+        next = later->next;
+        if (later->arg == fn_arg)
+            forget(later);
+    }
+    pleat_commands_drop(d->hosting.commands, fn_arg);
+}
+
+int hosting_init(struct daemon *d, struct pleat_error *err)
+{
+    d->host = (struct pleat_host){.arg = d,
+                                  .now_us = host_now,
+                                  .emit = host_emit,
+                                  .later = host_later,
+                                  .run = host_run,
+                                  .helper_start = host_helper_start,
+                                  .helper_say = host_helper_say,
+                                  .drop = host_drop};
+    if (pleat_commands_create(&d->loop, &d->hosting.commands))
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return 0;
+}
+
+void hosting_end(struct daemon *d)
+{
+    while (d->hosting.later)
+        forget(d->hosting.later);
+    pleat_commands_end(d->hosting.commands);
+}
+
+void hosting_finish(struct daemon *d)
+{
+    pleat_commands_destroy(d->hosting.commands);
+    d->hosting.commands = NULL;
+}

@@ -1,0 +1,2 @@
+pleat_unit_test(command
+  SOURCES ${test_dir}/command_test.c DEPS pleat-command)
