@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 set(PLEAT_DEFAULT_MPI openmpi CACHE STRING "The MPI that pleat.pc stands for: openmpi or mpich")
 set_property(CACHE PLEAT_DEFAULT_MPI PROPERTY STRINGS openmpi mpich)
 
-install(TARGETS pleat pleatd pleat-agent pleat-pmi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS pleat pleatd pleat-agent pleat-pmi pleat-remote RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # ---- libpleat, once for each MPI that it was built for ----
 
@@ -77,7 +77,7 @@ install(FILES
 install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
-add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-loopback)
+add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-loopback)
 foreach(target pleat-openmpi pleat-mpich pleat-fold-openmpi pleat-fold-mpich pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})

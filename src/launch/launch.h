@@ -30,6 +30,10 @@ struct pleat_launch_request {
     const char *const *env;  /* the user's environment as "NAME=value", NULL at the end; or NULL */
     const struct pleat_launch_node *nodes;
     size_t node_count; /* 0: one node, the local one */
+    /* path of pleat-remote, through which the launcher starts what it needs on each node; NULL: by
+     * ssh */
+    const char *hook;
+    bool one_machine; /* all nodes are of the machine on which the command is executed */
     /* a directory of this run for the MPI's files and shared memory, so that none outlives the run;
      * NULL: the MPI's default */
     const char *scratch;
@@ -39,8 +43,8 @@ struct pleat_launch_request {
     /* path of pleat-pmi, which starts MPICH's processes on one node; NULL: MPICH's own mpiexec
      * starts them, which accepts connections from anybody */
     const char *pmi;
-    /* path of libpleat-loopback, preloaded into Open MPI's mpirun and processes on one node; NULL:
-     * none, so they accept connections from anybody */
+    /* path of libpleat-loopback, preloaded into Open MPI's mpirun and processes on one machine, and
+     * into MPICH's on several nodes of it; NULL: none, so they accept connections from anybody */
     const char *loopback;
     /* processors of each process. MPI processes are bound to theirs by `pmi`, which must be given,
      * if the job is bound (PLEAT_CPUS_ENV in base/cpus.h). 0: not specified */

@@ -25,6 +25,8 @@ void pleat_launch_set(struct pleat_launch_list *env, const char *name, const cha
 const char *pleat_launch_env(const char *const *env, const char *name);
 /* Whether all processes run on the node where the command is executed. */
 bool pleat_launch_is_local(const struct pleat_launch_request *request);
+/* Whether they all run on its machine. */
+bool pleat_launch_is_on_one_machine(const struct pleat_launch_request *request);
 /* Adds "host:slots,host:slots". pleat_launch_compose has checked the hosts. */
 void pleat_launch_add_hosts(struct pleat_launch_list *argv,
                             const struct pleat_launch_request *request);
@@ -34,6 +36,10 @@ void pleat_launch_add_hosts(struct pleat_launch_list *argv,
 void pleat_launch_add_preload(struct pleat_launch_list *list,
                               const struct pleat_launch_request *request, const char *prefix,
                               const char *first, const char *second);
+
+/* Has libpleat-loopback preloaded into what is executed, and UCX do without TCP. */
+void pleat_launch_stay_on_loopback(const struct pleat_launch_request *request,
+                                   struct pleat_launch_list *env);
 
 struct pleat_launcher {
     const char *name;

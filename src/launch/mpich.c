@@ -8,9 +8,13 @@
  * unless the user has set that variable.
  *
  * `-rmk user -launcher fork`: inside a batch job hydra would ask the batch system, and would use
- * ssh for a node that it does not recognize as its own. A program that is folded on several nodes
- * gets the user's variables by name (-genvlist): otherwise hydra would pass all of its own
- * environment to all nodes, and with it variables about this node's agent.
+ * ssh for a node that it does not recognize as its own. A program that is folded on several nodes,
+ * or started through Pleat's agents there, gets the user's variables by name (-genvlist): otherwise
+ * hydra would pass all of its own environment to all nodes, and with it variables about this node's
+ * agent.
+ *
+ * With `-iface lo` hydra gives 127.0.0.1 as its address, but listens on every one:
+ * libpleat-loopback mends that, where all nodes are of one machine.
  *
  * `oversubscribed` has no effect: MPIR_CVAR_POLLS_BEFORE_YIELD was tried (6 ranks on 2 processors)
  * and changes nothing.
@@ -73,13 +77,32 @@ static void add_pmi(const struct pleat_launch_request *request, struct pleat_lau
     pleat_launch_add(argv, "--");
 }
 
+/* hydra starts a proxy on each node through the hook. Names that do not resolve are none of its own
+ * host's, so it does that for its own node, too. */
+static void add_hook(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
+                     struct pleat_launch_list *env)
+{
+    pleat_launch_add(argv, "-launcher");
+    pleat_launch_add(argv, "ssh");
+    pleat_launch_add(argv, "-launcher-exec");
+    pleat_launch_add(argv, request->hook);
+    if (!request->one_machine)
+        return;
+    pleat_launch_add(argv, "-iface");
+    pleat_launch_add(argv, "lo");
+    if (request->loopback)
+        pleat_launch_stay_on_loopback(request, env);
+}
+
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
     int result = pleat_launch_check_program("mpiexec", request, err);
     if (result)
         return result;
-    if (pleat_launch_is_local(request) && !pleat_launch_env(request->env, "UCX_TLS"))
+    bool near = pleat_launch_is_on_one_machine(request);
+    const char *hook = pleat_launch_is_local(request) ? NULL : request->hook;
+    if (near && !pleat_launch_env(request->env, "UCX_TLS"))
         pleat_launch_set(env, "UCX_TLS", "^tcp");
     if (pleat_launch_is_local(request) && request->pmi) {
         add_pmi(request, argv);
@@ -92,14 +115,16 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
         pleat_launch_add(argv, "-launcher");
         pleat_launch_add(argv, "fork");
     } else {
+        if (hook)
+            add_hook(request, argv, env);
         pleat_launch_add(argv, "-hosts");
         pleat_launch_add_hosts(argv, request);
     }
     pleat_launch_add(argv, "-bind-to");
     pleat_launch_add(argv, "none");
+    if (!pleat_launch_is_local(request) && (hook || request->preload))
+        add_environment(argv, env);
     if (request->preload) {
-        if (!pleat_launch_is_local(request))
-            add_environment(argv, env);
         pleat_launch_add(argv, "-genv");
         pleat_launch_add(argv, "LD_PRELOAD");
         pleat_launch_add_preload(argv, request, "", request->preload, NULL);

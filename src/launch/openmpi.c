@@ -10,17 +10,26 @@
  *   mpi_yield_when_idle     more ranks than processors: waiting ranks use the others' time
  *   ras/plm ^slurm,...      inside a batch job mpirun asks the batch system, and ignores the nodes
  *                           that it was given
- * On one node libpleat-loopback (src/loopback) is preloaded into mpirun and its processes, so that
- * other machines cannot reach what they listen on. UCX, if a user has chosen it, does without TCP
- * (UCX_TLS), as under MPICH. AddressSanitizer refuses to run if another library is loaded before
- * its own, so that check is switched off (ASAN_OPTIONS, before the user's own options, which
+ * On several nodes mpirun starts a daemon (orted) on each through pleat-remote. Names of hosts that
+ * do not resolve are all the same to it: it has also the daemon of its own node started so. A name
+ * that it took for its own host's it would serve without a daemon, and with its own directories.
+ *
+ * On one machine libpleat-loopback (src/loopback) is preloaded into mpirun and its processes, so
+ * that other machines cannot reach what they listen on. UCX, if a user has chosen it, does without
+ * TCP (UCX_TLS), as under MPICH. AddressSanitizer refuses to run if another library is loaded
+ * before its own, so that check is switched off (ASAN_OPTIONS, before the user's own options, which
  * override it). mpirun refuses to run as root, and to run below another mpirun, which it recognizes
  * by its environment.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/remote.h"
 #include "launch/launcher.h"
+
+/* parameters that name directories */
+#define BACKING "btl_vader_backing_directory"
+#define SESSIONS "orte_tmpdir_base"
 
 static const struct {
     const char *name;
@@ -70,17 +79,46 @@ static void add_parameter(const struct pleat_launch_request *request,
     pleat_launch_add(argv, value);
 }
 
-static void stay_on_loopback(const struct pleat_launch_request *request,
-                             struct pleat_launch_list *env)
+/* What mpirun's daemons (orted) and their processes need is started by the hook. They stay attached
+ * to it, so that it sees them end, and mpirun starts all of them itself. No directory is a
+ * parameter: mpirun hands its parameters to all nodes, but each has its own scratch directory
+ * (base/remote.h). mpirun itself takes TMPDIR. */
+static void add_hook(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
+                     struct pleat_launch_list *env)
 {
-    const char *asan = pleat_launch_env(request->env, "ASAN_OPTIONS");
-    pleat_launch_unset(env, "LD_PRELOAD");
-    pleat_launch_add_preload(env, request, "LD_PRELOAD=", request->loopback, NULL);
-    pleat_launch_unset(env, "ASAN_OPTIONS");
-    pleat_launch_addf(env, "ASAN_OPTIONS=verify_asan_link_order=0%s%s", asan ? ":" : "",
-                      asan ? asan : "");
-    if (!pleat_launch_env(request->env, "UCX_TLS"))
-        pleat_launch_set(env, "UCX_TLS", "^tcp");
+    static const char *const words[] = {"--mca",
+                                        "orte_leave_session_attached",
+                                        "1",
+                                        "--mca",
+                                        "plm_rsh_no_tree_spawn",
+                                        "1",
+                                        "--mca",
+                                        "plm",
+                                        "rsh",
+                                        "--mca",
+                                        "plm_rsh_agent"};
+    const char *own = pleat_launch_env(request->env, "TMPDIR");
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        pleat_launch_add(argv, words[i]);
+    pleat_launch_add(argv, request->hook);
+    pleat_launch_unset(env, "OMPI_MCA_plm");
+    if (!request->scratch)
+        return;
+    bool chosen = pleat_launch_env(request->env, "OMPI_MCA_" BACKING) != NULL;
+    pleat_launch_set(env, PLEAT_PART_SCRATCH_ENV,
+                     chosen ? "OMPI_MCA_" SESSIONS : "OMPI_MCA_" SESSIONS ",OMPI_MCA_" BACKING);
+    pleat_launch_set(env, PLEAT_PART_TMPDIR_ENV, own ? own : "");
+    pleat_launch_set(env, "TMPDIR", request->scratch);
+}
+
+static int check_hook(const struct pleat_launch_request *request, struct pleat_error *err)
+{
+    if (request->hook && strpbrk(request->hook, " \t"))
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "mpirun would split '%s' at the blank: install Pleat in a directory "
+                               "without one",
+                               request->hook);
+    return 0;
 }
 
 /* Each process begins as pleat-pmi: --bind-to knows nothing of which processors the job has, and
@@ -103,8 +141,11 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
     bool local = pleat_launch_is_local(request);
-    const char *loopback = local ? request->loopback : NULL;
+    const char *loopback = pleat_launch_is_on_one_machine(request) ? request->loopback : NULL;
+    const char *hook = local ? NULL : request->hook;
     int result = pleat_launch_check_program("mpirun", request, err);
+    if (!result)
+        result = check_hook(request, err);
     if (result)
         return result;
     pleat_launch_add(argv, "mpirun.openmpi");
@@ -112,10 +153,13 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     pleat_launch_add(argv, "--bind-to");
     pleat_launch_add(argv, "none");
     for (size_t i = 0; i < sizeof(parameters) / sizeof(*parameters); i++)
-        add_parameter(request, argv, parameters[i].name, parameters[i].value);
-    if (request->scratch) {
-        add_parameter(request, argv, "btl_vader_backing_directory", request->scratch);
-        add_parameter(request, argv, "orte_tmpdir_base", request->scratch);
+        if (!hook || strcmp(parameters[i].name, "plm"))
+            add_parameter(request, argv, parameters[i].name, parameters[i].value);
+    if (hook) {
+        add_hook(request, argv, env);
+    } else if (request->scratch) {
+        add_parameter(request, argv, BACKING, request->scratch);
+        add_parameter(request, argv, SESSIONS, request->scratch);
     }
     /* the library notices waiting processes by their yielding, whatever the user set */
     if (request->preload) {
@@ -138,7 +182,7 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
 
     pleat_launch_set(env, "EVENT_NOEPOLL", "1");
     if (loopback)
-        stay_on_loopback(request, env);
+        pleat_launch_stay_on_loopback(request, env);
     if (request->is_root) {
         pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
         pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

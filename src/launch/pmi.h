@@ -1,4 +1,6 @@
-/* pmi.h - where pleat-pmi is, which starts MPICH's processes on one node. It looks at files. */
+/* pmi.h - where the programs are that launchers are started with: pleat-pmi, which starts MPICH's
+ * processes on one node, and pleat-remote, through which launchers start what they need on others.
+ * It looks at files. */
 #ifndef PLEAT_LAUNCH_PMI_H
 #define PLEAT_LAUNCH_PMI_H
 
@@ -6,5 +8,7 @@
 
 /* Writes the path of pleat-pmi, next to the running program. PLEAT_E_NOTFOUND, PLEAT_E_TOOBIG. */
 int pleat_launch_pmi(char *path, size_t size, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same of pleat-remote. */
+int pleat_launch_remote(char *path, size_t size, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -1,15 +1,22 @@
 /* loopback.c - libpleat-loopback: only this user on this machine reaches what Open MPI listens on.
  *
- * It is preloaded into mpirun and its ranks if all are on one node. Open MPI 4.1 listens on every
+ * It is preloaded into mpirun and its ranks if all are on one machine, and into MPICH's hydra where
+ * that has several nodes. Open MPI 4.1 listens on every
  * address for its out-of-band messages and for TCP between ranks (by which spawned ranks are
  * reached), and on 127.0.0.1 for PMIx. No parameter changes that. A peer that connects and sends
- * nothing blocks mpirun, which reads from accepted connections and waits. So these calls are
- * changed, for sockets of Open MPI's own libraries only:
+ * nothing blocks mpirun, which reads from accepted connections and waits. hydra listens on every
+ * address, too, and a connection of anybody ends the program. So these calls are changed, for Open
+ * MPI's own libraries and for the programs of hydra only:
  *
  *   bind     of a stream to every address becomes the loopback address
+ *
  *   connect  to an address of this machine goes to the loopback address, where the others listen;
- * it comes from the address that was wanted, since Open MPI checks where a peer comes from accept
- * closes another user's connection, as if it had not come (EAGAIN)
+ * it comes from the address that was wanted, since Open MPI checks where a peer comes from
+ *
+ *   accept   closes another user's connection, as if it had not come (EAGAIN)
+ *
+ *   gethostname (Open MPI's only) gives the name of the node (PLEAT_NODE_NAME), where the machine
+ * has several: by it Open MPI tells which ranks are on one node
  *
  * The program's own sockets, and those of other libraries, are not touched.
  */
@@ -19,6 +26,7 @@
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -39,6 +47,11 @@ static union {
     int (*call)(int, struct sockaddr *, socklen_t *, int);
 } real_accept4;
 
+static union {
+    void *symbol;
+    int (*call)(char *, size_t);
+} real_gethostname;
+
 /* Also called by functions that are used before constructors have run. It writes the same values
  * again. */
 __attribute__((constructor)) static void find_real(void)
@@ -47,6 +60,7 @@ __attribute__((constructor)) static void find_real(void)
     real_connect.symbol = dlsym(RTLD_NEXT, "connect");
     real_accept.symbol = dlsym(RTLD_NEXT, "accept");
     real_accept4.symbol = dlsym(RTLD_NEXT, "accept4");
+    real_gethostname.symbol = dlsym(RTLD_NEXT, "gethostname");
 }
 
 /* ---- which sockets are meant ---- */
@@ -65,6 +79,25 @@ static bool is_open_mpi(const void *address)
         if (!strncmp(name, libraries[i], strlen(libraries[i])))
             return true;
     return false;
+}
+
+/* Whether this process is one of hydra's, which has all of its code in the program. */
+static bool is_hydra(void)
+{
+    static const char *const programs[] = {"mpiexec.hydra", "hydra_pmi_proxy"};
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    path[length > 0 ? length : 0] = '\0';
+    const char *slash = strrchr(path, '/');
+    for (size_t i = 0; slash && i < sizeof(programs) / sizeof(*programs); i++)
+        if (!strcmp(slash + 1, programs[i]))
+            return true;
+    return false;
+}
+
+static bool is_meant(const void *caller)
+{
+    return is_open_mpi(caller) || is_hydra();
 }
 
 static bool is_stream(int fd)
@@ -146,6 +179,7 @@ int bind(int fd, const struct sockaddr *address, socklen_t size);
 int connect(int fd, const struct sockaddr *address, socklen_t size);
 int accept(int fd, struct sockaddr *address, socklen_t *size);
 int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
+int gethostname(char *name, size_t size);
 
 TAKEN_OVER int bind(int fd, const struct sockaddr *address, socklen_t size)
 {
@@ -155,7 +189,7 @@ TAKEN_OVER int bind(int fd, const struct sockaddr *address, socklen_t size)
         find_real();
     bool inet = copy_name(&name, address, size);
     bool none = address && size >= sizeof(address->sa_family) && address->sa_family == AF_UNSPEC;
-    if (!(none || (inet && is_every_address(&name))) || !is_open_mpi(caller) || !is_stream(fd))
+    if (!(none || (inet && is_every_address(&name))) || !is_meant(caller) || !is_stream(fd))
         return real_bind.call(fd, address, size);
     /* Open MPI 4.1 does this by mistake before it connects; the socket could then not be bound
      * again */
@@ -171,7 +205,7 @@ TAKEN_OVER int connect(int fd, const struct sockaddr *address, socklen_t size)
     const void *caller = __builtin_return_address(0);
     if (!real_connect.symbol)
         find_real();
-    if (!copy_name(&name, address, size) || !is_outside(&name) || !is_open_mpi(caller) ||
+    if (!copy_name(&name, address, size) || !is_outside(&name) || !is_meant(caller) ||
         !is_stream(fd) || !is_of_this_machine(&name))
         return real_connect.call(fd, address, size);
     (void)bind_to(fd, &name); /* fails if Open MPI has bound it already */
@@ -201,7 +235,7 @@ TAKEN_OVER int accept(int fd, struct sockaddr *address, socklen_t *size)
     if (!real_accept.symbol)
         find_real();
     int accepted = real_accept.call(fd, address, size);
-    return is_open_mpi(caller) ? sift(accepted) : accepted;
+    return is_meant(caller) ? sift(accepted) : accepted;
 }
 
 TAKEN_OVER int accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
@@ -210,5 +244,17 @@ TAKEN_OVER int accept4(int fd, struct sockaddr *address, socklen_t *size, int fl
     if (!real_accept4.symbol)
         find_real();
     int accepted = real_accept4.call(fd, address, size, flags);
-    return is_open_mpi(caller) ? sift(accepted) : accepted;
+    return is_meant(caller) ? sift(accepted) : accepted;
+}
+
+TAKEN_OVER int gethostname(char *name, size_t size)
+{
+    const void *caller = __builtin_return_address(0);
+    const char *node = getenv("PLEAT_NODE_NAME");
+    if (!real_gethostname.symbol)
+        find_real();
+    if (!node || !*node || strlen(node) >= size || !is_open_mpi(caller))
+        return real_gethostname.call(name, size);
+    strcpy(name, node);
+    return 0;
 }

@@ -70,8 +70,27 @@ static char **words_of(const struct pleat_run_order *order)
 }
 
 struct paths {
-    char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX];
+    char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX], remote[PATH_MAX];
+    struct pleat_launch_node *nodes;
 };
+
+/* On several nodes. */
+static int launch_on_nodes(const struct pleat_run_order *order,
+                           struct pleat_launch_request *request, struct paths *paths,
+                           struct pleat_error *err)
+{
+    paths->nodes = calloc(order->node_count, sizeof(*paths->nodes));
+    if (!paths->nodes)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < order->node_count; i++)
+        paths->nodes[i] =
+            (struct pleat_launch_node){order->nodes[i].name, (uint32_t)order->nodes[i].processors};
+    request->nodes = paths->nodes;
+    request->node_count = order->node_count;
+    request->one_machine = order->one_machine;
+    request->hook = paths->remote;
+    return pleat_launch_remote(paths->remote, sizeof(paths->remote), err);
+}
 
 /* Completes a request for a program that an MPI launcher starts: which MPI, how many processes,
  * what is preloaded into them. The paths in the request point into *paths. */
@@ -89,7 +108,9 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
         request->pmi = paths->pmi;
         rc = pleat_launch_pmi(paths->pmi, sizeof(paths->pmi), err);
     }
-    if (!rc && request->mpi == PLEAT_MPI_OPENMPI) {
+    if (!rc && order->node_count)
+        rc = launch_on_nodes(order, request, paths, err);
+    if (!rc && (request->mpi == PLEAT_MPI_OPENMPI || order->node_count)) {
         request->loopback = paths->loopback;
         rc = pleat_launch_loopback(paths->loopback, sizeof(paths->loopback), err);
     }
@@ -112,18 +133,18 @@ static int compose(const struct agent_runner *runner, const struct pleat_run_ord
         .oversubscribed = true,
         .scratch = order->scratch,
     };
-    struct paths paths;
+    struct paths paths = {.nodes = NULL};
     int rc = starts(runner, PLEAT_STARTS_LAUNCHED)
                  ? launch_by_mpi(runner, order, &request, &paths, err)
                  : 0;
-    if (rc)
-        return rc;
-    char **words = words_of(order);
-    if (!words)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    char **words = rc ? NULL : words_of(order);
+    if (!rc && !words)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     request.argv = (const char *const *)words;
-    rc = pleat_launch_compose(&request, command, err);
+    if (!rc)
+        rc = pleat_launch_compose(&request, command, err);
     free_words(words);
+    free(paths.nodes);
     return rc;
 }
 
@@ -195,6 +216,20 @@ static int add_slots(json_t *params, const struct pleat_run_order *order)
     return add(params, "slots", slots);
 }
 
+/* Adds a member "nodes", by which the agent knows what the launcher means. */
+static int add_nodes(json_t *params, const struct pleat_run_order *order)
+{
+    json_t *nodes = json_array();
+    for (size_t i = 0; nodes && i < order->node_count; i++) {
+        if (json_array_append_new(nodes, json_pack("{s:s, s:I}", "name", order->nodes[i].name,
+                                                   "node", (json_int_t)order->nodes[i].node))) {
+            json_decref(nodes);
+            nodes = NULL;
+        }
+    }
+    return add(params, "nodes", nodes);
+}
+
 /* The queue until the detector has judged the program. Utrera (2010, 4.4.3) begins with a global
  * queue. Measured with Open MPI, 8 processes on 2 processors, which yield while they wait: for a
  * balanced program global queues are up to 1.7 times as slow, for an unbalanced one local queues
@@ -248,6 +283,7 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
                 add(params, "adapts", json_boolean(order->spec->resize == PLEAT_WAY_AUTO)));
     bad = bad || (params && order->spec->script && has_scratch(runner, order) &&
                   add(params, "hosts", json_integer(order->processes)));
+    bad = bad || (params && order->node_count && add_nodes(params, order));
     if ((add_slots(params, order) || bad) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc && starts(runner, PLEAT_STARTS_FOLDED))
@@ -366,7 +402,7 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
                        const json_t *params, struct pleat_error *err)
 {
     int64_t run = 0, code = 0, signal = 0;
-    bool user_fault = false, broken = false, over_memory = false;
+    bool user_fault = false, broken = false, over_memory = false, lost = false;
     int rc = pleat_get_int(params, "run", true, 0, INT64_MAX, &run, err);
     if (!rc)
         rc = pleat_get_int(params, "code", false, -1, 65535, &code, err);
@@ -378,6 +414,8 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
         rc = pleat_get_bool(params, "broken", false, &broken, err);
     if (!rc)
         rc = pleat_get_bool(params, "over_memory", false, &over_memory, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "lost", false, &lost, err);
     if (rc)
         return rc;
     event->u.exit.run = (uint64_t)run;
@@ -393,6 +431,7 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
         event->kind = PLEAT_EV_EXITED;
         event->u.exit.reason = broken        ? PLEAT_REASON_BROKEN
                                : over_memory ? PLEAT_REASON_MEMORY
+                               : lost        ? PLEAT_REASON_LOST
                                              : PLEAT_REASON_EXIT;
     }
     base->host->emit(base->host->arg, event);

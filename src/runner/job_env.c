@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/remote.h"
 #include "launch/pmi.h"
 #include "runner/agent_runner.h"
 
@@ -13,7 +14,7 @@ static const char *const own[] = {
     "PLEAT_JOB", "PLEAT_JOB_NAME", "PLEAT_PROCESSORS", "PLEAT_MIN", "PLEAT_MAX", "PLEAT_SCRIPT",
     "PLEAT_SCRATCH", "PLEAT_PROCESSES", "PLEAT_ARRAY_JOB", "PLEAT_ARRAY_INDEX", "PLEAT_ARRAY_COUNT",
     "PLEAT_ARRAY_MIN", "PLEAT_ARRAY_MAX", "PLEAT_ARRAY_STEP", "PLEAT_CPUS_PER_TASK", "PLEAT_FROM",
-    "PLEAT_SAVE_EVERY", "PLEAT_CHECKPOINT_SIGNAL",
+    "PLEAT_SAVE_EVERY", "PLEAT_CHECKPOINT_SIGNAL", PLEAT_NODE_NAME_ENV,
     /* these say how many processors a script's own mpirun uses */
     "OMPI_MCA_orte_set_default_slots", "OMPI_MCA_orte_fork_agent", "HYDRA_HOST_FILE"};
 

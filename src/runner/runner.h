@@ -42,6 +42,13 @@ struct pleat_slot_range {
     uint32_t first, count;
 };
 
+/* A node of a run that has several, in the order of ranks. */
+struct pleat_run_node {
+    uint32_t node;
+    int32_t processors; /* of the run there */
+    char name[32];      /* as MPI launchers know it */
+};
+
 struct pleat_run_order {
     uint64_t run;
     uint32_t component;
@@ -51,6 +58,9 @@ struct pleat_run_order {
     int32_t processors; /* of its partition; equal to processes, unless it folds */
     const struct pleat_slot_range *slots; /* its slots on that node, in the order of ranks */
     size_t slot_ranges;                   /* number of `slots`; 0: it is not bound to CPUs */
+    const struct pleat_run_node *nodes;   /* all its nodes, the one that leads it first */
+    size_t node_count;                    /* 0: it has one */
+    bool one_machine;                     /* they are all of one machine */
     int32_t most; /* the largest number of processes that the run may ever have */
     const struct pleat_spec *spec;
     const char *program;    /* executed instead of the spec's argv[0]; NULL: argv[0] */

@@ -29,6 +29,8 @@
 /* The same: runs on a terminal. */
 #define PLEAT_FEATURE_TERMINAL "terminal"
 #define PLEAT_FEATURE_CHECKPOINTS "checkpoints"
+/* The same: parts of runs that another node's agent leads, and runs that have such parts. */
+#define PLEAT_FEATURE_PARTS "parts"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
 #define PLEAT_WIRE_BYTES_MAX 4194304 /* 4 MiB */
 

@@ -239,6 +239,58 @@ static void test_nodes(void **state)
     expect_refused(&request, PLEAT_E_UNSUPPORTED, "own node");
 }
 
+static void test_a_hook(void **state)
+{
+    (void)state;
+    static const struct pleat_launch_node two[] = {{"n0", 4}, {"n1", 2}};
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 6);
+    static const char *const env[] = {"TMPDIR=/t", "OMPI_MCA_plm=slurm", "A=1", NULL};
+    request.env = env;
+    request.nodes = two;
+    request.node_count = 2;
+    request.hook = "/bin/pleat-remote";
+    request.loopback = "/lib/loopback.so";
+    request.scratch = "/dev/shm/s";
+    /* no directory is a parameter: mpirun hands those to all nodes */
+    static const char words[] =
+        "mpirun.openmpi|--oversubscribe|--bind-to|none|--mca|pml|ob1|--mca|btl|vader,self,tcp|"
+        "--mca|async_mpi_finalize|1|--mca|ras|^slurm,gridengine,tm,lsf,loadleveler,alps|--mca|"
+        "orte_leave_session_attached|1|--mca|plm_rsh_no_tree_spawn|1|--mca|plm|rsh|--mca|"
+        "plm_rsh_agent|/bin/pleat-remote|--mca|mpi_yield_when_idle|0|--host|n0:4,n1:2|-n|6|" APP;
+    static const char parts[] =
+        "A=1|PLEAT_PART_SCRATCH=OMPI_MCA_orte_tmpdir_base,OMPI_MCA_btl_vader_backing_directory|"
+        "PLEAT_PART_TMPDIR=/t|TMPDIR=/dev/shm/s|EVENT_NOEPOLL=1";
+    char whole[1024];
+    expect(&request, words, parts);
+    request.one_machine = true;
+    snprintf(whole, sizeof(whole),
+             "%s|LD_PRELOAD=/lib/loopback.so|ASAN_OPTIONS=verify_asan_link_order=0|UCX_TLS=^tcp",
+             parts);
+    expect(&request, words, whole);
+    static const char *const chosen[] = {"OMPI_MCA_btl_vader_backing_directory=/mine", NULL};
+    request.env = chosen;
+    request.one_machine = false;
+    expect(
+        &request, words,
+        "OMPI_MCA_btl_vader_backing_directory=/mine|PLEAT_PART_SCRATCH=OMPI_MCA_orte_tmpdir_base|"
+        "PLEAT_PART_TMPDIR=|TMPDIR=/dev/shm/s|EVENT_NOEPOLL=1");
+    request.hook = "/a b/pleat-remote";
+    expect_refused(&request, PLEAT_E_UNSUPPORTED, "blank");
+
+    request.mpi = PLEAT_MPI_MPICH;
+    request.env = env;
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-hosts|"
+           "n0:4,n1:2|-bind-to|none|-genvlist|TMPDIR,OMPI_MCA_plm,A|-n|6|" APP,
+           "TMPDIR=/t|OMPI_MCA_plm=slurm|A=1");
+    request.env = NULL;
+    request.one_machine = true;
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-iface|lo|"
+           "-hosts|n0:4,n1:2|-bind-to|none|-genvlist|LD_PRELOAD,ASAN_OPTIONS,UCX_TLS|-n|6|" APP,
+           "LD_PRELOAD=/lib/loopback.so|ASAN_OPTIONS=verify_asan_link_order=0|UCX_TLS=^tcp");
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -298,12 +350,19 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none),        cmocka_unit_test(test_openmpi),
-        cmocka_unit_test(test_openmpi_env), cmocka_unit_test(test_openmpi_on_loopback),
-        cmocka_unit_test(test_mpich),       cmocka_unit_test(test_preload),
-        cmocka_unit_test(test_nodes),       cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_several_processors_each),
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_a_terminal_of_rank_0),
+        cmocka_unit_test(test_none),
+        cmocka_unit_test(test_openmpi),
+        cmocka_unit_test(test_openmpi_env),
+        cmocka_unit_test(test_openmpi_on_loopback),
+        cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_preload),
+        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(test_a_hook),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_several_processors_each),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_a_terminal_of_rank_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

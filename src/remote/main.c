@@ -1,0 +1,238 @@
+/* pleat-remote - what MPI launchers of a job on several nodes call in the place of ssh. On the node
+ * where it runs it becomes the command; for another one it asks the agent that leads the run, which
+ * has it started there through pleatd and that node's agent. It ends as the command does.
+ *
+ * Nothing of what it is told stands in an argument of another process, and nothing but its
+ * environment says where the agent is. The command has no input: neither orted nor hydra's proxy
+ * reads any.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/remote.h"
+#include "remote/environment.h"
+#include "wire/message.h"
+
+enum { EXIT_USAGE = 2, EXIT_LOST = 255 /* as ssh says it */, FEED = 65536 };
+
+static const char usage[] =
+    "usage: pleat-remote [-x] HOST COMMAND...\n"
+    "\n"
+    "Starts a command on another node of the job that this process belongs to. MPI launchers call "
+    "it\n"
+    "in the place of ssh; it is of no use outside a job.\n"
+    "\n"
+    "  -x               ignored\n"
+    "  --help, --version\n"
+    "\n"
+    "Exit codes: that of the command, 128 + N if signal N ended it; 255 it could not be started, "
+    "or "
+    "its\n"
+    "end is not known; 2 usage.\n";
+
+static int fail(int code, const char *text)
+{
+    fprintf(stderr, "pleat-remote: %s\n", text);
+    return code;
+}
+
+/* The words with blanks between them, as ssh hands them to a shell. */
+static char *join(char *const *words)
+{
+    struct pleat_string text = {0};
+    for (size_t i = 0; words[i]; i++)
+        pleat_string_addf(&text, "%s%s", i ? " " : "", words[i]);
+    if (text.failed)
+        pleat_string_finish(&text);
+    return text.text;
+}
+
+/* ---- on this node ---- */
+
+static int become(char *command)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0)
+        (void)dup2(null, STDIN_FILENO);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    return fail(EXIT_LOST, strerror(errno));
+}
+
+/* ---- on another one ---- */
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path))
+        return -1;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address))) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static bool write_all(int fd, const char *bytes, size_t count)
+{
+    while (count > 0) {
+        ssize_t written = write(fd, bytes, count);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+extern char **environ;
+
+static json_t *environment(void)
+{
+    json_t *list = json_array();
+    for (char **entry = environ; list && *entry; entry++) {
+        json_t *text = json_string(*entry); /* NULL: no UTF-8, which the wire cannot carry */
+        if (text && json_array_append_new(list, text))
+            return NULL;
+    }
+    return list;
+}
+
+static bool ask(int fd, const char *host, const char *command)
+{
+    struct pleat_string out = {0};
+    char cwd[PATH_MAX];
+    json_t *params = NULL;
+    if (getcwd(cwd, sizeof(cwd)))
+        params = json_pack("{s:s, s:s, s:s, s:o}", "name", host, "command", command, "cwd", cwd,
+                           "env", environment());
+    bool sent = params && !pleat_write_hello(&out, "remote", NULL) &&
+                !pleat_write_request(&out, 1, "part", params) &&
+                write_all(fd, out.text, out.length);
+    pleat_string_finish(&out);
+    return sent;
+}
+
+static void show(const json_t *params)
+{
+    const char *text = json_string_value(json_object_get(params, "text"));
+    int fd =
+        json_integer_value(json_object_get(params, "stream")) == 2 ? STDERR_FILENO : STDOUT_FILENO;
+    if (text) /* whoever does not read it does not want it */
+        (void)write_all(fd, text, strlen(text));
+}
+
+/* The exit code, or -1: it is not over. */
+static int take(const struct pleat_message *message)
+{
+    if (message->kind == PLEAT_NOTIFICATION && !strcmp(message->method, "output"))
+        show(message->params);
+    if (message->kind == PLEAT_FAILURE)
+        return fail(EXIT_LOST, message->error.text);
+    if (message->kind != PLEAT_RESULT)
+        return -1;
+    const char *text = json_string_value(json_object_get(message->result, "text"));
+    int64_t code = EXIT_LOST, ended = 0;
+    if (pleat_get_int(message->result, "code", true, -1, 255, &code, NULL) ||
+        pleat_get_int(message->result, "signal", false, 0, 127, &ended, NULL))
+        return fail(EXIT_LOST, "the answer of the agent makes no sense");
+    if (text)
+        (void)fail(0, text);
+    return ended ? 128 + (int)ended : code < 0 ? EXIT_LOST : (int)code;
+}
+
+static int follow(int fd, struct pleat_reader *reader)
+{
+    static char bytes[FEED];
+    struct pleat_error err = {0};
+    for (;;) {
+        ssize_t count = read(fd, bytes, sizeof(bytes));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return fail(EXIT_LOST, "the agent of this job is gone");
+        if (pleat_reader_feed(reader, bytes, (size_t)count, &err))
+            return fail(EXIT_LOST, err.text);
+        struct pleat_message message;
+        int rc;
+        while ((rc = pleat_reader_next(reader, &message, &err)) == 1) {
+            int code = take(&message);
+            pleat_message_finish(&message);
+            if (code >= 0)
+                return code;
+        }
+        if (rc)
+            return fail(EXIT_LOST, err.text);
+    }
+}
+
+static int start_there(const char *path, const char *host, const char *command)
+{
+    struct pleat_reader *reader = NULL;
+    int fd = connect_to(path);
+    if (fd < 0)
+        return fail(EXIT_LOST, "the agent of this job does not listen");
+    if (pleat_reader_create(&reader))
+        return fail(EXIT_LOST, "out of memory");
+    int code = ask(fd, host, command)
+                   ? follow(fd, reader)
+                   : fail(EXIT_LOST, "the agent of this job cannot be asked: the "
+                                     "environment is too long, or it is gone");
+    pleat_reader_destroy(reader);
+    close(fd);
+    return code;
+}
+
+/* A signal for the launcher, or one from a terminal, reaches the command through the launcher.
+ * SIGTERM ends this process, and with it the command; so does the launcher's end. */
+static void prepare_signals(void)
+{
+    static const int ignored[] = {SIGINT, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGPIPE};
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+        (void)signal(ignored[i], SIG_IGN);
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+int main(int argc, char **argv)
+{
+    char **words = argv + 1;
+    if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "--version"))) {
+        printf("%s", !strcmp(argv[1], "--help") ? usage : "pleat-remote " PLEAT_VERSION "\n");
+        return 0;
+    }
+    if (words[0] && !strcmp(words[0], "-x"))
+        words++;
+    const char *path = getenv(PLEAT_REMOTE_ENV), *here = getenv(PLEAT_REMOTE_HERE_ENV);
+    if (!words[0] || !words[1] || *words[0] == '-') {
+        fputs(usage, stderr);
+        return EXIT_USAGE;
+    }
+    if (!path || !here)
+        return fail(EXIT_LOST, "this is no process of a job on several nodes (" PLEAT_REMOTE_ENV
+                               " is not set)");
+    bool is_here = !strcmp(words[0], here);
+    char *command = join(words + 1), *socket_path = strdup(path);
+    if (!command || !socket_path || pleat_remote_environment(words[0], is_here))
+        return fail(EXIT_LOST, "out of memory");
+    if (is_here)
+        return become(command);
+    prepare_signals();
+    int code = start_there(socket_path, words[0], command);
+    free(command);
+    free(socket_path);
+    return code;
+}
