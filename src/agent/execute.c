@@ -8,6 +8,7 @@
 
 #include "agent/kind.h"
 #include "agent/process.h"
+#include "base/remote.h"
 #include "shm/fold.h"
 #include "shm/mailbox.h"
 #include "shm/state.h"
@@ -34,6 +35,8 @@ static bool is_own_variable(const char *entry)
                                         PLEAT_LAUNCHING_ENV,
                                         PLEAT_LAUNCH_ENV,
                                         PLEAT_CPUS_ENV,
+                                        PLEAT_REMOTE_ENV,
+                                        PLEAT_REMOTE_HERE_ENV,
                                         NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);

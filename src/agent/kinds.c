@@ -1,5 +1,11 @@
 #include "agent/kind.h"
 
 const struct pleat_run_kind *const pleat_kinds[] = {
-    &pleat_kind_plain, &pleat_kind_malleable, &pleat_kind_script, &pleat_kind_folded, NULL,
+    &pleat_kind_plain,
+    &pleat_kind_malleable,
+    &pleat_kind_script,
+    &pleat_kind_folded,
+    &pleat_kind_spread,
+    &pleat_kind_part,
+    NULL,
 };

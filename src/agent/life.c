@@ -168,8 +168,6 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
 
     struct pleat_error failure = {0};
     int result = pleat_bind_begin(run, request->slots, &failure);
-    if (!result)
-        result = run->kind->create(run, request, &failure);
     if (!result && run->scratch) {
         result = pleat_scratch_make(run->scratch, &failure);
         if (result) { /* the directory that is there is another one's: it must stay */
@@ -177,6 +175,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
             run->scratch = NULL;
         }
     }
+    if (!result)
+        result = run->kind->create(run, request, &failure);
     if (!result && run->scratch && request->hosts)
         pleat_scratch_hosts(run->scratch, pleat_run_processes(run, request->hosts));
     if (!result)
@@ -254,6 +254,7 @@ static void main_exited(struct pleat_run *run, const struct pleat_generation *ge
     run->state = PLEAT_RUN_ENDING;
     run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
     run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    run->was_told = run->killing;
     count_usage(run, &end->usage);
     end_rest(run);
 }
@@ -370,11 +371,12 @@ void pleat_runs_reap(struct pleat_agent *agent)
 
 static void report_exit(const struct pleat_run *run)
 {
-    json_t *params = json_pack(
-        "{s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:b}", "run", (json_int_t)run->id, "code",
-        run->code, "signal", run->signal, "cpu_us", (json_int_t)run->cpu_us, "max_rss_kb",
-        (json_int_t)run->max_rss_kb, "memory_kb", (json_int_t)run->memory.peak_kb, "left",
-        (int)run->left, "broken", run->broken, "over_memory", run->memory.over);
+    json_t *params =
+        json_pack("{s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:b, s:b}", "run", (json_int_t)run->id,
+                  "code", run->code, "signal", run->signal, "cpu_us", (json_int_t)run->cpu_us,
+                  "max_rss_kb", (json_int_t)run->max_rss_kb, "memory_kb",
+                  (json_int_t)run->memory.peak_kb, "left", (int)run->left, "broken", run->broken,
+                  "over_memory", run->memory.over, "told", run->was_told);
     if (params && run->failure.text[0] &&
         json_object_set_new(params, "text", pleat_json_text(run->failure.text))) {
         json_decref(params);

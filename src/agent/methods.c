@@ -12,6 +12,7 @@
 #include "agent/malleable.h"
 #include "agent/owner.h"
 #include "agent/params.h"
+#include "agent/remote.h"
 #include "agent/run.h"
 #include "agent/start_request.h"
 #include "base/clock.h"
@@ -117,6 +118,24 @@ static int do_answer(struct pleat_agent *agent, const json_t *params, json_t **a
     return result;
 }
 
+static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                        struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_remote_told(run, params, err);
+}
+
+static int do_part_output(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                          struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_remote_output(run, params, err);
+}
+
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
                      struct pleat_error *err)
 {
@@ -181,6 +200,8 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
         return 0;
     }
     run->broken = false;
+    if (run->part_number) /* one that has ended by itself was not told to */
+        pleat_runs_reap(agent);
     pleat_run_end(run, grace_us);
     pleat_runs_sweep(agent);
     return 0;
@@ -300,6 +321,8 @@ static const struct {
     {"checkpoint", do_checkpoint},
     {"withdraw_checkpoint", do_withdraw_checkpoint},
     {"answer", do_answer},
+    {"part_told", do_part_told},
+    {"part_output", do_part_output},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

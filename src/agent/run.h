@@ -29,7 +29,9 @@ struct pleat_folded;
 struct pleat_folded_request;
 struct pleat_launches;
 struct pleat_malleable;
+struct pleat_part_output;
 struct pleat_relaunch;
+struct pleat_remote;
 struct pleat_run_kind;
 struct pleat_starting;
 struct pleat_succession;
@@ -69,6 +71,7 @@ struct pleat_run {
 
     int code; /* ENDING, EXITED */
     int signal;
+    bool was_told;      /* its main process had been told to end before it ended */
     int64_t cpu_us;     /* of all its main processes since the last exit that was told */
     int64_t max_rss_kb; /* of its largest process */
     uint32_t left;      /* processes that outlived the main one and had to be ended */
@@ -86,11 +89,14 @@ struct pleat_run {
 
     struct pleat_part_end part;
 
-    const struct pleat_run_kind *kind; /* does what the kind does; the next four are the kind's: */
+    const struct pleat_run_kind *kind; /* does what the kind does; the next seven are the kind's: */
     struct pleat_malleable *malleable; /* NULL: no mailbox */
     struct pleat_launches *launches;   /* NULL: the main process is the launcher of the program */
     struct pleat_folded *folded;       /* NULL: each process has a processor */
-    struct pleat_relaunch *relaunch;   /* NULL: no relaunch is wanted */
+    struct pleat_remote *remote;       /* NULL: it has no parts on other nodes */
+    struct pleat_part_output *part_output; /* of a part of a run that another agent leads */
+    uint32_t part_number;                  /* the same; 0: it is none */
+    struct pleat_relaunch *relaunch;       /* NULL: no relaunch is wanted */
     /* EXITED in a resize, and can be relaunched; of launches: the program has, and the script waits
      */
     bool broken;
@@ -140,6 +146,8 @@ struct pleat_run_request {
     /* the number of processors in the file PLEAT_SCRATCH_HOSTS (scratch.h); 0: no file */
     uint32_t hosts;
     const json_t *slots;    /* NULL: not bound */
+    const json_t *nodes;    /* NULL: one */
+    uint32_t part;          /* of a run that another node's agent leads; 0: it is none */
     int64_t memory_kb;      /* limit for all processes together; 0: no limit */
     uint32_t cpus_per_task; /* as in struct pleat_run */
 };

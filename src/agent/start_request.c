@@ -114,7 +114,7 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_limits *limits, struct pleat_error *err)
 {
-    int64_t ranks = 0, launches = 0, hosts = 0, cpus = 0, mask = 077;
+    int64_t ranks = 0, launches = 0, hosts = 0, cpus = 0, mask = 077, part = 0;
     int result = pleat_param_id(params, "run", &request->id, err);
     request->job = "?";
     if (!result)
@@ -163,6 +163,12 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     if (!result)
         result = pleat_param_slots(params, &request->slots, err);
     if (!result)
+        result = pleat_get_int(params, "part", false, 1, UINT32_MAX, &part, err);
+    request->part = (uint32_t)part;
+    request->nodes = json_object_get(params, "nodes");
+    if (!result && request->nodes && !json_is_array(request->nodes))
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'nodes' must be an array");
+    if (!result)
         result = pleat_param_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
                                      &request->linger_us, err);
     return result;
@@ -179,6 +185,11 @@ int pleat_start_request_read(const json_t *params, struct pleat_start_request *r
         result =
             pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                             "run %" PRIu64 " cannot be folded and have a mailbox", request->run.id);
+    if (!result && request->run.nodes &&
+        (request->run.mailbox_ranks || request->folded.processes || request->run.part))
+        result = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                                 "run %" PRIu64 " is malleable, folded, or a part: it has one node",
+                                 request->run.id);
     request->run.folded = request->folded.processes ? &request->folded : NULL;
     return result;
 }

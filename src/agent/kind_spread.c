@@ -1,0 +1,61 @@
+/* kind_spread.c - the kind of runs that have parts on other nodes. */
+#include "agent/kind.h"
+#include "agent/remote.h"
+#include "base/remote.h"
+
+static bool is_wanted(const struct pleat_run_request *request)
+{
+    return request->nodes != NULL;
+}
+
+static int create(struct pleat_run *run, const struct pleat_run_request *request,
+                  struct pleat_error *err)
+{
+    return pleat_remote_create(run, request->nodes, err);
+}
+
+static void environment(const struct pleat_run *run, const struct pleat_generation *generation,
+                        struct pleat_string *own)
+{
+    (void)generation;
+    if (!run->remote)
+        return;
+    pleat_run_add_variable(own, PLEAT_REMOTE_ENV, pleat_remote_path(run->remote));
+    pleat_run_add_variable(own, PLEAT_REMOTE_HERE_ENV, pleat_remote_here(run->remote));
+}
+
+static void over(struct pleat_run *run, bool broken)
+{
+    (void)broken;
+    pleat_remote_stop(run);
+}
+
+static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
+{
+    (void)ask;
+    return pleat_kind_no_relaunch(run, params, err);
+}
+
+const struct pleat_run_kind pleat_kind_spread = {
+    .name = "spread",
+    .is_wanted = is_wanted,
+    .create = create,
+    .destroy = pleat_remote_destroy,
+    .environment = environment,
+    .started = pleat_kind_starts_itself,
+    .look = pleat_kind_nothing,
+    .goes_on = pleat_kind_never,
+    .is_broken = pleat_kind_never,
+    .over = over,
+    .unwanted = pleat_kind_nothing,
+    .part = pleat_kind_no_part,
+    .ranks = pleat_kind_no_ranks,
+    .report = pleat_remote_report,
+    .describe = pleat_remote_describe,
+    .change = change,
+    .withdraw = pleat_kind_no_relaunch,
+    .relaunch = pleat_kind_no_relaunch,
+    .checkpoint = pleat_kind_no_checkpoint,
+    .arm = pleat_kind_no_timers,
+    .greeted = pleat_kind_no_timers,
+};
