@@ -97,5 +97,7 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
 /* ---- agent_notices.c ---- */
 
 void agent_notice(struct agent *agent, const struct pleat_message *message);
+/* Takes the ends of runs that are not held back any more (parts.h). */
+void agent_exits(struct daemon *d);
 
 #endif

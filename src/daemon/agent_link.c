@@ -146,16 +146,16 @@ const char *agent_cpus(struct daemon *d, uint32_t site, uint32_t node)
     return agent ? agent->cpus : NULL;
 }
 
-const char *agent_shared(struct daemon *d, uint32_t site, uint32_t node)
+/* A node's shared memory is open to all its users: if the name could be foreseen, another user
+ * could take it first. */
+void agent_scratch(struct daemon *d, uint32_t site, uint32_t node, uint64_t run, char *path,
+                   size_t size)
 {
     const struct agent *agent = find(d, site, node);
-    return agent && agent->shared ? agent->shared : "/dev/shm"; /* before it could be said */
-}
-
-const char *agent_mark(struct daemon *d, uint32_t site, uint32_t node)
-{
-    const struct agent *agent = find(d, site, node);
-    return agent && agent->mark ? agent->mark : "";
+    snprintf(path, size, "%s/pleat-%s-%016llx%s",
+             agent && agent->shared ? agent->shared : "/dev/shm", /* before it could be said */
+             d->instance, (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)),
+             agent && agent->mark ? agent->mark : "");
 }
 
 void agent_needed(struct daemon *d, const char *site, uint32_t node)

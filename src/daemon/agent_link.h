@@ -25,12 +25,10 @@ bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
 bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature);
 /* The CPUs of the agent's slots, as it says; NULL: it did not say. Borrowed. */
 const char *agent_cpus(struct daemon *d, uint32_t site, uint32_t node);
-/* The directory for files in the node's shared memory, as its agent says it, else the usual one.
- * Borrowed. */
-const char *agent_shared(struct daemon *d, uint32_t site, uint32_t node);
-/* What the names of the node's scratch directories end with, as its agent says it: "" where it is
- * the only one. Borrowed. */
-const char *agent_mark(struct daemon *d, uint32_t site, uint32_t node);
+/* Writes the path of the scratch directory of a run on that node: below the directory for files in
+ * shared memory that its agent says, with the agent's mark. */
+void agent_scratch(struct daemon *d, uint32_t site, uint32_t node, uint64_t run, char *path,
+                   size_t size);
 /* For how many seconds an agent of the site has been silent, once users were told of that; 0: no
  * agent of the site is. */
 int agents_silent_s(struct daemon *d, uint32_t site);

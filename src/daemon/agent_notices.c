@@ -11,6 +11,7 @@
 #include "daemon/declared.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "daemon/parts.h"
 #include "daemon/runs.h"
 #include "daemon/turn_inputs.h"
 
@@ -186,6 +187,39 @@ void agents_learn(struct daemon *d)
             learn_folded(d, d->jobs.by_number.items[i]);
 }
 
+void agent_exits(struct daemon *d)
+{
+    uint64_t run;
+    json_t *params;
+    while (parts_next_exit(d, &run, &params)) {
+        struct pleat_error err = {0};
+        uint32_t component = run_component(d, run);
+        struct job *job = job_of_component(d, component);
+        struct pleat_runner *runner = job ? job_runner(d, job) : NULL;
+        if (job)
+            learn(d, job, "exited", params);
+        if (job && runner->ops->notice(runner, component, "exited", params, &err))
+            daemon_log("run %llu: %s", (unsigned long long)run, err.text);
+        json_decref(params);
+    }
+}
+
+/* A notice about the parts of a run. False: it is about the run itself. */
+static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
+                        const struct pleat_message *message)
+{
+    if (parts_is_other(agent, component))
+        parts_notice(agent, component, message->method, message->params);
+    else if (!strcmp(message->method, "part_wanted"))
+        parts_wanted(agent, component, message->params);
+    else if (!strcmp(message->method, "part_unwanted"))
+        parts_unwanted(agent, component, message->params);
+    else
+        return !strcmp(message->method, "exited") &&
+               parts_hold(agent->daemon, run, message->params);
+    return true;
+}
+
 void agent_notice(struct agent *agent, const struct pleat_message *message)
 {
     struct daemon *d = agent->daemon;
@@ -202,6 +236,8 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
         if (!rc)
             return;
     }
+    if (!rc && is_of_parts(agent, component, (uint64_t)run, message))
+        return;
     if (!rc && !strcmp(message->method, "progress")) {
         learn_progress(d, job, (uint64_t)run, message->params);
         return;

@@ -6,6 +6,7 @@
 #include "daemon/checkpoints.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "daemon/parts.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
 #include "daemon/turn_inputs.h"
@@ -15,7 +16,10 @@ static void lost(struct daemon *d, uint32_t component, uint64_t run)
     struct pleat_event event = {.kind = PLEAT_EV_EXITED,
                                 .component = component,
                                 .u.exit = {.run = run, .code = -1, .reason = PLEAT_REASON_LOST}};
-    turn_event(d, &event);
+    json_t *params = json_pack("{s:I, s:i, s:b}", "run", (json_int_t)run, "code", -1, "lost", true);
+    if (!parts_hold(d, run, params))
+        turn_event(d, &event);
+    json_decref(params);
 }
 
 /* Reports as lost all runs that are led from the agent's node and are not among `alive`: nobody can
@@ -80,6 +84,7 @@ static void on_all_listed(struct agent *agent)
     json_t *entry;
     lose_runs(agent, agent->runs);
     agent->listed = agent->settled = true;
+    parts_listed(agent);
     if (is_settled(d))
         salvage_settled(d);
     json_array_foreach(agent->runs, index, entry)
@@ -137,7 +142,9 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
         daemon_log("agent of node %u: %s", agent->node, why->text);
     if (component == PLEAT_NONE)
         return;
-    if (!strcmp(asked->method, "checkpoint")) {
+    if (parts_is_other(agent, component)) {
+        parts_refused(agent, asked, why);
+    } else if (!strcmp(asked->method, "checkpoint")) {
         checkpoint_settle(d, (int64_t)asked->resize, NULL, why);
         checkpoint_times_refused(d, job_of_component(d, component), (int64_t)asked->resize, why);
     } else if (!strcmp(asked->method, "start")) {

@@ -31,15 +31,16 @@ static void on_message(void *arg, struct pleat_connection *connection,
         struct asked asked = agent_take_asked(agent, message->id);
         agent_refused(agent, &asked, &message->error);
     }
+    agent_exits(agent->daemon);
 }
 
-static bool leads_runs(const struct agent *agent)
+static bool has_runs(const struct agent *agent)
 {
     const struct active_runs *runs = &agent->daemon->runs;
     for (size_t i = 0; i < runs->count; i++)
         if (agent_of_run(agent->daemon, &runs->items[i]) == agent)
             return true;
-    return false;
+    return parts_are_on(agent->daemon, agent->site, agent->node);
 }
 
 static void on_closed(void *arg, struct pleat_connection *connection,
@@ -57,7 +58,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     agent->listed = false;
     json_decref(agent->runs);
     agent->runs = NULL;
-    if (agent->daemon->stopping || (!leads_runs(agent) && !error->code))
+    if (agent->daemon->stopping || (!has_runs(agent) && !error->code))
         return;
     daemon_log("the agent of node %u is gone%s%s", agent->node, error->code ? ": " : "",
                error->code ? error->text : "");
@@ -167,6 +168,12 @@ void agents_expect(struct daemon *d)
         if (agent && !agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
             agent_expect(agent);
     }
+    for (uint32_t site = 0; site < d->config.site_count; site++)
+        for (uint32_t n = 0; n < d->config.sites[site].here.nodes; n++) {
+            struct agent *agent = parts_are_on(d, site, n) ? agent_get(d, site, n) : NULL;
+            if (agent && !agent->connection && !uv_is_active((uv_handle_t *)&agent->timer))
+                agent_expect(agent);
+        }
 }
 
 static int tell_away(struct daemon *d, uint32_t site, uint32_t node, struct pleat_error *err)

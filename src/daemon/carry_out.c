@@ -10,6 +10,7 @@
 #include "daemon/files.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "daemon/parts.h"
 #include "daemon/runs.h"
 #include "daemon/sites.h"
 #include "daemon/slots.h"
@@ -34,16 +35,46 @@ static void start_failed(struct daemon *d, const struct pleat_effect *effect, st
 /* An order to start a run, and the memory that the order refers to. */
 struct start_order {
     struct pleat_run_order order;
-    struct slot_ranges slots;
+    struct node_slots_list slots;
+    struct pleat_run_node *nodes;
     char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[PATH_MAX];
 };
 
-/* Makes the order to start a run of a job at a size. The files are only named. made->slots must be
- * finished by the caller, also after an error. */
+static void order_finish(struct start_order *made)
+{
+    slots_finish(&made->slots);
+    free(made->nodes);
+    made->nodes = NULL;
+}
+
+/* The nodes of a run that has several, as its launcher knows them. */
+static int name_nodes(struct start_order *made, bool one_machine, struct pleat_error *err)
+{
+    const struct node_slots_list *slots = &made->slots;
+    if (slots->count < 2)
+        return 0;
+    made->nodes = calloc(slots->count, sizeof(*made->nodes));
+    if (!made->nodes)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = 0; i < slots->count; i++) {
+        made->nodes[i].node = slots->items[i].node;
+        made->nodes[i].processors = slots->items[i].processors;
+        snprintf(made->nodes[i].name, sizeof(made->nodes[i].name), "pleat-node-%u",
+                 slots->items[i].node);
+    }
+    made->order.nodes = made->nodes;
+    made->order.node_count = slots->count;
+    made->order.one_machine = one_machine;
+    return 0;
+}
+
+/* Makes the order to start a run of a job at a size. The files are only named. *made must be
+ * finished by the caller (order_finish), also after an error. */
 static int make_order(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
                       int32_t processors, struct start_order *made, struct pleat_error *err)
 {
     memset(&made->slots, 0, sizeof(made->slots));
+    made->nodes = NULL;
     memset(&made->order, 0, sizeof(made->order));
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
@@ -51,12 +82,8 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
     if (!spec)
         return err->code;
     *made->program = '\0';
-    /* a node's shared memory is open to all its users: if the name could be foreseen, another user
-     * could take it first */
-    snprintf(made->scratch, sizeof(made->scratch), "%s/pleat-%s-%016llx%s",
-             agent_shared(d, component->site, component->lead_node), d->instance,
-             (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)),
-             agent_mark(d, component->site, component->lead_node));
+    agent_scratch(d, component->site, component->lead_node, run, made->scratch,
+                  sizeof(made->scratch));
     int rc = job_file_path(d, job->id, JOB_INPUT, made->in, sizeof(made->in), err);
     if (!rc)
         rc = job_file_path(d, job->id, JOB_OUTPUT, made->out, sizeof(made->out), err);
@@ -74,8 +101,8 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .node = component->lead_node,
         .processes = processes,
         .processors = processors,
-        .slots = made->slots.items,
-        .slot_ranges = made->slots.count,
+        .slots = made->slots.count ? made->slots.items[0].ranges.items : NULL,
+        .slot_ranges = made->slots.count ? made->slots.items[0].ranges.count : 0,
         .most = site->capacity, /* the job's maximum may be raised while it runs */
         .spec = spec,
         .program = *made->program ? made->program : NULL,
@@ -86,7 +113,8 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .truncate = (spec->output || spec->error) && !spec->append && component->attempt == 0,
         .scratch = made->scratch,
     };
-    return rc;
+    bool one_machine = d->config.sites[component->site].here.nodes > 0;
+    return rc ? rc : name_nodes(made, one_machine, err);
 }
 
 /* Whether the connected agent has the features that the job needs. */
@@ -94,7 +122,8 @@ static int check_agent(struct daemon *d, const struct pleat_run_order *order,
                        struct pleat_error *err)
 {
     const char *const needed[] = {order->spec->cpus_per_task ? PLEAT_FEATURE_TASKS : NULL,
-                                  order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL};
+                                  order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL,
+                                  order->node_count ? PLEAT_FEATURE_PARTS : NULL};
     for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
         if (needed[i] && !agent_knows(d, order->site, order->node, needed[i]))
             return pleat_error_set(
@@ -111,6 +140,8 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
     int rc = job_directory_make(d, job->id, err);
     if (!rc)
         rc = check_agent(d, &made->order, err);
+    for (size_t i = 1; !rc && i < made->order.node_count; i++) /* they are needed in a moment */
+        agent_reach(d, made->order.site, made->order.nodes[i].node);
     if (!rc)
         run_note(d, job->id, made->order.run);
     if (!rc && job_spec(d, job->id)->script)
@@ -140,7 +171,7 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
                         &made, &err);
     if (!rc)
         rc = start(d, job, job_runner(d, job), &made, &err);
-    pleat_array_finish(&made.slots);
+    order_finish(&made);
     if (!rc)
         return;
     start_failed(d, effect, job, &err);
@@ -186,6 +217,8 @@ static void do_signal(struct daemon *d, const struct pleat_effect *effect)
     if (runner->ops->signal(runner, &order, effect->u.signal.number, effect->u.signal.script_only,
                             &err))
         daemon_log("job %lld: %s", (long long)job->id, err.text);
+    if (!effect->u.signal.script_only)
+        parts_signal(d, effect->id, effect->u.signal.number);
 }
 
 /* Tells a program what has become of what it asked for. */
@@ -290,7 +323,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
     bool for_good = rc && is_for_good(&err);
     if (!rc)
         rc = change(job_runner(d, job), effect, &order, &err);
-    pleat_array_finish(&made.slots);
+    order_finish(&made);
     if (rc)
         change_failed(d, effect, job, for_good, &err);
 }
@@ -315,6 +348,7 @@ static void do_state(struct daemon *d, const struct pleat_effect *effect)
     uint32_t site = component->site == PLEAT_NONE ? 0 : component->site;
     if (!params || agent_send(d, site, component->lead_node, "forget", params, &err))
         daemon_log("run %llu: %s", (unsigned long long)component->run, err.text);
+    parts_forget(d, component->run);
     run_forget(d, component->run);
 }
 

@@ -28,6 +28,7 @@
 #include "daemon/notes.h"
 #include "daemon/notify.h"
 #include "daemon/parked.h"
+#include "daemon/parts.h"
 #include "daemon/place.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
@@ -66,6 +67,7 @@ struct daemon {
     /* what pleatd knows */
     struct jobs jobs;
     struct active_runs runs;
+    struct parts parts;
     struct specs specs;
     struct made_notes notes;
 

@@ -204,6 +204,7 @@ static void finish(struct daemon *d)
     accounts_finish(d);
     clean_finish(d);
     pleat_array_finish(&d->runs);
+    parts_finish(d);
     pleat_core_destroy(d->core);
     pleat_store_close(d->store);
     pleat_config_finish(&d->config);

@@ -1,4 +1,4 @@
-/* Which slots of a node a job has, so that it can be bound to their CPUs. */
+/* Which slots a job has, so that it can be bound to their CPUs. */
 #include "daemon/slots.h"
 #include "daemon/agent_link.h"
 #include "daemon/daemon.h"
@@ -18,27 +18,38 @@ const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node)
 
 /* The slots still to be found. */
 struct search {
-    uint32_t node;
     uint32_t missing; /* number of slots, on whichever node */
-    struct slot_ranges *ranges;
+    struct node_slots_list *nodes;
 };
+
+static struct node_slots *node_at(struct node_slots_list *nodes, uint32_t node)
+{
+    const struct node_slots fresh = {.node = node};
+    for (size_t i = 0; i < nodes->count; i++)
+        if (nodes->items[i].node == node)
+            return &nodes->items[i];
+    return pleat_array_push(nodes, fresh) ? NULL : &nodes->items[nodes->count - 1];
+}
 
 static int add_range(struct search *search, const struct pleat_piece *piece)
 {
     uint32_t count = piece->count < search->missing ? piece->count : search->missing;
     search->missing -= count;
-    if (piece->node != search->node || count == 0)
+    if (count == 0)
         return 0;
-    struct slot_ranges *ranges = search->ranges;
-    if (ranges->count > 0) {
-        struct pleat_slot_range *last = &ranges->items[ranges->count - 1];
+    struct node_slots *node = node_at(search->nodes, piece->node);
+    if (!node)
+        return PLEAT_E_NOMEM;
+    node->processors += (int32_t)count;
+    if (node->ranges.count > 0) {
+        struct pleat_slot_range *last = &node->ranges.items[node->ranges.count - 1];
         if (last->first + last->count == piece->first) {
             last->count += count;
             return 0;
         }
     }
     struct pleat_slot_range range = {piece->first, count};
-    return pleat_array_push(ranges, range);
+    return pleat_array_push(&node->ranges, range);
 }
 
 static int add_claim(struct daemon *d, struct search *search, const struct pleat_claim *claim)
@@ -50,22 +61,35 @@ static int add_claim(struct daemon *d, struct search *search, const struct pleat
     return rc;
 }
 
-int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
-             struct slot_ranges *ranges, struct pleat_error *err)
+/* Where jobs share the site's time, each has all slots of its nodes. */
+static int widen(struct daemon *d, uint32_t site, struct node_slots_list *nodes)
 {
-    if (component->site == PLEAT_NONE || processors < 1 || !slots_are_bound(d, component->site))
-        return 0;
-    if (d->config.sites[component->site].shares_time) {
-        const struct pleat_view *view = pleat_core_view(d->core);
-        const struct pleat_node *node =
-            pleat_view_node(view, component->site, component->lead_node);
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (size_t i = 0; i < nodes->count; i++) {
+        struct node_slots *one = &nodes->items[i];
+        const struct pleat_node *node = pleat_view_node(view, site, one->node);
         struct pleat_slot_range all = {
-            0,
-            (uint32_t)(node && node->slots ? node->slots : view->sites[component->site].capacity)};
-        return pleat_array_push(ranges, all) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
-                                             : 0;
+            0, (uint32_t)(node && node->slots ? node->slots : view->sites[site].capacity)};
+        one->ranges.count = 0;
+        if (pleat_array_push(&one->ranges, all))
+            return PLEAT_E_NOMEM;
     }
-    struct search search = {component->lead_node, (uint32_t)processors, ranges};
+    return 0;
+}
+
+void slots_finish(struct node_slots_list *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        pleat_array_finish(&nodes->items[i].ranges);
+    pleat_array_finish(nodes);
+}
+
+int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
+             struct node_slots_list *nodes, struct pleat_error *err)
+{
+    if (component->site == PLEAT_NONE || processors < 1)
+        return 0;
+    struct search search = {(uint32_t)processors, nodes};
     int rc = 0;
     for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;
          c = pleat_core_claim(d->core, c)->next)
@@ -77,6 +101,11 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
             rc = add_claim(d, &search, pleat_core_claim(d->core, growth));
     }
     if (search.missing) /* the component has changed since: the request is not wanted any more */
-        ranges->count = 0;
+        slots_finish(nodes);
+    bool bound = slots_are_bound(d, component->site);
+    for (size_t i = 0; !bound && i < nodes->count; i++)
+        nodes->items[i].ranges.count = 0;
+    if (!rc && bound && d->config.sites[component->site].shares_time)
+        rc = widen(d, component->site, nodes);
     return rc ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }

@@ -1,4 +1,4 @@
-/* slots.h - which slots of a node a job has */
+/* slots.h - which slots of which nodes a job has */
 #ifndef PLEAT_DAEMON_SLOTS_H
 #define PLEAT_DAEMON_SLOTS_H
 
@@ -10,16 +10,26 @@ struct pleat_component;
 
 PLEAT_ARRAY(slot_ranges, struct pleat_slot_range);
 
+/* What a component has on a node. */
+struct node_slots {
+    uint32_t node;
+    int32_t processors;
+    struct slot_ranges ranges; /* empty: it is not bound */
+};
+PLEAT_ARRAY(node_slots_list, struct node_slots);
+
 /* Whether the processes of the site's jobs are bound to CPUs. */
 bool slots_are_bound(struct daemon *d, uint32_t site);
 /* The CPUs of a node's slots as its agent says them, else as configured, where the site has one
  * node; NULL: neither. Borrowed. */
 const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node);
-/* Adds to *ranges the slots that the component has on the node that leads its run, in the order of
- * ranks, if it had that number of processors: those claimed for a resize under way count, too.
- * Where jobs share the site's time, these are all slots of the site. None are added where jobs are
- * not bound, or where the component has fewer processors. */
+/* Adds to *nodes, which is empty, the nodes of the component and its slots on each, in the order of
+ * ranks, if it had that number of processors: those claimed for a resize under way count, too. The
+ * node that leads its run comes first. Where jobs share the site's time, the slots are all of the
+ * node. None are added where the component has fewer processors. To be finished also after an
+ * error. */
 int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
-             struct slot_ranges *ranges, struct pleat_error *err);
+             struct node_slots_list *nodes, struct pleat_error *err);
+void slots_finish(struct node_slots_list *nodes);
 
 #endif

@@ -7,6 +7,15 @@
 
 /* ---- descriptions ---- */
 
+/* Whether it may be on several nodes: an MPI launcher starts all its processes there, once. A size
+ * that changes, a script, a terminal, and processors of one process are all of one node. */
+static bool spreads(const struct pleat_spec *spec)
+{
+    return !strcmp(spec->runner, "mpi") && spec->mpi && strcmp(spec->mpi, "none") != 0 &&
+           (spec->kind == PLEAT_RIGID || spec->kind == PLEAT_MOLDABLE) && !spec->folds &&
+           !spec->script && !spec->terminal && !spec->cpus_per_task;
+}
+
 void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submission *submission)
 {
     unsigned can = pleat_runner_kind_find(spec->runner)->capabilities;
@@ -21,7 +30,8 @@ void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submis
         .flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
                             (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
                             (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
-                            (spec->once ? PLEAT_COMPONENT_ONCE : 0)),
+                            (spec->once ? PLEAT_COMPONENT_ONCE : 0) |
+                            (spreads(spec) ? PLEAT_COMPONENT_SPREADS : 0)),
         .priority = spec->priority,
         .kind = (uint8_t)spec->kind,
         .sizes_kind = (uint8_t)spec->sizes.kind,

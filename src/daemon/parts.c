@@ -1,0 +1,570 @@
+#include "daemon/parts.h"
+
+#include <string.h>
+
+#include "daemon/agent.h"
+#include "daemon/agent_link.h"
+#include "daemon/jobs.h"
+#include "daemon/notes.h"
+#include "daemon/parts_start.h"
+#include "daemon/runs.h"
+
+/* What outlives the launcher on another node has this time to end. */
+#define REST_GRACE_S 2.0
+/* A launcher of which a part was lost. */
+#define LEAD_GRACE_S 1.0
+
+enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
+
+/* ---- finding ---- */
+
+static const struct pleat_component *component_of(struct daemon *d, uint32_t component)
+{
+    return &pleat_core_view(d->core)->components[component];
+}
+
+static struct part *find(struct daemon *d, uint64_t run, uint32_t number)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++)
+        if (d->parts.items.items[i].run == run && d->parts.items.items[i].number == number)
+            return &d->parts.items.items[i];
+    return NULL;
+}
+
+/* The last part of the run on that node. */
+static struct part *find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node)
+{
+    struct part *last = NULL;
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *part = &d->parts.items.items[i];
+        if (part->run == run && part->site == site && part->node == node &&
+            (!last || part->number > last->number))
+            last = part;
+    }
+    return last;
+}
+
+static bool is_live(const struct part *part)
+{
+    return part->state == PART_SENT || part->state == PART_STARTED;
+}
+
+static struct held_exit *find_exit(struct daemon *d, uint64_t run)
+{
+    for (size_t i = 0; i < d->parts.exits.count; i++)
+        if (d->parts.exits.items[i].run == run)
+            return &d->parts.exits.items[i];
+    return NULL;
+}
+
+static bool has_node(struct daemon *d, uint32_t component, uint32_t node)
+{
+    for (uint32_t c = component_of(d, component)->first_claim; c != PLEAT_NONE;
+         c = pleat_core_claim(d->core, c)->next)
+        for (uint32_t p = pleat_core_claim(d->core, c)->first_piece; p != PLEAT_NONE;
+             p = pleat_core_piece(d->core, p)->next)
+            if (pleat_core_piece(d->core, p)->node == node)
+                return true;
+    return false;
+}
+
+bool parts_is_other(const struct agent *agent, uint32_t component)
+{
+    const struct pleat_component *c = component_of(agent->daemon, component);
+    return c->site != PLEAT_NONE && (agent->site != c->site || agent->node != c->lead_node);
+}
+
+/* ---- telling ---- */
+
+static void request(struct daemon *d, uint32_t site, uint32_t node, const char *method,
+                    json_t *params)
+{
+    struct pleat_error err = {0};
+    if (!params || agent_send(d, site, node, method, params, &err))
+        daemon_log("the agent of node %u cannot be told '%s': %s", node, method,
+                   params ? err.text : "out of memory");
+}
+
+/* Tells the agent that leads the run. If that is not there it is told after its list. */
+static void tell(struct daemon *d, const struct part *part)
+{
+    uint32_t component = run_component(d, part->run);
+    if (component == PLEAT_NONE || (part->state != PART_STARTED && part->state != PART_ENDED))
+        return;
+    const struct pleat_component *c = component_of(d, component);
+    json_t *params = part->end ? json_deep_copy(part->end) : json_object();
+    json_object_set_new(params, "run", json_integer((json_int_t)part->run));
+    json_object_set_new(params, "part", json_integer(part->number));
+    json_object_set_new(params, "ended", json_boolean(part->state == PART_ENDED));
+    if (c->site != PLEAT_NONE)
+        request(d, c->site, c->lead_node, "part_told", params);
+    else
+        json_decref(params);
+}
+
+static void end_part(struct daemon *d, struct part *part, double grace_s)
+{
+    if (part->told_to_end)
+        return;
+    part->told_to_end = true;
+    request(d, part->site, part->node, "kill",
+            json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", grace_s));
+}
+
+/* A run cannot go on without this part: it is ended. */
+static void end_run(struct daemon *d, const struct part *part)
+{
+    uint32_t component = run_component(d, part->run);
+    const struct job *job = job_of_component(d, component);
+    const struct pleat_component *c = job ? component_of(d, component) : NULL;
+    char text[120];
+    if (!c || c->site == PLEAT_NONE || c->exited || find_exit(d, part->run))
+        return;
+    int number = (int)json_integer_value(json_object_get(part->end, "signal"));
+    if (part->over_memory)
+        snprintf(text, sizeof(text), "it wanted more memory on node %u than its limit", part->node);
+    else if (number)
+        snprintf(text, sizeof(text), "what it runs on node %u was ended by signal %d", part->node,
+                 number);
+    else
+        snprintf(text, sizeof(text), "what it ran on node %u is lost", part->node);
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
+    request(d, c->site, c->lead_node, "kill",
+            json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
+}
+
+/* Takes `end`. */
+static void ended(struct daemon *d, struct part *part, json_t *end)
+{
+    part->state = PART_ENDED;
+    json_decref(part->wish);
+    json_decref(part->end);
+    part->wish = NULL;
+    part->end = end;
+    tell(d, part);
+    if (part->failed || part->over_memory)
+        end_run(d, part);
+}
+
+static void ended_with(struct daemon *d, struct part *part, int code, const char *text)
+{
+    ended(d, part,
+          json_pack("{s:i, s:i, s:o*}", "code", code, "signal", 0, "text",
+                    text ? pleat_json_text(text) : NULL));
+}
+
+static void lost(struct daemon *d, struct part *part)
+{
+    part->failed = true;
+    ended_with(d, part, CODE_LOST, NULL);
+}
+
+/* Sends the request to start it, once its node's agent is there. */
+static void go_on(struct daemon *d, struct part *part)
+{
+    struct pleat_error err = {0};
+    struct agent *agent = agent_get(d, part->site, part->node);
+    if (part->state != PART_WANTED || !agent)
+        return;
+    if (!agent->connection || !agent->listed) {
+        agent_want(agent);
+        return;
+    }
+    part->state = PART_SENT;
+    if (part_start(d, part, &err))
+        ended_with(d, part, CODE_NOT_STARTED, err.text);
+}
+
+/* ---- the agent that leads the run ---- */
+
+static struct part *add(struct daemon *d, const struct part *fresh)
+{
+    if (pleat_array_push(&d->parts.items, *fresh)) {
+        daemon_log("out of memory: a part of run %llu is not known",
+                   (unsigned long long)fresh->run);
+        return NULL;
+    }
+    return &d->parts.items.items[d->parts.items.count - 1];
+}
+
+/* An earlier part of the run on the same node has ended, and its agent still keeps it. */
+static void forget_earlier(struct daemon *d, const struct part *part)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        const struct part *other = &d->parts.items.items[i];
+        if (other != part && other->run == part->run && other->site == part->site &&
+            other->node == part->node && other->state == PART_ENDED)
+            request(d, part->site, part->node, "forget",
+                    json_pack("{s:I}", "run", (json_int_t)part->run));
+    }
+}
+
+void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
+{
+    struct daemon *d = agent->daemon;
+    struct pleat_error err = {0};
+    int64_t run = 0, number = 0, node = 0;
+    int rc = pleat_get_int(params, "run", true, 1, INT64_MAX, &run, &err);
+    if (!rc)
+        rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &number, &err);
+    if (!rc)
+        rc = pleat_get_int(params, "node", true, 0, UINT32_MAX - 1, &node, &err);
+    if (rc) {
+        daemon_log("agent of node %u, 'part_wanted': %s", agent->node, err.text);
+        return;
+    }
+    struct part *known = find(d, (uint64_t)run, (uint32_t)number);
+    if (known) {
+        tell(d, known);
+        return;
+    }
+    const struct part *before = find_on(d, (uint64_t)run, agent->site, (uint32_t)node);
+    bool busy = before && before->state != PART_ENDED;
+    struct part fresh = {.run = (uint64_t)run,
+                         .number = (uint32_t)number,
+                         .site = agent->site,
+                         .node = (uint32_t)node,
+                         .wish = json_deep_copy(params)};
+    struct part *part = add(d, &fresh);
+    if (!part)
+        return;
+    if (!has_node(d, component, part->node) || part->node == agent->node)
+        ended_with(d, part, CODE_NOT_STARTED, "the job has no other node with that name");
+    else if (busy)
+        ended_with(d, part, CODE_NOT_STARTED, "the job has a part on that node already");
+    else if (find_exit(d, part->run))
+        ended_with(d, part, CODE_UNWANTED, NULL);
+    else {
+        forget_earlier(d, part);
+        go_on(d, part);
+    }
+}
+
+void parts_unwanted(struct agent *agent, uint32_t component, const json_t *params)
+{
+    struct daemon *d = agent->daemon;
+    (void)component;
+    struct part *part = find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
+                             (uint32_t)json_integer_value(json_object_get(params, "part")));
+    if (part && part->state == PART_WANTED)
+        ended_with(d, part, CODE_UNWANTED, NULL);
+    else if (part && is_live(part))
+        end_part(d, part, REST_GRACE_S);
+}
+
+/* ---- the other agents ---- */
+
+static int64_t number_in(const json_t *params, const char *name)
+{
+    return json_integer_value(json_object_get(params, name));
+}
+
+static void exited(struct daemon *d, struct part *part, const json_t *params)
+{
+    part->cpu_us = number_in(params, "cpu_us");
+    part->max_rss_kb = number_in(params, "max_rss_kb");
+    part->memory_kb = number_in(params, "memory_kb");
+    part->over_memory = json_is_true(json_object_get(params, "over_memory"));
+    part->failed = number_in(params, "signal") && !json_is_true(json_object_get(params, "told"));
+    ended(d, part,
+          json_pack("{s:I, s:I, s:O?}", "code", (json_int_t)number_in(params, "code"), "signal",
+                    (json_int_t)number_in(params, "signal"), "text",
+                    json_object_get(params, "text")));
+}
+
+/* What a launcher's part writes goes to the launcher. */
+static void hand_on(struct daemon *d, const struct part *part, const json_t *params)
+{
+    uint32_t component = run_component(d, part->run);
+    if (component != PLEAT_NONE && component_of(d, component)->site != PLEAT_NONE)
+        request(d, component_of(d, component)->site, component_of(d, component)->lead_node,
+                "part_output", json_deep_copy(params));
+}
+
+void parts_notice(struct agent *agent, uint32_t component, const char *method, const json_t *params)
+{
+    struct daemon *d = agent->daemon;
+    uint64_t run = (uint64_t)number_in(params, "run");
+    struct part *part = find_on(d, run, agent->site, agent->node);
+    (void)component;
+    if (!part) {
+        if (!strcmp(method, "exited") || !strcmp(method, "start_failed"))
+            request(d, agent->site, agent->node, "forget",
+                    json_pack("{s:I}", "run", (json_int_t)run));
+        return;
+    }
+    if (!strcmp(method, "part_output")) {
+        hand_on(d, part, params);
+    } else if (!strcmp(method, "started") && part->state == PART_SENT) {
+        part->state = PART_STARTED;
+        tell(d, part);
+    } else if (!strcmp(method, "start_failed") && part->state != PART_ENDED) {
+        ended_with(d, part, (int)number_in(params, "code"),
+                   json_string_value(json_object_get(params, "text")));
+    } else if (!strcmp(method, "exited") && part->state != PART_ENDED) {
+        exited(d, part, params);
+    }
+}
+
+void parts_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why)
+{
+    struct part *part = find_on(agent->daemon, asked->run, agent->site, agent->node);
+    if (!part || !is_live(part))
+        return;
+    if (!strcmp(asked->method, "start"))
+        ended_with(agent->daemon, part, CODE_NOT_STARTED, why->text);
+    else if (why->code == PLEAT_E_NOTFOUND)
+        ended_with(agent->daemon, part, CODE_UNWANTED, NULL);
+}
+
+/* ---- lists ---- */
+
+static const json_t *entry_of(const json_t *runs, uint64_t run)
+{
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(runs, index, entry)
+    {
+        if ((uint64_t)number_in(entry, "run") == run)
+            return entry;
+    }
+    return NULL;
+}
+
+/* An agent that leads a run says which parts that has. One of which nothing is known was started
+ * before this pleatd: if its agent has listed what it runs, it is lost. */
+static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
+{
+    struct daemon *d = agent->daemon;
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(parts, index, entry)
+    {
+        const char *state = json_string_value(json_object_get(entry, "state"));
+        struct part fresh = {.run = run,
+                             .number = (uint32_t)number_in(entry, "part"),
+                             .site = agent->site,
+                             .node = (uint32_t)number_in(entry, "node"),
+                             .state = PART_STARTED};
+        if (!state || strcmp(state, "running") != 0 || find(d, run, fresh.number))
+            continue;
+        struct agent *other = agent_get(d, fresh.site, fresh.node);
+        struct part *part = add(d, &fresh);
+        if (part && other && other->connection && other->listed)
+            lost(d, part);
+        else if (other)
+            agent_want(other);
+    }
+}
+
+/* An agent that does not lead a run has a part of it. */
+static void take_part(struct agent *agent, uint64_t run, uint32_t component, const json_t *entry)
+{
+    struct daemon *d = agent->daemon;
+    struct part fresh = {.run = run,
+                         .number = (uint32_t)number_in(entry, "part"),
+                         .site = agent->site,
+                         .node = agent->node,
+                         .state = PART_STARTED};
+    struct part *part = find(d, run, fresh.number);
+    if (part && part->state == PART_WANTED)
+        part->state = PART_SENT;
+    if (part)
+        return;
+    part = add(d, &fresh);
+    if (part && (!fresh.number || !has_node(d, component, agent->node)))
+        end_part(d, part, REST_GRACE_S);
+}
+
+void parts_listed(struct agent *agent)
+{
+    struct daemon *d = agent->daemon;
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(agent->runs, index, entry)
+    {
+        uint64_t run = (uint64_t)number_in(entry, "run");
+        uint32_t component = run_component(d, run);
+        if (component == PLEAT_NONE)
+            continue;
+        if (parts_is_other(agent, component))
+            take_part(agent, run, component, entry);
+        else
+            take_parts(agent, run, json_object_get(entry, "parts"));
+    }
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *part = &d->parts.items.items[i];
+        uint32_t component = run_component(d, part->run);
+        if (component != PLEAT_NONE && !parts_is_other(agent, component))
+            tell(d, part);
+        if (part->site != agent->site || part->node != agent->node)
+            continue;
+        part->told_to_end = false;
+        if (is_live(part) && !entry_of(agent->runs, part->run)) {
+            if (part->state == PART_STARTED)
+                lost(d, part);
+            else
+                part->state = PART_WANTED; /* it was not told, or is not there any more */
+        }
+        go_on(d, part);
+    }
+}
+
+/* ---- the end of a run ---- */
+
+/* Whether nothing of the run is, or may be, on its other nodes. What is there is ended. */
+static bool is_alone(struct daemon *d, uint64_t run)
+{
+    uint32_t component = run_component(d, run);
+    const struct pleat_component *c = component == PLEAT_NONE ? NULL : component_of(d, component);
+    bool alone = true;
+    if (!c || c->site == PLEAT_NONE)
+        return true;
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *part = &d->parts.items.items[i];
+        if (part->run != run)
+            continue;
+        if (part->state == PART_WANTED)
+            ended_with(d, part, CODE_UNWANTED, NULL);
+        if (is_live(part)) {
+            alone = false;
+            end_part(d, part, REST_GRACE_S);
+        }
+    }
+    for (uint32_t k = c->first_claim; k != PLEAT_NONE; k = pleat_core_claim(d->core, k)->next)
+        for (uint32_t p = pleat_core_claim(d->core, k)->first_piece; p != PLEAT_NONE;
+             p = pleat_core_piece(d->core, p)->next) {
+            uint32_t node = pleat_core_piece(d->core, p)->node;
+            struct agent *other = node == c->lead_node ? NULL : agent_get(d, c->site, node);
+            if (!other || (other->connection && other->listed))
+                continue;
+            alone = false;
+            agent_want(other);
+        }
+    return alone;
+}
+
+bool parts_hold(struct daemon *d, uint64_t run, const json_t *params)
+{
+    struct held_exit fresh = {run, NULL};
+    struct held_exit *known = find_exit(d, run);
+    bool has_parts = false;
+    for (size_t i = 0; i < d->parts.items.count; i++)
+        has_parts = has_parts || d->parts.items.items[i].run == run;
+    if (!has_parts && is_alone(d, run))
+        return false;
+    if (!known && !pleat_array_push(&d->parts.exits, fresh))
+        known = &d->parts.exits.items[d->parts.exits.count - 1];
+    if (!known) {
+        daemon_log("out of memory: the end of run %llu is told too early", (unsigned long long)run);
+        return false;
+    }
+    json_decref(known->params);
+    known->params = json_deep_copy(params);
+    return true;
+}
+
+static void raise_member(json_t *params, const char *name, int64_t value)
+{
+    json_object_set_new(params, name, json_integer(value));
+}
+
+/* Adds what the run's parts used, and why they ended. */
+static void add_parts(struct daemon *d, uint64_t run, json_t *params)
+{
+    bool failed = number_in(params, "code") || number_in(params, "signal");
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        const struct part *part = &d->parts.items.items[i];
+        if (part->run != run)
+            continue;
+        if (part->failed && failed)
+            json_object_set_new(params, "lost", json_true());
+        if (part->over_memory)
+            json_object_set_new(params, "over_memory", json_true());
+        if (!json_is_integer(json_object_get(params, "cpu_us")))
+            continue;
+        raise_member(params, "cpu_us", number_in(params, "cpu_us") + part->cpu_us);
+        raise_member(params, "memory_kb", number_in(params, "memory_kb") + part->memory_kb);
+        if (part->max_rss_kb > number_in(params, "max_rss_kb"))
+            raise_member(params, "max_rss_kb", part->max_rss_kb);
+    }
+}
+
+bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params)
+{
+    struct held_exits *exits = &d->parts.exits;
+    for (size_t i = 0; i < exits->count; i++) {
+        if (!is_alone(d, exits->items[i].run))
+            continue;
+        *run = exits->items[i].run;
+        *params = exits->items[i].params;
+        exits->items[i] = exits->items[--exits->count];
+        if (*params)
+            add_parts(d, *run, *params);
+        return true;
+    }
+    return false;
+}
+
+bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        const struct part *part = &d->parts.items.items[i];
+        if (part->site == site && part->node == node && part->state != PART_ENDED)
+            return true;
+    }
+    for (size_t i = 0; i < d->runs.count; i++) {
+        const struct pleat_component *c = component_of(d, d->runs.items[i].component);
+        if (c->site == site && c->lead_node != node &&
+            has_node(d, d->runs.items[i].component, node))
+            return true;
+    }
+    return false;
+}
+
+void parts_signal(struct daemon *d, uint64_t run, int32_t number)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        const struct part *part = &d->parts.items.items[i];
+        if (part->run == run && is_live(part))
+            request(d, part->site, part->node, "limit_signal",
+                    json_pack("{s:I, s:i, s:s}", "run", (json_int_t)run, "signal", (int)number,
+                              "to", "all"));
+    }
+}
+
+static void drop(struct part *part)
+{
+    json_decref(part->wish);
+    json_decref(part->end);
+}
+
+void parts_forget(struct daemon *d, uint64_t run)
+{
+    struct part_list *items = &d->parts.items;
+    for (size_t i = 0; i < items->count;) {
+        struct part *part = &items->items[i];
+        if (part->run != run) {
+            i++;
+            continue;
+        }
+        request(d, part->site, part->node, "forget", json_pack("{s:I}", "run", (json_int_t)run));
+        drop(part);
+        items->items[i] = items->items[--items->count];
+    }
+    struct held_exit *held = find_exit(d, run);
+    if (!held)
+        return;
+    json_decref(held->params);
+    *held = d->parts.exits.items[--d->parts.exits.count];
+}
+
+void parts_finish(struct daemon *d)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++)
+        drop(&d->parts.items.items[i]);
+    for (size_t i = 0; i < d->parts.exits.count; i++)
+        json_decref(d->parts.exits.items[i].params);
+    pleat_array_finish(&d->parts.items);
+    pleat_array_finish(&d->parts.exits);
+}

@@ -1,0 +1,86 @@
+/* parts.h - the parts of runs on other nodes than the one that leads them.
+ *
+ * What a run's MPI launcher wants on another node its agent tells (`part_wanted`), pleatd has that
+ * node's agent start, and tells the first one what comes of it. Agents do not speak with one
+ * another, and no path of one is used for another.
+ *
+ * A part that is lost, or that a signal ended, ends the run, which has then ended by no fault of
+ * its user's. The end of a run is held back here until nothing of it is left on its other nodes:
+ * only then its processors are given back. All of that is in memory only: what a pleatd that starts
+ * does not know the agents' lists say, of both sides.
+ */
+#ifndef PLEAT_DAEMON_PARTS_H
+#define PLEAT_DAEMON_PARTS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+
+struct agent;
+struct asked;
+struct daemon;
+
+enum part_state {
+    PART_WANTED, /* its node's agent is not there yet */
+    PART_SENT,   /* that was asked to start it */
+    PART_STARTED,
+    PART_ENDED
+};
+
+struct part {
+    uint64_t run;
+    uint32_t number; /* in the run */
+    uint32_t site, node;
+    enum part_state state;
+    bool told_to_end; /* its agent was */
+    bool failed;      /* it was lost, or a signal ended it that was not Pleat's */
+    bool over_memory; /* it wanted more memory than the limit */
+    json_t *wish;     /* what the launcher wants; NULL: PART_STARTED before this pleatd */
+    json_t *end;      /* what its launcher is told; PART_ENDED */
+    int64_t cpu_us, max_rss_kb, memory_kb; /* PART_ENDED */
+};
+PLEAT_ARRAY(part_list, struct part);
+
+/* The end of a run, as its agent told it. */
+struct held_exit {
+    uint64_t run;
+    json_t *params;
+};
+PLEAT_ARRAY(held_exits, struct held_exit);
+
+struct parts {
+    struct part_list items;
+    struct held_exits exits;
+};
+
+/* The notices `part_wanted` and `part_unwanted` of the agent that leads the run. */
+void parts_wanted(struct agent *agent, uint32_t component, const json_t *params);
+void parts_unwanted(struct agent *agent, uint32_t component, const json_t *params);
+/* A notice of another node's agent about a run. */
+void parts_notice(struct agent *agent, uint32_t component, const char *method,
+                  const json_t *params);
+/* That agent refused a request about a run. */
+void parts_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why);
+/* An agent has listed what it runs (agent->runs), also what belongs to runs that others lead. */
+void parts_listed(struct agent *agent);
+/* Whether something of a run is, or may be, on that node, which another node leads. */
+bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node);
+/* Whether the agent leads no run of that component, but has, or had, a part of it. */
+bool parts_is_other(const struct agent *agent, uint32_t component);
+
+/* A run has ended, as `params` say (of the notice `exited`; borrowed). True: that is held back. */
+bool parts_hold(struct daemon *d, uint64_t run, const json_t *params);
+/* The next end that is not held back any more, with what its parts used added: *params is the
+ * caller's. */
+bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params);
+
+/* Sends a signal to the processes of a run's parts. */
+void parts_signal(struct daemon *d, uint64_t run, int32_t number);
+/* The log says that the run is over. */
+void parts_forget(struct daemon *d, uint64_t run);
+void parts_finish(struct daemon *d);
+
+#endif

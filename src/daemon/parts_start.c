@@ -1,0 +1,133 @@
+#include "daemon/parts_start.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/remote.h"
+#include "daemon/agent_link.h"
+#include "daemon/daemon.h"
+#include "daemon/jobs.h"
+#include "daemon/runs.h"
+#include "daemon/slots.h"
+#include "daemon/specs.h"
+
+static bool has_name(const char *entry, const char *name, size_t length)
+{
+    return !strncmp(entry, name, length) && entry[length] == '=';
+}
+
+/* Whether `names`, with ',' between them, has that of the variable. */
+static bool is_named(const char *names, const char *entry)
+{
+    while (names && *names) {
+        size_t length = strcspn(names, ",");
+        if (length && has_name(entry, names, length))
+            return true;
+        names += length + (names[length] == ',');
+    }
+    return false;
+}
+
+static int add_variable(json_t *env, const char *name, size_t length, const char *value)
+{
+    char *text = NULL;
+    if (asprintf(&text, "%.*s=%s", (int)length, name, value) < 0)
+        return PLEAT_E_NOMEM;
+    int bad = json_array_append_new(env, json_string(text));
+    free(text);
+    return bad;
+}
+
+/* The environment of the launcher, with the scratch directory of the part's node in the place of
+ * its own. */
+static json_t *environment(const json_t *base, const char *scratch)
+{
+    static const char *const own[] = {PLEAT_SCRATCH_ENV, PLEAT_PART_SCRATCH_ENV};
+    const char *names = NULL;
+    size_t index;
+    const json_t *entry;
+    json_t *env = json_array();
+    json_array_foreach(base, index, entry)
+    {
+        const char *text = json_string_value(entry);
+        if (has_name(text, PLEAT_PART_SCRATCH_ENV, strlen(PLEAT_PART_SCRATCH_ENV)))
+            names = text + strlen(PLEAT_PART_SCRATCH_ENV) + 1;
+    }
+    int bad = !env;
+    json_array_foreach(base, index, entry)
+    {
+        const char *text = json_string_value(entry);
+        if (!bad && !is_named(names, text) && !has_name(text, own[0], strlen(own[0])) &&
+            !has_name(text, own[1], strlen(own[1])))
+            bad = json_array_append(env, (json_t *)(uintptr_t)entry);
+    }
+    bad = bad || add_variable(env, own[0], strlen(own[0]), scratch);
+    for (const char *name = names; !bad && name && *name;) {
+        size_t length = strcspn(name, ",");
+        bad = length && add_variable(env, name, length, scratch);
+        name += length + (name[length] == ',');
+    }
+    if (!bad)
+        return env;
+    json_decref(env);
+    return NULL;
+}
+
+/* The slots of the component on that node; NULL: it is not bound. */
+static int add_slots(struct daemon *d, const struct pleat_component *component, uint32_t node,
+                     json_t *params, struct pleat_error *err)
+{
+    struct node_slots_list nodes = {0};
+    int rc = slots_of(d, component, component->processors, &nodes, err);
+    for (size_t i = 0; !rc && i < nodes.count; i++) {
+        const struct slot_ranges *ranges = &nodes.items[i].ranges;
+        if (nodes.items[i].node != node || ranges->count == 0)
+            continue;
+        json_t *slots = json_array();
+        for (size_t r = 0; slots && r < ranges->count; r++)
+            json_array_append_new(slots, json_pack("{s:I, s:I}", "first",
+                                                   (json_int_t)ranges->items[r].first, "count",
+                                                   (json_int_t)ranges->items[r].count));
+        if (json_object_set_new(params, "slots", slots))
+            rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    }
+    slots_finish(&nodes);
+    return rc;
+}
+
+int part_start(struct daemon *d, const struct part *part, struct pleat_error *err)
+{
+    char scratch[PATH_MAX], number[32];
+    uint32_t index = run_component(d, part->run);
+    const struct job *job = job_of_component(d, index);
+    if (!job)
+        return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
+    if (!agent_knows(d, part->site, part->node, PLEAT_FEATURE_PARTS))
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "the agent of node %u was started before Pleat was upgraded, and "
+                               "takes no part of a job: submit the job again when the agent's jobs "
+                               "have ended",
+                               part->node);
+    const struct pleat_spec *spec = job_spec(d, job->id);
+    agent_scratch(d, part->site, part->node, part->run, scratch, sizeof(scratch));
+    snprintf(number, sizeof(number), "%lld", (long long)job->id);
+    json_t *params =
+        json_pack("{s:I, s:I, s:s, s:[s, s, O], s:o, s:O, s:s, s:s, s:i, s:s, s:s*}", "run",
+                  (json_int_t)part->run, "part", (json_int_t)part->number, "job", number, "argv",
+                  "/bin/sh", "-c", json_object_get(part->wish, "command"), "env",
+                  environment(json_object_get(part->wish, "env"), scratch), "cwd",
+                  json_object_get(part->wish, "cwd"), "stdout", "/dev/null", "stderr", "/dev/null",
+                  "umask", (int)spec->umask, "scratch", scratch, "limits", spec->limits);
+    if (params && spec->nice != PLEAT_SPEC_NICE_HERE)
+        json_object_set_new(params, "nice", json_integer(spec->nice));
+    if (params && spec->memory_limit_kb)
+        json_object_set_new(params, "memory_limit_kb", json_integer(spec->memory_limit_kb));
+    int rc = params ? add_slots(d, job_component(d, job), part->node, params, err)
+                    : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (rc) {
+        json_decref(params);
+        return rc;
+    }
+    return agent_send(d, part->site, part->node, "start", params, err);
+}
