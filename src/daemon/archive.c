@@ -227,15 +227,14 @@ static int write_checkpoint(struct daemon *d, const struct pleat_string *state, 
     return rc;
 }
 
-/* Moves the records before the existing checkpoint aside first. Until the new checkpoint is written
- * these records are in both places. If they cannot be moved, the checkpoint is written all the
- * same. */
-static void make_checkpoint(struct daemon *d)
+/* trims: moves the records before the existing checkpoint aside first. Until the new checkpoint is
+ * written these records are in both places. If they cannot be moved, the checkpoint is written all
+ * the same. */
+static void make_checkpoint(struct daemon *d, bool trims)
 {
     struct pleat_string state = {0};
     struct pleat_error err = {0};
     int64_t seq = pleat_store_last_seq(d->store);
-    bool trims = d->archive.checkpoint_seq >= pleat_store_first_seq(d->store);
     int aside = trims ? pleat_store_set_aside(d->store, d->archive.checkpoint_seq, &err) : 0;
     if (log_mend(d)) /* the repair has made a checkpoint */
         return;
@@ -258,13 +257,25 @@ static void make_checkpoint(struct daemon *d)
     pleat_string_finish(&state);
 }
 
+/* At least `least` records since the last checkpoint, which take at least its size: so checkpoints
+ * at most double what is written. */
+static bool is_due(const struct daemon *d, int64_t least)
+{
+    int64_t records = pleat_store_last_seq(d->store) - d->archive.checkpoint_seq;
+    return turn_is_quiet(d) && records >= least &&
+           (size_t)records * sizeof(struct pleat_event) >= d->archive.checkpoint_size;
+}
+
 void archive_run(struct daemon *d)
 {
     archive_old(d);
-    /* records since the last checkpoint take at least its size: so checkpoints at most double what
-     * is written */
-    int64_t records = pleat_store_last_seq(d->store) - d->archive.checkpoint_seq;
-    if (turn_is_quiet(d) && records >= d->config.checkpoint_records &&
-        (size_t)records * sizeof(struct pleat_event) >= d->archive.checkpoint_size)
-        make_checkpoint(d);
+    if (is_due(d, d->config.checkpoint_records))
+        make_checkpoint(d, d->archive.checkpoint_seq >= pleat_store_first_seq(d->store));
+}
+
+void archive_end(struct daemon *d)
+{
+    if (is_due(d, 1)) /* a log is not cut up where pleatd often ends */
+        make_checkpoint(d, d->archive.checkpoint_seq - pleat_store_first_seq(d->store) >=
+                               d->config.checkpoint_records);
 }

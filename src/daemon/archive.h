@@ -19,6 +19,9 @@ void archive_written(struct daemon *d);
 /* When nothing else is to be done: lets go of jobs that ended keep_ended_s ago, and makes
  * checkpoints. Writes. */
 void archive_run(struct daemon *d);
+/* pleatd ends in order, its last turn is written: makes a checkpoint if the records since the last
+ * one take at least as much room as that, so that damage to the end of the log loses nothing. */
+void archive_end(struct daemon *d);
 /* Has the core forget a job and marks it `gone`; jobs_forget must come next. False: the core does
  * not forget it (logged). To be called only when no input is under way that names its component:
  * the core will give that index to another job. */

@@ -15,6 +15,7 @@
 #include "daemon/accounts.h"
 #include "daemon/agent_link.h"
 #include "daemon/agents.h"
+#include "daemon/archive.h"
 #include "daemon/clean.h"
 #include "daemon/connections.h"
 #include "daemon/daemon.h"
@@ -165,6 +166,7 @@ static void finish(struct daemon *d)
         notify_finish(d);
         note_make(d, daemon_now_us(d), "daemon", -1, json_pack("{s:s}", "text", "ended"));
         turn_run(d);
+        archive_end(d);
         place_leave(d);
         pleat_store_close(d->store); /* a client that sees its connection closed can rely on the log
                                         being closed */

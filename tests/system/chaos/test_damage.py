@@ -66,6 +66,28 @@ def test_not_a_database_any_more(pleat):
     assert pleat.job(3)["state"] == "done" and not aside(pleat)
 
 
+def test_after_an_orderly_end_nothing_is_lost(pleat):
+    """The checkpoint that pleatd makes when it ends has the end of the jobs."""
+    first = pleat.submit("--", "true")
+    failed = pleat.submit("--", "sh", "-c", "exit 3")
+    for number in (first, failed):
+        pleat.wait_end(number)
+    waits = pleat.submit("--begin", "+1h", "--estimate", "1s", "--", "true")
+    before = [pleat.job(number) for number in (first, failed)]
+    records = pleat.call("info")["log_records"]
+    pleat.kill_daemon(signal.SIGTERM)
+    wait_until(lambda: not pleat.agent_pids(), "the agent has ended: nobody can be asked")
+    with contextlib.closing(sqlite3.connect(pleat.log)) as base:
+        assert base.execute("SELECT min(seq) FROM log").fetchone()[0] == 1, "nothing is moved aside"
+        assert base.execute("SELECT max(seq) FROM checkpoint").fetchone()[0] >= records
+    spoil_from(pleat.log, lambda seq, record: submits(record) == first)  # and all after it is of no use
+    states = [(job["job"], job["state"]) for job in json.loads(pleat.pleat("ps", "--all", "--json", check=0).stdout)["jobs"]]
+    assert states == [(first, "done"), (failed, "failed"), (waits, "queued")]
+    assert [pleat.job(number) for number in (first, failed)] == before
+    assert pleat.submit("--", "true") == waits + 1
+    assert pleat.wait_end(waits + 1)["state"] == "done"
+
+
 def test_directory_with_an_odd_name(pleat):
     """The name of the file that is kept aside is found again in what is said of it."""
     outer, odd = pleat.dir, os.path.join(pleat.dir, "a b?c#d%20'e\"f kept as g")

@@ -60,6 +60,12 @@ def fixture_made():
         instance.kill_daemon(signal.SIGTERM)
         wait_until(lambda: not instance.agent_pids(), "the agent has ended")
         instance.instance_id = None
+        with contextlib.closing(sqlite3.connect(instance.log)) as base:  # free pages: the daemon's last checkpoint took those left
+            base.execute("CREATE TABLE room (x)")
+            base.execute("INSERT INTO room VALUES (zeroblob(20000))")
+            base.commit()
+            base.execute("DROP TABLE room")
+            base.commit()
         assert not os.path.exists(instance.log + "-wal")
         yield instance, waiting
     finally:
