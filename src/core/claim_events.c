@@ -2,6 +2,7 @@
 #include "core/buffer.h"
 #include "core/claiming.h"
 #include "core/claims.h"
+#include "core/deadlines.h"
 #include "core/ending.h"
 #include "core/errors.h"
 #include "core/handlers.h"
@@ -23,8 +24,10 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct 
     site_at(core, c->site)->claimed -= missing;
     c->count = count;
     c->state = PLEAT_CLAIM_HELD;
-    if (now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
+    c->until_us = c->expected_us = 0;
+    if (!c->waits && now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
         site_at(core, c->site)->slowest_claim_us = now_of(core) - c->asked_us;
+    c->waits = PLEAT_WAIT_NOT;
     claim_note(core, claim);
     uint32_t component = c->component;
     if (c->purpose == PLEAT_FOR_BUFFER)
@@ -36,6 +39,41 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct 
         claim_link(core, claim);
         component_claimed(core, component);
     }
+    return 0;
+}
+
+/* The deadline of whoever waits for the claim is the site's. */
+static void wait_until(struct pleat_core *core, uint32_t claim, int64_t until_us)
+{
+    const struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_component *comp = component_at(core, c->component);
+    if (c->purpose == PLEAT_FOR_GROWTH)
+        arm(core, &resize_at(core, comp->resize)->deadline, DEADLINE_RESIZE, comp->resize,
+            until_us);
+    else if (c->purpose == PLEAT_FOR_RUN && comp->start_claim == claim)
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, c->component, until_us);
+}
+
+int on_claim_waits(struct pleat_core *core, const struct pleat_event *event,
+                   struct pleat_error *err)
+{
+    (void)err;
+    uint32_t claim = claim_find(core, event), reason = event->u.waits.reason;
+    int64_t until_us = event->u.waits.until_us, expected_us = event->u.waits.expected_us;
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_REQUESTED)
+        return PLEAT_CORE_STALE;
+    struct pleat_claim *c = claim_at(core, claim);
+    if (until_us <= 0)
+        until_us = c->until_us;
+    if (reason == PLEAT_WAIT_NOT || reason >= PLEAT_WAIT_COUNT)
+        reason = PLEAT_WAIT_OTHER;
+    if (c->waits == reason && c->until_us == until_us && c->expected_us == expected_us)
+        return PLEAT_CORE_STALE;
+    c->waits = (uint8_t)reason;
+    c->expected_us = expected_us;
+    if (until_us != c->until_us)
+        wait_until(core, claim, until_us);
+    c->until_us = until_us;
     return 0;
 }
 

@@ -175,7 +175,8 @@ void on_resize_deadline(struct pleat_core *core, uint32_t index)
             resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
         break;
     case PLEAT_RESIZE_ACCEPTED:
-        site_error(core, component_at(core, resize->component)->site);
+        if (resize->claim == PLEAT_NONE || !claim_at(core, resize->claim)->waits)
+            site_error(core, component_at(core, resize->component)->site);
         site_at(core, component_at(core, resize->component)->site)->quiet_until_us =
             now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
         resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);

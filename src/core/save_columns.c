@@ -177,7 +177,11 @@
     X(8, next)                                                                                     \
     X(9, first_piece)                                                                              \
     X(10, last_piece)                                                                              \
-    X(11, asked_us)
+    X(11, asked_us)                                                                                \
+    X(12, waits)                                                                                   \
+    X(13, spare)                                                                                   \
+    X(14, until_us)                                                                                \
+    X(15, expected_us)
 
 #define PIECE_MEMBERS(X)                                                                           \
     X(1, node)                                                                                     \
@@ -358,7 +362,7 @@ _Static_assert((0 ASK_MEMBERS(ASK_WIDTH)) + sizeof(uint32_t) == sizeof(struct pl
                "a member of pleat_ask is not saved");
 _Static_assert((0 SITE_MEMBERS(SITE_WIDTH)) == sizeof(struct pleat_site),
                "a member of pleat_site is not saved");
-_Static_assert((0 CLAIM_MEMBERS(CLAIM_WIDTH)) + 2 == sizeof(struct pleat_claim),
+_Static_assert((0 CLAIM_MEMBERS(CLAIM_WIDTH)) == sizeof(struct pleat_claim),
                "a member of pleat_claim is not saved");
 _Static_assert((0 PIECE_MEMBERS(PIECE_WIDTH)) == sizeof(struct pleat_piece),
                "a member of pleat_piece is not saved");

@@ -1,4 +1,5 @@
 /* Jobs as JSON for clients. */
+#include <math.h>
 #include <string.h>
 
 #include "daemon/account.h"
@@ -31,8 +32,45 @@ static json_t *slots_to_json(struct daemon *d, const struct pleat_component *com
 }
 
 /* Why a waiting job waits, as a sentence where one suffices; else the reason of its state. */
+/* The claim that a site has put into a queue of its own; NULL: there is none. */
+static const struct pleat_claim *queued_claim(struct daemon *d, const struct pleat_component *c)
+{
+    uint32_t index = c->start_claim;
+    if (c->resize != PLEAT_NONE)
+        index = pleat_core_resize(d->core, c->resize)->claim;
+    const struct pleat_claim *claim = index == PLEAT_NONE ? NULL : pleat_core_claim(d->core, index);
+    return claim && claim->state == PLEAT_CLAIM_REQUESTED && claim->waits ? claim : NULL;
+}
+
+json_t *site_queue_to_json(struct daemon *d, const struct pleat_component *c)
+{
+    const struct pleat_claim *claim = queued_claim(d, c);
+    if (!claim)
+        return json_null();
+    enum pleat_claim_wait why = (enum pleat_claim_wait)claim->waits;
+    return json_pack("{s:s, s:i, s:s, s:s, s:o, s:o, s:o}", "site",
+                     d->config.sites[claim->site].name, "processors", claim->count, "code",
+                     pleat_claim_wait_word(why), "text", pleat_claim_wait_name(why), "since_s",
+                     json_seconds(claim->asked_us), "expected_s",
+                     json_seconds(claim->expected_us ? claim->expected_us : PLEAT_NEVER), "until_s",
+                     json_seconds(claim->until_us ? claim->until_us : PLEAT_NEVER));
+}
+
+static json_t *site_queue_text(struct daemon *d, const struct pleat_claim *claim)
+{
+    int64_t left_us = claim->expected_us - daemon_now_us(d);
+    char when[60] = "";
+    if (claim->expected_us > 0)
+        snprintf(when, sizeof(when), "; it may start in %.0f s",
+                 left_us > 0 ? ceil((double)left_us / 1e6) : 0);
+    return json_sprintf("waits in the queue of site %s: %s%s", d->config.sites[claim->site].name,
+                        pleat_claim_wait_name((enum pleat_claim_wait)claim->waits), when);
+}
+
 static json_t *reason_to_json(struct daemon *d, const struct pleat_component *component)
 {
+    if (component->state == PLEAT_CLAIMING && queued_claim(d, component))
+        return site_queue_text(d, queued_claim(d, component));
     if (component->state == PLEAT_QUEUED) {
         char text[160];
         if (component->aside == PLEAT_ASIDE_HELD && component->holds != PLEAT_HELD_BY_FAULT)
@@ -199,6 +237,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     if (!json_object_get(object, "array"))
         json_object_set_new(object, "array", json_null());
     json_object_set_new(object, "waits_for", needs_to_json(d, c));
+    json_object_set_new(object, "site_queue", site_queue_to_json(d, c));
     json_object_set_new(object, "processors", json_integer(c->processors));
     json_object_set_new(object, "processes", json_integer(job_processes(d, job->id, c)));
     json_object_set_new(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));

@@ -71,17 +71,37 @@ static uint64_t last_claim(struct daemon *d, uint32_t component)
     return claim == PLEAT_NONE ? 0 : pleat_core_claim(d->core, claim)->id;
 }
 
+/* For how long more processors are wanted; 0: nobody knows. */
+static int64_t wanted_us(const struct pleat_component *component, const struct pleat_effect *effect)
+{
+    bool runs = effect->u.claim.purpose != PLEAT_FOR_RUN;
+    if (component->limit_us > 0) {
+        int64_t left_us = component->start_us + component->limit_us - effect->time_us;
+        return !runs ? component->limit_us : left_us > 0 ? left_us : 0;
+    }
+    if (!runs) {
+        int64_t run_us = pleat_view_expected_run(component, component->target);
+        return run_us < PLEAT_NEVER ? run_us : 0;
+    }
+    return component->expected_end_us < PLEAT_NEVER && component->expected_end_us > effect->time_us
+               ? component->expected_end_us - effect->time_us
+               : 0;
+}
+
 static int claim(struct daemon *d, struct pleat_site_instance *site,
                  const struct pleat_effect *effect, struct pleat_error *err)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
+    const struct pleat_component *component = &view->components[effect->component];
     const struct pleat_site_wish wish = {
         .id = effect->id,
         .index = effect->u.claim.index,
         .count = effect->u.claim.count,
+        .purpose = (enum pleat_purpose)effect->u.claim.purpose,
+        .for_us = wanted_us(component, effect),
+        .job = component->job,
         .beside = last_claim(d, effect->component),
-        .on_one_node = pleat_view_is_on_one_node(view, &view->components[effect->component],
-                                                 effect->u.claim.site)};
+        .on_one_node = pleat_view_is_on_one_node(view, component, effect->u.claim.site)};
     return site->ops->claim(site, &wish, err);
 }
 

@@ -182,10 +182,10 @@ json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component)
 /* A job that is placed: its processors are being claimed, or its program is being started. */
 static json_t *starting_to_json(struct daemon *d, const struct pleat_component *job)
 {
-    return json_pack("{s:s, s:i, s:s?, s:i}", "code", job->starting ? "starting" : "claiming",
+    return json_pack("{s:s, s:i, s:s?, s:i, s:o}", "code", job->starting ? "starting" : "claiming",
                      "need", job->target > 0 ? job->target : job->earmarked, "site",
                      job->site == PLEAT_NONE ? NULL : d->config.sites[job->site].name, "attempt",
-                     (int)job->attempt);
+                     (int)job->attempt, "site_queue", site_queue_to_json(d, job));
 }
 
 /* ---- size ---- */

@@ -206,6 +206,12 @@ struct pleat_event {
             uint32_t reason; /* enum pleat_reason, CLAIM_FAILED */
         } claim;
         struct {
+            uint64_t claim;
+            int64_t until_us;    /* it is given up then; 0: as it is */
+            int64_t expected_us; /* it may be given then; 0: nobody knows */
+            uint32_t reason;     /* enum pleat_claim_wait */
+        } waits;
+        struct {
             uint64_t run;
             int32_t code, signal;
             uint32_t reason;

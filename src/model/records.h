@@ -373,10 +373,16 @@ struct pleat_claim {
     uint32_t site;
     int32_t count;
     uint8_t state, purpose;
+    uint8_t waits; /* REQUESTED: in the site's queue, enum pleat_claim_wait */
+    uint8_t spare;
     uint32_t previous, next; /* of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
     int64_t asked_us; /* since it is REQUESTED, or taken from another claim */
+    /* as the site said of one that waits: when it is given up, when it may be given; 0: not said */
+    int64_t until_us, expected_us;
 };
+
+_Static_assert(sizeof(struct pleat_claim) == 64, "a claim is one line of the cache");
 
 struct pleat_piece {
     uint32_t node, first, count;

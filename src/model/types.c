@@ -80,3 +80,31 @@ const char *pleat_reason_name(enum pleat_reason reason)
     };
     return NAME_OF(names, reason);
 }
+
+const char *pleat_claim_wait_name(enum pleat_claim_wait wait)
+{
+    static const char *const names[] = {
+        [PLEAT_WAIT_NOT] = "the site has not answered yet",
+        [PLEAT_WAIT_RESOURCES] = "others have the processors",
+        [PLEAT_WAIT_TURN] = "others in that queue go first",
+        [PLEAT_WAIT_LIMIT] = "a limit of its user, account or partition is reached there",
+        [PLEAT_WAIT_HELD] = "somebody holds it there",
+        [PLEAT_WAIT_DOWN] = "nodes that it needs are down or reserved",
+        [PLEAT_WAIT_AGENTS] = "its processors are there, its agents are being started",
+        [PLEAT_WAIT_UNREACHED] = "the site cannot be asked now",
+        [PLEAT_WAIT_OTHER] = "the site did not say why",
+    };
+    return NAME_OF(names, wait);
+}
+
+const char *pleat_claim_wait_word(enum pleat_claim_wait wait)
+{
+    static const char *const names[] = {
+        [PLEAT_WAIT_NOT] = "none",      [PLEAT_WAIT_RESOURCES] = "resources",
+        [PLEAT_WAIT_TURN] = "turn",     [PLEAT_WAIT_LIMIT] = "limit",
+        [PLEAT_WAIT_HELD] = "held",     [PLEAT_WAIT_DOWN] = "down",
+        [PLEAT_WAIT_AGENTS] = "agents", [PLEAT_WAIT_UNREACHED] = "unreached",
+        [PLEAT_WAIT_OTHER] = "other",
+    };
+    return NAME_OF(names, wait);
+}

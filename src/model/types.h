@@ -121,6 +121,24 @@ enum pleat_reason {
     PLEAT_REASON_COUNT
 };
 
+/* Why a claim waits that the site has not answered. Numbers in logs: never changed. */
+enum pleat_claim_wait {
+    PLEAT_WAIT_NOT = 0,       /* the site has said nothing: it answers at once */
+    PLEAT_WAIT_RESOURCES = 1, /* others have the processors */
+    PLEAT_WAIT_TURN = 2,      /* others in its queue go first */
+    PLEAT_WAIT_LIMIT = 3,     /* its user, account or partition has as much as it may have */
+    PLEAT_WAIT_HELD = 4,      /* somebody holds it there */
+    PLEAT_WAIT_DOWN = 5,      /* nodes or partitions that it needs are down, or reserved */
+    PLEAT_WAIT_AGENTS = 6,    /* it has been given: its agents are being started */
+    PLEAT_WAIT_UNREACHED = 7, /* the site cannot be asked now */
+    PLEAT_WAIT_OTHER = 8,
+    PLEAT_WAIT_COUNT
+};
+
+/* As the end of a sentence about a claim: "others in that queue go first", ... */
+const char *pleat_claim_wait_name(enum pleat_claim_wait wait);
+/* One word, for programs: "turn", ... */
+const char *pleat_claim_wait_word(enum pleat_claim_wait wait);
 const char *pleat_kind_name(enum pleat_job_kind kind);
 const char *pleat_state_name(enum pleat_state state);
 const char *pleat_purpose_name(enum pleat_purpose purpose);

@@ -4,15 +4,18 @@
  * A call only accepts a request: it returns 0, or a negative code with nothing begun. The result
  * comes once, as an event through the host, which queues it: the core never gets it inside the
  * call.
- *   claim    -> PIECE* CLAIMED (its count may be less than asked) | CLAIM_FAILED (reason)
+ *   claim    -> CLAIM_WAITS*, then PIECE* CLAIMED (its count may be less than asked) |
+ *               CLAIM_FAILED (reason)
  *   release  -> RELEASED, also when the claim was not granted yet (a CLAIMED may still come before)
  *   open     -> SITE, and a NODE for each node where there are several
  *   any time -> LOST (the claim is gone already; a release of it is still answered),
  *               SITE (capacity), BACKGROUND
- * Repeating a claim or release of the same id (after a restart) changes nothing, and is answered
- * again. CLAIM_FAILED has one of three reasons: "cannot" (PLEAT_REASON_CLAIM_CANNOT: it will never
- * be possible), "refused" (not now), "failed" (something broke). tests/conformance/site.c runs over
- * every site.
+ * A site answers a claim within the time that is configured (claim_s), or says CLAIM_WAITS: with
+ * why it waits there, until when it may wait, and when it may be given. Each is said again when it
+ * is another one. What is not given by then is released. Repeating a claim or release of the same
+ * id (after a restart) changes nothing, and is answered again. CLAIM_FAILED has one of three
+ * reasons: "cannot" (PLEAT_REASON_CLAIM_CANNOT: it will never be possible), "refused" (not now),
+ * "failed" (something broke). tests/conformance/site.c runs over every site.
  */
 #ifndef PLEAT_SITE_SITE_H
 #define PLEAT_SITE_SITE_H
@@ -43,11 +46,15 @@ struct pleat_site_here {
                      * the options */
 };
 
-/* Processors that are asked for. */
+/* Processors that are asked for. A site may use what it can of it. */
 struct pleat_site_wish {
     uint64_t id; /* of the claim */
     uint32_t index;
     int32_t count;
+    enum pleat_purpose purpose; /* RUN, GROWTH or BUFFER: a growth should not wait for long */
+    int64_t for_us; /* how long they are wanted, from when they are given: up to the time limit,
+                     * else as estimated; 0: not known */
+    uint64_t job;   /* number of the job, for people */
     /* id of a claim of the same job, next to whose processors the new ones should be; 0: none */
     uint64_t beside;
     bool on_one_node; /* all on one node: that of `beside`, if there is one */

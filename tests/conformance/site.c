@@ -23,6 +23,14 @@ static const struct subject subjects[] = {
     {.what = "fake, slow",
      .ops = &pleat_site_fake,
      .fake = {.seed = 1, .claim_delay_us = 5000000, .release_delay_us = 3000000}},
+    {.what = "fake, has a queue",
+     .ops = &pleat_site_fake,
+     .fake = {.seed = 5,
+              .claim_delay_us = 1000,
+              .release_delay_us = 1000,
+              .queues = 0.7,
+              .queue_us = 7200000000,
+              .patience_us = 9000000000}},
     {.what = "fake, refuses",
      .ops = &pleat_site_fake,
      .fake = {.seed = 2, .claim_delay_us = 1000, .fail = 0.5},
@@ -542,6 +550,12 @@ static void book(struct ledger *ledger, const struct bed *bed)
         uint64_t id = event->u.claim.claim;
         assert_true(id > 0 && id < CLAIMS && ledger->claims[id].asked);
         switch (event->kind) {
+        case PLEAT_EV_CLAIM_WAITS:
+            assert_false(ledger->claims[id].answered);
+            assert_false(ledger->claims[id].released);
+            assert_true(event->u.waits.reason > PLEAT_WAIT_NOT &&
+                        event->u.waits.reason < PLEAT_WAIT_COUNT);
+            break;
         case PLEAT_EV_PIECE:
             for (uint32_t s = event->u.piece.first; s < event->u.piece.first + event->u.piece.count;
                  s++) {

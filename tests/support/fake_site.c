@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "site/claimbook.h"
 
-enum pending_kind { PENDING_CLAIM, PENDING_RELEASE, PENDING_LOSS };
+enum pending_kind { PENDING_CLAIM, PENDING_QUEUE, PENDING_RELEASE, PENDING_LOSS };
 
 struct pending {
     uint64_t id;
@@ -14,6 +14,7 @@ struct pending {
     uint64_t beside;
     bool on_one_node;
     enum pending_kind kind;
+    int64_t left_us; /* in the queue */
 };
 
 PLEAT_ARRAY(pending_array, struct pending);
@@ -80,6 +81,14 @@ static int schedule(struct fake_site *site, struct pending pending, int64_t dela
     return 0;
 }
 
+static struct pending *find_claim(struct fake_site *site, uint64_t id, enum pending_kind kind)
+{
+    for (size_t i = 0; i < site->pending.count; i++)
+        if (site->pending.items[i].id == id && site->pending.items[i].kind == kind)
+            return &site->pending.items[i];
+    return NULL;
+}
+
 static void emit_claim(struct fake_site *site, uint16_t kind, const struct pending *what,
                        uint32_t reason)
 {
@@ -88,6 +97,34 @@ static void emit_claim(struct fake_site *site, uint16_t kind, const struct pendi
         .component = what->index,
         .u.claim = {.claim = what->id, .count = what->count, .reason = reason}};
     site->host->emit(site->host->arg, &event);
+}
+
+/* It waits behind others, whom nobody sees. */
+static void say_queued(struct fake_site *site, const struct pending *what, int64_t left_us,
+                       enum pleat_claim_wait why, int64_t until_us)
+{
+    int64_t now_us = site->host->now_us(site->host->arg);
+    struct pleat_event event = {.kind = PLEAT_EV_CLAIM_WAITS,
+                                .component = what->index,
+                                .u.waits = {.claim = what->id,
+                                            .until_us = until_us,
+                                            .expected_us = left_us ? now_us + left_us : 0,
+                                            .reason = why}};
+    site->host->emit(site->host->arg, &event);
+}
+
+/* The first word about a claim is that it waits; then why it does changes once. */
+static int begin_queue(struct fake_site *site, const struct pending *claim)
+{
+    int64_t wait_us = delay(site, site->options.queue_us);
+    int64_t patience_us = delay(site, site->options.patience_us);
+    say_queued(site, claim, 0, PLEAT_WAIT_TURN,
+               patience_us ? site->host->now_us(site->host->arg) + patience_us : 0);
+    struct pending word = *claim;
+    word.kind = PENDING_QUEUE;
+    word.left_us = wait_us - wait_us / 2;
+    int rc = schedule(site, word, wait_us / 2);
+    return rc ? rc : schedule(site, *claim, wait_us);
 }
 
 static void answer_claim(struct fake_site *site, struct pending *what)
@@ -131,6 +168,10 @@ static void answer(void *arg, uint64_t token)
         if (what.count > 0) /* 0: released before it was answered */
             answer_claim(site, &what);
         break;
+    case PENDING_QUEUE:
+        if (find_claim(site, what.id, PENDING_CLAIM)->count > 0)
+            say_queued(site, &what, what.left_us, PLEAT_WAIT_RESOURCES, 0);
+        break;
     case PENDING_RELEASE:
         pleat_claimbook_drop(&site->book, what.id);
         emit_claim(site, PLEAT_EV_RELEASED, &what, 0);
@@ -145,14 +186,6 @@ static void answer(void *arg, uint64_t token)
         break;
     }
     }
-}
-
-static struct pending *find_claim(struct fake_site *site, uint64_t id, enum pending_kind kind)
-{
-    for (size_t i = 0; i < site->pending.count; i++)
-        if (site->pending.items[i].id == id && site->pending.items[i].kind == kind)
-            return &site->pending.items[i];
-    return NULL;
 }
 
 static int fake_claim(struct pleat_site_instance *base, const struct pleat_site_wish *asked,
@@ -174,6 +207,8 @@ static int fake_claim(struct pleat_site_instance *base, const struct pleat_site_
                            .beside = asked->beside,
                            .on_one_node = asked->on_one_node,
                            .kind = PENDING_CLAIM};
+    if (site->options.queues > 0 && pleat_random_unit(&site->random) < site->options.queues)
+        return begin_queue(site, &wish);
     return schedule(site, wish, delay(site, site->options.claim_delay_us));
 }
 

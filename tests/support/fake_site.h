@@ -15,6 +15,9 @@ struct pleat_fake_site_options {
     int32_t nodes;            /* that have its processors; at most PLEAT_FAKE_NODES_MAX; 0: 1 */
     int64_t claim_delay_us;   /* uniform in 0 .. this */
     int64_t release_delay_us; /* likewise */
+    double queues;            /* probability that a claim waits in a queue, up to: */
+    int64_t queue_us;         /* uniform in 0 .. this */
+    int64_t patience_us;      /* likewise: how long the core is to wait for it; 0: as configured */
     double fail;              /* probability that a claim fails */
     double partial;           /* that it gets fewer than asked */
     double lose;              /* that a claim is lost some time after it was given */

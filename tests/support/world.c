@@ -141,6 +141,8 @@ static void carry_out_claim(struct world *world, const struct pleat_effect *effe
         .id = effect->id,
         .index = effect->u.claim.index,
         .count = effect->u.claim.count,
+        .purpose = (enum pleat_purpose)effect->u.claim.purpose,
+        .job = component->job,
         .beside = component->last_claim == PLEAT_NONE
                       ? 0
                       : pleat_core_claim(world->core, component->last_claim)->id,

@@ -117,10 +117,10 @@ static void test_numbers_stay(void **state)
         {61, "stop process", 12}, {62, "staged", 20},     {63, "stage failed", 20},
         {64, "time", 0},          {80, "revise", 10},     {81, "group", 8},
         {82, "limit signal", 16}, {83, "signalled", 20},  {84, "declared", 24},
-        {85, "asked", 16},        {86, "node", 8},        {128, "pass", 0},
-        {129, "start", 16},       {130, "resize", 20},    {131, "tried", 0},
-        {132, "wake", 8},         {133, "promise", 12},   {134, "preempt", 0},
-        {135, "buffer", 20},      {136, "refuse", 4},
+        {85, "asked", 16},        {86, "node", 8},        {93, "claim waits", 28},
+        {128, "pass", 0},         {129, "start", 16},     {130, "resize", 20},
+        {131, "tried", 0},        {132, "wake", 8},       {133, "promise", 12},
+        {134, "preempt", 0},      {135, "buffer", 20},    {136, "refuse", 4},
     };
     size_t count = 0;
     for (unsigned kind = 0; kind < PLEAT_EV_COUNT; kind++)

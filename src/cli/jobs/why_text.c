@@ -125,8 +125,17 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
                    "reason): tried again at ",
                    waiting, "until_s");
     } else if (!strcmp(code, "claiming")) {
+        const json_t *queue = json_object_get(waiting, "site_queue");
         pleat_string_addf(out, "its processors are being claimed at %s",
                           pleat_reply_text(waiting, "site", "its site"));
+        if (json_is_object(queue)) {
+            pleat_string_addf(out, ", and wait in a queue there: %s",
+                              pleat_reply_text(queue, "text", "?"));
+            if (json_is_number(json_object_get(queue, "expected_s")))
+                add_moment(out, "; they may be given at ", queue, "expected_s");
+            if (json_is_number(json_object_get(queue, "until_s")))
+                add_moment(out, "; they are waited for until ", queue, "until_s");
+        }
     } else if (!strcmp(code, "starting")) {
         pleat_string_add(out, "its processors are there, its program is being started");
     } else {
