@@ -118,7 +118,7 @@ static void end_run(struct daemon *d, const struct part *part)
     const struct job *job = job_of_component(d, component);
     const struct pleat_component *c = job ? component_of(d, component) : NULL;
     char text[120];
-    if (!c || c->site == PLEAT_NONE || c->exited || find_exit(d, part->run))
+    if (!c || c->site == PLEAT_NONE || c->exited || c->state == PLEAT_FINISHING)
         return;
     int number = (int)json_integer_value(json_object_get(part->end, "signal"));
     if (part->over_memory)
@@ -129,8 +129,9 @@ static void end_run(struct daemon *d, const struct part *part)
     else
         snprintf(text, sizeof(text), "what it ran on node %u is lost", part->node);
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
-    request(d, c->site, c->lead_node, "kill",
-            json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
+    if (!find_exit(d, part->run))
+        request(d, c->site, c->lead_node, "kill",
+                json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
 }
 
 /* Takes `end`. */

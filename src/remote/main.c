@@ -47,10 +47,14 @@ static int fail(int code, const char *text)
     return code;
 }
 
-/* The words with blanks between them, as ssh hands them to a shell. */
+/* The words with blanks between them, as ssh hands them to a shell. A shell that would only wait
+ * for its one command becomes that: how it ends is then known, and not only what the shell makes of
+ * it. (Where launchers set variables first, the first word is an assignment.) */
 static char *join(char *const *words)
 {
     struct pleat_string text = {0};
+    if (!strchr(words[0], '='))
+        pleat_string_add(&text, "exec ");
     for (size_t i = 0; words[i]; i++)
         pleat_string_addf(&text, "%s%s", i ? " " : "", words[i]);
     if (text.failed)

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from conftest import BUILD, is_alive, words_of, wait_until
+from conftest import BUILD, FINAL, is_alive, words_of, wait_until
 from test_nodes import agent_of, divided, environment, nodes_of, two_cpus
 
 APPS = {"openmpi": os.path.join(BUILD, "apps"), "mpich": os.path.join(BUILD, "apps", "mpich")}
@@ -38,7 +38,7 @@ def by_node(pleat, number, name):
 
 def spread(pleat, mpi, go):
     """A job with two ranks on each node, which runs until the file `go` is there."""
-    divided(pleat)
+    divided(pleat, "attempts = 9\n")
     job = pleat.submit("-n", 4, *ring(mpi, hold=go))
     pleat.wait_for(job, "running")
     wait_until(lambda: all(len(pids) == 2 for pids in by_node(pleat, job, "ring").values()),
@@ -68,3 +68,71 @@ def test_a_job_over_two_nodes(pleat, mpi):
         pass
     assert pleat.wait_end(job)["state"] == "done"
     assert pleat.output(job).startswith("RESULT ok") and "ranks=4" in pleat.output(job)
+
+
+def pids_of(pleat, job):
+    return {pid for node in by_node(pleat, job, "ring").values() for pid in node}
+
+
+def again(pleat, job, attempt, before):
+    """The job has been started again, on both nodes, and nothing is left of its last start."""
+    def there():
+        shown = pleat.job(job)
+        assert shown["state"] not in FINAL, pleat.pleat("show", job).stdout
+        ranks = by_node(pleat, job, "ring")
+        return (shown["state"] == "running" and shown["attempt"] == attempt and
+                all(len(pids) == 2 for pids in ranks.values()) and not before & pids_of(pleat, job))
+    wait_until(there, f"attempt {attempt} of job {job}")
+    assert not [pid for pid in before if is_alive(pid)]
+
+
+@both_mpis
+def test_faults(pleat, mpi):
+    """By no fault of its own it waits again; its processors are free only when nothing is left on any node."""
+    go = pleat.path("go")
+    job = spread(pleat, mpi, go)
+    # what the launcher runs on the other node
+    before = pids_of(pleat, job)
+    os.kill(by_node(pleat, job, DAEMON[mpi])[1][0], signal.SIGKILL)
+    again(pleat, job, 1, before)
+    told = pleat.pleat("events", job, check=0).stdout
+    assert "what it runs on node 1 was ended by signal 9" in told, told
+    # the other node's agent, then that which leads the run
+    for attempt, node in ((2, 1), (3, 0)):
+        before = pids_of(pleat, job)
+        os.kill(int(environment(by_node(pleat, job, "ring")[node][0])[b"PLEAT_AGENT_PID"].split(b":")[0]),
+                signal.SIGKILL)
+        again(pleat, job, attempt, before)
+    # pleatd is no part of it
+    before = pids_of(pleat, job)
+    pleat.kill_daemon()
+    wait_until(lambda: all(n["agent"] for n in pleat.call("sites")["sites"][0]["nodes"]), "both agents")
+    assert pids_of(pleat, job) == before and pleat.job(job)["attempt"] == 3
+    # and the job still ends as it should
+    with open(go, "w", encoding="utf-8"):
+        pass
+    ended = pleat.wait_end(job)
+    assert ended["state"] == "done" and pleat.output(job).count("RESULT ok") == 1, ended
+    pleat.wait_free(4)
+
+
+@both_mpis
+def test_it_is_ended(pleat, mpi):
+    go = pleat.path("go")
+    job = spread(pleat, mpi, go)
+    before = pids_of(pleat, job)
+    pleat.pleat("cancel", job, check=0)
+    assert pleat.wait_end(job)["state"] == "cancelled"
+    assert not [pid for pid in before if is_alive(pid)]
+    # the launcher's way to the other node: the launcher says what becomes of the job
+    job = pleat.submit("-n", 4, *ring(mpi, hold=go))
+    wait_until(lambda: all(len(pids) == 2 for pids in by_node(pleat, job, "ring").values()),
+               "two ranks on each node")
+    before = pids_of(pleat, job)
+    remote = [pid for pid in pleat.job_pids(job) if os.path.basename((words_of(pid) or [""])[0]) == "pleat-remote"]
+    assert len(remote) == 1, "the launcher's own node needs none"
+    os.kill(remote[0], signal.SIGKILL)
+    ended = pleat.wait_end(job)
+    assert ended["state"] == "failed" and (ended["exit_code"] or ended["signal"]), ended
+    assert not [pid for pid in before if is_alive(pid)]
+    pleat.wait_free(4)
