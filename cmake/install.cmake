@@ -28,6 +28,9 @@ pleat_install_library(mpich "MPICH" mpich)
 # libpleat-loopback and libpleat-fold belong to the programs: nobody links with them
 install(TARGETS pleat-loopback LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
 foreach(name openmpi mpich)
+  if(TARGET pleat-try-${name}) # linked with libpleat: packaged with it
+    install(TARGETS pleat-try-${name} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
+  endif()
   if(TARGET pleat-fold-${name})
     install(TARGETS pleat-fold-${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
   endif()
@@ -78,7 +81,7 @@ install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
 add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-loopback)
-foreach(target pleat-openmpi pleat-mpich pleat-fold-openmpi pleat-fold-mpich pleat-man pleat-completion)
+foreach(target pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})
   endif()

@@ -152,40 +152,67 @@ static bool is_usable_first(const char *directory, const char *probe)
            pleat_cgroup_read(directory, probe, line, sizeof(line));
 }
 
-/* Whether groups in `directory` (version 2) have the controller, or can be given it now. */
-static bool is_usable_second(const char *directory, const char *controller)
+/* Whether a controller could be given to groups in `directory` (version 2): no process may be in
+ * it, unless it is the root of all groups. */
+static bool could_hand_on(const char *directory)
+{
+    char line[64], path[PLEAT_CGROUP_PATH_MAX];
+    bool is_root = !pleat_cgroup_read(directory, "cgroup.type", line, sizeof(line));
+    return pleat_cgroup_join(path, directory, "cgroup.subtree_control") &&
+           access(path, W_OK) == 0 &&
+           (is_root ||
+            (pleat_cgroup_read(directory, "cgroup.procs", line, sizeof(line)) && *line == '\0'));
+}
+
+/* Whether groups in `directory` (version 2) have the controller; or can be given it now, or, where
+ * nothing is to be changed, could be. */
+static bool is_usable_second(const char *directory, const char *controller, bool change)
 {
     char line[4096], order[64];
     snprintf(order, sizeof(order), "+%s", controller);
-    return access(directory, W_OK | X_OK) == 0 &&
-           pleat_cgroup_read(directory, "cgroup.controllers", line, sizeof(line)) &&
-           has_word(line, " ", controller) &&
-           pleat_cgroup_read(directory, "cgroup.subtree_control", line, sizeof(line)) &&
-           (has_word(line, " ", controller) ||
-            pleat_cgroup_write(directory, "cgroup.subtree_control", order) == 0);
+    if (access(directory, W_OK | X_OK) ||
+        !pleat_cgroup_read(directory, "cgroup.controllers", line, sizeof(line)) ||
+        !has_word(line, " ", controller) ||
+        !pleat_cgroup_read(directory, "cgroup.subtree_control", line, sizeof(line)))
+        return false;
+    return has_word(line, " ", controller) ||
+           (change ? pleat_cgroup_write(directory, "cgroup.subtree_control", order) == 0
+                   : could_hand_on(directory));
 }
 
-bool pleat_cgroup_find(const char *root, const char *controller, const char *probe,
-                       struct pleat_cgroup_place *place)
+static bool find(const char *root, const char *controller, const char *probe, bool change,
+                 struct pleat_cgroup_place *place)
 {
     place->second = false;
     if (own_directory(root, controller, place->path) && is_usable_first(place->path, probe))
         return true;
     if (own_directory(root, NULL, place->path)) {
         place->second = true;
-        if (is_usable_second(place->path, controller))
+        if (is_usable_second(place->path, controller, change))
             return true;
         /* in version 2 a group with processes in it cannot hand the controller on; its parent can
          */
         char *end = strrchr(place->path, '/');
         if (end && end > place->path) {
             *end = '\0';
-            if (is_usable_second(place->path, controller))
+            if (is_usable_second(place->path, controller, change))
                 return true;
         }
     }
     *place = (struct pleat_cgroup_place){0};
     return false;
+}
+
+bool pleat_cgroup_find(const char *root, const char *controller, const char *probe,
+                       struct pleat_cgroup_place *place)
+{
+    return find(root, controller, probe, true, place);
+}
+
+bool pleat_cgroup_could(const char *root, const char *controller, const char *probe,
+                        struct pleat_cgroup_place *place)
+{
+    return find(root, controller, probe, false, place);
 }
 
 /* ---- groups ---- */

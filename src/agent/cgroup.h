@@ -27,6 +27,9 @@ struct pleat_cgroup_place {
  * controller have. */
 bool pleat_cgroup_find(const char *root, const char *controller, const char *probe,
                        struct pleat_cgroup_place *place);
+/* As pleat_cgroup_find, but changes nothing: it may say true where the kernel would refuse. */
+bool pleat_cgroup_could(const char *root, const char *controller, const char *probe,
+                        struct pleat_cgroup_place *place);
 /* Makes a group. A group of that name which exists already is taken over. PLEAT_E_SYSTEM,
  * PLEAT_E_TOOBIG. */
 int pleat_cgroup_make(const struct pleat_cgroup_place *place, const char *name,

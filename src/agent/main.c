@@ -18,6 +18,7 @@
 #include "agent/guard.h"
 #include "agent/kind.h"
 #include "agent/log.h"
+#include "agent/look.h"
 #include "agent/loop.h"
 #include "agent/memgroup.h"
 #include "agent/reaper.h"
@@ -33,6 +34,7 @@ static const char usage[] =
     "[--state DIR]\n"
     "                   [--cpus LIST] [--share K/N] [--no-cpusets] [--no-memory-groups]\n"
     "                   [--guarded]\n"
+    "       pleat-agent --check\n"
     "\n"
     "Starts, watches and ends the processes of jobs on one node, for pleatd, "
     "which starts it.\n"
@@ -56,6 +58,8 @@ static const char usage[] =
     "  --guarded         run below a guard: a process that ends what the agent "
     "leaves if the agent\n"
     "                    is killed\n"
+    "  --check           print, as JSON, which control groups could be made and what crashes have\n"
+    "                    left on this machine, and exit; nothing is changed\n"
     "  --help, --version\n"
     "\n"
     "SIGTERM ends its jobs (SIGKILL after 5 s, or at a second SIGTERM), then the "
@@ -82,19 +86,13 @@ static int complain(const char *text)
 static int read_options(int argc, char **argv, struct pleat_agent_options *options)
 {
     static const struct option known[] = {
-        {"daemon", required_argument, NULL, 'd'},
-        {"instance", required_argument, NULL, 'i'},
-        {"site", required_argument, NULL, 's'},
-        {"node", required_argument, NULL, 'n'},
-        {"state", required_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},
-        {"cpus", required_argument, NULL, 'c'},
-        {"no-cpusets", no_argument, NULL, 'o'},
-        {"no-memory-groups", no_argument, NULL, 'm'},
-        {"guarded", no_argument, NULL, 'g'},
-        {"share", required_argument, NULL, 'r'},
-        {"version", no_argument, NULL, 'v'},
-        {NULL, 0, NULL, 0},
+        {"daemon", required_argument, NULL, 'd'}, {"instance", required_argument, NULL, 'i'},
+        {"site", required_argument, NULL, 's'},   {"node", required_argument, NULL, 'n'},
+        {"state", required_argument, NULL, 't'},  {"help", no_argument, NULL, 'h'},
+        {"check", no_argument, NULL, 'k'},        {"cpus", required_argument, NULL, 'c'},
+        {"no-cpusets", no_argument, NULL, 'o'},   {"no-memory-groups", no_argument, NULL, 'm'},
+        {"guarded", no_argument, NULL, 'g'},      {"share", required_argument, NULL, 'r'},
+        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
     };
     bool has_node = false;
     int option;
@@ -138,6 +136,8 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         case 'h':
             fputs(usage, stdout);
             return 1;
+        case 'k':
+            return pleat_agent_look() ? 2 : 1;
         case 'v':
             puts("pleat-agent " PLEAT_VERSION);
             return 1;

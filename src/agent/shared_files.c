@@ -112,23 +112,36 @@ static bool find_holders(struct files *files)
     return true;
 }
 
-uint32_t pleat_shared_files_sweep(const char *folder, int64_t since_s)
+/* Finds the files that no process can use any more, and removes them if `remove` says so. Returns
+ * how many there are, or how many were removed. */
+static uint32_t look(const char *folder, int64_t since_s, bool remove)
 {
     struct files *files = calloc(1, sizeof(*files));
     DIR *directory = opendir(folder);
-    uint32_t removed = 0;
+    uint32_t found = 0;
     if (files && directory) {
         int at = dirfd(directory);
         find_files(directory, since_s, files);
         bool known = files->count && find_holders(files);
         for (uint32_t i = 0; known && i < files->count; i++)
-            if (!files->items[i].held && !unlinkat(at, files->items[i].name, 0))
-                removed++;
+            if (!files->items[i].held && (!remove || !unlinkat(at, files->items[i].name, 0)))
+                found++;
     }
     if (directory)
         closedir(directory);
     free(files);
+    return found;
+}
+
+uint32_t pleat_shared_files_sweep(const char *folder, int64_t since_s)
+{
+    uint32_t removed = look(folder, since_s, true);
     if (removed)
         pleat_log("removed %u files in %s that killed MPI processes had left", removed, folder);
     return removed;
+}
+
+uint32_t pleat_shared_files_left(const char *folder)
+{
+    return look(folder, 0, false);
 }

@@ -11,5 +11,7 @@
  * later, and that no process has open or mapped: no process can use them any more. Reads /proc
  * where there are such files. Returns how many it removed. */
 uint32_t pleat_shared_files_sweep(const char *folder, int64_t since_s);
+/* How many such files there are. Removes none. */
+uint32_t pleat_shared_files_left(const char *folder);
 
 #endif

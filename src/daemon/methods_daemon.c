@@ -33,6 +33,18 @@ static json_t *nodes_to_json(struct daemon *d, uint32_t site)
     return nodes;
 }
 
+/* How many agents of the site are connected. */
+static int agents_of(struct daemon *d, uint32_t site)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    int count = 0;
+    if (!view->sites[site].several)
+        return agent_is_known(d, site, 0);
+    for (uint32_t n = 0; n < view->node_count; n++)
+        count += view->nodes[n].site == site && agent_is_known(d, site, view->nodes[n].node);
+    return count;
+}
+
 int method_sites(struct client *client, int64_t request, const json_t *params,
                  struct pleat_error *err)
 {
@@ -51,7 +63,7 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
             sites,
             json_pack(
                 "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
-                "s:o, s:I, s:o, s:o, s:o}",
+                "s:o, s:I, s:o, s:o, s:i, s:o}",
                 "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name, "processors",
                 site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
                 "background", site->background, "threshold", site->threshold, "oversubscribed",
@@ -67,8 +79,8 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
                 "paused_until_s", paused ? json_seconds(site->quiet_until_us) : json_null(),
                 "failed_starts", (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)),
                 "failed_s", site->failed_us ? json_seconds(site->failed_us) : json_null(),
-                "silent_s", silent_s ? json_integer(silent_s) : json_null(), "nodes",
-                nodes_to_json(d, i)));
+                "silent_s", silent_s ? json_integer(silent_s) : json_null(), "agents",
+                agents_of(d, i), "nodes", nodes_to_json(d, i)));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;

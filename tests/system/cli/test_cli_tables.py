@@ -25,6 +25,7 @@ TABLES = {
     "jobs/checkpoint_file.c": [["checkpoint", "--show"]],
     "jobs/history_print.c": [["history", "1"]] + [["history", "--by", by]
                                                   for by in ("job", "size", "resize", "name", "day")],
+    "doctor/cmd_doctor.c": [["doctor", "configuration", "limits", "pleatd", "sites"]],
     "instance/cmd_sites.c": [["sites"]],
     "instance/cmd_policies.c": [["policies"]],
     "sim/cmd_experiment.c": [["experiment"]],

@@ -101,13 +101,21 @@ def test_the_binary_interface_is_the_recorded_one(installed):
 def test_programs_are_folded_where_it_is_installed(installed):
     """libpleat-fold is found from where pleatd is, though the tree was moved; linked with no MPI."""
     found = sorted(file.name for file in (installed.lib / "pleat").iterdir())
-    assert found == sorted([*(f"libpleat-fold-{mpi}.so" for mpi in LIBRARIES), "libpleat-loopback.so"])
-    for name in found:
+    tried = [f"pleat-try-{mpi}" for mpi in LIBRARIES]
+    assert found == sorted([*(f"libpleat-fold-{mpi}.so" for mpi in LIBRARIES), "libpleat-loopback.so", *tried])
+    for name in sorted(set(found) - set(tried)):
         assert "libmpi" not in run("readelf", "-d", installed.lib / "pleat" / name)
     shown = installed.pleat("run", "--processes", "2", "--mpi", LIBRARIES[0], "--",
                             "/bin/sh", "-c", "echo $LD_PRELOAD")
     first = f"{installed.lib}/pleat/libpleat-loopback.so:" if LIBRARIES[0] == "openmpi" else ""
     assert shown == 2 * f"{first}{installed.lib}/pleat/libpleat-fold-{LIBRARIES[0]}.so\n"
+
+
+def test_the_doctor_finds_all_of_it(installed):
+    """Also where the tree was moved, libpleat for each MPI is found, and two ranks of it start."""
+    told = json.loads(installed.pleat("doctor", "--json", "programs", *LIBRARIES))["checks"]
+    assert {(one["check"], one["subject"]) for one in told if one["state"] == "ok"} >= {
+        ("programs", None), *((mpi, what) for mpi in LIBRARIES for what in ("start", "libpleat", "folding"))}
 
 
 def test_what_is_linked_is_as_the_licences_need_it(installed):
