@@ -136,7 +136,8 @@ int pleat_session_point(const struct pleat_session *session);
  * for example because its data are in pieces. Its adaptation points are passed as elsewhere, and
  * nothing happens at them. Any rank may begin one by itself, at any time after
  * pleat_session_begin: as long as one rank is in a section nothing changes for all of them, and no
- * rank waits for its end. Voluntary changes are held back until then; mandatory ones wait for it,
+ * rank waits for its end. Voluntary changes are held back until then, and policies want none while
+ * a section lasts; mandatory ones wait for it,
  * and where it lasts longer than their notice and grace they are enforced, as with a program that
  * comes to no adaptation point. Sections may contain others. No communication, no system call.
  * PLEAT_E_STATE: not between begin and end of the session. */
@@ -220,12 +221,13 @@ enum pleat_asked {
  * checkpoint, gets what has become of what it asked for before. */
 int pleat_session_asked(const struct pleat_session *session, struct pleat_error *why);
 
-/* Says what the program expects, for people and for what Pleat shows: how many seconds it still
- * computes at its size, or, where that is below 0, how many adaptation points it still passes (of
- * those at which it may be resized; below 0: neither is known); and how many bytes a resize has to
- * move (below 0: what is registered). The latest counts, and rank 0's; no communication. No limit
- * of the job's changes by it, and no policy decides by it. If the whole program is started again
- * it says it again. PLEAT_E_INVALID: not a number, or beyond all bounds; PLEAT_E_STATE. */
+/* Says what the program expects, for people, forecasts and what Pleat shows: how many seconds it
+ * still computes at its size, or, where that is below 0, how many adaptation points it still passes
+ * (of those at which it may be resized; below 0: neither is known); and how many bytes a resize has
+ * to move (below 0: what is registered). The latest counts, and rank 0's; no communication. No
+ * limit of the job's changes by it, and no policy decides by it unless pleatd is configured so. If
+ * the whole program is started again it says it again. PLEAT_E_INVALID: not a number, or beyond all
+ * bounds; PLEAT_E_STATE. */
 int pleat_session_expect(struct pleat_session *session, double seconds, int64_t iterations,
                          int64_t bytes, struct pleat_error *err) PLEAT_MUST_CHECK;
 

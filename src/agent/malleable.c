@@ -149,6 +149,12 @@ int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *
 
 void pleat_malleable_shut(struct pleat_malleable *malleable)
 {
+    if (malleable->told_section) /* the program is over, and so is its section */
+        pleat_agent_notify(malleable->run->agent, "progress",
+                           json_pack("{s:I, s:I, s:i, s:i, s:b}", "run",
+                                     (json_int_t)malleable->run->id, "processes", (json_int_t)0,
+                                     "iteration", 0, "iteration_us", 0, "attached", false));
+    malleable->told_section = false;
     malleable->posted = malleable->unbegun = malleable->told_anything = false;
     const struct pleat_mailbox_limits none = {0};
     if (!malleable->stopped)

@@ -67,6 +67,7 @@ struct pleat_malleable {
     struct pleat_leavers *watched;
     struct pleat_mailbox_status told; /* the last `progress` */
     bool told_anything;
+    bool told_section; /* ... said that the program is in a section that lasts */
 };
 
 /* Sets run->malleable. at_once: also makes a mailbox for at most max_ranks ranks, and memory for a

@@ -14,6 +14,12 @@
 #define RESIZE_POLL_MS 20
 #define PROGRESS_MS 1000
 
+/* From when on a section in which the program must not be resized is told: most are over at once,
+ * and need not be known; sooner, where it holds a resize back. That it is over is told as progress
+ * is: so there are no more of these than there is of that, however many sections there are. */
+#define SECTION_NS UINT64_C(1000000000)
+#define SECTION_HOLDS_NS UINT64_C(200000000)
+
 /* Tests, which wait for progress, may want it more often. */
 static uint64_t progress_ms(void)
 {
@@ -45,14 +51,6 @@ void pleat_malleable_watch(struct pleat_malleable *malleable)
 {
     /* cannot fail for a fresh handle */
     (void)uv_poll_start(&malleable->doorbell, UV_READABLE, on_bell);
-}
-
-static void on_resizing(uv_timer_t *timer)
-{
-    struct pleat_agent *agent = timer->data;
-    for (size_t i = 0; i < agent->runs.count; i++)
-        if (agent->runs.items[i]->malleable)
-            look(agent->runs.items[i]->malleable);
 }
 
 /* Adds the named adaptation points, if there are any. */
@@ -90,6 +88,21 @@ static void add_expectation(const struct pleat_malleable *malleable,
                                         pleat_outcome_number(expects.bytes)));
 }
 
+/* A resize that may be refused waits for the program. */
+static bool is_waited_for(const struct pleat_malleable *malleable)
+{
+    return malleable->kind == PLEAT_REQUEST_RESIZE && !malleable->request.mandatory;
+}
+
+static bool section_lasts(const struct pleat_malleable *malleable,
+                          const struct pleat_mailbox_status *now)
+{
+    if (malleable->told_section)
+        return now->not_now > 0;
+    return now->not_now > 0 &&
+           now->section_ns >= (is_waited_for(malleable) ? SECTION_HOLDS_NS : SECTION_NS);
+}
+
 static void tell_progress(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status now;
@@ -97,12 +110,14 @@ static void tell_progress(struct pleat_malleable *malleable)
     pleat_mailbox_status(malleable->mailbox, &now);
     if (!now.attached || malleable->unbegun)
         return;
+    bool lasts = section_lasts(malleable, &now);
     if (malleable->told_anything && now.size == then->size && now.iteration == then->iteration &&
         now.iteration_ns == then->iteration_ns && now.passages == then->passages &&
-        now.not_now == then->not_now)
+        now.not_now == then->not_now && lasts == malleable->told_section)
         return;
     malleable->told = now;
     malleable->told_anything = true;
+    malleable->told_section = lasts;
     json_t *params = json_pack(
         "{s:I, s:I, s:o, s:o, s:b}", "run", (json_int_t)malleable->run->id, "processes",
         (json_int_t)pleat_run_processors(malleable->run, pleat_malleable_size(malleable, &now)),
@@ -120,7 +135,31 @@ static void tell_progress(struct pleat_malleable *malleable)
         add_expectation(malleable, &now, params);
     if (params && now.not_now)
         (void)json_object_set_new(params, "not_now", json_integer(now.not_now));
+    if (params && lasts)
+        (void)json_object_set_new(params, "section", json_true());
     pleat_agent_notify(malleable->run->agent, "progress", params);
+}
+
+/* A section that holds a resize back is told as soon as it lasts. */
+static void look_at_section(struct pleat_malleable *malleable)
+{
+    struct pleat_mailbox_status now;
+    if (!malleable->mailbox || malleable->told_section || !is_waited_for(malleable))
+        return;
+    pleat_mailbox_status(malleable->mailbox, &now);
+    if (section_lasts(malleable, &now))
+        tell_progress(malleable);
+}
+
+static void on_resizing(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->malleable)
+            look(agent->runs.items[i]->malleable);
+    for (size_t i = 0; i < agent->runs.count; i++)
+        if (agent->runs.items[i]->malleable)
+            look_at_section(agent->runs.items[i]->malleable);
 }
 
 static void on_progress(uv_timer_t *timer)

@@ -129,8 +129,12 @@ void declared_forget(struct pleat_core *core, uint32_t component)
 void declared_keep(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = component_at(core, component);
-    if (!pleat_view_declaration(&core->view, comp)->lasting ||
-        limits_check_fits(core, comp, &(struct pleat_error){0}))
+    struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, component);
+    if (!said)
+        return;
+    said->not_now = 0; /* that was of the run that is over */
+    said->expected_us = 0;
+    if (!said->lasting || limits_check_fits(core, comp, &(struct pleat_error){0}))
         declared_forget(core, component);
 }
 

@@ -5,6 +5,7 @@
 #include "core/ending.h"
 #include "core/handlers.h"
 #include "core/resize.h"
+#include "core/side.h"
 #include "core/state.h"
 #include "core/tally.h"
 #include "core/tell.h"
@@ -82,6 +83,9 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
         component_kill(core, resize->component, PLEAT_REASON_NOT_HONOURED);
         return 0;
     }
+    struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, resize->component);
+    if (said) /* its processes are new, and in no section */
+        said->not_now = 0;
     if (!(event->flags & PLEAT_FROM_STATE)) {
         int64_t run_us = pleat_view_expected_run(component, component->processors);
         resize_note(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_RELAUNCHED);

@@ -8,6 +8,7 @@
 #include "core/deadlines.h"
 #include "core/effects.h"
 #include "core/node.h"
+#include "core/side.h"
 #include "core/state.h"
 #include "core/tally.h"
 #include "core/tell.h"
@@ -92,9 +93,23 @@ void resize_accept_size(struct pleat_core *core, uint32_t index, int32_t to)
     resize_retarget(core, index, to);
 }
 
+bool resize_may_wait(const struct pleat_core *core, const struct pleat_resize *resize)
+{
+    const struct pleat_ask *ask =
+        pleat_view_ask(&core->view, &core->view.components[resize->component]);
+    bool asked = ask->state == PLEAT_ASK_PENDING && ask->from == resize->from &&
+                 ask->more == (resize->to > resize->from);
+    return !resize->mandatory && !resize->by_user && !asked;
+}
+
 void resize_grant(struct pleat_core *core, uint32_t index)
 {
     struct pleat_resize *resize = resize_at(core, index);
+    if (pleat_view_is_not_now(&core->view, component_at(core, resize->component)) &&
+        resize_may_wait(core, resize)) {
+        resize_end(core, index, PLEAT_OUTCOME_NOT_NOW);
+        return;
+    }
     resize->granted_us = now_of(core);
     resize_step(core, index, PLEAT_RESIZE_GRANTED,
                 resize->mandatory ? notice_of(core, component_at(core, resize->component))
@@ -226,7 +241,8 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
         running_arm(core, component);
     }
     comp->resize = PLEAT_NONE;
-    if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK)
+    if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK &&
+        outcome != PLEAT_OUTCOME_NOT_NOW) /* that is over when its program says so */
         comp->quiet_until_us = now_of(core) + backoff(core, comp, outcome);
     resize_note(core, index, PLEAT_NOTE_RESIZE, outcome);
     set_state(core, component, PLEAT_RUNNING);
@@ -301,17 +317,25 @@ void resize_claim_failed(struct pleat_core *core, uint32_t index)
     resize_end(core, index, PLEAT_OUTCOME_CLAIM_FAILED);
 }
 
+/* When a component that would end at `end_us` ends on so many processors: the rest of its run gets
+ * faster, or slower, in proportion. */
+static int64_t end_at(const struct pleat_core *core, const struct pleat_component *component,
+                      int64_t end_us, int32_t processors)
+{
+    int64_t late = now_of(core) - end_us;
+    double left = late < 0 ? -(double)late * component->processors / processors : 0;
+    return now_of(core) + (left < (double)(PLEAT_NEVER / 4) ? (int64_t)left : PLEAT_NEVER / 4);
+}
+
 void component_sized(struct pleat_core *core, uint32_t component, int32_t processors)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (comp->expected_end_us != PLEAT_NEVER && processors > 0 && comp->processors > 0) {
-        /* the rest of the run gets faster, or slower, in proportion to the processors */
-        int64_t late = now_of(core) - comp->expected_end_us;
-        double left = late < 0 ? -(double)late * comp->processors / processors : 0;
-        running_expect(core, component,
-                       now_of(core) +
-                           (left < (double)(PLEAT_NEVER / 4) ? (int64_t)left : PLEAT_NEVER / 4));
-    }
+    struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, component);
+    bool scales = processors > 0 && comp->processors > 0;
+    if (scales && said && said->expected_us > 0)
+        said->expected_us = end_at(core, comp, said->expected_us, processors);
+    if (scales && comp->expected_end_us != PLEAT_NEVER)
+        running_expect(core, component, end_at(core, comp, comp->expected_end_us, processors));
     comp->processors = processors;
     if (!pleat_view_folds(comp))
         comp->processes = processors;

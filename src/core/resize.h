@@ -24,6 +24,8 @@ void resize_accept_size(struct pleat_core *core, uint32_t resize, int32_t to);
 /* The application accepts the resize: a shrink is granted, for a growth processors are claimed. */
 void resize_accepted(struct pleat_core *core, uint32_t resize);
 /* The application is told of the size. */
+/* Whether only a policy wants it, and it may be refused. */
+bool resize_may_wait(const struct pleat_core *core, const struct pleat_resize *resize);
 void resize_grant(struct pleat_core *core, uint32_t resize);
 /* The resize aims at another size from now on. */
 void resize_retarget(struct pleat_core *core, uint32_t resize, int32_t to);

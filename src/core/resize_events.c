@@ -160,8 +160,24 @@ int on_withdrawn(struct pleat_core *core, const struct pleat_event *event, struc
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE || resize_at(core, index)->step != PLEAT_RESIZE_WITHDRAWING)
         return PLEAT_CORE_STALE;
-    resize_end(core, index, PLEAT_OUTCOME_TIMED_OUT);
+    resize_end(core, index,
+               resize_at(core, index)->put_off ? PLEAT_OUTCOME_NOT_NOW : PLEAT_OUTCOME_TIMED_OUT);
     return 0;
+}
+
+static void withdraw(struct pleat_core *core, uint32_t index)
+{
+    resize_step(core, index, PLEAT_RESIZE_WITHDRAWING, core->parameters[PLEAT_PARAM_STUCK_US]);
+    resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+}
+
+void resize_put_off(struct pleat_core *core, uint32_t index)
+{
+    struct pleat_resize *resize = resize_at(core, index);
+    if (resize->step != PLEAT_RESIZE_GRANTED || !resize_may_wait(core, resize))
+        return;
+    resize->put_off = 1;
+    withdraw(core, index);
 }
 
 void on_resize_deadline(struct pleat_core *core, uint32_t index)
@@ -183,9 +199,7 @@ void on_resize_deadline(struct pleat_core *core, uint32_t index)
         break;
     case PLEAT_RESIZE_GRANTED:
         if (!still_mandatory(resize)) {
-            resize_step(core, index, PLEAT_RESIZE_WITHDRAWING,
-                        core->parameters[PLEAT_PARAM_STUCK_US]);
-            resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+            withdraw(core, index);
         } else if (!resize->warned) {
             resize->warned = 1;
             resize_note(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_NOT_HONOURED);

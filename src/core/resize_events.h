@@ -4,6 +4,8 @@
 
 #include "core/state.h"
 
+/* Its application says "not now": a resize that waits for it is taken back, where that may be. */
+void resize_put_off(struct pleat_core *core, uint32_t resize);
 void on_resize_deadline(struct pleat_core *core, uint32_t resize);
 
 #endif

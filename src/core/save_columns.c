@@ -107,7 +107,9 @@
     X(104, declared_sizes)                                                                         \
     X(105, asked_sizes_kind)                                                                       \
     X(118, lasting)                                                                                \
-    X(119, spare)
+    X(119, spare)                                                                                  \
+    X(124, not_now)                                                                                \
+    X(125, expected_us)
 
 #define COALLOCATION_MEMBERS(X)                                                                    \
     X(71, sibling)                                                                                 \
@@ -206,7 +208,8 @@
     X(14, by_user)                                                                                 \
     X(15, warned)                                                                                  \
     X(16, cause)                                                                                   \
-    X(17, left_us)
+    X(17, left_us)                                                                                 \
+    X(18, put_off)
 
 #define TIMING_MEMBERS(X)                                                                          \
     X(1, iteration_us)                                                                             \
@@ -366,7 +369,7 @@ _Static_assert((0 CLAIM_MEMBERS(CLAIM_WIDTH)) == sizeof(struct pleat_claim),
                "a member of pleat_claim is not saved");
 _Static_assert((0 PIECE_MEMBERS(PIECE_WIDTH)) == sizeof(struct pleat_piece),
                "a member of pleat_piece is not saved");
-_Static_assert((0 RESIZE_MEMBERS(RESIZE_WIDTH)) + 3 == sizeof(struct pleat_resize),
+_Static_assert((0 RESIZE_MEMBERS(RESIZE_WIDTH)) + 2 == sizeof(struct pleat_resize),
                "a member of pleat_resize is not saved");
 _Static_assert((0 TIMING_MEMBERS(TIMING_WIDTH)) == sizeof(struct pleat_timing),
                "a member of pleat_timing is not saved");
@@ -419,7 +422,8 @@ _Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
     X(28, view.wasted_us)                                                                          \
     X(29, free_dependency)                                                                         \
     X(30, free_group)                                                                              \
-    X(31, idle_passes)
+    X(31, idle_passes)                                                                             \
+    X(32, view.sections)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};

@@ -13,6 +13,7 @@
 #include "daemon/notes.h"
 #include "daemon/parts.h"
 #include "daemon/runs.h"
+#include "daemon/said.h"
 #include "daemon/turn_inputs.h"
 
 static int64_t cost_of(const json_t *params, const char *name)
@@ -119,6 +120,7 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
     }
     json_decref(job->expects);
     job->expects = json_deep_copy(json_object_get(params, "expects"));
+    said_take(d, job, run, params);
     int64_t size = cost_of(params, "processes");
     if (size == job_component(d, job)->processes)
         tell_timing(d, job, run, size, job->iteration_us,

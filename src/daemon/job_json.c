@@ -243,6 +243,8 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
     json_object_set_new(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));
     json_object_set_new(object, "saved", job->saved ? json_incref(job->saved) : json_null());
     json_object_set_new(object, "not_now", json_integer(job_not_now(job, c)));
+    json_object_set_new(object, "section",
+                        json_boolean(pleat_view_is_not_now(pleat_core_view(d->core), c)));
     json_object_set_new(object, "expects",
                         job->expects && !pleat_state_is_final((enum pleat_state)c->state)
                             ? json_incref(job->expects)

@@ -211,6 +211,10 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     case PLEAT_NOTE_ASKED:
         note_make(d, effect->time_us, "asked", id, asked_data(d, effect));
         break;
+    case PLEAT_NOTE_SECTION:
+        note_make(d, effect->time_us, "section", id,
+                  json_pack("{s:b}", "not_now", effect->flags & PLEAT_NOT_NOW));
+        break;
     case PLEAT_NOTE_WARNING:
         note_warning(d, effect, id);
         break;

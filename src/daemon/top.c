@@ -91,6 +91,8 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
         over && c->signal ? json_integer(c->signal) : json_null(), "processes", processes);
     if (!object)
         return;
+    json_object_set_new(object, "section",
+                        json_boolean(pleat_view_is_not_now(pleat_core_view(d->core), c)));
     json_object_set_new(object, "text", short_text(job ? job_account(d, job)->text : NULL));
     json_object_set_new(object, "progress",
                         job && job->has_progress

@@ -54,17 +54,27 @@ static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
     return sites;
 }
 
+/* Who says when a running job ends; NULL: nobody. */
+static const char *expected_by(const struct pleat_view *view, const struct pleat_component *job)
+{
+    int64_t end_us = pleat_view_likely_end(view, job);
+    if (end_us == PLEAT_NEVER)
+        return NULL;
+    return end_us == pleat_view_declaration(view, job)->expected_us ? "program" : "estimate";
+}
+
 static void add_holders(const struct pleat_view *view, uint32_t first, json_t *holders)
 {
     for (uint32_t c = first; c != PLEAT_NONE && json_array_size(holders) < HOLDERS_MAX;
          c = view->components[c].next) {
         const struct pleat_component *job = &view->components[c];
         json_array_append_new(
-            holders, json_pack("{s:I, s:i, s:i, s:i, s:o}", "job", (json_int_t)job->job,
+            holders, json_pack("{s:I, s:i, s:i, s:i, s:o, s:s?}", "job", (json_int_t)job->job,
                                "processors", job->processors, "target", job->target, "least",
                                job->kind == PLEAT_MALLEABLE ? pleat_accept_smallest(view, job)
                                                             : job->processors,
-                               "expected_end_s", json_seconds(job->expected_end_us)));
+                               "expected_end_s", json_seconds(pleat_view_likely_end(view, job)),
+                               "expected_by", expected_by(view, job)));
     }
 }
 
@@ -211,7 +221,7 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
     const struct pleat_site *site = &view->sites[job->site];
     return json_pack(
         "{s:I, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, "
-        "s:i}",
+        "s:i, s:b}",
         "not_now", (json_int_t)job_not_now(job_of_component(d, component), job), "code",
         pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
         job->cap < PLEAT_SIZE_MAX ? json_integer(job->cap) : json_null(), "least",
@@ -220,7 +230,8 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
         site->threshold, "background", site->background, "waiter", number_of(view, answer.waiter),
         "until_s", json_seconds(answer.until_us), "resize", resize_to_json(d, view, job),
         "declared", declared_to_json(d, job), "asked", asked_to_json(d, job), "own_cap",
-        (int)pleat_view_ask(view, job)->caps, "credit", pleat_view_ask(view, job)->credit);
+        (int)pleat_view_ask(view, job)->caps, "credit", pleat_view_ask(view, job)->credit,
+        "section", pleat_view_is_not_now(view, job));
 }
 
 /* ---- all of it ---- */

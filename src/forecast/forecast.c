@@ -154,11 +154,12 @@ static int settle(struct looking *at)
 
 /* ---- time ---- */
 
-/* The expected end of a running component. PLEAT_NEVER: it has none, or it is late, so it may end
- * at any time. */
+/* The end of a running component as its program or its estimate says. PLEAT_NEVER: nobody says, or
+ * it is late, so it may end at any time. */
 static int64_t end_of(const struct looking *at, const struct pleat_component *component)
 {
-    return component->expected_end_us >= at->now_us ? component->expected_end_us : PLEAT_NEVER;
+    int64_t end_us = pleat_view_likely_end(pleat_core_view(at->core), component);
+    return end_us >= at->now_us ? end_us : PLEAT_NEVER;
 }
 
 static void first_end_in(const struct looking *at, uint32_t first, uint32_t *component,

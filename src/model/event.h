@@ -55,6 +55,8 @@ enum {
 enum { PLEAT_MANDATORY = 1 };
 /* flag of ASKED, too: its application waits in its beginning, and has computed nothing */
 enum { PLEAT_UNBEGUN = 2 };
+/* flag of SECTION, and of the note about it: it begins. Without: it is over */
+enum { PLEAT_NOT_NOW = 1 };
 /* flag of DECLARED: holds for the next runs of the job, too */
 enum { PLEAT_LASTING = 1 };
 /* flag of DEPEND: of all that it waits for one is enough */
@@ -87,7 +89,7 @@ enum pleat_parameter {
 #define PARAMETER(number, which, name, value) PLEAT_PARAM_##which = (number),
 #include "model/parameters.def"
 #undef PARAMETER
-    PLEAT_PARAM_COUNT = 34 /* all numbers are below */
+    PLEAT_PARAM_COUNT = 35 /* all numbers are below */
 };
 
 struct pleat_event {
@@ -189,6 +191,13 @@ struct pleat_event {
                               * last is told again */
             int32_t processors;
         } asked;
+        struct {
+            uint64_t run;
+        } section;
+        struct {
+            uint64_t run;
+            int64_t end_us; /* 0: it does not say (any more) */
+        } expected;
         struct {
             uint32_t reason; /* enum pleat_ask_reason */
         } refuse;

@@ -169,6 +169,10 @@ struct pleat_declaration {
     uint8_t asked_sizes_kind;      /* with that: as its user asked */
     uint8_t lasting;               /* holds for its next runs, too, until one says otherwise */
     uint8_t spare[1];              /* no padding: tests compare records byte by byte */
+    /* and of itself: */
+    uint32_t not_now;    /* 1: it must not be resized now: no policy changes its size, unless a
+                          * waiting job comes first */
+    int64_t expected_us; /* when it ends; 0: it does not say */
 };
 
 /* What has become of what an application asked for. */
@@ -403,8 +407,9 @@ struct pleat_resize {
     uint8_t step; /* enum pleat_resize_step */
     uint8_t mandatory;
     uint8_t by_user;
-    uint8_t warned; /* the notice of a mandatory shrink is over: its deadline is the grace's */
-    uint8_t cause;  /* RELAUNCHING: why, enum pleat_reason */
+    uint8_t warned;  /* the notice of a mandatory shrink is over: its deadline is the grace's */
+    uint8_t cause;   /* RELAUNCHING: why, enum pleat_reason */
+    uint8_t put_off; /* WITHDRAWING: since its program said "not now" */
 };
 
 #endif

@@ -48,6 +48,7 @@ const char *pleat_outcome_name(enum pleat_outcome outcome)
         [PLEAT_OUTCOME_JOB_ENDED] = "job ended",
         [PLEAT_OUTCOME_LOST] = "processors lost",
         [PLEAT_OUTCOME_RELAUNCHED] = "relaunched",
+        [PLEAT_OUTCOME_NOT_NOW] = "not now",
     };
     return NAME_OF(names, outcome);
 }

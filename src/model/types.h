@@ -91,6 +91,7 @@ enum pleat_outcome {
     PLEAT_OUTCOME_JOB_ENDED,    /* the job ended meanwhile */
     PLEAT_OUTCOME_LOST,         /* the site took processors away meanwhile */
     PLEAT_OUTCOME_RELAUNCHED,   /* it could not go on: the job was ended and started again */
+    PLEAT_OUTCOME_NOT_NOW,      /* its program said "not now" before it was applied; rolled back */
     PLEAT_OUTCOME_COUNT
 };
 

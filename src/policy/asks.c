@@ -242,6 +242,7 @@ void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site)
     decide_yielding(pass);
     const struct pleat_ask *ask = next_after(pass->view, 0, false);
     for (; ask; ask = next_after(pass->view, ask->turn, false))
-        if (pass->view->components[ask->component].site == site && can_change(pass, ask))
+        if (pass->view->components[ask->component].site == site && can_change(pass, ask) &&
+            !pleat_view_is_not_now(pass->view, &pass->view->components[ask->component]))
             decide_voluntary(pass, ask);
 }

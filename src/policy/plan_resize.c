@@ -92,6 +92,17 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
     return pleat_accept_shrink(plan->view, comp, size, processors);
 }
 
+/* Its program says that its size must not change now: it is not asked, unless it cannot go on
+ * without more itself. A shrink for a waiting job comes nevertheless. */
+static bool is_put_off(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    if (!pleat_view_is_not_now(plan->view, comp))
+        return false;
+    const struct pleat_ask *ask = pleat_view_ask(plan->view, comp);
+    return ask->state != PLEAT_ASK_PENDING || !ask->more || !ask->mandatory;
+}
+
 int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_event *known = pleat_plan_find(plan, component);
@@ -102,7 +113,7 @@ int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component)
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors)
 {
     return plan->view->now_us >= plan->view->components[component].quiet_until_us &&
-           grow_acceptance(plan, component, processors) > 0;
+           !is_put_off(plan, component) && grow_acceptance(plan, component, processors) > 0;
 }
 
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component)
@@ -114,7 +125,7 @@ int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32
 {
     const struct pleat_component *comp = &plan->view->components[component];
     int32_t accepted = grow_acceptance(plan, component, processors);
-    if (accepted == 0)
+    if (accepted == 0 || is_put_off(plan, component))
         return 0;
     if (plan->view->now_us < comp->quiet_until_us) {
         pleat_plan_wake(plan, comp->quiet_until_us);
@@ -142,6 +153,8 @@ int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int
         return 0;
     int64_t quiet_until_us = plan->view->components[component].quiet_until_us;
     bool voluntary = waiter == PLEAT_NONE || plan->voluntary;
+    if (voluntary && is_put_off(plan, component))
+        return 0;
     if (voluntary && plan->view->now_us < quiet_until_us) {
         pleat_plan_wake(plan, quiet_until_us);
         return 0;

@@ -47,6 +47,7 @@ struct pleat_view {
     bool buffer_pending; /* processes on their way count as prepared */
     bool evolves;        /* there is, or was, a component that asks for processes itself */
     bool lifetimes;      /* there is, or was, a lifetime: components may be young */
+    bool sections;       /* there is, or was, a component whose program said "not now" */
     int32_t mpl_max;     /* processes on a processor, of components that fold */
     int32_t preemptions; /* how often a component may be preempted */
     bool stages;         /* there is, or was, a component with files to be brought */
@@ -149,6 +150,15 @@ static inline bool pleat_view_is_young(const struct pleat_view *view,
     return view->lifetimes && component->young;
 }
 
+/* Does the program of a component say that its size must not change now? One on no processors
+ * cannot take that back. */
+static inline bool pleat_view_is_not_now(const struct pleat_view *view,
+                                         const struct pleat_component *component)
+{
+    return view->sections && component->processors > 0 &&
+           pleat_view_declaration(view, component)->not_now;
+}
+
 /* The queue, head first. */
 static inline uint32_t pleat_queue_next(const struct pleat_view *view, uint32_t component)
 {
@@ -218,6 +228,17 @@ static inline int64_t pleat_view_expected_end(const struct pleat_view *view,
                                               const struct pleat_component *component)
 {
     return component->expected_end_us > view->now_us ? component->expected_end_us : view->now_us;
+}
+
+/* When it will likely end: as its program expects, where that says so; else as its estimate says.
+ * PLEAT_NEVER: nobody says, or that time is past. */
+static inline int64_t pleat_view_likely_end(const struct pleat_view *view,
+                                            const struct pleat_component *component)
+{
+    int64_t said_us = pleat_view_declaration(view, component)->expected_us;
+    if (said_us > 0 && said_us >= view->now_us)
+        return said_us;
+    return component->expected_end_us >= view->now_us ? component->expected_end_us : PLEAT_NEVER;
 }
 
 /* The expected run at another size than the reference size; for pleat_view_expected_run. */

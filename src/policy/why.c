@@ -13,9 +13,10 @@ const char *pleat_waits_name(enum pleat_why_waits code)
 
 const char *pleat_size_name(enum pleat_why_size code)
 {
-    static const char *const names[] = {
-        "next",  "fixed",     "resizing",  "at maximum", "capped",   "no size", "backoff",
-        "quiet", "none free", "threshold", "for waiter", "reserved", "policy",  "lifetime"};
+    static const char *const names[] = {"next",      "fixed",     "resizing",   "at maximum",
+                                        "capped",    "no size",   "backoff",    "quiet",
+                                        "none free", "threshold", "for waiter", "reserved",
+                                        "policy",    "lifetime",  "not now"};
     return code < PLEAT_SIZE_COUNT ? names[code] : "?";
 }
 
@@ -186,7 +187,9 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     answer->code = PLEAT_SIZE_POLICY;
     if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none)
         return;
-    if (pleat_view_is_young(view, comp)) {
+    if (pleat_view_is_not_now(view, comp)) {
+        answer->code = PLEAT_SIZE_NOT_NOW;
+    } else if (pleat_view_is_young(view, comp)) {
         answer->code = PLEAT_SIZE_LIFETIME;
         answer->until_us = pleat_view_young_until(view, comp);
     } else if (comp->quiet_until_us > view->now_us) {

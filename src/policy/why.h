@@ -39,6 +39,7 @@ enum pleat_why_size {
     PLEAT_SIZE_RESERVED,   /* what is free is kept for reservations */
     PLEAT_SIZE_POLICY,     /* the policies in force do not grow it */
     PLEAT_SIZE_LIFETIME,   /* no policy changes its size before that has lasted for a while */
+    PLEAT_SIZE_NOT_NOW,    /* its program says that its size must not change now */
     PLEAT_SIZE_COUNT
 };
 

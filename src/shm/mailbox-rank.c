@@ -17,7 +17,7 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
         uint64_t reached = most + pleat_mailbox_ahead(mailbox);
         /* A rank that begins a section after this looks at the word after it has said so: it finds
          * what was committed, and puts it off. */
-        if (reached < pleat_word_iteration(word) && pleat_mailbox_sections(mailbox))
+        if (reached < pleat_word_iteration(word) && pleat_mailbox_sections(mailbox, NULL))
             return word;
         uint64_t later = reached + (UINT64_C(1) << (round < 6 ? round : 6));
         uint64_t next =
@@ -260,6 +260,8 @@ void pleat_mailbox_answer(struct pleat_mailbox_rank *self, uint32_t accepted)
 void pleat_mailbox_not_now(struct pleat_mailbox_rank *self, bool begins)
 {
     self->not_now = begins;
+    if (begins)
+        atomic_store(&self->slot->section_ns, pleat_word_now_ns());
     atomic_store(&self->slot->not_now, begins ? 1u : 0u);
     uint64_t word = atomic_load(self->word);
     while (begins && pleat_word_state(word) == PLEAT_WORD_COMMITTED &&

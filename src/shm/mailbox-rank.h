@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 14u
+#define PLEAT_MAILBOX_VERSION 15u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -56,8 +56,9 @@ struct pleat_mailbox_slot {
     _Atomic uint64_t busy_count; /* number of iterations in busy_ns */
     _Atomic uint64_t entered_ns; /* when the rank last entered a resize (CLOCK_MONOTONIC) */
     _Atomic int32_t pid;
-    _Atomic uint32_t waiting; /* 1: the rank waits until it may begin */
-    _Atomic uint32_t not_now; /* 1: the rank is in a section in which nothing may change */
+    _Atomic uint32_t waiting;    /* 1: the rank waits until it may begin */
+    _Atomic uint32_t not_now;    /* 1: the rank is in a section in which nothing may change */
+    _Atomic uint64_t section_ns; /* since when (CLOCK_MONOTONIC) */
 };
 
 /* A named adaptation point, written by rank 0. */

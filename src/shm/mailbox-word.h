@@ -95,13 +95,24 @@ static inline uint64_t pleat_mailbox_fastest(const struct pleat_mailbox *mailbox
     return most < PLEAT_WORD_ITERATION_MAX ? most : PLEAT_WORD_ITERATION_MAX;
 }
 
-/* The number of ranks in a section in which nothing may change. */
-static inline uint32_t pleat_mailbox_sections(const struct pleat_mailbox *mailbox)
+/* The number of ranks in a section in which nothing may change. *longest_ns, which may be NULL: how
+ * long the longest of these has lasted. */
+static inline uint32_t pleat_mailbox_sections(const struct pleat_mailbox *mailbox,
+                                              uint64_t *longest_ns)
 {
     uint32_t count = 0;
     uint32_t size = pleat_mailbox_size(mailbox);
-    for (uint32_t rank = 0; rank < size; rank++)
-        count += atomic_load(&mailbox->segment->slots[rank].not_now) == 1;
+    uint64_t now_ns = longest_ns ? pleat_word_now_ns() : 0, first_ns = now_ns;
+    for (uint32_t rank = 0; rank < size; rank++) {
+        const struct pleat_mailbox_slot *slot = &mailbox->segment->slots[rank];
+        if (atomic_load(&slot->not_now) != 1)
+            continue;
+        uint64_t since_ns = atomic_load(&slot->section_ns);
+        first_ns = since_ns < first_ns ? since_ns : first_ns;
+        count++;
+    }
+    if (longest_ns)
+        *longest_ns = now_ns - first_ns;
     return count;
 }
 

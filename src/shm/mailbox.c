@@ -253,7 +253,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
         if (rank == 0 || iteration < status->iteration)
             status->iteration = iteration;
     }
-    status->not_now = pleat_mailbox_sections(mailbox);
+    status->not_now = pleat_mailbox_sections(mailbox, &status->section_ns);
     status->passages = pleat_mailbox_passages(mailbox);
     uint64_t count = atomic_load(&segment->slots[0].busy_count);
     if (count)

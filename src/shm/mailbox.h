@@ -97,6 +97,7 @@ struct pleat_mailbox_status {
     bool waits;    /* its library can wait before it begins (pleat_mailbox_hold) */
     uint32_t waiting;      /* number of ranks that wait, of `size` */
     uint32_t not_now;      /* number of ranks in a section in which nothing may change */
+    uint64_t section_ns;   /* how long the longest of these sections has lasted */
     uint32_t limit;        /* the most ranks that it can use, as it says; 0: any number */
     bool keeps;            /* copies are saved between resizes, to go on from */
     uint64_t kept;         /* the iteration of the last of them; 0: none */

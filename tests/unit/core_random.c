@@ -209,7 +209,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
     uint32_t count = pleat_core_view(world->core)->component_count;
     struct pleat_event event = {.component =
                                     count ? (uint32_t)pleat_random_below(random, count) : 0};
-    switch (count ? pleat_random_below(random, 46) : 0) {
+    switch (count ? pleat_random_below(random, 50) : 0) {
     case 5:
         event.kind = PLEAT_EV_CANCEL;
         return event;
@@ -238,6 +238,20 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.asked.number = (uint32_t)pleat_random_below(random, 1000);
         event.u.asked.processors = (int32_t)pleat_random_below(random, 20);
         event.flags = (uint16_t)pleat_random_below(random, 4);
+        return event;
+    case 46:
+    case 48:
+    case 49:
+        event.kind = PLEAT_EV_SECTION;
+        event.component = running(world, event.component);
+        event.u.section.run = world_job(world, event.component)->run;
+        event.flags = pleat_random_below(random, 2) ? PLEAT_NOT_NOW : 0;
+        return event;
+    case 47:
+        event.kind = PLEAT_EV_EXPECTED;
+        event.component = running(world, event.component);
+        event.u.expected.run = world_job(world, event.component)->run;
+        event.u.expected.end_us = world->now_us + (int64_t)pleat_random_below(random, 60000000);
         return event;
     case 8:
     case 9:
@@ -449,7 +463,8 @@ static void check_happened(void)
         PLEAT_EV_RETURNED,   PLEAT_EV_PARTITION,  PLEAT_EV_HOLD,         PLEAT_EV_RELEASE,
         PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
         PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
-        PLEAT_EV_DECLARED,   PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS};
+        PLEAT_EV_DECLARED,   PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
+        PLEAT_EV_SECTION,    PLEAT_EV_EXPECTED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -619,6 +634,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_BUFFER_REVIEW_US, 1000000 + (int64_t)(seed % 5) * 2000000);
     world_parameter(&world, PLEAT_PARAM_BUFFER_LEVEL, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_BUFFER_PENDING, (int64_t)(seed % 2));
+    world_parameter(&world, PLEAT_PARAM_EXPECTED_ENDS, (int64_t)(seed % 2));
     world_parameter(&world, PLEAT_PARAM_SITE_ERRORS, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_ERRORS_FADE_US, (int64_t)(seed % 3) * 5000000);
     world_parameter(&world, PLEAT_PARAM_PAUSE_US, (int64_t)(seed / 2 % 2) * 1000000);

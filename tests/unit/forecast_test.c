@@ -196,6 +196,42 @@ static void test_without_estimates(void **state)
     hand_finish(&h);
 }
 
+static int program_expects(struct hand *h, uint32_t component, int64_t end_us)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_EXPECTED,
+        .component = component,
+        .u.expected = {.run = hand_component(h, component)->run, .end_us = end_us}};
+    return hand_feed(h, event);
+}
+
+/* What programs expect of their runs goes before what their users estimated; where it is past, it
+ * does not count any more. */
+static void test_what_programs_expect(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t open = submit(&h, (struct wish){4, 4, 0});
+    uint32_t ends = submit(&h, (struct wish){4, 4, 100});
+    obey(&h);
+    uint32_t next = submit(&h, (struct wish){8, 8, 10});
+    int64_t now_us = h.now_us;
+    assert_int_equal(program_expects(&h, open, now_us + 30 * SECONDS), 0);
+    struct pleat_forecast made = forecast(&h, always, NULL);
+    assert_true(row_of(&made, next)->start_us == now_us + 100 * SECONDS);
+    pleat_forecast_finish(&made);
+    assert_int_equal(program_expects(&h, ends, now_us + 20 * SECONDS), 0);
+    made = forecast(&h, always, NULL);
+    assert_true(row_of(&made, next)->start_us == now_us + 30 * SECONDS);
+    pleat_forecast_finish(&made);
+    hand_sleep(&h, 40 * SECONDS); /* both are still there */
+    made = forecast(&h, always, NULL);
+    assert_int_equal(row_of(&made, next)->why, PLEAT_FORECAST_NO_ESTIMATE);
+    pleat_forecast_finish(&made);
+    hand_finish(&h);
+}
+
 static void test_it_is_told_to_stop(void **state)
 {
     (void)state;
@@ -243,9 +279,8 @@ static void test_in_the_middle_of_things(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_expected_comes),
-        cmocka_unit_test(test_without_estimates),
-        cmocka_unit_test(test_it_is_told_to_stop),
+        cmocka_unit_test(test_what_is_expected_comes),  cmocka_unit_test(test_without_estimates),
+        cmocka_unit_test(test_what_programs_expect),    cmocka_unit_test(test_it_is_told_to_stop),
         cmocka_unit_test(test_in_the_middle_of_things),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

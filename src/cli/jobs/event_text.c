@@ -10,7 +10,7 @@
 const char *const pleat_event_kinds[] = {"state",  "size",       "slots",      "resize", "limits",
                                          "used",   "memory",     "checkpoint", "hold",   "release",
                                          "signal", "background", "policy",     "notify", "warning",
-                                         "daemon", "asked",      NULL};
+                                         "daemon", "asked",      "section",    NULL};
 
 static void add_processors(struct pleat_string *out, const char *before, int64_t count)
 {
@@ -140,6 +140,10 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
                           (long long)pleat_reply_int(event, "max", 0));
     } else if (!strcmp(kind, "asked")) {
         pleat_add_asked(event, out);
+    } else if (!strcmp(kind, "section")) {
+        pleat_string_add(out, pleat_reply_true(event, "not_now")
+                                  ? "its program says not now: policies leave its size"
+                                  : "its program does not say not now any more");
     } else if (!strcmp(kind, "background")) {
         add_processors(out, "others use ", pleat_reply_int(event, "processors", 0));
         pleat_string_addf(out, " of %s", pleat_reply_text(event, "site", "?"));

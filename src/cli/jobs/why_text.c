@@ -206,7 +206,10 @@ void pleat_why_add_holder(const json_t *holder, struct pleat_string *out)
     if (least < processors)
         pleat_string_addf(out, ", can do with %lld", least);
     if (isfinite(pleat_reply_real(holder, "expected_end_s")))
-        add_moment(out, ", until ", holder, "expected_end_s");
+        add_moment(out,
+                   pleat_reply_is(holder, "expected_by", "program") ? ", as its program says until "
+                                                                    : ", until ",
+                   holder, "expected_end_s");
 }
 
 /* ---- size ---- */
@@ -304,6 +307,8 @@ static void add_size_code(const json_t *why, const json_t *size, struct pleat_st
     } else if (!strcmp(code, "lifetime")) {
         add_moment(out, "its size lasts for its minimum lifetime: no policy changes it before ",
                    size, "until_s");
+    } else if (!strcmp(code, "not now")) {
+        pleat_string_add(out, "policies leave its size until its program's section is over");
     } else if (!strcmp(code, "backoff")) {
         add_moment(out, "its last resize failed: nothing is offered to it before ", size,
                    "until_s");

@@ -185,7 +185,7 @@ const struct pleat_command pleat_cmd_events = {
             "size, slots,\n"
             "                   resize, limits, used, memory, checkpoint, hold, release, "
             "signal,\n"
-            "                   background, policy, notify, warning, daemon, asked\n"
+            "                   background, policy, notify, warning, daemon, asked, section\n"
             "      --since WHEN only events from WHEN on: 10:30, -2h (or 2h), "
             "'2026-11-21 10:00'\n"
             "      --retry TIME how long to wait for a daemon that has ended (default: "

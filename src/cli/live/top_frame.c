@@ -243,6 +243,8 @@ static void add_remark(const json_t *job, double now_s, struct pleat_string *out
         pleat_job_add_ending(job, out);
     else if (*pleat_reply_text(job, "reason", ""))
         pleat_string_add(out, pleat_reply_text(job, "reason", ""));
+    else if (pleat_reply_true(job, "section"))
+        pleat_string_add(out, "its program says not now");
 }
 
 static void style_state(struct line *line, const json_t *job)

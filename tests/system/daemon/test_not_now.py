@@ -27,7 +27,7 @@ def says_not_now(pleat, number, ranks):
 
 
 def goes_on_at(pleat, number, size, target):
-    """It passes its adaptation points at its size, although another one is wanted."""
+    """It passes its adaptation points at its size, also where another one is wanted."""
     wait_until(lambda: pleat.job(number)["target"] == target, "the change has begun")
     first = pleat.job(number)["progress"]["iteration"]
     wait_until(lambda: pleat.job(number)["progress"]["iteration"] > first + 20, "it goes on")
@@ -44,12 +44,15 @@ def test_changes_wait_for_a_section(pleat, how, mpi):
     number = submit(pleat, mpi, "--section", pleat.path("section"), "--section-rank", rank,
                     options=["--on-resize", way])
     says_not_now(pleat, number, 1 if rank >= 0 else 2)
-    goes_on_at(pleat, number, 2, 4)
+    wait_until(lambda: pleat.job(number)["section"], "policies leave its size")
+    goes_on_at(pleat, number, 2, 2)
     for command in ("show", "why"):
         assert "its program says not now" in pleat.pleat(command, number, check=0).stdout
+    assert pleat.call("why", job=number)["size"]["code"] == "not now"
     end(pleat)
     computes(pleat, number, 4)
     says_not_now(pleat, number, 0)
+    wait_until(lambda: not pleat.job(number)["section"], "policies may grow it")
     begin(pleat)
     says_not_now(pleat, number, 1 if rank >= 0 else 4)
     pleat.pleat("shrink", number, 2, check=0)
@@ -57,7 +60,8 @@ def test_changes_wait_for_a_section(pleat, how, mpi):
     end(pleat)
     computes(pleat, number, 2)
     job = ends_well(pleat, number)
-    assert resizes(job) == [(2, 4, "grown"), (4, 2, "shrunk")]
+    assert [change for change in resizes(job) if change[2] != "not now"] == [
+        (2, 4, "grown"), (4, 2, "shrunk")]
 
 
 def test_a_section_that_does_not_end(pleat):

@@ -56,6 +56,15 @@ def test_points_are_shown_and_saved(pleat, mpi):
     assert expects["bytes"] == 4000000 and expects["end_s"] > time.time() + 60, expects
     assert "a resize moves 4.0 MB (its program says)" in pleat.pleat("show", number, check=0).stdout
     assert "inner passed " in pleat.pleat("show", number, check=0).stdout
+    waiting = pleat.submit("-n", pleat.call("sites")["sites"][0]["processors"], "--", "true")
+    wait_until(lambda: [holder["expected_by"] for holder in pleat.call("why", job=waiting)["waiting"]["holders"]]
+               == ["program"], "why counts with what it expects")
+    holder, = pleat.call("why", job=waiting)["waiting"]["holders"]
+    assert holder["expected_end_s"] > time.time() + 60, holder
+    row = pleat.call("forecast")["forecasts"][-1]
+    assert row["job"] == waiting and row["start_s"] > time.time() + 60, row
+    assert "as its program says until " in pleat.pleat("why", waiting, check=0).stdout
+    pleat.pleat("cancel", waiting, check=0)
     os.kill(pleat.rank_pids(number, program(mpi))[0], 9)
     wait_until(lambda: len(record(pleat)) == 2, "it goes on")
     assert record(pleat)[0] == record(pleat)[1] and record(pleat)[0].startswith("JOINED at ")
