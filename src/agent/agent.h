@@ -50,7 +50,7 @@ PLEAT_ARRAY(pleat_run_list, struct pleat_run *);
 
 struct pleat_agent {
     struct pleat_agent_options options;
-    char mark[PLEAT_SCRATCH_MARK]; /* scratch.h; "": none */
+    char mark[PLEAT_SCRATCH_MARK]; /* scratch.h */
     const char *proc;              /* "/proc" */
     /* all kinds (kind.h), the plain one first; NULL at the end */
     const struct pleat_run_kind *const *kinds;

@@ -310,8 +310,7 @@ int main(int argc, char **argv)
         if (agent.cpusets.second && agent.memgroups.second &&
             strcmp(agent.cpusets.path, agent.memgroups.path) != 0)
             agent.memgroups = (struct pleat_cgroup_place){0};
-        if (agent.options.shares)
-            pleat_scratch_mark(agent.options.site, agent.options.node, agent.mark);
+        pleat_scratch_mark(agent.options.site, agent.options.node, agent.mark);
         pleat_strays_end(&agent);
         pleat_bind_remove_old(&agent);
         pleat_scratch_remove_old(agent.options.instance, agent.mark);

@@ -12,7 +12,9 @@
 
 #include "agent/log.h"
 
-enum { DESCRIPTORS = 16 };
+/* SITE_MAX: of a site's name in a mark, since sockets are made in scratch directories, and their
+ * paths are short. */
+enum { DESCRIPTORS = 16, SITE_MAX = 20 };
 
 #define SHARED_MEMORY "/dev/shm"
 
@@ -74,7 +76,14 @@ void pleat_scratch_hosts(const char *path, uint32_t processors)
 
 void pleat_scratch_mark(const char *site, uint32_t node, char mark[PLEAT_SCRATCH_MARK])
 {
-    snprintf(mark, PLEAT_SCRATCH_MARK, "+%s+%" PRIu32, site, node);
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (const char *at = site; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    if (strlen(site) <= SITE_MAX)
+        snprintf(mark, PLEAT_SCRATCH_MARK, "+%s+%" PRIu32, site, node);
+    else
+        snprintf(mark, PLEAT_SCRATCH_MARK, "+%.*s-%08" PRIx32 "+%" PRIu32, SITE_MAX - 9, site, hash,
+                 node);
 }
 
 void pleat_scratch_remove_old(const char *instance, const char *mark)

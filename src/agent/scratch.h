@@ -16,12 +16,12 @@ int pleat_scratch_make(const char *path, struct pleat_error *err) PLEAT_MUST_CHE
 void pleat_scratch_hosts(const char *path, uint32_t processors);
 /* Removes the directory and its content. What cannot be removed is logged. NULL: does nothing. */
 void pleat_scratch_remove(const char *path);
-/* What the names of scratch directories end with, from the first '+' on, where several agents of
- * one machine have some: of this one. */
+/* What the names of scratch directories of this agent end with, from the first '+' on: one machine
+ * may have several agents of an instance, for its nodes or for several sites. */
 #define PLEAT_SCRATCH_MARK 96
 void pleat_scratch_mark(const char *site, uint32_t node, char mark[PLEAT_SCRATCH_MARK]);
 /* Removes the directories that an earlier agent left in shared memory: their names begin with
- * "pleat-INSTANCE-" and end with `mark`; "": those that end with no mark. */
+ * "pleat-INSTANCE-" and end with `mark`. */
 void pleat_scratch_remove_old(const char *instance, const char *mark);
 
 #endif

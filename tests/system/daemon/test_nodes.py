@@ -97,6 +97,26 @@ def test_an_agent_that_starts_leaves_alone_what_others_made(pleat):
         pleat.wait_end(job)
 
 
+def test_so_does_that_of_another_site(pleat):
+    pleat.configure(text='site "one" { processors = 2 background = ignore }\n'
+                         'site "a-site-with-quite-a-long-name" { processors = 2 background = ignore }\n'
+                         'backoff_s = 0.2\ntry_s = 0.1\nidle_exit_s = 0\n')
+    jobs = [pleat.submit("--site", site, *loop(smallest=2, largest=2)) for site in ("one", "a-site-with-quite-a-long-name")]
+    for job in jobs:
+        pleat.wait_for(job, "running")
+        wait_until(lambda job=job: pleat.job_pids(job), "its processes")
+    places = [scratch(pleat, job) for job in jobs]
+    assert places[0].endswith("+one+0") and "+a-site-with-" in places[1] and len(places[1]) < 100
+    os.kill(agent_of(pleat, jobs[0]), signal.SIGKILL)
+    wait_until(lambda: pleat.job(jobs[0])["attempt"] == 1 and pleat.job(jobs[0])["state"] == "running",
+               "the job starts again")
+    assert not os.path.exists(places[0]) and os.path.isdir(places[1])
+    assert pleat.job(jobs[1])["attempt"] == 0 and pleat.job(jobs[1])["state"] == "running"
+    for job in jobs:
+        pleat.pleat("cancel", job, check=0)
+        pleat.wait_end(job)
+
+
 @two_cpus
 def test_grows_on_its_node_only(pleat):
     divided(pleat, "malleability = fpsma\n")
