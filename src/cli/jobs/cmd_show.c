@@ -233,21 +233,38 @@ static void show_points(const json_t *job)
     pleat_string_finish(&text);
 }
 
-/* Adds " node 1", or " nodes 0, 2", where the job's site has several. */
+/* How many processors of a job are on the node of its slots number `at`; 0: others before them are
+ * of that node, too, so it was named. */
+static json_int_t on_node(const json_t *slots, size_t at)
+{
+    json_int_t node = pleat_reply_int(json_array_get(slots, at), "node", 0), count = 0;
+    for (size_t i = 0; i < json_array_size(slots); i++) {
+        const json_t *piece = json_array_get(slots, i);
+        if (pleat_reply_int(piece, "node", 0) != node)
+            continue;
+        if (i < at)
+            return 0;
+        count += pleat_reply_int(piece, "count", 0);
+    }
+    return count;
+}
+
+/* Adds " node 1", or ", 4 on node 0, 2 on node 1", where the job's site has several. */
 static void add_nodes(struct pleat_string *text, const json_t *job)
 {
-    size_t i;
-    const json_t *slots;
-    json_int_t last = -1;
-    int count = 0;
+    const json_t *slots = pleat_reply_array(job, "slots");
+    json_int_t all = 0;
     if (!pleat_reply_true(job, "on_nodes"))
         return;
-    json_array_foreach(pleat_reply_array(job, "slots"), i, slots)
-    {
-        json_int_t node = pleat_reply_int(slots, "node", 0);
-        if (node != last)
-            pleat_string_addf(text, count++ ? ", %lld" : " node %lld", (long long)node);
-        last = node;
+    for (size_t i = 0; i < json_array_size(slots); i++)
+        all += pleat_reply_int(json_array_get(slots, i), "count", 0);
+    for (size_t i = 0; i < json_array_size(slots); i++) {
+        json_int_t count = on_node(slots, i);
+        long long node = (long long)pleat_reply_int(json_array_get(slots, i), "node", 0);
+        if (count == all)
+            pleat_string_addf(text, " node %lld", node);
+        else if (count)
+            pleat_string_addf(text, ", %lld on node %lld", (long long)count, node);
     }
 }
 

@@ -49,13 +49,18 @@ static void add_pieces(const json_t *event, struct pleat_string *out)
 {
     size_t i;
     json_t *piece;
+    bool several = false; /* with one node, that is number 0 */
+    json_array_foreach(pleat_reply_array(event, "pieces"), i, piece)
+    {
+        several = several || pleat_reply_int(piece, "node", 0) > 0;
+    }
     json_array_foreach(pleat_reply_array(event, "pieces"), i, piece)
     {
         int64_t first = pleat_reply_int(piece, "first", 0);
         int64_t count = pleat_reply_int(piece, "count", 0);
         int64_t node = pleat_reply_int(piece, "node", 0);
         pleat_string_add(out, i ? ", " : " (");
-        if (node)
+        if (several)
             pleat_string_addf(out, "node %lld: ", (long long)node);
         pleat_string_addf(out, "%lld", (long long)first);
         if (count > 1)

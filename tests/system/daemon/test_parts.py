@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from conftest import BUILD, FINAL, is_alive, words_of, wait_until
+from conftest import BUILD, FINAL, LOOP, is_alive, words_of, wait_until
 from test_nodes import agent_of, divided, environment, nodes_of, two_cpus
 
 APPS = {"openmpi": os.path.join(BUILD, "apps"), "mpich": os.path.join(BUILD, "apps", "mpich")}
@@ -136,3 +136,57 @@ def test_it_is_ended(pleat, mpi):
     assert ended["state"] == "failed" and (ended["exit_code"] or ended["signal"]), ended
     assert not [pid for pid in before if is_alive(pid)]
     pleat.wait_free(4)
+
+
+def test_what_a_user_sees_of_it(pleat):
+    """`run` shows its output and ends all of it at Ctrl-C; show, events and history say where it was and what it used."""
+    divided(pleat)
+    go = pleat.path("go")
+    pleat.call("info")  # two that find no pleatd may each start one, and one of these says so
+    running = pleat.popen("run", "-n", 4, *ring("openmpi", hold=go))
+    job = wait_until(lambda: [j["job"] for j in pleat.call("jobs")["jobs"]], "the job")[0]
+    wait_until(lambda: all(len(pids) == 2 for pids in by_node(pleat, job, "ring").values()),
+               "two ranks on each node")
+    shown = pleat.pleat("show", job, check=0).stdout
+    assert "4 on local, 2 on node 0, 2 on node 1" in shown, shown
+    assert "node 0: 0-1, node 1: 0-1" in pleat.pleat("events", job, check=0).stdout
+    before = pids_of(pleat, job)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(60) == 130
+    assert pleat.wait_end(job)["state"] == "cancelled" and not [pid for pid in before if is_alive(pid)]
+    done = pleat.pleat("run", "-n", 4, *ring("openmpi", iterations=5), check=0)
+    assert done.stdout.startswith("RESULT ok") and "ranks=4" in done.stdout
+    # those that are on one node
+    refused = pleat.pleat("submit", "--min", 3, "--max", 4, "--", LOOP)
+    assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
+
+
+def by_rank(last, others):
+    """Words of a job whose ranks are shells; the last one is on the other node than the first."""
+    return ["--", "sh", "-c", f'if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then {last}; else {others}; fi']
+
+
+def test_limits_and_figures_are_of_all_nodes(pleat):
+    divided(pleat)
+    four = ["-n", 4, "--mpi", "openmpi"]
+    # what it used: the last rank says how long it computed
+    number = pleat.submit(*four, *by_rank("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; times", "exit 0"))
+    ended = pleat.wait_end(number)
+    minutes, seconds = pleat.output(number).split()[0].rstrip("s").split("m")
+    assert ended["state"] == "done" and float(seconds) > 0.05 and minutes == "0"
+    used = [entry for entry in pleat.call("history")["jobs"] if entry["job"] == number][0]
+    assert used["cpu_s"] >= float(seconds), used
+    # the signal before its time limit
+    number = pleat.submit(*four, "--time-limit", "9000s", "--signal", "USR1@900s", "--", "sh", "-c",
+                          'trap "echo got it; exit 0" USR1; echo ready; while :; do sleep 0.05; done')
+    pleat.wait_for(number, "running")
+    wait_until(lambda: pleat.output(number).count("ready") == 4, "all four are ready")
+    pleat.pleat("set", number, "--time-limit", "900s", check=0)
+    assert pleat.wait_end(number)["state"] == "done" and pleat.output(number).count("got it") == 4
+    # its limit of memory
+    number = pleat.submit(*four, "--memory", "100M",
+                          *by_rank("exec python3 -c 'import time; a = bytearray(200 << 20); time.sleep(1000)'",
+                                   "exec sleep 1000"))
+    ended = pleat.wait_end(number)
+    assert (ended["state"], ended["reason"], ended["attempt"]) == ("failed", "memory limit reached", 0), ended
+    assert "it wanted more memory on node 1 than its limit" in pleat.pleat("events", number, check=0).stdout
