@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 set(PLEAT_DEFAULT_MPI openmpi CACHE STRING "The MPI that pleat.pc stands for: openmpi or mpich")
 set_property(CACHE PLEAT_DEFAULT_MPI PROPERTY STRINGS openmpi mpich)
 
-install(TARGETS pleat pleatd pleat-agent pleat-pmi pleat-remote RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-slurm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # ---- libpleat, once for each MPI that it was built for ----
 
@@ -27,6 +27,9 @@ pleat_install_library(openmpi "Open MPI" ompi-c)
 pleat_install_library(mpich "MPICH" mpich)
 # libpleat-loopback and libpleat-fold belong to the programs: nobody links with them
 install(TARGETS pleat-loopback LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
+if(TARGET pleat-slurm-library)
+  install(TARGETS pleat-slurm-library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
+endif()
 foreach(name openmpi mpich)
   if(TARGET pleat-try-${name}) # linked with libpleat: packaged with it
     install(TARGETS pleat-try-${name} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
@@ -80,8 +83,8 @@ install(FILES
 install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
-add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-loopback)
-foreach(target pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-man pleat-completion)
+add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-slurm pleat-loopback)
+foreach(target pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})
   endif()

@@ -31,6 +31,10 @@ install -d -o "$USER_ID" -g "$USER_ID" "$SHARED/home/$USER_NAME"
 (grep -v "^$USER_NAME:" /etc/passwd; echo "$USER_NAME:x:$USER_ID:$USER_ID::$SHARED/home/$USER_NAME:/bin/bash") >"$SHARED/etc/passwd"
 (grep -v "^$USER_NAME:" /etc/group; echo "$USER_NAME:x:$USER_ID:") >"$SHARED/etc/group"
 echo "127.0.0.1 localhost" >"$SHARED/etc/hosts"
+if [ -n "$BUILD" ]; then
+    mkdir "$SHARED/build"
+    mount --bind "$BUILD" "$SHARED/build"
+fi
 ip link set lo up
 ip link add bridge type bridge
 ip link set bridge up
@@ -229,9 +233,11 @@ class Host:
 
 
 class World:
-    """`with World(["a", "b"]) as world`: two hosts. `keep`: directories under /tmp that the hosts are to see, too."""
+    """`with World(["a", "b"]) as world`: two hosts. `build`: a directory that all users there see as /media/build.
+    `keep`: directories under /tmp that the hosts are to see, too."""
 
-    def __init__(self, names, keep=()):
+    def __init__(self, names, build="", keep=()):
+        self.build = str(build)
         self.hosts = {name: Host(self, name) for name in names}
         keep = {os.path.realpath(path) for path in (TOP, *keep)}
         self.kept = sorted(path for path in keep if path.startswith("/tmp/"))
@@ -242,7 +248,7 @@ class World:
         return self.hosts[name]
 
     def __enter__(self):
-        environment = ROOT_ENV | {"SHARED": SHARED, "USER_NAME": USER, "USER_ID": str(USER_ID)}
+        environment = ROOT_ENV | {"SHARED": SHARED, "USER_NAME": USER, "USER_ID": str(USER_ID), "BUILD": self.build}
         self.shell = subprocess.Popen(
             ["unshare", "-n", "-u", "-i", "-m", "-p", "-f", "--propagation", "private", "--mount-proc", "--kill-child",
              "bash", "-c", WORLD_INIT, "init", *self.hosts], cwd="/", env=environment,

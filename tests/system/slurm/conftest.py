@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 import clusters  # noqa: E402
-from clusters.slurm import PROGRAMS  # noqa: E402
+from clusters.slurm import PARTITIONS, PROGRAMS  # noqa: E402
 
 
 def skip_loudly():
@@ -23,14 +23,15 @@ def skip_loudly():
 def fixture_world():
     """Hosts of the clusters a and b: a0, a1, a2, b0, b1, b2."""
     skip_loudly()
-    keep = [os.environ["PLEAT_BUILD"]] if "PLEAT_BUILD" in os.environ else []
-    with clusters.World(clusters.Slurm.hosts("a", 2) + clusters.Slurm.hosts("b", 2), keep=keep) as world:
+    hosts = clusters.Slurm.hosts("a", 2) + clusters.Slurm.hosts("b", 2)
+    with clusters.World(hosts, build=os.environ["PLEAT_BUILD"]) as world:
         yield world
 
 
 @pytest.fixture(scope="module", name="slurms")
 def fixture_slurms(world):
-    slurms = [clusters.Slurm(world, name) for name in "ab"]
+    partitions = PARTITIONS + "\nPartitionName=short Nodes=ALL MaxTime=10 DefaultTime=5 MaxNodes=1 State=UP"
+    slurms = [clusters.Slurm(world, name, partitions=partitions) for name in "ab"]
     for slurm in slurms:
         slurm.start()
     for slurm in slurms:

@@ -1,0 +1,25 @@
+/* ask.h - asks a command of Slurm, and reads what it says. */
+#ifndef PLEAT_SLURM_ASK_H
+#define PLEAT_SLURM_ASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Runs it (pleat_slurm_program); *said: what it wrote, which the caller frees. If it fails, the
+ * error has its own words, and the code that they mean (operations.h). */
+int pleat_slurm_ask(const char *const *argv, const char *input, char **said,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_slurm_no_memory(struct pleat_error *err);
+
+/* Digits only, at most 2^53. */
+bool pleat_slurm_is_number(const char *text, int64_t *number);
+
+/* Of a line "Key=value Key=value ...", as scontrol -o writes it: the first value of this key, "" if
+ * there is none, cut off at `size`; or as a number, else the fallback. */
+const char *pleat_slurm_value(const char *line, const char *key, char *value, size_t size);
+int64_t pleat_slurm_number(const char *line, const char *key, int64_t fallback);
+
+#endif

@@ -1,0 +1,179 @@
+#include "slurm/ask_cluster.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "slurm/ask.h"
+#include "wire/message.h"
+
+static int set_text(json_t *object, const char *name, const char *text)
+{
+    return json_object_set_new(object, name, pleat_json_text(text));
+}
+
+/* "2-03:04:05", "03:04:05", "04:05" as minutes; -1: unlimited, or none. */
+static int64_t minutes_of(const char *text)
+{
+    int days = 0, a = 0, b = 0, c = 0;
+    if (sscanf(text, "%d-%d:%d", &days, &a, &b) == 3)
+        return days * INT64_C(1440) + a * 60 + b;
+    if (sscanf(text, "%d:%d:%d", &a, &b, &c) == 3)
+        return a * INT64_C(60) + b;
+    return sscanf(text, "%d:%d", &a, &b) == 2 ? a : -1;
+}
+
+static int set_minutes(json_t *object, const char *name, const char *line, const char *key)
+{
+    char value[64];
+    int64_t minutes = minutes_of(pleat_slurm_value(line, key, value, sizeof(value)));
+    return minutes < 0 ? 0 : json_object_set_new(object, name, json_integer(minutes));
+}
+
+static const char *all_or(const char *value)
+{
+    return strcmp(value, "ALL") != 0 ? value : "";
+}
+
+static json_t *partition_json(const char *line)
+{
+    char value[1024];
+    json_t *object = json_object();
+    int64_t most = pleat_slurm_number(line, "MaxNodes", -1);
+    if (!object ||
+        set_text(object, "name", pleat_slurm_value(line, "PartitionName", value, sizeof(value))) ||
+        json_object_set_new(object, "default",
+                            json_boolean(strstr(line, " Default=YES") != NULL)) ||
+        json_object_set_new(object, "up", json_boolean(strstr(line, " State=UP") != NULL)) ||
+        set_text(object, "nodes", pleat_slurm_value(line, "Nodes", value, sizeof(value))) ||
+        json_object_set_new(object, "node_count",
+                            json_integer(pleat_slurm_number(line, "TotalNodes", 0))) ||
+        json_object_set_new(object, "cpus",
+                            json_integer(pleat_slurm_number(line, "TotalCPUs", 0))) ||
+        set_minutes(object, "max_minutes", line, "MaxTime") ||
+        set_minutes(object, "default_minutes", line, "DefaultTime") ||
+        (most >= 0 && json_object_set_new(object, "max_nodes", json_integer(most))) ||
+        json_object_set_new(object, "exclusive",
+                            json_boolean(strstr(line, " OverSubscribe=EXCLUSIVE") != NULL)) ||
+        set_text(object, "accounts",
+                 all_or(pleat_slurm_value(line, "AllowAccounts", value, sizeof(value)))) ||
+        set_text(object, "groups",
+                 all_or(pleat_slurm_value(line, "AllowGroups", value, sizeof(value)))) ||
+        set_text(object, "qos",
+                 all_or(pleat_slurm_value(line, "AllowQos", value, sizeof(value))))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* Appends what `make` makes of each line; frees the text. */
+static int each_line(char *text, json_t *list, json_t *(*make)(const char *line))
+{
+    int bad = 0;
+    char *rest = text;
+    for (char *line = strsep(&rest, "\n"); line && !bad; line = strsep(&rest, "\n"))
+        if (line[0])
+            bad = json_array_append_new(list, make(line));
+    free(text);
+    return bad;
+}
+
+/* The value of a line "NAME   = value" of `scontrol show config`. */
+static json_t *configured(const char *text, const char *name)
+{
+    const char *line = strstr(text, name);
+    const char *value = line ? strchr(line, '=') : NULL;
+    char word[256];
+    snprintf(word, sizeof(word), "%.*s", value ? (int)strcspn(value + 1, "\n") : 0,
+             value ? value + 1 : "");
+    return pleat_json_text(word + strspn(word, " "));
+}
+
+int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err)
+{
+    static const char *const config[] = {"scontrol", "show", "config", NULL};
+    static const char *const shown[] = {"scontrol", "-o", "show", "partition", NULL};
+    char *text, *partitions;
+    int failure = pleat_slurm_ask(config, NULL, &text, err);
+    if (failure)
+        return failure;
+    failure = pleat_slurm_ask(shown, NULL, &partitions, err);
+    if (failure) {
+        free(text);
+        return failure;
+    }
+    json_t *list = json_array();
+    *cluster = json_object();
+    int bad = !list || each_line(partitions, list, partition_json) || !*cluster ||
+              json_object_set_new(*cluster, "cluster", configured(text, "\nClusterName")) ||
+              json_object_set_new(*cluster, "version", configured(text, "\nSLURM_VERSION")) ||
+              json_object_set(*cluster, "partitions", list);
+    free(text);
+    json_decref(list);
+    if (!bad)
+        return 0;
+    json_decref(*cluster);
+    *cluster = NULL;
+    return pleat_slurm_no_memory(err);
+}
+
+/* ---- nodes ---- */
+
+static const char *node_state(const char *state, bool used)
+{
+    static const struct {
+        const char *part, *means;
+    } known[] = {
+        {"DOWN", "down"},      {"UNKNOWN", "down"},       {"NOT_RESPONDING", "down"},
+        {"FAIL", "down"},      {"POWERING_DOWN", "down"}, {"FUTURE", "down"},
+        {"*", "down"},         {"INVAL", "down"},         {"DRAIN", "drained"},
+        {"MAINT", "reserved"}, {"RESERVED", "reserved"},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strstr(state, known[i].part))
+            return known[i].means;
+    return used ? "used" : "idle";
+}
+
+static json_t *node_json(const char *line)
+{
+    char name[256], state[256], load[64];
+    int64_t used = pleat_slurm_number(line, "CPUAlloc", 0);
+    json_t *object = json_object();
+    pleat_slurm_value(line, "CPULoad", load, sizeof(load));
+    if (!object ||
+        set_text(object, "name", pleat_slurm_value(line, "NodeName", name, sizeof(name))) ||
+        json_object_set_new(object, "cpus",
+                            json_integer(pleat_slurm_number(
+                                line, "CPUEfctv", pleat_slurm_number(line, "CPUTot", 0)))) ||
+        json_object_set_new(object, "used", json_integer(used)) ||
+        set_text(object, "state",
+                 node_state(pleat_slurm_value(line, "State", state, sizeof(state)), used > 0)) ||
+        json_object_set_new(object, "memory_mb",
+                            json_integer(pleat_slurm_number(line, "RealMemory", 0))) ||
+        (load[0] >= '0' && load[0] <= '9' &&
+         json_object_set_new(object, "load", json_real(strtod(load, NULL))))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+int pleat_slurm_ask_nodes(json_t **nodes, struct pleat_error *err)
+{
+    static const char *const shown[] = {"scontrol", "-o", "show", "node", NULL};
+    char *text;
+    int failure = pleat_slurm_ask(shown, NULL, &text, err);
+    if (failure)
+        return failure;
+    *nodes = json_array();
+    if (!*nodes)
+        abort();
+    if (!each_line(text, *nodes, node_json))
+        return 0;
+    json_decref(*nodes);
+    *nodes = NULL;
+    return pleat_slurm_no_memory(err);
+}

@@ -1,0 +1,12 @@
+/* ask_cluster.h - what a cluster offers, by Slurm's commands: as in struct pleat_slurm_ops. */
+#ifndef PLEAT_SLURM_ASK_CLUSTER_H
+#define PLEAT_SLURM_ASK_CLUSTER_H
+
+#include <jansson.h>
+
+#include "base/error.h"
+
+int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_slurm_ask_nodes(json_t **nodes, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,55 @@
+/* call.h - calls of a cluster's operations, one after the other in a thread of their own, each with
+ * a limit of time.
+ *
+ * A call that has not come back by then is answered (PLEAT_E_TIMEOUT); what comes of it later is
+ * told its `done` all the same, as `late`. One that does not come back at all ends the process:
+ * whoever started it starts another one.
+ */
+#ifndef PLEAT_SLURM_CALL_H
+#define PLEAT_SLURM_CALL_H
+
+#include <uv.h>
+
+#include "slurm/lines.h"
+#include "slurm/operations.h"
+
+/* How long a call that was answered already may go on. */
+enum { PLEAT_SLURM_STUCK_MS = 60000 };
+
+struct pleat_slurm_calls {
+    uv_loop_t *loop;
+    const struct pleat_slurm_ops *ops;
+    struct pleat_slurm_lines *lines;
+    uint64_t limit_ms;
+};
+
+struct pleat_slurm_call {
+    struct pleat_slurm_calls *calls;
+    int64_t id; /* of the request that it is for; 0: its own */
+    void *arg;
+    /* In the thread: uses ops and what is below, and sets failure, err, result. */
+    void (*carry_out)(struct pleat_slurm_call *call);
+    /* In the loop, once. Answers the request, unless `late`. */
+    void (*done)(struct pleat_slurm_call *call);
+    /* what is asked */
+    json_t *params; /* kept until the end: the wish borrows from it */
+    struct pleat_slurm_wish wish;
+    uint32_t job;
+    char name[PLEAT_SLURM_NAME_MAX + 1];
+    /* what came of it */
+    int failure;
+    struct pleat_error err;
+    json_t *result;
+    bool late;  /* the request was answered before */
+    bool never; /* it was not even begun */
+    /* its own */
+    uv_work_t work;
+    uv_timer_t limit;
+};
+
+/* A new call; the owner fills in the rest, and begins it. Out of memory ends the process. */
+struct pleat_slurm_call *pleat_slurm_call_create(struct pleat_slurm_calls *calls, int64_t id);
+/* It is freed after `done`. */
+void pleat_slurm_call_begin(struct pleat_slurm_call *call);
+
+#endif

@@ -1,0 +1,372 @@
+"""pleat-slurm with two real clusters: allocations come, wait, end from outside; controllers fall silent, and are back."""
+
+import contextlib
+import json
+import re
+import subprocess
+
+import pytest
+
+from adapter import PROGRAM, Adapter, Refused
+from clusters import wait_until
+from clusters.world import USER
+
+WAYS = ("libslurm", "commands")
+
+
+@contextlib.contextmanager
+def speaking(slurm, way="libslurm", *options, **more):
+    adapter = Adapter(slurm, *(["--commands"] if way == "commands" else []), *options, **more)
+    try:
+        assert adapter.hello["role"] == "slurm" and adapter.hello["by"] == way
+        yield adapter
+    finally:
+        adapter.kill()
+
+
+@pytest.fixture(name="a")
+def fixture_a(slurms):
+    yield slurms[0]
+    slurms[0].until_empty()  # no test leaves a job
+
+
+@pytest.fixture(name="b")
+def fixture_b(slurms):
+    yield slurms[1]
+    slurms[1].until_empty()
+
+
+def until_granted(adapter, job):
+    """With commands, or where it had to wait."""
+    return job if job["state"] == "running" else adapter.notice("granted", job=job["job"])
+
+
+# ---- what is there ----
+
+@pytest.mark.parametrize("way", WAYS)
+def test_says_what_the_cluster_offers(a, way):
+    with speaking(a, way) as adapter:
+        cluster = adapter.ask("cluster")
+        assert cluster["cluster"] == "a" and cluster["version"].startswith("2")
+        assert cluster["partitions"] == [
+            {"name": "main", "default": True, "up": True, "nodes": "a[1-2]", "node_count": 2, "cpus": 8,
+             "exclusive": False, "accounts": "", "groups": "", "qos": ""},
+            {"name": "short", "default": False, "up": True, "nodes": "a[1-2]", "node_count": 2, "cpus": 8,
+             "max_minutes": 10, "default_minutes": 5, "max_nodes": 1, "exclusive": False, "accounts": "", "groups": "",
+             "qos": ""}]
+        nodes = adapter.ask("nodes")
+        assert [(node["name"], node["cpus"], node["used"], node["state"], node["memory_mb"])
+                for node in nodes["nodes"]] == [("a1", 4, 0, "idle", 1000), ("a2", 4, 0, "idle", 1000)]
+        a.command("scontrol", "update", "nodename=a2", "state=drain", "reason=a test of State=IDLE")
+        job = until_granted(adapter, adapter.allocate(count=3))
+
+        def as_it_is():
+            return [(node["used"], node["state"]) for node in adapter.ask("nodes")["nodes"]]
+
+        wait_until(lambda: as_it_is() == [(3, "used"), (0, "drained")], "the nodes are shown so")
+        adapter.release(job)
+        a.command("scontrol", "update", "nodename=a2", "state=resume")
+        wait_until(lambda: as_it_is() == [(0, "idle"), (0, "idle")], "the nodes are idle")
+
+
+def test_two_clusters_at_once(a, b):
+    with speaking(a) as one, speaking(b) as other:
+        jobs = [adapter.allocate(count=2) for adapter in (one, other)]
+        assert [job["nodes"] for job in jobs] == [[{"name": "a1", "cpus": 2}], [{"name": "b1", "cpus": 2}]]
+        one.release(jobs[0])
+        other.release(jobs[1])
+
+
+# ---- allocations ----
+
+@pytest.mark.parametrize("way", WAYS)
+def test_allocates_and_releases(a, way):
+    with speaking(a, way) as adapter:
+        job = adapter.allocate("pleat-7-claim-12", count=3)
+        assert job["name"].startswith("pleat-7-claim-12.") and job["job"] > 0
+        job = until_granted(adapter, job)
+        assert job["nodes"] == [{"name": "a1", "cpus": 3}], job
+        several = until_granted(adapter, adapter.allocate(count=5, nodes=2))
+        assert sorted(node["name"] for node in several["nodes"]) == ["a1", "a2"]
+        assert sum(node["cpus"] for node in several["nodes"]) == 5, several
+        assert adapter.release(job) == {"was_gone": False}
+        assert adapter.release(several) == {"was_gone": False}
+        assert adapter.release(job) == {"was_gone": True}
+        a.until_empty()
+        assert not [notice for notice in adapter.notices if notice[0] == "ended"], "it was us who ended them"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_passes_on_what_is_wished(a, way):
+    with speaking(a, way) as adapter:
+        job = adapter.allocate(nodes=1, count=2, partition="short", minutes=3, memory_mb=200, exclusive=True)
+        granted = until_granted(adapter, job)
+        assert granted["nodes"] == [{"name": "a1", "cpus": 4}], "not the whole node"
+        shown = a.command("scontrol", "show", "job", job["job"])
+        for part in ("Partition=short", "TimeLimit=00:03:00", "MinMemoryNode=200M", f"UserId={USER}"):
+            assert part in shown, (part, shown)
+        adapter.release(job)
+        for wish in ({"partition": "no such"}, {"constraint": "fast"}, {"memory_mb": 100000}):
+            with pytest.raises(Refused) as refused:
+                adapter.allocate(**wish)
+            assert refused.value.name == "invalid" and refused.value.text, refused.value
+        # Slurm lets such a one wait, since its configuration could change
+        job = adapter.allocate(count=9)
+        assert adapter.notice("pending", job=job["job"], never=True)["reason"].startswith("Partition")
+        adapter.release(job)
+
+
+def test_near_another_one_where_there_is_room(a):
+    with speaking(a) as adapter:
+        jobs = [adapter.allocate(count=3, near="a2")]
+        assert jobs[0]["nodes"][0]["name"] == "a2"
+        jobs.append(adapter.allocate(count=1, near="a2"))
+        assert jobs[1]["nodes"][0]["name"] == "a2"
+        jobs.append(adapter.allocate(count=1, near="a2"))
+        assert jobs[2]["nodes"][0]["name"] == "a1", "it waits for that node"
+        for job in jobs:
+            adapter.release(job)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_waits_in_the_queue_and_then_gets_it(a, way):
+    with speaking(a, way) as adapter:
+        holder = until_granted(adapter, adapter.allocate(count=8, minutes=5))
+        if way == "libslurm":
+            with pytest.raises(Refused) as refused:
+                adapter.allocate(count=2, now=True)
+            assert refused.value.name == "busy"
+        waiting = adapter.allocate(count=2)
+        assert waiting["state"] == "pending" and waiting["nodes"] == []
+        told = adapter.notice("pending", job=waiting["job"])
+        assert told["reason"] in ("Priority", "Resources", "None"), told
+        # Slurm's own estimate, once it has made one: when the holder's time is over
+        while "start" not in told:
+            told = adapter.notice("pending", job=waiting["job"])
+        assert told["start"] > 1_000_000_000, told
+        adapter.release(holder)
+        granted = adapter.notice("granted", job=waiting["job"])
+        assert granted["nodes"] == [{"name": "a1", "cpus": 2}] and granted["name"] == waiting["name"]
+        adapter.release(waiting)
+
+
+def test_what_waits_can_be_given_up(a):
+    with speaking(a) as adapter:
+        holder = adapter.allocate(count=8)
+        waiting = adapter.allocate(count=1)
+        assert adapter.release(waiting) == {"was_gone": False}
+        adapter.release(holder)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_tells_what_ended_from_outside(a, way):
+    with speaking(a, way) as adapter:
+        job = until_granted(adapter, adapter.allocate(count=1))
+        a.command("scancel", job["job"])
+        ended = adapter.notice("ended", job=job["job"])
+        assert ended["name"] == job["name"] and ended["why"] in ("CANCELLED", "COMPLETING"), ended
+        assert adapter.release(job) == {"was_gone": True}
+        waiting = adapter.allocate(count=8, partition="main")
+        until_granted(adapter, waiting)
+        # a node is declared dead
+        a.command("scontrol", "update", "nodename=a2", "state=down", "reason=a test")
+        ended = adapter.notice("ended", job=waiting["job"])
+        assert ended["why"] in ("NODE_FAIL", "COMPLETING", "CANCELLED"), ended
+        # its slurmd says that it is there, and has it back sooner or later
+        a.command("scontrol", "update", "nodename=a2", "state=resume", check=False)
+        a.until_idle()
+
+
+def test_only_jobs_of_that_name_are_released(a):
+    """A controller that has lost its state begins to count from 1."""
+    other = a.command("sbatch", "--parsable", "-J", "mine", "-o", "/dev/null", user=USER,
+                      text_in="#!/bin/sh\nexec sleep 100000\n").strip()
+    for way in WAYS:
+        with speaking(a, way) as adapter:
+            assert adapter.ask("release", job=int(other), name="pleat-1.00000000") == {"was_gone": True}
+            assert list(a.jobs()) == [other]
+    a.command("scancel", other)
+    a.until_empty()
+
+
+# ---- programs in them ----
+
+def test_starts_a_program_in_an_allocation(a):
+    script = 'echo "$SECRET $(hostname) $#" >"$OUT"; exec sleep 100000'
+    with speaking(a) as adapter:
+        job = adapter.allocate(count=2, near="a2")
+        adapter.ask("run", job=job["job"], node="a2", argv=["sh", "-c", script, "sh", "two words", "$x;y"],
+                    environment={"SECRET": "not for all", "OUT": "/media/home/tester/ran"})
+        out = a.world.path("/media/home/tester/ran")
+        wait_until(lambda: out.exists() and out.read_text() == "not for all a2 2\n", "it runs there")
+        # nobody reads it in a command line
+        for host in (a.head, *a.nodes):
+            for pid in host.pids():
+                with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", "rb") as file:
+                    assert b"not for all" not in file.read()
+        # it outlives the one who started it
+        adapter.kill()
+        with speaking(a) as adapter:
+            [found] = adapter.ask("jobs", prefix="pleat-test-1")["jobs"]
+            assert found["nodes"] == job["nodes"] and found["state"] == "running"
+            assert len(a.nodes[1].pids("sleep")) == 2  # the first one is the host's own
+            adapter.release(found)
+            wait_until(lambda: len(a.nodes[1].pids("sleep")) == 1, "the program has ended")
+            a.until_empty()
+        wait_until(lambda: not a.head.pids("srun"), "srun has ended")
+
+
+def test_says_why_a_program_does_not_start(a):
+    with speaking(a) as adapter:
+        job = adapter.allocate()
+        adapter.ask("run", job=job["job"], node="a1", argv=["/no/such/program"])
+        ended = adapter.notice("run_ended", job=job["job"])
+        assert ended["code"] == 2 and "srun: error: a1: task 0" in ended["text"], ended
+        adapter.ask("run", job=job["job"], node="a1", argv=["sh", "-c", "exit 3"])
+        assert adapter.notice("run_ended", job=job["job"])["code"] == 3
+        for node in ("a[1-2]", "a1,a2", "/etc/passwd", "-w", "", "a\n1"):
+            with pytest.raises(Refused) as refused:
+                adapter.ask("run", job=job["job"], node=node, argv=["true"])
+            assert refused.value.name == "invalid"
+        adapter.release(job)
+
+
+# ---- a controller in trouble ----
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_controller_that_dies_and_is_back(b, way):
+    with speaking(b, way) as adapter:
+        job = until_granted(adapter, adapter.allocate(count=1))
+        b.kill_controller()
+        said = adapter.notice("controller", answers=False)
+        assert said["text"]
+        with pytest.raises(Refused) as refused:
+            adapter.allocate(count=1)
+        assert refused.value.name == "closed", refused.value
+        b.start_controller()
+        adapter.notice("controller", answers=True)
+        # what it did not write before it died may be lost: then that is what is told
+        if str(job["job"]) in b.jobs():
+            adapter.release(job)
+        else:
+            assert adapter.notice("ended", job=job["job"])["why"] == "GONE"
+        b.until_empty()
+
+
+def test_a_controller_that_is_too_late(b):
+    """It carries out what it was asked after we have given it up: nobody wants that any more."""
+    with speaking(b, "libslurm", "--limit", "1000") as adapter:
+        adapter.release(adapter.allocate())
+        b.freeze_controller()
+        requests = [adapter.begin("allocate", name=f"late-{index}", count=1) for index in range(3)]
+        for request in requests:
+            with pytest.raises(Refused) as refused:
+                adapter.answer(request)
+            assert refused.value.name == "timeout", refused.value
+        # it is asked nothing meanwhile, but answers what needs no controller
+        with pytest.raises(Refused) as refused:
+            adapter.ask("allocate", count=1)
+        assert refused.value.name == "invalid"
+        b.thaw_controller()
+        job = until_granted(adapter, wait_until(lambda: try_to_allocate(adapter), "it answers again"))
+        wait_until(lambda: list(b.jobs()) == [str(job["job"])], "what came too late is gone")
+        adapter.release(job)
+        b.until_empty()
+
+
+def try_to_allocate(adapter):
+    try:
+        return adapter.allocate("wanted")
+    except Refused:
+        return None
+
+
+def questions(slurm):
+    """How often the controller was asked for a user's jobs."""
+    counts = re.findall(r"REQUEST_JOB_USER_INFO .* count:(\d+)", slurm.command("sdiag"))
+    return int(counts[0]) if counts else 0
+
+
+def test_asks_no_more_than_once_an_interval_and_not_while_there_is_nothing(a):
+    with speaking(a, interval_ms=1000) as adapter:
+        before = questions(a)
+        jobs = [adapter.allocate(f"many-{index}") for index in range(8)]
+        waiting = [adapter.allocate(f"waiting-{index}") for index in range(20)]
+        for job in waiting:
+            adapter.notice("pending", job=job["job"])
+        # one question was enough for all of them
+        assert 1 <= questions(a) - before <= 3
+        for job in waiting + jobs:
+            adapter.release(job)
+        a.until_empty()
+    with speaking(a, interval_ms=10) as adapter:
+        job = adapter.allocate()
+        before = questions(a)
+        wait_until(lambda: questions(a) > before + 3, "it asks while a job is watched")
+        adapter.release(job)
+        a.until_empty()
+        before = questions(a)
+        for _ in range(20):  # each takes several milliseconds
+            adapter.ask("cluster")
+            a.jobs()
+        assert questions(a) - before <= 1  # one may have been under way
+
+
+def test_commands_that_answer_nonsense(a):
+    """Nothing of it is believed, or reaches a shell."""
+    fake = a.world.path("/media/home/tester/fake")
+    fake.mkdir()
+    answers = {"squeue": ["garbage", "1|RUNNING|None|1|2|4|a[1-|x", "1|RUNNING|None|1|2|-4|a1|x", "$(touch /tmp/x)"],
+               "sbatch": ["", "0", "-5", "99999999999", "12 34", "; rm"]}
+    for name in answers:
+        (fake / name).write_text("#!/bin/sh\nprintf '%s\\n' \"$ANSWER\"\n")
+        (fake / name).chmod(0o755)
+    for name, texts in answers.items():
+        for text in texts:
+            with speaking(a, "commands", PATH="/media/home/tester/fake:/usr/bin:/bin", ANSWER=text) as adapter:
+                with pytest.raises(Refused) as refused:
+                    adapter.ask("jobs", prefix="x") if name == "squeue" else adapter.allocate()
+                assert refused.value.name == "protocol", (name, text, refused.value)
+    with speaking(a, "commands", PATH="/nowhere") as adapter:
+        with pytest.raises(Refused) as refused:
+            adapter.ask("nodes")
+        assert "scontrol" in refused.value.text
+
+
+# ---- what it is told ----
+
+def test_refuses_what_makes_no_sense(a):
+    with speaking(a) as adapter:
+        for method, params in (
+                ("allocate", {}), ("allocate", {"name": "x"}), ("allocate", {"name": "x y", "count": 1}),
+                ("allocate", {"name": "-x", "count": 1}), ("allocate", {"name": "x" * 101, "count": 1}),
+                ("allocate", {"name": "x", "count": -1}), ("allocate", {"name": "x", "count": 1, "partition": "a\nb"}),
+                ("allocate", {"name": "x", "count": 1, "qos": "-q"}), ("allocate", {"name": "x", "exclusive": True}),
+                ("release", {}), ("release", {"job": 0, "name": "x"}), ("release", {"job": 1, "name": "x,y"}),
+                ("jobs", {}), ("jobs", {"prefix": "a b"}), ("run", {"job": 1, "node": "a1"}),
+                ("run", {"job": 1, "node": "a1", "argv": []}), ("run", {"job": 1, "node": "a1", "argv": [1]}),
+                ("run", {"job": 1, "node": "a1", "argv": ["x"], "environment": {"A=B": "x"}})):
+            with pytest.raises(Refused) as refused:
+                adapter.ask(method, **params)
+            assert refused.value.name == "invalid", (method, params, refused.value)
+        with pytest.raises(Refused) as refused:
+            adapter.ask("submit")
+        assert refused.value.name == "unsupported"
+        assert adapter.ask("cluster")["cluster"] == "a"
+
+
+def test_ends_with_its_input_and_says_what_is_wrong(a):
+    adapter = Adapter(a)
+    assert adapter.end() == 0
+    run = [PROGRAM, "--conf", a.conf]
+    for said in ("{}\n", "garbage\n", '{"id":1,"method":"nodes"}\n', "\xff\n"):
+        done = a.head.run(*run, user=USER, text_in=said, check=False)
+        assert done.returncode == 1 and "pleat-slurm: " in done.stderr, done
+        assert json.loads(done.stdout.splitlines()[-1])["id"] == 0, done
+    for words, why in ((["--conf", "/no/such/file"], "cannot read"), (["--conf", "slurm.conf"], "absolute"),
+                       (["--interval", "0"], "no number"), (["x"], "unexpected")):
+        done = a.head.run(PROGRAM, *words, user=USER, check=False, text_in="")
+        assert done.returncode in (1, 2) and why in done.stderr, done
+    done = subprocess.run(a.head.enter(PROGRAM, "--conf", a.conf), stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False, timeout=60)
+    assert done.returncode == 1 and "no pipe" in done.stderr, done
