@@ -31,7 +31,8 @@
 #define PLEAT_AGENT_ENV "PLEAT_AGENT_PID" /* <pid>:<start time of that process in ticks> */
 
 struct pleat_agent_options {
-    const char *daemon; /* path of the daemon's socket */
+    const char *daemon;  /* path of the daemon's socket; NULL: it is reached over TCP */
+    const char *connect; /* HOST:PORT of the daemon; NULL: it is at a socket */
     const char *instance;
     const char *site;
     uint32_t node;
@@ -44,12 +45,22 @@ struct pleat_agent_options {
     bool guarded;          /* below a guard (guard.h) */
 };
 
+/* How the agent reaches the daemon over TCP (link.h). */
+struct pleat_link {
+    struct pleat_address address;
+    char identity[PLEAT_WIRE_IDENTITY_MAX + 1];
+    unsigned char key[PLEAT_WIRE_KEY];
+    int failures;      /* attempts in a row that failed */
+    int64_t orphan_us; /* runs are ended after this time without a daemon; 0: never */
+};
+
 struct pleat_run;
 struct pleat_run_kind;
 PLEAT_ARRAY(pleat_run_list, struct pleat_run *);
 
 struct pleat_agent {
     struct pleat_agent_options options;
+    struct pleat_link link;
     char mark[PLEAT_SCRATCH_MARK]; /* scratch.h */
     const char *proc;              /* "/proc" */
     /* all kinds (kind.h), the plain one first; NULL at the end */
@@ -79,6 +90,8 @@ struct pleat_agent {
     uv_timer_t progress;
     uv_timer_t folding;
     uv_timer_t measuring;
+    uv_timer_t hearing;  /* over TCP: the daemon is to be heard of, or the connection is dropped */
+    uv_timer_t orphaned; /* over TCP: the time without a daemon is over */
 
     struct pleat_connection *connection; /* NULL: none, `reconnect` is running */
     bool greeted;                        /* the daemon's hello has come */

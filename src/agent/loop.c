@@ -10,6 +10,7 @@
 #include "agent/ending.h"
 #include "agent/kind.h"
 #include "agent/life.h"
+#include "agent/link.h"
 #include "agent/log.h"
 #include "agent/memory.h"
 #include "agent/methods.h"
@@ -18,11 +19,11 @@
 #include "agent/run.h"
 #include "agent/shared_files.h"
 #include "base/clock.h"
-#include "base/paths.h"
 
-#define RECONNECT_MS 200
 #define IDLE_MS 10000
 #define CPUS_TEXT_MAX 65536
+/* Over TCP: the daemon asks for a sign of life every 5 s at least. */
+#define HEARING_MS 30000
 #define TERMINATE_GRACE_US (5 * PLEAT_US_PER_S)
 
 /* ---- ending ---- */
@@ -48,10 +49,10 @@ static void shut_down(struct pleat_agent *agent)
     (void)sigprocmask(SIG_BLOCK, &ends, NULL);
     pleat_connection_close(agent->connection);
     agent->connection = NULL;
-    void *handles[] = {&agent->on_child,  &agent->on_term,   &agent->on_interrupt,
-                       &agent->on_record, &agent->reconnect, &agent->idle,
-                       &agent->reap,      &agent->ending,    &agent->resizing,
-                       &agent->progress,  &agent->folding,   &agent->measuring};
+    void *handles[] = {&agent->on_child,  &agent->on_term,  &agent->on_interrupt, &agent->on_record,
+                       &agent->reconnect, &agent->idle,     &agent->reap,         &agent->ending,
+                       &agent->resizing,  &agent->progress, &agent->folding,      &agent->measuring,
+                       &agent->hearing,   &agent->orphaned};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -156,23 +157,48 @@ static void answer(struct pleat_agent *agent, const struct pleat_message *messag
     pleat_agent_send(agent, &agent->held);
 }
 
+/* What the daemon says to agents over TCP. */
+static int64_t orphan_us_of(const json_t *hello)
+{
+    double seconds = json_number_value(json_object_get(hello, "orphan_s"));
+    return seconds > 0 && seconds <= 1e9 ? (int64_t)(seconds * (double)PLEAT_US_PER_S) : 0;
+}
+
 static void greet(struct pleat_agent *agent, const struct pleat_message *message)
 {
     struct pleat_error err;
     const char *role = NULL;
     int status = pleat_read_hello(message, &role, &err);
     if (!status && strcmp(role, "daemon") != 0)
-        status = pleat_error_set(&err, PLEAT_E_PROTOCOL, "%s is no daemon's socket but a %.40s's",
-                                 agent->options.daemon, role);
+        status = pleat_error_set(
+            &err, PLEAT_E_PROTOCOL, "%s is no daemon's but a %.40s's",
+            agent->options.daemon ? agent->options.daemon : agent->options.connect, role);
     if (status) {
         pleat_log("%s", err.text);
         connection_lost(agent);
         return;
     }
     agent->greeted = true;
+    agent->link.failures = 0;
+    agent->link.orphan_us = orphan_us_of(message->params);
+    uv_timer_stop(&agent->orphaned);
     agent->reporting = agent->reporting || agent->runs.count == 0;
     for (size_t i = 0; agent->kinds[i]; i++)
         agent->kinds[i]->greeted(agent);
+}
+
+static void on_deaf(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    pleat_log("nothing was heard from the daemon for %d s; trying again", HEARING_MS / 1000);
+    connection_lost(agent);
+}
+
+/* Over TCP something between the two may keep a connection open whose other end is gone. */
+static void hear(struct pleat_agent *agent)
+{
+    if (pleat_link_is_tcp(agent))
+        uv_timer_start(&agent->hearing, on_deaf, HEARING_MS, 0);
 }
 
 static void on_message(void *arg, struct pleat_connection *connection,
@@ -180,6 +206,7 @@ static void on_message(void *arg, struct pleat_connection *connection,
 {
     struct pleat_agent *agent = arg;
     (void)connection;
+    hear(agent);
     if (message->kind == PLEAT_REQUEST) {
         answer(agent, message);
     } else if (message->kind == PLEAT_NOTIFICATION && strcmp(message->method, "hello") == 0) {
@@ -203,26 +230,14 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     connection_lost(agent);
 }
 
-/* The path that the daemon recorded in the state directory, which both use; without one, the path
- * from the options. */
-static const char *socket_path(const struct pleat_agent *agent, char *recorded, size_t size)
-{
-    struct pleat_paths paths = {0};
-    if (!agent->options.state)
-        return agent->options.daemon;
-    snprintf(paths.state, sizeof(paths.state), "%s", agent->options.state);
-    return pleat_paths_recorded_socket(&paths, recorded, size) ? recorded : agent->options.daemon;
-}
-
 static void connect_to_daemon(struct pleat_agent *agent)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
     const struct pleat_agent_options *options = &agent->options;
     struct pleat_string out = {0};
     struct pleat_error err;
-    char recorded[108];
-    if (pleat_connection_open(&agent->loop, socket_path(agent, recorded, sizeof(recorded)),
-                              &callbacks, agent, &agent->connection, &err)) {
+    hear(agent);
+    if (pleat_link_open(agent, &callbacks, &err)) {
         pleat_log("%s", err.text);
         connection_lost(agent);
         return;
@@ -253,6 +268,14 @@ static void on_reconnect(uv_timer_t *timer)
     connect_to_daemon(timer->data);
 }
 
+/* Nobody looks after the runs any more, and others may want the processors. */
+static void on_orphaned(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    pleat_log("no daemon for %g s: ending all runs", (double)agent->link.orphan_us / 1e6);
+    terminate(agent, TERMINATE_GRACE_US);
+}
+
 static void connection_lost(struct pleat_agent *agent)
 {
     if (agent->closing)
@@ -261,16 +284,20 @@ static void connection_lost(struct pleat_agent *agent)
     agent->connection = NULL;
     agent->greeted = false;
     agent->reporting = false;
-    uv_timer_start(&agent->reconnect, on_reconnect, RECONNECT_MS, 0);
+    uv_timer_stop(&agent->hearing);
+    uv_timer_start(&agent->reconnect, on_reconnect, pleat_link_pause_ms(agent), 0);
+    if (agent->link.orphan_us > 0 && !uv_is_active((uv_handle_t *)&agent->orphaned))
+        uv_timer_start(&agent->orphaned, on_orphaned,
+                       (uint64_t)(agent->link.orphan_us + 999) / 1000, 0);
 }
 
 /* ---- the loop ---- */
 
 static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
 {
-    uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,
-                            &agent->ending,    &agent->resizing, &agent->progress,
-                            &agent->folding,   &agent->measuring};
+    uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,    &agent->ending,
+                            &agent->resizing,  &agent->progress, &agent->folding, &agent->measuring,
+                            &agent->hearing,   &agent->orphaned};
     uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         (void)uv_timer_init(&agent->loop, timers[i]); /* cannot fail */

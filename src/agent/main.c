@@ -17,6 +17,7 @@
 #include "agent/cpus.h"
 #include "agent/guard.h"
 #include "agent/kind.h"
+#include "agent/link.h"
 #include "agent/log.h"
 #include "agent/look.h"
 #include "agent/loop.h"
@@ -30,8 +31,8 @@
 #include "base/utf8.h"
 
 static const char usage[] =
-    "usage: pleat-agent --daemon SOCKET --instance ID --site NAME --node N "
-    "[--state DIR]\n"
+    "usage: pleat-agent (--daemon SOCKET | --connect HOST:PORT) --instance ID --site NAME\n"
+    "                   --node N [--state DIR] [--key-fd N]\n"
     "                   [--cpus LIST] [--share K/N] [--no-cpusets] [--no-memory-groups]\n"
     "                   [--guarded]\n"
     "       pleat-agent --check\n"
@@ -42,6 +43,9 @@ static const char usage[] =
     "  --daemon SOCKET   the daemon's socket, unless pleatd.lock in DIR names "
     "another one; tried\n"
     "                    again every 200 ms while no daemon answers\n"
+    "  --connect HOST:PORT  the daemon's port for agents of other machines\n"
+    "  --key-fd N        read IDENTITY:KEY for --connect from descriptor N (default: from the\n"
+    "                    variable " PLEAT_AGENT_KEY_ENV ", which is removed)\n"
     "  --instance ID     the daemon's instance; all processes of jobs are marked "
     "with it\n"
     "  --site NAME       the site that this agent serves\n"
@@ -83,7 +87,7 @@ static int complain(const char *text)
 }
 
 /* Returns 0: go on; 1: done, with success; 2: the options are wrong. */
-static int read_options(int argc, char **argv, struct pleat_agent_options *options)
+static int read_options(int argc, char **argv, struct pleat_agent_options *options, int *key_fd)
 {
     static const struct option known[] = {
         {"daemon", required_argument, NULL, 'd'}, {"instance", required_argument, NULL, 'i'},
@@ -92,14 +96,24 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         {"check", no_argument, NULL, 'k'},        {"cpus", required_argument, NULL, 'c'},
         {"no-cpusets", no_argument, NULL, 'o'},   {"no-memory-groups", no_argument, NULL, 'm'},
         {"guarded", no_argument, NULL, 'g'},      {"share", required_argument, NULL, 'r'},
-        {"version", no_argument, NULL, 'v'},      {NULL, 0, NULL, 0},
+        {"version", no_argument, NULL, 'v'},      {"connect", required_argument, NULL, 'C'},
+        {"key-fd", required_argument, NULL, 'K'}, {NULL, 0, NULL, 0},
     };
     bool has_node = false;
+    uint32_t descriptor = 0;
     int option;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (option) {
         case 'd':
             options->daemon = optarg;
+            break;
+        case 'C':
+            options->connect = optarg;
+            break;
+        case 'K':
+            if (read_node(optarg, &descriptor) || descriptor > INT32_MAX)
+                return complain("--key-fd must be a number from 0");
+            *key_fd = (int)descriptor;
             break;
         case 'i':
             options->instance = optarg;
@@ -147,8 +161,8 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
     }
     if (optind < argc)
         return complain("it takes only options");
-    if (!options->daemon || !options->instance || !options->site || !has_node)
-        return complain("--daemon, --instance, --site and --node must be given");
+    if (!options->daemon == !options->connect || !options->instance || !options->site || !has_node)
+        return complain("--daemon or --connect, --instance, --site and --node must be given");
     if (!pleat_name_is(options->instance) || !pleat_name_is(options->site))
         return complain("--instance and --site may have letters, digits, '-', '_' and '.', at most "
                         "63");
@@ -286,13 +300,15 @@ int main(int argc, char **argv)
     static struct pleat_agent agent;
     struct pleat_error err;
     char lock_path[1024];
-    int lock = -1;
-    int result = read_options(argc, argv, &agent.options);
+    int lock = -1, key_fd = -1;
+    int result = read_options(argc, argv, &agent.options, &key_fd);
     if (result)
         return result == 1 ? 0 : result;
     name_log(&agent.options);
     pleat_reaper_title_room(argc, argv);
     result = open_standard_files(&err);
+    if (!result) /* before there is any other process that could have the key */
+        result = pleat_link_take(&agent, key_fd, &err);
     if (!result)
         result = take_lock(&agent.options, &lock, lock_path, sizeof(lock_path), &err);
     if (!result)

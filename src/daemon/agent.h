@@ -80,6 +80,10 @@ void agent_want(struct agent *agent);
 void agent_expect(struct agent *agent);
 /* Something came from the agent: it is not silent. */
 void agent_heard(struct agent *agent);
+/* Asks it for a sign of life, unless that was done and is not answered. */
+void agent_ping(struct agent *agent);
+/* Whether it has not answered for some seconds. */
+bool agent_is_silent(const struct agent *agent);
 /* To be called once for every second that went by. Seconds in which pleatd was stopped do not
  * count, since the agent could not answer then. */
 void agent_look(struct agent *agent);

@@ -1,11 +1,14 @@
 /* Starts an agent when it is needed, waits for its call after a restart of pleatd, and kills it
  * when it is silent.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/agent.h"
+#include "daemon/agent_listen.h"
 #include "daemon/agent_lock.h"
 #include "daemon/notes.h"
 #include "daemon/turn_inputs.h"
@@ -134,9 +137,37 @@ static void on_spawned_exit(uv_process_t *process, int64_t status, int signal)
     uv_close((uv_handle_t *)process, (uv_close_cb)free);
 }
 
+/* Makes a key for the agent, and a pipe from which it reads that. Returns the pipe's end; -1: that
+ * failed, and was reported. */
+static int hand_key(struct agent *agent)
+{
+    struct pleat_string line = {0};
+    struct pleat_error err;
+    int ends[2] = {-1, -1};
+    int rc = agent_key_make(agent->daemon, agent->site, agent->node, &line, &err);
+    if (!rc && pipe2(ends, O_CLOEXEC))
+        rc = pleat_error_sys(&err, errno, "no pipe for a key");
+    /* far less than a pipe holds */
+    if (!rc && write(ends[1], line.text, line.length) != (ssize_t)line.length)
+        rc = pleat_error_sys(&err, errno, "a key cannot be handed over");
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (rc && ends[0] >= 0)
+        close(ends[0]);
+    if (rc)
+        daemon_log("no agent can be started: %s", err.text);
+    if (line.text)
+        pleat_wire_wipe(line.text, line.length);
+    pleat_string_finish(&line);
+    return rc ? -1 : ends[0];
+}
+
 static void agent_spawn(struct agent *agent)
 {
     struct daemon *d = agent->daemon;
+    bool over_tcp = d->config.sites[agent->site].here.over_tcp;
+    struct pleat_string address = {0};
+    int key = -1;
     char path[600], name[600], node[16], share[32], log[600];
     snprintf(node, sizeof(node), "%u", agent->node);
     snprintf(log, sizeof(log), "%s", d->paths.state);
@@ -147,18 +178,38 @@ static void agent_spawn(struct agent *agent)
         spawn_again(agent);
         return;
     }
+    if (over_tcp) {
+        key = hand_key(agent);
+        agent_listen_address(d, &address);
+        if (key < 0 || address.failed) {
+            pleat_string_finish(&address);
+            spawn_again(agent);
+            return;
+        }
+    }
     char *args[] = {name, /* argv[0]: the process is the guard, and the agent is its child */
-                    "--daemon",   d->paths.socket,
-                    "--instance", d->instance,
-                    "--site",     d->config.sites[agent->site].name,
-                    "--node",     node,
-                    "--state",    log,
-                    "--guarded",  NULL,
-                    NULL,         NULL,
-                    NULL,         NULL,
-                    NULL,         NULL};
+                    over_tcp ? "--connect" : "--daemon",
+                    over_tcp ? address.text : d->paths.socket,
+                    "--instance",
+                    d->instance,
+                    "--site",
+                    d->config.sites[agent->site].name,
+                    "--node",
+                    node,
+                    "--state",
+                    log,
+                    "--guarded",
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL,
+                    NULL};
     const struct pleat_config_site *site = &d->config.sites[agent->site];
-    size_t next = sizeof(args) / sizeof(args[0]) - 7;
+    size_t next = sizeof(args) / sizeof(args[0]) - 9;
     if (!site->cpusets)
         args[next++] = "--no-cpusets";
     if (!site->memory_groups)
@@ -170,20 +221,28 @@ static void agent_spawn(struct agent *agent)
     if (site->here.nodes > 1) {
         snprintf(share, sizeof(share), "%u/%u", agent->node, site->here.nodes);
         args[next++] = "--share";
-        args[next] = share;
+        args[next++] = share;
     }
-    uv_stdio_container_t io[3] = {{.flags = UV_IGNORE},
+    if (over_tcp) {
+        args[next++] = "--key-fd";
+        args[next] = "3";
+    }
+    uv_stdio_container_t io[4] = {{.flags = UV_IGNORE},
                                   {.flags = UV_INHERIT_FD, .data.fd = 2},
-                                  {.flags = UV_INHERIT_FD, .data.fd = 2}};
+                                  {.flags = UV_INHERIT_FD, .data.fd = 2},
+                                  {.flags = UV_INHERIT_FD, .data.fd = key}};
     uv_process_options_t options = {.exit_cb = on_spawned_exit,
                                     .file = path,
                                     .args = args,
                                     .cwd = "/",
                                     .flags = UV_PROCESS_DETACHED,
-                                    .stdio_count = 3,
+                                    .stdio_count = over_tcp ? 4 : 3,
                                     .stdio = io};
     uv_process_t *process = calloc(1, sizeof(*process));
     int rc = process ? uv_spawn(&d->loop, process, &options) : UV_ENOMEM;
+    if (key >= 0)
+        close(key);
+    pleat_string_finish(&address);
     if (rc) {
         daemon_log("cannot start %s: %s", path, uv_strerror(rc));
         if (process)
@@ -237,10 +296,37 @@ void agent_heard(struct agent *agent)
     agent->said_silent = false;
 }
 
+bool agent_is_silent(const struct agent *agent)
+{
+    return agent->silent_s >= AWAY_S;
+}
+
+void agent_ping(struct agent *agent)
+{
+    struct pleat_string out = {0};
+    if (!agent->connection || agent->ping_id)
+        return;
+    agent->since_ping_s = 0;
+    agent->ping_id = agent->next_id++;
+    if (pleat_write_request(&out, agent->ping_id, "ping", NULL) == 0)
+        (void)!pleat_connection_send(agent->connection, &out);
+    pleat_string_finish(&out);
+}
+
+/* The connection of one that is ended here breaks by itself. Of another machine's agent nothing is
+ * known but its connection. */
+static void end_silent(struct agent *agent)
+{
+    int pid = pleat_connection_peer_pid(agent->connection);
+    if (pid > 0)
+        (void)kill(pid, SIGKILL);
+    else if (!agent_lock_kill(agent->daemon, agent->site, agent->node))
+        daemon_log("the agent of node %u cannot be ended: end it by hand", agent->node);
+}
+
 void agent_look(struct agent *agent)
 {
     double most_s = patience_s(agent->daemon);
-    struct pleat_string out = {0};
     if (!agent->connection)
         return;
     if (agent->ping_id || !agent->listed) {
@@ -251,15 +337,10 @@ void agent_look(struct agent *agent)
         if (most_s > 0 && agent->silent_s >= most_s) {
             agent->silent_s = 0;
             say_ended(agent);
-            (void)kill(pleat_connection_peer_pid(agent->connection), SIGKILL);
+            end_silent(agent);
         }
         return;
     }
-    if (++agent->since_ping_s < ping_after_s(agent))
-        return;
-    agent->since_ping_s = 0;
-    agent->ping_id = agent->next_id++;
-    if (pleat_write_request(&out, agent->ping_id, "ping", NULL) == 0)
-        (void)!pleat_connection_send(agent->connection, &out);
-    pleat_string_finish(&out);
+    if (++agent->since_ping_s >= ping_after_s(agent))
+        agent_ping(agent);
 }

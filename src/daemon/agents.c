@@ -4,6 +4,7 @@
 
 #include "base/cpus.h"
 #include "daemon/agent.h"
+#include "daemon/agent_listen.h"
 #include "daemon/agent_lock.h"
 #include "daemon/agents.h"
 #include "daemon/stranger.h"
@@ -43,11 +44,9 @@ static bool has_runs(const struct agent *agent)
     return parts_are_on(agent->daemon, agent->site, agent->node);
 }
 
-static void on_closed(void *arg, struct pleat_connection *connection,
-                      const struct pleat_error *error)
+/* The agent's connection is no more. */
+static void disconnect(struct agent *agent)
 {
-    struct agent *agent = arg;
-    (void)connection;
     struct pleat_event away = {
         .kind = PLEAT_EV_AGENT_AWAY, .component = agent->site, .u.agent = {.node = agent->node}};
     agent->connection = NULL;
@@ -58,6 +57,14 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     agent->listed = false;
     json_decref(agent->runs);
     agent->runs = NULL;
+}
+
+static void on_closed(void *arg, struct pleat_connection *connection,
+                      const struct pleat_error *error)
+{
+    struct agent *agent = arg;
+    (void)connection;
+    disconnect(agent);
     if (agent->daemon->stopping || (!has_runs(agent) && !error->code))
         return;
     daemon_log("the agent of node %u is gone%s%s", agent->node, error->code ? ": " : "",
@@ -112,6 +119,30 @@ static uint64_t number_of(const json_t *hello)
     return number > 0 ? (uint64_t)number : 1;
 }
 
+/* Another caller is there for a node whose agent is connected. Where that agent has called again it
+ * has lost the first connection, of which pleatd has not heard. Where it is another one, over TCP,
+ * its calls are answered when the first does not answer any more: it is asked whether it does. */
+static bool takes_over(struct agent *agent, struct pleat_connection *connection, uint64_t number)
+{
+    bool same = number == agent->number;
+    bool silent = *pleat_connection_identity(connection) && agent_is_silent(agent);
+    if (same || silent) {
+        daemon_log("the agent of node %u has called again%s", agent->node,
+                   same ? "" : ": the one before does not answer");
+        pleat_connection_close(agent->connection);
+        disconnect(agent);
+        return true;
+    }
+    agent_ping(agent);
+    return false;
+}
+
+static void turn_away(struct pleat_connection *connection, const char *why)
+{
+    daemon_log("an agent was turned away: %s", why);
+    pleat_connection_close(connection);
+}
+
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
@@ -121,19 +152,21 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     while (index < d->config.site_count && (!site || strcmp(d->config.sites[index].name, site)))
         index++;
     uint32_t node = (uint32_t)json_integer_value(json_object_get(hello, "node"));
+    if (index < d->config.site_count && !agent_key_is_of(d, connection, index, node)) {
+        turn_away(connection, "it has the key of another one");
+        return;
+    }
     if (site && instance && strcmp(instance, d->instance)) {
         stranger_accept(d, connection, site, node);
         return;
     }
     if (index == d->config.site_count || !instance) {
-        daemon_log("an agent of a site that is not configured called: turned away");
-        pleat_connection_close(connection);
+        turn_away(connection, "its site is not configured");
         return;
     }
     struct agent *agent = agent_get(d, index, node);
-    if (!agent || agent->connection) {
-        daemon_log("a second agent for node %u of site %s: turned away", node, site);
-        pleat_connection_close(connection);
+    if (!agent || (agent->connection && !takes_over(agent, connection, number_of(hello)))) {
+        turn_away(connection, "its node has another one");
         return;
     }
     uv_timer_stop(&agent->timer);
@@ -226,6 +259,8 @@ void agents_quit(struct daemon *d)
         if (agent->connection) {
             if (d->runs.count == 0 && !pleat_write_request(&out, agent->next_id++, "quit", NULL))
                 agent->quits = pleat_connection_send(agent->connection, &out) == 0;
+            if (agent->quits)
+                agent_key_forget(d, agent->site, agent->node);
             pleat_string_finish(&out);
             pleat_connection_close(agent->connection);
         }

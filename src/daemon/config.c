@@ -1,5 +1,6 @@
 #include "daemon/config.h"
 
+#include <arpa/inet.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/clock.h"
 #include "config/text.h"
 #include "daemon/config_site.h"
+#include "wire/address.h"
 
 static int whole(cfg_t *cfg, cfg_opt_t *option, long low, long high)
 {
@@ -39,6 +41,36 @@ static int check_seconds(cfg_t *cfg, cfg_opt_t *option)
     if (value >= 0 && value <= 1e9)
         return 0;
     cfg_error(cfg, "%s = %g: must be from 0 to 1e9 seconds", option->name, value);
+    return -1;
+}
+
+static int check_port(cfg_t *cfg, cfg_opt_t *option)
+{
+    return whole(cfg, option, 0, UINT16_MAX);
+}
+
+static int check_listen(cfg_t *cfg, cfg_opt_t *option)
+{
+    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+    unsigned char number[sizeof(struct in6_addr)];
+    if (!strcmp(value, "auto") || inet_pton(AF_INET, value, number) == 1 ||
+        inet_pton(AF_INET6, value, number) == 1)
+        return 0;
+    cfg_error(cfg,
+              "agent_listen = %s: must be auto, or the number of a network interface: 0.0.0.0 for "
+              "all, 127.0.0.1 for this machine alone",
+              value);
+    return -1;
+}
+
+static int check_host(cfg_t *cfg, cfg_opt_t *option)
+{
+    struct pleat_error err;
+    const char *value = cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+    if (!pleat_address_check_host(value, &err))
+        return 0;
+    cfg_error(cfg, "agent_host = %s: %s, as agents are to reach this machine, or auto", value,
+              err.text);
     return -1;
 }
 
@@ -125,7 +157,7 @@ static long usual_number(uint32_t parameter)
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : (long)pleat_parameter_default(parameter);
 }
 
-enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 6 };
+enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 11 };
 
 struct schema {
     cfg_opt_t options[OPTIONS_MAX];
@@ -157,6 +189,10 @@ static bool make_schema(struct schema *schema)
     cfg_opt_t notify = CFG_FLOAT("notify_limit_s", 60, CFGF_NONE);
     cfg_opt_t idle = CFG_FLOAT("idle_exit_s", 600, CFGF_NONE);
     cfg_opt_t answer = CFG_FLOAT("agent_answer_s", 120, CFGF_NONE);
+    cfg_opt_t listen = CFG_STR("agent_listen", "auto", CFGF_NONE);
+    cfg_opt_t port = CFG_INT("agent_port", 0, CFGF_NONE);
+    cfg_opt_t host = CFG_STR("agent_host", "auto", CFGF_NONE);
+    cfg_opt_t orphan = CFG_FLOAT("agent_orphan_s", 600, CFGF_NONE);
     cfg_opt_t keep = CFG_FLOAT("keep_ended_s", 604800, CFGF_NONE);
     cfg_opt_t checkpoint = CFG_INT("checkpoint_records", 20000, CFGF_NONE);
     cfg_opt_t sites = CFG_SEC("site", schema->site, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES);
@@ -164,6 +200,10 @@ static bool make_schema(struct schema *schema)
     add(schema, &count, notify);
     add(schema, &count, idle);
     add(schema, &count, answer);
+    add(schema, &count, listen);
+    add(schema, &count, port);
+    add(schema, &count, host);
+    add(schema, &count, orphan);
     add(schema, &count, keep);
     add(schema, &count, checkpoint);
     add(schema, &count, sites);
@@ -186,6 +226,10 @@ static void set_checks(cfg_t *cfg, struct schema *schema)
     cfg_set_validate_func(cfg, "idle_exit_s", check_seconds);
     cfg_set_validate_func(cfg, "notify_limit_s", check_seconds);
     cfg_set_validate_func(cfg, "agent_answer_s", check_seconds);
+    cfg_set_validate_func(cfg, "agent_listen", check_listen);
+    cfg_set_validate_func(cfg, "agent_port", check_port);
+    cfg_set_validate_func(cfg, "agent_host", check_host);
+    cfg_set_validate_func(cfg, "agent_orphan_s", check_seconds);
     cfg_set_validate_func(cfg, "keep_ended_s", check_seconds);
     cfg_set_validate_func(cfg, "checkpoint_records", check_records);
     config_site_checks(cfg, schema->site);
@@ -205,6 +249,12 @@ static int take(cfg_t *cfg, const struct schema *schema, struct pleat_config *co
     }
     config->notify_limit_us = llround(cfg_getfloat(cfg, "notify_limit_s") * (double)PLEAT_US_PER_S);
     config->agent_answer_us = llround(cfg_getfloat(cfg, "agent_answer_s") * (double)PLEAT_US_PER_S);
+    config->agent_orphan_us = llround(cfg_getfloat(cfg, "agent_orphan_s") * (double)PLEAT_US_PER_S);
+    config->agent_port = (int32_t)cfg_getint(cfg, "agent_port");
+    config->agent_listen = strdup(cfg_getstr(cfg, "agent_listen"));
+    config->agent_host = strdup(cfg_getstr(cfg, "agent_host"));
+    if (!config->agent_listen || !config->agent_host)
+        return PLEAT_E_NOMEM;
     config->keep_ended_us = llround(cfg_getfloat(cfg, "keep_ended_s") * (double)PLEAT_US_PER_S);
     config->checkpoint_records = cfg_getint(cfg, "checkpoint_records");
     config->idle_exit_us = llround(cfg_getfloat(cfg, "idle_exit_s") * (double)PLEAT_US_PER_S);
@@ -264,6 +314,8 @@ void pleat_config_finish(struct pleat_config *config)
     for (size_t i = 0; i < config->site_count && config->sites; i++)
         config_site_finish(&config->sites[i]);
     free(config->sites);
+    free(config->agent_listen);
+    free(config->agent_host);
     free(config->path);
     memset(config, 0, sizeof(*config));
 }

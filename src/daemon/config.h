@@ -29,7 +29,11 @@ struct pleat_config {
     int64_t agent_answer_us; /* an agent that is silent for this long is killed; 0: never */
     int64_t keep_ended_us;   /* for how long after its end core and daemon keep a job in memory */
     int64_t checkpoint_records; /* least number of records between two checkpoints */
-    int64_t idle_exit_us; /* pleatd ends when there was nothing to do for this long; 0: never */
+    char *agent_listen;      /* number of the interface at which agents call over TCP, or "auto" */
+    int32_t agent_port;      /* 0: any */
+    char *agent_host;        /* under which agents reach this machine, or "auto" */
+    int64_t agent_orphan_us; /* such an agent without pleatd ends its jobs after this; 0: never */
+    int64_t idle_exit_us;    /* pleatd ends when there was nothing to do for this long; 0: never */
 };
 
 /* Reads a file; NULL gives the defaults: site "local" with this machine's processors. Errors name

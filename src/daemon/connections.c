@@ -42,6 +42,8 @@ static void greet(struct client *client, const struct pleat_message *message)
         rc = pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello first");
     else
         rc = pleat_read_hello(message, &role, &err);
+    if (!rc && strcmp(role, "agent") != 0 && *pleat_connection_identity(client->connection))
+        rc = pleat_error_set(&err, PLEAT_E_PERMISSION, "only agents call here");
     if (rc || !role) {
         client_fail(client, 0, &err);
         client_close(client);
@@ -131,8 +133,11 @@ void connection_accept(void *arg, struct pleat_connection *connection)
     client->references = 1;
     client->next = d->clients;
     d->clients = client;
-    if (pleat_write_hello(&out, "daemon",
-                          json_pack("{s:i, s:s}", "pid", (int)getpid(), "instance", d->instance)))
+    json_t *own = json_pack("{s:i, s:s}", "pid", (int)getpid(), "instance", d->instance);
+    if (own && *pleat_connection_identity(connection))
+        (void)json_object_set_new(own, "orphan_s",
+                                  json_real((double)d->config.agent_orphan_us / 1e6));
+    if (pleat_write_hello(&out, "daemon", own))
         daemon_log("a greeting could not be written");
     client_send(client, &out);
 }

@@ -18,6 +18,7 @@
 #include "base/siphash.h"
 #include "core/core.h"
 #include "daemon/accounts.h"
+#include "daemon/agent_listen.h"
 #include "daemon/checkpoints.h"
 #include "daemon/clean.h"
 #include "daemon/config.h"
@@ -82,6 +83,7 @@ struct daemon {
 
     /* whom pleatd speaks to */
     struct place place;
+    struct agent_listen agent_listen;
     struct agent *agents;
     struct stranger *strangers;
     struct client *clients;

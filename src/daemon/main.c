@@ -123,6 +123,8 @@ static void on_probe(uv_timer_t *handle)
 static int begin(struct daemon *d, struct pleat_error *err)
 {
     int rc = place_listen(d, connection_accept, err);
+    if (!rc)
+        rc = agent_listen_open(d, connection_accept, err);
     if (rc)
         return rc;
     uv_timer_init(&d->loop, &d->probe);
@@ -172,6 +174,7 @@ static void finish(struct daemon *d)
                                         being closed */
         d->store = NULL;
         pleat_listener_close(d->place.listener);
+        agent_listen_close(d);
         agents_quit(d);
         hosting_end(d);
         forecasts_end(d);

@@ -45,6 +45,7 @@ static void local_here(const void *own, struct pleat_site_here *here)
 {
     const struct pleat_local_options *options = own;
     here->nodes = options && options->nodes > 1 ? (uint32_t)options->nodes : 1;
+    here->over_tcp = options && options->agents == PLEAT_LOCAL_TCP;
     here->cpus = options && pleat_local_options_cpus(options) > 0 ? options->cpus : NULL;
 }
 

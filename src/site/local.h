@@ -10,10 +10,17 @@ enum pleat_local_background {
     PLEAT_LOCAL_IGNORE
 };
 
+/* How its agents reach pleatd. */
+enum pleat_local_agents {
+    PLEAT_LOCAL_SOCKET, /* by pleatd's unix socket */
+    PLEAT_LOCAL_TCP     /* as those of other machines would */
+};
+
 /* One of zero bytes is as usual. */
 struct pleat_local_options {
     int64_t nodes;    /* into which the machine is divided; 0: one */
     int background;   /* enum pleat_local_background */
+    int agents;       /* enum pleat_local_agents */
     char *cpus;       /* "auto", or a list: the CPUs of the slots, in their order; NULL: "auto" */
     const char *root; /* of tests: where proc/ is; NULL: the real one */
 };

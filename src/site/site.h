@@ -42,6 +42,7 @@ struct pleat_site_options {
 /* What a site hands out of pleatd's own machine. */
 struct pleat_site_here {
     uint32_t nodes; /* whose agents pleatd starts, numbered from 0 */
+    bool over_tcp;  /* they connect as agents of other machines would */
     char *cpus;     /* of the slots, in their order, those of node 0 first; NULL: not told. Part of
                      * the options */
 };

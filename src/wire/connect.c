@@ -170,19 +170,30 @@ static void on_limit(uv_timer_t *timer)
     fail_to_connect(connection->candidates, "no answer in time");
 }
 
+/* A number is taken at once. A name is looked up by a thread of libuv's, since that may take long.
+ */
 static int look_up(struct pleat_candidates *candidates, struct pleat_error *err)
 {
     struct pleat_connection *connection = candidates->connection;
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_protocol = IPPROTO_TCP};
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_protocol = IPPROTO_TCP};
     char port[8];
     snprintf(port, sizeof(port), "%u", (unsigned)candidates->address.port);
+    (void)uv_timer_start(&connection->limit, on_limit, CONNECT_LIMIT_MS, 0); /* cannot fail */
+    if (getaddrinfo(candidates->address.host, port, &hints, &candidates->first) == 0) {
+        candidates->next = candidates->first;
+        try_next(candidates);
+        return 0;
+    }
+    candidates->first = NULL;
+    hints.ai_flags = AI_NUMERICSERV;
     candidates->lookup.data = candidates;
     int status = uv_getaddrinfo(connection->limit.loop, &candidates->lookup, on_lookup,
                                 candidates->address.host, port, &hints);
     if (status)
         return pleat_error_sys(err, -status, "cannot look up '%s'", candidates->address.host);
     connection->handles++;
-    (void)uv_timer_start(&connection->limit, on_limit, CONNECT_LIMIT_MS, 0); /* cannot fail */
     return 0;
 }
 

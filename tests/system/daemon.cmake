@@ -60,7 +60,7 @@ if(TARGET pleatd AND TARGET app-loop)
     adaptation archive asked bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folding follow
     fortran guard
     history hosts job_options launches limit_signal lost_specs memory nodes not_now outset outside parts peers points pty recovery relaunch
-    replay rescue saving security silence standard_input starts strangers sweet_spot tasks times too_few ways why)
+    replay rescue saving security silence standard_input starts strangers sweet_spot tasks tcp times too_few ways why)
   list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)
   list(TRANSFORM daemon_tests APPEND .py)
   pleat_must_list(system/daemon/test_*.py ${daemon_tests})
@@ -70,4 +70,10 @@ if(TARGET pleatd AND TARGET app-loop)
     set_tests_properties(system-daemon-${part} PROPERTIES LABELS system TIMEOUT 600
       ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()
+  # some of them once more, with agents that call over TCP
+  add_test(NAME system-daemon-recovery-tcp COMMAND ${PYTEST} -q -p no:cacheprovider
+    ${test_dir}/daemon/test_recovery.py ${test_dir}/daemon/test_nodes.py
+    -k "daemon_ends_while or killed_again or job_ends_while or survives or daemon_and_agent or fewer_processors or both_nodes")
+  set_tests_properties(system-daemon-recovery-tcp PROPERTIES LABELS system TIMEOUT 600
+    ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1;PLEAT_TEST_AGENTS=tcp")
 endif()

@@ -114,6 +114,10 @@ static struct key_array known_keys(void)
     }
     add_key(&keys, "notify_limit_s", "60", false);
     add_key(&keys, "agent_answer_s", "120", false);
+    add_key(&keys, "agent_listen", "auto", false);
+    add_key(&keys, "agent_port", "0", false);
+    add_key(&keys, "agent_host", "auto", false);
+    add_key(&keys, "agent_orphan_s", "600", false);
     add_key(&keys, "idle_exit_s", "600", false);
     add_key(&keys, "keep_ended_s", "604800", false);
     add_key(&keys, "checkpoint_records", "20000", false);

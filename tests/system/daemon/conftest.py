@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -200,6 +201,9 @@ class Instance:
         return os.path.join(self.dir, name)
 
     def configure(self, more="", text=CONFIG):
+        """PLEAT_TEST_AGENTS=tcp: the agents of all sites call over TCP, in tests that know nothing of it."""
+        if os.environ.get("PLEAT_TEST_AGENTS") == "tcp" and "agents = tcp" not in text:
+            text = re.sub(r'(site [^{}]*\{)', r"\1 agents = tcp", text)
         with open(self.path("pleat.conf"), "w", encoding="utf-8") as file:
             file.write(text + more + "\n")
 
