@@ -91,7 +91,8 @@ static bool reserve_one(struct pleat_core *core, uint32_t component, int64_t beg
     for (uint32_t s = 0; s < core->sites.count; s++) {
         if ((comp->wanted_site != PLEAT_NONE && comp->wanted_site != s) ||
             need + taken_at_most(core, s, begin_us, begin_us + comp->estimate_us) >
-                site_at(core, s)->capacity)
+                site_at(core, s)->capacity ||
+            need > pleat_view_capacity(&core->view, comp, s))
             continue;
         comp->begin_us = comp->promised_us = begin_us;
         comp->wanted_site = comp->promised_site = s;

@@ -445,6 +445,35 @@ static struct pleat_event reserve(const struct hand *h, uint32_t component, int6
                                 .u.at.at_us = h->now_us + seconds * SECONDS};
 }
 
+static uint32_t alone(struct hand *h, uint64_t job, int32_t size)
+{
+    uint32_t component = pleat_core_next_component(h->core);
+    assert_int_equal(submit(h, job, 0, size, PLEAT_NONE, 0), 0);
+    return component;
+}
+
+/* A site whose nodes are all too small for a job that must be on one would keep it waiting for
+ * ever. */
+static void test_a_reservation_is_where_a_node_is_large_enough(void **state)
+{
+    (void)state;
+    struct hand h;
+    sites(&h, 8, 8, 0);
+    for (uint32_t n = 0; n < 2; n++) {
+        struct pleat_event node = {
+            .kind = PLEAT_EV_NODE, .component = 0, .u.node = {.node = n, .slots = 4}};
+        assert_int_equal(hand_feed(&h, node), 0);
+    }
+    uint32_t other = two_run(&h, 4), large = alone(&h, 101, 5);
+    assert_int_equal(hand_feed(&h, reserve(&h, large, 200)), 0);
+    assert_int_equal(hand_component(&h, large)->wanted_site, 1);
+    assert_int_equal(hand_cancel(&h, large), 0);
+    assert_int_equal(hand_exited(&h, other, 0), 0);
+    assert_int_equal(hand_exited(&h, other + 1, 0), 0);
+    hand_release_all(&h);
+    hand_finish(&h);
+}
+
 static void test_a_reservation_is_for_all_components(void **state)
 {
     (void)state;
@@ -564,6 +593,7 @@ int main(void)
         cmocka_unit_test(test_a_job_is_forgotten_as_a_whole),
         cmocka_unit_test(test_terms_are_those_of_all_components),
         cmocka_unit_test(test_a_reservation_is_for_all_components),
+        cmocka_unit_test(test_a_reservation_is_where_a_node_is_large_enough),
         cmocka_unit_test(test_a_flexible_job_is_split),
         cmocka_unit_test(test_a_flexible_job_is_split_anew),
         cmocka_unit_test(test_what_cannot_be_flexible),
