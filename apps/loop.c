@@ -294,6 +294,8 @@ static void ask(struct pleat_session *session, const struct options *o, long lon
             result = pleat_session_limits(session, count, 0, NULL, &err);
         else if (!strcmp(word, "most"))
             result = pleat_session_limits(session, 0, count, NULL, &err);
+        else if (!strcmp(word, "soon"))
+            result = pleat_session_ask_within(session, count, 0.5, &err);
         else
             result = pleat_session_ask(session, count, !strcmp(word, "must"), &err);
     }

@@ -164,6 +164,14 @@ module pleat
       integer(c_int), value :: more, mandatory
       type(pleat_error), intent(inout) :: err
     end function
+    integer(c_int) function pleat_session_ask_within(session, more, seconds, err) bind(c, &
+      name='pleat_session_ask_within')
+      import
+      type(pleat_session), value :: session
+      integer(c_int), value :: more
+      real(c_double), value :: seconds
+      type(pleat_error), intent(inout) :: err
+    end function
     integer(c_int) function pleat_session_give_back(session, fewer, err) bind(c, name='pleat_session_give_back')
       import
       type(pleat_session), value :: session
@@ -497,7 +505,7 @@ module pleat
   end interface
 
   public :: pleat_session_begin, pleat_session_adapt, pleat_session_announce, pleat_session_pending, &
-    pleat_session_limit, pleat_session_ask, pleat_session_give_back, pleat_session_asked, &
+    pleat_session_limit, pleat_session_ask, pleat_session_ask_within, pleat_session_give_back, pleat_session_asked, &
     pleat_session_limits_if, pleat_session_finish, pleat_session_comm, pleat_session_rank, &
     pleat_session_size, pleat_session_joined, pleat_session_resumed, pleat_session_malleable, &
     pleat_session_on_offer, pleat_session_offer, pleat_session_on_plan, pleat_action_register, &

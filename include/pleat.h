@@ -201,6 +201,13 @@ int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accep
 int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Asks for `more` ranks without which the program cannot go on, as pleat_session_ask does where
+ * mandatory is not 0, but waits no longer than that: after `seconds` without them the answer is no,
+ * and nothing is wanted any more. A growth that has begun by then is waited for. PLEAT_E_INVALID
+ * also: 0 ranks, or less than a millisecond. */
+int pleat_session_ask_within(struct pleat_session *session, int more, double seconds,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Gives back `fewer` of the ranks that there are now. The ranks leave at an adaptation point, and
  * never below the job's minimum. From then on nobody grows the program, but for its user, until it
  * asks for more; pleat_session_ask with 0 lets it be grown again. For the rest it is as

@@ -22,14 +22,16 @@ void pleat_malleable_tell_ask(const struct pleat_malleable *malleable)
 {
     const struct pleat_run *run = malleable->run;
     const struct pleat_mailbox_ask *ask = &malleable->ask;
-    if (ask->number)
-        pleat_agent_notify(run->agent, "asked",
-                           json_pack("{s:I, s:I, s:I, s:b, s:b}", "run", (json_int_t)run->id,
-                                     "number", (json_int_t)ask->number, "processors",
-                                     (json_int_t)pleat_run_processors(run, ask->wanted),
-                                     "mandatory", ask->mandatory, "unbegun",
-                                     /* what a script did before is done */
-                                     malleable->lacks && !run->launches));
+    if (!ask->number)
+        return;
+    json_t *params = json_pack("{s:I, s:I, s:I, s:b, s:b}", "run", (json_int_t)run->id, "number",
+                               (json_int_t)ask->number, "processors",
+                               (json_int_t)pleat_run_processors(run, ask->wanted), "mandatory",
+                               ask->mandatory, "unbegun", /* what a script did before is done */
+                               malleable->lacks && !run->launches);
+    if (params && ask->mandatory && ask->limit_us)
+        (void)json_object_set_new(params, "limit_s", json_real((double)ask->limit_us / 1e6));
+    pleat_agent_notify(run->agent, "asked", params);
 }
 
 void pleat_malleable_ask(struct pleat_malleable *malleable, const struct pleat_mailbox_ask *ask)

@@ -12,23 +12,52 @@ _Static_assert((int)PLEAT_ASKED_NOTHING == (int)PLEAT_MAILBOX_ASKED_NOTHING &&
                    (int)PLEAT_ASKED_REFUSED == (int)PLEAT_MAILBOX_ASKED_REFUSED,
                "the mailbox's states are the program's");
 
-void pleat_session_want(struct pleat_session *session, int ranks, bool mandatory)
+static void want(struct pleat_session *session, int ranks, bool mandatory, double seconds)
 {
     session->asks = ranks > 0;
     if (session->mailbox && session->rank == 0)
-        pleat_mailbox_ask_for(&session->self, (uint32_t)ranks, mandatory);
+        pleat_mailbox_ask_for(&session->self, (uint32_t)ranks, mandatory,
+                              (uint64_t)(seconds * 1e6));
 }
 
-int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
+void pleat_session_want(struct pleat_session *session, int ranks, bool mandatory)
+{
+    want(session, ranks, mandatory, 0);
+}
+
+static int check_more(const struct pleat_session *session, int more, const char *function,
                       struct pleat_error *err)
 {
-    int code = pleat_session_check_running(session, "pleat_session_ask", err);
+    int code = pleat_session_check_running(session, function, err);
     if (code)
         return code;
     if (more < 0 || more > PLEAT_SIZE_MAX - session->size)
         return pleat_error_set(err, PLEAT_E_INVALID, "a program of %d ranks cannot ask for %d more",
                                session->size, more);
+    return 0;
+}
+
+int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
+                      struct pleat_error *err)
+{
+    int code = check_more(session, more, "pleat_session_ask", err);
+    if (code)
+        return code;
     pleat_session_want(session, more ? session->size + more : 0, mandatory != 0);
+    return 0;
+}
+
+int pleat_session_ask_within(struct pleat_session *session, int more, double seconds,
+                             struct pleat_error *err)
+{
+    int code = check_more(session, more, "pleat_session_ask_within", err);
+    if (code)
+        return code;
+    if (more == 0 || !(seconds >= 1e-3 && seconds <= 1e9))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "a program cannot ask for %d more ranks within %g seconds", more,
+                               seconds);
+    want(session, session->size + more, true, seconds);
     return 0;
 }
 

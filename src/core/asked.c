@@ -16,7 +16,8 @@ int on_asked(struct pleat_core *core, const struct pleat_event *event, struct pl
         event->u.asked.processors > PLEAT_SIZE_MAX)
         return PLEAT_CORE_STALE; /* the run is over, it cannot change, or that is known */
     if (!ask_take(core, component, number, event->u.asked.processors,
-                  event->flags & PLEAT_MANDATORY, event->flags & PLEAT_UNBEGUN))
+                  event->flags & PLEAT_MANDATORY, event->flags & PLEAT_UNBEGUN,
+                  event->u.asked.limit_us))
         return PLEAT_E_NOMEM;
     resize_as_asked(core, component);
     return 0;

@@ -10,6 +10,7 @@
  * for more: then that is its cap. */
 #include "core/asks.h"
 #include "core/claims.h"
+#include "core/deadlines.h"
 #include "core/effects.h"
 #include "core/side.h"
 #include "core/tally.h"
@@ -55,6 +56,8 @@ static void settle(struct pleat_core *core, uint32_t component, enum pleat_ask_s
     struct pleat_ask *ask = side_find(core, SIDE_ASK, component);
     ask->state = (uint8_t)state;
     ask->reason = (uint8_t)reason;
+    disarm(core, &ask->deadline);
+    ask->until_us = 0;
     if (ask->caps && reason != PLEAT_ASK_FULLY) {
         ask->caps = ask->more || state == PLEAT_ASK_GRANTED;
         set_cap(core, component,
@@ -111,6 +114,8 @@ int32_t ask_review(struct pleat_core *core, uint32_t component)
     int32_t size = size_for(core, comp, ask->wanted, ask->caps);
     if (ask->more ? comp->processors >= ask->wanted : comp->processors <= ask->wanted) {
         settle(core, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    } else if (ask->until_us > 0 && ask->deadline == PLEAT_HEAP_NONE) {
+        ask_refuse(core, component, PLEAT_ASK_TIME); /* it ended in a growth that failed */
     } else if (ask->unbegun && comp->flags & PLEAT_COMPONENT_ONCE) {
         ask_refuse(core, component, PLEAT_ASK_ONCE);
     } else if (ask->from && (!ask->mandatory || !ask->more)) {
@@ -137,8 +142,37 @@ void ask_begun(struct pleat_core *core, uint32_t component, int32_t to)
         ask->from = comp->processors;
 }
 
+/* A growth that is under way for it is waited for: it has steps with times of their own. */
+void on_ask_deadline(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_ask *ask = side_find(core, SIDE_ASK, component);
+    ask->deadline = PLEAT_HEAP_NONE;
+    if (comp->state == PLEAT_RUNNING || comp->target <= comp->processors)
+        ask_refuse(core, component, PLEAT_ASK_TIME);
+}
+
+void ask_stop(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_ask *ask = side_find(core, SIDE_ASK, component);
+    if (ask)
+        disarm(core, &ask->deadline);
+}
+
+static void wait_until(struct pleat_core *core, uint32_t component, struct pleat_ask *ask,
+                       int64_t limit_us)
+{
+    disarm(core, &ask->deadline);
+    ask->until_us = 0;
+    if (limit_us <= 0 || limit_us > PLEAT_NEVER / 4 || ask->state != PLEAT_ASK_PENDING ||
+        !ask->mandatory || !ask->more)
+        return;
+    ask->until_us = now_of(core) + limit_us;
+    arm(core, &ask->deadline, DEADLINE_ASK, component, ask->until_us);
+}
+
 bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int32_t processors,
-              bool mandatory, bool unbegun)
+              bool mandatory, bool unbegun, int64_t limit_us)
 {
     const struct pleat_component *comp = component_at(core, component);
     struct pleat_ask *ask = side_make(core, SIDE_ASK, component);
@@ -156,6 +190,7 @@ bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int3
     ask->more = processors > comp->target;
     ask->mandatory = mandatory;
     ask->unbegun = unbegun && mandatory && ask->more;
+    wait_until(core, component, ask, limit_us);
     if (ask->caps && ask->more) {
         int32_t size = size_for(core, comp, processors, true);
         set_cap(core, component, size ? size : comp->cap);
@@ -178,6 +213,8 @@ void ask_overruled(struct pleat_core *core, uint32_t component)
 void ask_forget(struct pleat_core *core, uint32_t component)
 {
     struct pleat_ask *ask = side_find(core, SIDE_ASK, component);
-    if (ask)
-        *ask = (struct pleat_ask){.component = component};
+    if (!ask)
+        return;
+    disarm(core, &ask->deadline);
+    *ask = (struct pleat_ask){.component = component, .deadline = PLEAT_HEAP_NONE};
 }

@@ -14,9 +14,14 @@ void ask_begun(struct pleat_core *core, uint32_t component, int32_t to);
 /* The answer is no, or, if the component has got some of it, not all of it. */
 void ask_refuse(struct pleat_core *core, uint32_t component, enum pleat_ask_reason reason);
 /* Its application wants `processors` from now on: more, fewer, or, where that is 0, nothing any
- * more. unbegun: it waits in its beginning. False: out of memory, nothing has changed. */
+ * more. unbegun: it waits in its beginning. limit_us: how long it waits, where it cannot go on
+ * without; 0: for ever. False: out of memory, nothing has changed. */
 bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int32_t processors,
-              bool mandatory, bool unbegun);
+              bool mandatory, bool unbegun, int64_t limit_us);
+/* The time that it gave is over. */
+void on_ask_deadline(struct pleat_core *core, uint32_t component);
+/* It runs no more: nothing is waited for. */
+void ask_stop(struct pleat_core *core, uint32_t component);
 /* It gave up so many processors though it could have refused, unless its application asked for
  * that; it got so many. */
 void ask_gave_up(struct pleat_core *core, uint32_t component, int32_t processors);

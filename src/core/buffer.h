@@ -2,6 +2,7 @@
 #ifndef PLEAT_CORE_BUFFER_H
 #define PLEAT_CORE_BUFFER_H
 
+#include "core/asks.h"
 #include "core/state.h"
 #include "core/tally.h"
 
@@ -31,6 +32,8 @@ static inline void stop_running(struct pleat_core *core, uint32_t component)
 {
     if (core->components.items[component].buffer != PLEAT_NONE)
         buffer_leave(core, component);
+    if (core->components.items[component].ask != PLEAT_NONE)
+        ask_stop(core, component);
     running_remove(core, component);
 }
 

@@ -101,6 +101,9 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
             !component->young && pleat_view_young_until(&core->view, component) > core->view.now_us)
             FAIL("component %u is not young, and its size is", index);
     }
+    const struct pleat_ask *ask = pleat_view_ask(&core->view, component);
+    if (ask->deadline != PLEAT_HEAP_NONE && (!running || ask->state != PLEAT_ASK_PENDING))
+        FAIL("component %u waits for nothing, and has a deadline for what it asked for", index);
     if (pleat_view_folds(component) && component->state == PLEAT_QUEUED &&
         (component->mpl || component->processes))
         FAIL("component %u waits, and has %d processes", index, component->processes);

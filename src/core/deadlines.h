@@ -9,7 +9,8 @@ enum deadline_kind {
     DEADLINE_RESIZE,
     DEADLINE_WAKE,
     DEADLINE_BUFFER,
-    DEADLINE_SITE
+    DEADLINE_SITE,
+    DEADLINE_ASK
 };
 
 void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,

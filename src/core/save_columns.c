@@ -132,7 +132,10 @@
     X(120, unbegun)                                                                                \
     X(121, spare)                                                                                  \
     X(122, returned)                                                                               \
-    X(123, credit)
+    X(123, credit)                                                                                 \
+    X(126, until_us)                                                                               \
+    X(127, deadline)                                                                               \
+    X(128, spare2)
 
 #define SITE_MEMBERS(X)                                                                            \
     X(1, capacity)                                                                                 \

@@ -1,4 +1,5 @@
 /* Carries out every deadline that has come. */
+#include "core/asks.h"
 #include "core/buffer.h"
 #include "core/component.h"
 #include "core/deadlines.h"
@@ -36,6 +37,9 @@ int on_time(struct pleat_core *core, const struct pleat_event *event, struct ple
         case DEADLINE_WAKE:
             core->wake = PLEAT_HEAP_NONE;
             core->wants_pass = true;
+            break;
+        case DEADLINE_ASK:
+            on_ask_deadline(core, index);
             break;
         case DEADLINE_SITE:
             site_at(core, index)->again = PLEAT_HEAP_NONE;

@@ -39,6 +39,9 @@ void asked_reason(const struct daemon *d, const struct pleat_component *componen
     case PLEAT_ASK_ONCE:
         snprintf(text, size, "it would have to be started again, and is not to be (--no-requeue)");
         break;
+    case PLEAT_ASK_TIME:
+        snprintf(text, size, "%d processors: not within the time that it gave", ask->wanted);
+        break;
     case PLEAT_ASK_PARTLY:
         snprintf(text, size, "%d of the %d processors that it asked for", component->processors,
                  ask->wanted);
@@ -59,10 +62,11 @@ json_t *asked_to_json(const struct daemon *d, const struct pleat_component *comp
     if (ask->state == PLEAT_ASK_NOTHING)
         return json_null();
     asked_reason(d, component, ask, text, sizeof(text));
-    return json_pack("{s:i, s:s, s:b, s:b, s:o, s:i}", "processors", ask->wanted, "state",
+    return json_pack("{s:i, s:s, s:b, s:b, s:o, s:i, s:o}", "processors", ask->wanted, "state",
                      state_name(ask), "mandatory", ask->mandatory, "unbegun", ask->unbegun,
-                     "reason", *text ? json_string(text) : json_null(), "coming",
-                     component->coming);
+                     "reason", *text ? json_string(text) : json_null(), "coming", component->coming,
+                     "until_s",
+                     ask->until_us > 0 ? json_real((double)ask->until_us / 1e6) : json_null());
 }
 
 json_t *asked_data(const struct daemon *d, const struct pleat_effect *effect)

@@ -190,6 +190,7 @@ struct pleat_event {
             uint32_t number; /* counted by whoever runs it, from 1: one that is not higher than the
                               * last is told again */
             int32_t processors;
+            int64_t limit_us; /* MANDATORY: after that the answer is no; 0: it waits on */
         } asked;
         struct {
             uint64_t run;

@@ -193,7 +193,8 @@ enum pleat_ask_reason {
     PLEAT_ASK_FAILED = 4,   /* the change was tried and did not come about */
     PLEAT_ASK_PARTLY = 6,   /* granted: there were not as many */
     PLEAT_ASK_LATER = 7,    /* it could not begin: it waits in the queue until they are there */
-    PLEAT_ASK_ONCE = 8      /* it would have to be started again, which its user does not want */
+    PLEAT_ASK_ONCE = 8,     /* it would have to be started again, which its user does not want */
+    PLEAT_ASK_TIME = 9      /* not within the time that it gave */
 };
 
 /* What the application of a component asked for, in its present run: to be on `wanted` processors.
@@ -216,6 +217,9 @@ struct pleat_ask {
     /* processors that it gave up though it could have refused (a voluntary shrink that a policy
      * wanted), less those that it has got since */
     int32_t credit;
+    int64_t until_us;  /* pending: after that the answer is no; 0: it waits on */
+    uint32_t deadline; /* for that: handle in the core's heap; PLEAT_HEAP_NONE */
+    uint32_t spare2;
 };
 
 /* Of a job of several components, or with files that are brought to where it is placed. */

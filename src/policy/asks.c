@@ -164,6 +164,26 @@ static bool is_stuck(const struct pleat_pass *pass, uint32_t site, const struct 
     return askers->first && !askers->change && used <= askers->held;
 }
 
+/* The most that the first of a site's askers could ever have beyond its own, without that another
+ * one goes on or ends: all that nobody of them has; and, where others are shrunk for it, what those
+ * that asked later can do without. */
+static int32_t within_reach(const struct pleat_pass *pass, uint32_t site,
+                            const struct askers *askers)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_site *place = &view->sites[site];
+    int32_t most = place->capacity - place->threshold - askers->held;
+    if (!pass->policies[PLEAT_NEED]->take)
+        return most;
+    const struct pleat_ask *ask = next_after(view, askers->first->turn, true);
+    for (; ask; ask = next_after(view, ask->turn, true)) {
+        const struct pleat_component *other = &view->components[ask->component];
+        if (other->site == site)
+            most += pleat_larger(0, other->processors - pleat_accept_smallest(view, other));
+    }
+    return most;
+}
+
 /* Where those that cannot go on wait for one another the last one is told no, so that it can go on
  * without, or end. */
 static void break_circle(struct pleat_pass *pass, uint32_t site)
@@ -171,9 +191,11 @@ static void break_circle(struct pleat_pass *pass, uint32_t site)
     const struct pleat_view *view = pass->view;
     const struct pleat_site *place = &view->sites[site];
     struct askers askers = askers_of(pass, site);
-    if (askers.first == askers.last || askers.change || place->claimed > askers.held)
+    if (askers.first == askers.last || askers.change)
         return;
-    int32_t unused = place->capacity - place->claimed - place->threshold;
+    int32_t unused = place->claimed > askers.held
+                         ? within_reach(pass, site, &askers)
+                         : place->capacity - place->claimed - place->threshold;
     if (missing(view, &view->components[askers.first->component], askers.first) > unused)
         pleat_plan_refuse(pass->plan, askers.last->component, PLEAT_ASK_BUSY);
 }

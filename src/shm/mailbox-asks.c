@@ -19,10 +19,12 @@ void pleat_mailbox_get_ask(const struct pleat_mailbox *mailbox, struct pleat_mai
     ask->number = (uint32_t)(word >> 32);
     ask->mandatory = word & MANDATORY;
     ask->wanted = (uint32_t)(word & (MANDATORY - 1));
+    ask->limit_us = atomic_load(&mailbox->segment->ask_limit_us);
 }
 
 void pleat_mailbox_carry_ask(struct pleat_mailbox *mailbox, const struct pleat_mailbox_ask *ask)
 {
+    atomic_store(&mailbox->segment->ask_limit_us, ask->limit_us);
     atomic_store(&mailbox->segment->ask, ask_word(ask));
 }
 
@@ -41,7 +43,8 @@ void pleat_mailbox_answer_ask(struct pleat_mailbox *mailbox, uint32_t number, bo
     atomic_fetch_add(&segment->answers, 1);
 }
 
-void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, bool mandatory)
+void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, bool mandatory,
+                           uint64_t limit_us)
 {
     struct pleat_mailbox_ask ask;
     pleat_mailbox_get_ask(self->mailbox, &ask);
@@ -49,6 +52,7 @@ void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, boo
     ask.wanted = wanted;
     ask.mandatory = mandatory;
     self->asked = wanted ? ask.number : 0;
+    atomic_store(&self->mailbox->segment->ask_limit_us, limit_us);
     atomic_store(&self->mailbox->segment->ask, ask_word(&ask));
     pleat_mailbox_ring(self);
 }
@@ -118,7 +122,7 @@ bool pleat_mailbox_get_expectation(const struct pleat_mailbox *mailbox,
 void pleat_mailbox_lack(struct pleat_mailbox_rank *self, uint32_t least)
 {
     atomic_store(&self->mailbox->segment->lacks, 1); /* first: the ask is told with it */
-    pleat_mailbox_ask_for(self, least, true);
+    pleat_mailbox_ask_for(self, least, true, 0);
 }
 
 void pleat_mailbox_decide(struct pleat_mailbox *mailbox, enum pleat_mailbox_verdict verdict)

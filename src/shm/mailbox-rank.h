@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 15u
+#define PLEAT_MAILBOX_VERSION 16u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -120,6 +120,7 @@ struct pleat_mailbox_segment {
     _Atomic uint64_t sizes[PLEAT_MAILBOX_SIZES / 8];
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t unkept_text[PLEAT_MAILBOX_TEXT / 8];
     _Atomic uint64_t ask; /* struct pleat_mailbox_ask: {number: 32, mandatory: 1, wanted: 31} */
+    _Atomic uint64_t ask_limit_us; /* of it, written before */
     /* struct pleat_mailbox_expectation, written by rank 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t expects; /* counts changes; odd during one */
     _Atomic int64_t expected_end_us;
@@ -176,8 +177,10 @@ void pleat_mailbox_limit(struct pleat_mailbox_rank *self, uint32_t most);
  * PLEAT_MAILBOX_SIZES. */
 void pleat_mailbox_limits(struct pleat_mailbox_rank *self, uint32_t least, uint32_t most,
                           const char *sizes);
-/* Rank 0, at any time: the application wants to have `wanted` ranks in all; 0: nothing any more. */
-void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, bool mandatory);
+/* Rank 0, at any time: the application wants to have `wanted` ranks in all; 0: nothing any more.
+ * limit_us: how long it waits, where it is mandatory; 0: for ever. */
+void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, bool mandatory,
+                           uint64_t limit_us);
 
 /* Rank 0, at any time: what the application expects of its run. */
 void pleat_mailbox_expect(struct pleat_mailbox_rank *self,

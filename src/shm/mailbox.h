@@ -137,9 +137,10 @@ struct pleat_mailbox_limits {
 
 /* What the application asks for: a number of ranks. */
 struct pleat_mailbox_ask {
-    uint32_t number; /* of this ask, from 1; 0: it has asked for nothing yet */
-    uint32_t wanted; /* ranks in all; 0: nothing any more */
-    bool mandatory;  /* it cannot go on without */
+    uint32_t number;   /* of this ask, from 1; 0: it has asked for nothing yet */
+    uint32_t wanted;   /* ranks in all; 0: nothing any more */
+    bool mandatory;    /* it cannot go on without */
+    uint64_t limit_us; /* mandatory: after that the answer is to be no; 0: it waits on */
 };
 
 /* What the application expects of its run, as it says. It may have written anything. */

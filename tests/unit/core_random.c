@@ -237,6 +237,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.asked.run = world_job(world, event.component)->run;
         event.u.asked.number = (uint32_t)pleat_random_below(random, 1000);
         event.u.asked.processors = (int32_t)pleat_random_below(random, 20);
+        event.u.asked.limit_us = event.u.asked.number % 2 * INT64_C(5000000);
         event.flags = (uint16_t)pleat_random_below(random, 4);
         return event;
     case 46:

@@ -91,6 +91,58 @@ static void test_cannot_go_on_without_more(void **state)
     hand_finish(&h);
 }
 
+static void test_it_does_not_wait_for_ever(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t other = hand_run(&h, 4, 4, 4);
+    uint32_t component = hand_run(&h, 1, 8, 2);
+    assert_int_equal(hand_asks_within(&h, component, 6, 10 * SECONDS), 0);
+    hand_sleep(&h, 9 * SECONDS);
+    hand_asks_still(&h, component);
+    assert_int_equal(hand_asks_within(&h, component, 6, 10 * SECONDS), 0); /* from now on */
+    hand_restart(&h);
+    hand_sleep(&h, 9 * SECONDS);
+    hand_asks_still(&h, component);
+    hand_mark(&h);
+    hand_sleep(&h, 2 * SECONDS);
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_TIME);
+    uint32_t waiting = hand_submit(&h, PLEAT_RIGID, 2, 2, 0); /* nothing is kept for it */
+    assert_int_not_equal(hand_component(&h, waiting)->state, PLEAT_QUEUED);
+    assert_int_equal(hand_asks_within(&h, component, 6, 10 * SECONDS), 0);
+    assert_int_equal(hand_asks(&h, component, 5, true), 0); /* that one waits for ever */
+    hand_sleep(&h, 20 * SECONDS);
+    hand_asks_still(&h, component);
+    assert_int_equal(hand_asks_within(&h, component, 6, 10 * SECONDS), 0);
+    hand_exited(&h, component, 1); /* nobody is waited for any more */
+    hand_release_all(&h);
+    hand_exited(&h, other, 0);
+    hand_sleep(&h, 20 * SECONDS);
+    hand_finish(&h);
+}
+
+static void test_the_growth_is_too_late(void **state)
+{
+    (void)state;
+    for (int fails = 0; fails < 2; fails++) {
+        struct hand h;
+        hand_init(&h, 8);
+        uint32_t component = hand_run(&h, 1, 8, 2);
+        assert_int_equal(hand_asks_within(&h, component, 6, 10 * SECONDS), 0);
+        assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 4), 0);
+        hand_at_step(&h, component, PLEAT_RESIZE_GRANTED);
+        hand_sleep(&h, 11 * SECONDS);
+        hand_asks_still(&h, component); /* it has begun */
+        hand_restart(&h);
+        assert_int_equal(
+            hand_change(&h, fails ? PLEAT_EV_RESIZE_FAILED : PLEAT_EV_APPLIED, component, 6), 0);
+        hand_answered(&h, component, fails ? PLEAT_ASK_REFUSED : PLEAT_ASK_GRANTED,
+                      fails ? PLEAT_ASK_TIME : PLEAT_ASK_FULLY);
+        hand_finish(&h);
+    }
+}
+
 static void test_the_growth_fails(void **state)
 {
     (void)state;
@@ -305,6 +357,8 @@ int main(void)
         cmocka_unit_test(test_asks_and_gets_a_part),
         cmocka_unit_test(test_asks_for_what_can_never_be),
         cmocka_unit_test(test_cannot_go_on_without_more),
+        cmocka_unit_test(test_it_does_not_wait_for_ever),
+        cmocka_unit_test(test_the_growth_is_too_late),
         cmocka_unit_test(test_the_growth_fails),
         cmocka_unit_test(test_gives_back),
         cmocka_unit_test(test_gives_back_while_it_grows),

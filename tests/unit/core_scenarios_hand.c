@@ -342,6 +342,19 @@ int hand_asks_so(struct hand *hand, uint32_t component, int32_t processors, uint
     return hand_feed(hand, event);
 }
 
+int hand_asks_within(struct hand *hand, uint32_t component, int32_t processors, int64_t limit_us)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_ASKED,
+                                .flags = PLEAT_MANDATORY,
+                                .component = component,
+                                .u.asked = {.run = hand_component(hand, component)->run,
+                                            .number = ++hand->asked,
+                                            .processors = processors,
+                                            .limit_us = limit_us}};
+    hand_mark(hand);
+    return hand_feed(hand, event);
+}
+
 int hand_asks(struct hand *hand, uint32_t component, int32_t processors, bool mandatory)
 {
     return hand_asks_so(hand, component, processors, mandatory ? PLEAT_MANDATORY : 0);

@@ -84,6 +84,8 @@ int hand_relaunched(struct hand *hand, uint32_t component, int32_t size, bool fr
 int hand_change(struct hand *hand, uint16_t kind, uint32_t component, int32_t size);
 /* It asks to be on `processors`; with the flags of ASKED. */
 int hand_asks_so(struct hand *hand, uint32_t component, int32_t processors, uint16_t flags);
+/* ... and cannot go on without, but waits no longer than that. */
+int hand_asks_within(struct hand *hand, uint32_t component, int32_t processors, int64_t limit_us);
 int hand_asks(struct hand *hand, uint32_t component, int32_t processors, bool mandatory);
 /* It has no answer yet. */
 void hand_asks_still(const struct hand *hand, uint32_t component);

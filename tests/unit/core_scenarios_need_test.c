@@ -133,9 +133,9 @@ static void test_two_that_wait_for_one_another(void **state)
 {
     (void)state;
     struct hand h;
-    hand_init(&h, 9);
+    hand_init(&h, 11);
     uint32_t second = hand_run(&h, 1, 8, 4), first = hand_run(&h, 1, 8, 4);
-    (void)hand_run(&h, 1, 1, 1);
+    (void)hand_run(&h, 3, 3, 3); /* what they could wait for */
     hand_policy(&h, PLEAT_MALLEABILITY, "fpsma");
     assert_int_equal(hand_asks(&h, first, 6, true), 0);
     assert_int_equal(hand_asks(&h, second, 6, true), 0);
@@ -169,6 +169,34 @@ static void test_all_wait_for_one_another(void **state)
         assert_int_equal(hand_exited(&h, second, 1), 0);
         hand_release_all(&h);
         hand_grows(&h, first, 6);
+        hand_finish(&h);
+    }
+}
+
+/* Another job runs, and what it has would not be enough for them either. */
+static void test_others_are_of_no_help(void **state)
+{
+    (void)state;
+    for (int helps = 0; helps < 2; helps++) {
+        struct hand h;
+        hand_init(&h, 9);
+        uint32_t first = hand_run(&h, 4, 8, 4), second = hand_run(&h, 3, 8, 3);
+        uint32_t other = hand_run(&h, 2, 2, 2);
+        int32_t wanted = helps ? 6 : 7;
+        assert_int_equal(hand_asks(&h, first, wanted, true), 0);
+        assert_int_equal(hand_asks(&h, second, 6, true), 0);
+        if (helps) {
+            hand_asks_still(&h, second); /* the first one waits for the other job */
+            hand_exited(&h, other, 0);
+            hand_release_all(&h);
+        } else {
+            hand_answered(&h, second, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
+            hand_mark(&h);
+            hand_asks_still(&h, first);
+            hand_exited(&h, second, 1);
+            hand_release_all(&h);
+        }
+        hand_grows(&h, first, wanted);
         hand_finish(&h);
     }
 }
@@ -275,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_it_asks_no_more_while_others_shrink),
         cmocka_unit_test(test_two_that_wait_for_one_another),
         cmocka_unit_test(test_all_wait_for_one_another),
+        cmocka_unit_test(test_others_are_of_no_help),
         cmocka_unit_test(test_waiting_jobs_come_first),
         cmocka_unit_test(test_who_gave_is_the_first_to_grow),
         cmocka_unit_test(test_who_gave_is_the_last_to_shrink),

@@ -117,7 +117,7 @@ static void test_numbers_stay(void **state)
         {61, "stop process", 12}, {62, "staged", 20},      {63, "stage failed", 20},
         {64, "time", 0},          {80, "revise", 10},      {81, "group", 8},
         {82, "limit signal", 16}, {83, "signalled", 20},   {84, "declared", 24},
-        {85, "asked", 16},        {86, "node", 8},         {87, "section", 8},
+        {85, "asked", 24},        {86, "node", 8},         {87, "section", 8},
         {88, "expected", 16},     {93, "claim waits", 28}, {128, "pass", 0},
         {129, "start", 16},       {130, "resize", 20},     {131, "tried", 0},
         {132, "wake", 8},         {133, "promise", 12},    {134, "preempt", 0},

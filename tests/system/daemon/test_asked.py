@@ -85,6 +85,25 @@ def test_others_have_the_processors(pleat, mpi):
 
 
 @pytest.mark.parametrize("mpi", MPIS)
+def test_it_does_not_wait_for_ever(pleat, mpi):
+    """The time that it gave is over, also where pleatd was not there; it goes on with what it has."""
+    pleat.configure(QUIET)
+    other = pleat.submit("-n", 6, "--", "sleep", "1000")
+    job = Asker(pleat, mpi, (1, 6), 2)
+    job.ask("soon", 3)
+    assert job.answers("refused", 2) == "5 processors: not within the time that it gave"
+    job.ask("must", 3)
+    job.wait_pending()
+    job.ask("soon", 2)
+    assert job.answers("refused", 2) == "4 processors: not within the time that it gave"
+    pleat.pleat("cancel", other, check=0)
+    pleat.wait_end(other)
+    job.ask("soon", 2)
+    assert job.answers("granted", 4) == ""
+    ends_well(pleat, job.number)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
 def test_asks_anew(pleat, mpi):
     """What was asked for before is withdrawn; and a job that gave some back is not grown until it asks."""
     pleat.configure(LONG)

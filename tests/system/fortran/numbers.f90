@@ -90,6 +90,7 @@ program numbers
   what = pleat_session_begin(session, err)
   if (what < 0) call give_up()
   if (pleat_session_give_back(session, 0, err) /= PLEAT_E_INVALID) error stop 'give back'
+  if (pleat_session_ask_within(session, 1, 0.0_c_double, err) /= PLEAT_E_INVALID) error stop 'ask within'
   if (pleat_session_ask(session, 0, 0, err) /= 0) call give_up() ! it wants nothing
   if (pleat_session_asked(session, err) /= PLEAT_ASKED_NOTHING) error stop 'asked'
   if (pleat_error_text(err) /= '') error stop 'a reason'

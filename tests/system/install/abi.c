@@ -50,6 +50,7 @@ IS(pleat_session_limit, int (*)(session *, int, error *));
 IS(pleat_session_limits, int (*)(session *, int, int, const char *, error *));
 IS(pleat_session_limits_if, int (*)(session *, int (*)(int, void *), void *, error *));
 IS(pleat_session_ask, int (*)(session *, int, int, error *));
+IS(pleat_session_ask_within, int (*)(session *, int, double, error *));
 IS(pleat_session_give_back, int (*)(session *, int, error *));
 IS(pleat_session_asked, int (*)(const session *, error *));
 IS(pleat_session_comm_fortran, MPI_Fint (*)(const session *));
