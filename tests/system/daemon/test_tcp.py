@@ -74,6 +74,7 @@ class Proxy:
         self.port = listener.getsockname()[1]
         self.pairs = []  # (agent's socket, pleatd's)
         self.heard = []  # what the agent of each pair said
+        self.tells = True  # whether one end hears of the other's end
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
@@ -93,14 +94,14 @@ class Proxy:
             threading.Thread(target=self.pump, args=(agent, daemon, said), daemon=True).start()
             threading.Thread(target=self.pump, args=(daemon, agent, None), daemon=True).start()
 
-    @staticmethod
-    def pump(source, target, said):
+    def pump(self, source, target, said):
         try:
             while data := source.recv(65536):
                 if said is not None:
                     said += data
                 target.sendall(data)
-            target.shutdown(socket.SHUT_WR)
+            if self.tells:
+                target.shutdown(socket.SHUT_WR)
         except OSError:
             pass
 
@@ -241,8 +242,10 @@ def test_the_network_cuts(pleat):
             proxy.cut()
             wait_until(lambda count=count: len(proxy.pairs) > count, "the agent calls again")
         # only the agent hears of this cut: its next call takes the place of the connection that pleatd still has
-        wait_until(lambda: proxy.heard[-1].count(b"\x17\x03\x03") > 2, "it has said hello")
+        wait_until(lambda: proxy.heard[-1].count(b"\x17\x03\x03") > 2, "it was asked what it runs, and has answered")
+        proxy.tells = False
         proxy.pairs[-1][0].shutdown(socket.SHUT_RDWR)
+        wait_until(lambda: times(pleat, "has called again"), "its call takes the place of the first")
         end(pleat, number, path)
         pleat.pleat("stop", "--force", check=0)
 
