@@ -92,6 +92,22 @@ static void go_on(struct pleat_core *core, uint32_t component, bool other)
     outstanding_effects(core, component);
 }
 
+/* Its claims are told apart (LOST), as is the end of what it ran (EXITED). The next agent of a node
+ * with that number is of another node, and knows nothing of it. */
+int on_node_gone(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_event away = *event;
+    away.u.agent.node = event->u.node.node;
+    away.u.agent.number = 0;
+    int rc = on_agent_away(core, &away, err);
+    const struct pleat_node *known =
+        rc < 0 ? NULL : pleat_view_node(&core->view, event->component, event->u.node.node);
+    if (!known || (rc && !known->agent))
+        return rc;
+    core->nodes.items[known - core->view.nodes].agent = 0;
+    return 0;
+}
+
 int on_agent_back(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     int rc = check_site(core, event, err);

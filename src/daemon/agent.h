@@ -5,6 +5,7 @@
  *   agent_runs.c     compares the runs that it lists with the core's; requests that it refused
  *   agent_link.c     requests to it
  *   agent_start.c    starts it when needed, waits for its call, kills it when it is silent
+ *   agent_call.c     how a site starts it
  *
  * Each file may call those below it.
  */
@@ -41,6 +42,7 @@ struct agent {
     int silent_s;     /* seconds without an answer, in which pleatd itself was not stopped */
     bool said_silent; /* users were told that it is silent */
     bool quits;       /* it was told to end */
+    bool gone;        /* so is its node: nothing of what it ran is left */
     bool away;        /* the core was told so, as it is connected and does not answer */
     int since_ping_s;
     int failures; /* processes in a row that ended, or could not be started, before one connected */
@@ -94,6 +96,8 @@ void agent_look(struct agent *agent);
  * answers, a page each. */
 void agent_runs_ask(struct agent *agent, int64_t after);
 void agent_runs_listed(struct agent *agent, const json_t *result);
+/* Its node is gone: all that it runs is lost. */
+void agent_runs_gone(struct agent *agent);
 /* The agent refused a request for good. The core must hear of that, or it would wait until its
  * deadlines. */
 void agent_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why);

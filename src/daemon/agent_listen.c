@@ -75,6 +75,20 @@ static bool is_held(struct daemon *d, const char *name)
     return held;
 }
 
+/* Whether the key is of a node whose site brings its agents: it holds until that node is gone, and
+ * the lock is on that node. */
+static bool is_brought(struct daemon *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->config.site_count; i++) {
+        const char *site = d->config.sites[i].name;
+        size_t length = strlen(site);
+        if (d->config.sites[i].brings_agents && !strncmp(name + 6, site, length) &&
+            name[6 + length] == '-')
+            return true;
+    }
+    return false;
+}
+
 /* Removes the keys of agents that are gone. Returns how many are left: of agents that live, maybe
  * from before the configuration changed. */
 static int sweep(struct daemon *d)
@@ -87,7 +101,7 @@ static int sweep(struct daemon *d)
         if (length < 10 || length > 255 || strncmp(entry->d_name, "agent-", 6) ||
             strcmp(entry->d_name + length - 4, ".key"))
             continue;
-        if (is_held(d, entry->d_name)) {
+        if (is_brought(d, entry->d_name) || is_held(d, entry->d_name)) {
             left++;
             continue;
         }
@@ -191,7 +205,7 @@ static void on_refused(void *arg, const struct pleat_error *why)
 static bool has_callers(const struct daemon *d)
 {
     for (size_t i = 0; i < d->config.site_count; i++)
-        if (d->config.sites[i].here.over_tcp)
+        if (d->config.sites[i].here.over_tcp || d->config.sites[i].brings_agents)
             return true;
     return false;
 }

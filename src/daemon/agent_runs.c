@@ -50,6 +50,21 @@ static void lose_runs(struct agent *agent, const json_t *alive)
     }
 }
 
+void agent_runs_gone(struct agent *agent)
+{
+    struct daemon *d = agent->daemon;
+    agent->gone = true;
+    for (size_t i = 0; i < d->runs.count; i++) {
+        uint32_t component = d->runs.items[i].component;
+        if (agent_of_run(d, &d->runs.items[i]) == agent &&
+            !pleat_core_view(d->core)->components[component].exited)
+            lost(d, component, d->runs.items[i].run);
+    }
+    json_decref(agent->runs);
+    agent->runs = NULL; /* as if it had said that it runs nothing */
+    parts_listed(agent);
+}
+
 void agent_runs_ask(struct agent *agent, int64_t after)
 {
     struct pleat_string out = {0};
@@ -99,6 +114,8 @@ static void on_all_listed(struct agent *agent)
     json_decref(agent->runs);
     agent->runs = NULL;
     agent_tell_back(agent);
+    if (d->sites[agent->site]->ops->agent)
+        d->sites[agent->site]->ops->agent(d->sites[agent->site], agent->node, true);
 }
 
 void agent_runs_listed(struct agent *agent, const json_t *result)

@@ -104,8 +104,11 @@ static void on_timer(uv_timer_t *handle)
     agent_spawn(agent);
 }
 
+/* Where the site brings its agents, they call, or the site says that their node is gone. */
 void agent_expect(struct agent *agent)
 {
+    if (agent->daemon->config.sites[agent->site].brings_agents)
+        return;
     agent->looks = 0;
     uv_timer_start(&agent->timer, on_timer, AGENT_LOOK_MS, 0);
 }
@@ -259,7 +262,8 @@ static void agent_spawn(struct agent *agent)
 
 void agent_want(struct agent *agent)
 {
-    if (agent->connection || uv_is_active((uv_handle_t *)&agent->timer))
+    if (agent->connection || uv_is_active((uv_handle_t *)&agent->timer) ||
+        agent->daemon->config.sites[agent->site].brings_agents)
         return;
     if (agent_lock_is_held(agent->daemon, agent->site, agent->node))
         agent_expect(agent);

@@ -44,6 +44,11 @@ static bool has_runs(const struct agent *agent)
     return parts_are_on(agent->daemon, agent->site, agent->node);
 }
 
+static const struct pleat_site_ops *kind_of(const struct agent *agent)
+{
+    return agent->daemon->config.sites[agent->site].ops;
+}
+
 /* The agent's connection is no more. */
 static void disconnect(struct agent *agent)
 {
@@ -54,9 +59,12 @@ static void disconnect(struct agent *agent)
     agent->asked.count = 0; /* these requests were sent, and will not be answered */
     if (agent->listed && !agent->daemon->stopping)
         turn_event(agent->daemon, &away);
+    bool listed = agent->listed;
     agent->listed = false;
     json_decref(agent->runs);
     agent->runs = NULL;
+    if (listed && kind_of(agent)->agent && !agent->daemon->stopping)
+        kind_of(agent)->agent(agent->daemon->sites[agent->site], agent->node, false);
 }
 
 static void on_closed(void *arg, struct pleat_connection *connection,
@@ -172,6 +180,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     uv_timer_stop(&agent->timer);
     agent->connection = connection;
     agent->started = false;
+    agent->gone = false;
     agent->listed = false;
     agent->ping_id = 0;
     agent_heard(agent);
@@ -186,6 +195,22 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
         daemon_log("the agent of node %u cannot be reached", node);
     else
         agent_runs_ask(agent, 0);
+}
+
+void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node)
+{
+    struct agent *agent = agent_get(d, site, node);
+    if (!agent)
+        return;
+    uv_timer_stop(&agent->timer);
+    if (agent->connection)
+        pleat_connection_close(agent->connection);
+    agent->connection = NULL;
+    agent->listed = agent->away = agent->said_silent = false;
+    agent->asked.count = 0;
+    agent_key_forget(d, site, node);
+    agent_runs_gone(agent);
+    agent_exits(d);
 }
 
 void agents_look(struct daemon *d)

@@ -30,6 +30,8 @@ int agents_away(struct daemon *d, struct pleat_error *err);
 /* After a restart: waits for the agents of living runs to call back; where they are dead, starts
  * new ones. */
 void agents_expect(struct daemon *d);
+/* A node is not its site's any more: what its agent ran is lost, and the agent is not expected. */
+void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node);
 /* Tells the agents to end, where nothing runs, and closes the connections. */
 void agents_quit(struct daemon *d);
 /* Waits until those told have ended (at most five seconds in all): whoever sees pleatd end may

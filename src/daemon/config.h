@@ -14,6 +14,7 @@ struct pleat_config_site {
     void *own;                   /* options of its kind, see site/option.h */
     struct pleat_site_here here; /* what it hands out of this machine */
     bool shares_time;   /* a job is bound to all CPUs of the site, not to those of its own slots */
+    bool brings_agents; /* it starts its agents itself: pleatd starts none for it */
     bool cpusets;       /* use cpusets where the machine has them */
     bool memory_groups; /* use control groups for limits of memory, where the machine has them */
 };

@@ -169,6 +169,7 @@ int config_site_take(cfg_t *from, struct pleat_config_site *site)
     memset(site, 0, sizeof(*site));
     site->ops = pleat_site_find(from ? cfg_getstr(from, "kind") : "local");
     site->name = strdup(from ? cfg_title(from) : "local");
+    site->brings_agents = site->ops->capabilities & PLEAT_SITE_BRINGS_AGENTS;
     site->shares_time = from && !strcmp(cfg_getstr(from, "sharing"), "time");
     site->cpusets = !from || !strcmp(cfg_getstr(from, "cpuset"), "auto");
     site->memory_groups = !from || !strcmp(cfg_getstr(from, "memory_groups"), "auto");

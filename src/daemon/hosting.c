@@ -1,6 +1,8 @@
 #include "daemon/hosting.h"
 
 #include "command/command.h"
+#include "daemon/agent_call.h"
+#include "daemon/agents.h"
 #include "daemon/daemon.h"
 
 struct later {
@@ -20,6 +22,14 @@ static int64_t host_now(void *arg)
 static void host_emit(void *arg, const struct pleat_event *event)
 {
     turn_event(arg, event);
+    if (event->kind == PLEAT_EV_NODE_GONE)
+        agents_node_gone(arg, event->component, event->u.node.node);
+}
+
+static int host_agent_call(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
+                           struct pleat_error *err)
+{
+    return agent_call(arg, site, node, call, err);
 }
 
 static void forget(struct later *later)
@@ -105,6 +115,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .run = host_run,
                                   .helper_start = host_helper_start,
                                   .helper_say = host_helper_say,
+                                  .agent_call = host_agent_call,
                                   .drop = host_drop};
     if (pleat_commands_create(&d->loop, &d->hosting.commands))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -437,7 +437,7 @@ static bool is_alone(struct daemon *d, uint64_t run)
              p = pleat_core_piece(d->core, p)->next) {
             uint32_t node = pleat_core_piece(d->core, p)->node;
             struct agent *other = node == c->lead_node ? NULL : agent_get(d, c->site, node);
-            if (!other || (other->connection && other->listed))
+            if (!other || other->gone || (other->connection && other->listed))
                 continue;
             alone = false;
             agent_want(other);

@@ -88,20 +88,28 @@ static int64_t wanted_us(const struct pleat_component *component, const struct p
                : 0;
 }
 
+/* Nodes that come with claims are not known to the core before. */
+static bool is_on_one_node(struct daemon *d, const struct pleat_component *component, uint32_t site)
+{
+    if (d->config.sites[site].brings_agents)
+        return !(component->flags & PLEAT_COMPONENT_SPREADS);
+    return pleat_view_is_on_one_node(pleat_core_view(d->core), component, site);
+}
+
 static int claim(struct daemon *d, struct pleat_site_instance *site,
                  const struct pleat_effect *effect, struct pleat_error *err)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     const struct pleat_component *component = &view->components[effect->component];
-    const struct pleat_site_wish wish = {
-        .id = effect->id,
-        .index = effect->u.claim.index,
-        .count = effect->u.claim.count,
-        .purpose = (enum pleat_purpose)effect->u.claim.purpose,
-        .for_us = wanted_us(component, effect),
-        .job = component->job,
-        .beside = last_claim(d, effect->component),
-        .on_one_node = pleat_view_is_on_one_node(view, component, effect->u.claim.site)};
+    const struct pleat_site_wish wish = {.id = effect->id,
+                                         .index = effect->u.claim.index,
+                                         .count = effect->u.claim.count,
+                                         .purpose = (enum pleat_purpose)effect->u.claim.purpose,
+                                         .for_us = wanted_us(component, effect),
+                                         .job = component->job,
+                                         .beside = last_claim(d, effect->component),
+                                         .on_one_node =
+                                             is_on_one_node(d, component, effect->u.claim.site)};
     return site->ops->claim(site, &wish, err);
 }
 

@@ -59,6 +59,14 @@ struct pleat_helper_callbacks {
     void (*ended)(void *fn_arg, const struct pleat_command_result *result);
 };
 
+/* How an agent is started that calls pleatd from a node of a site (PLEAT_SITE_BRINGS_AGENTS). */
+struct pleat_agent_call {
+    const char *const *argv; /* the program's path, as it is on pleatd's host, and its words */
+    /* The line that it reads first from its standard input: its secret, which is neither in argv
+     * nor in a file that others may read; NULL: it needs none */
+    const char *input;
+};
+
 struct pleat_host {
     void *arg;
     /* The driver's time, microseconds since 1970; never goes back. */
@@ -86,6 +94,10 @@ struct pleat_host {
     /* Says a line to it; `line` has no line's end. PLEAT_E_BUSY: it does not read what it was told
      * (64 MiB wait), PLEAT_E_STATE: it has ended, which is about to be told. */
     int (*helper_say)(void *arg, struct pleat_helper *helper, const char *line);
+    /* Fills in how the agent of a node of the site with that index in the core is started. The
+     * words are borrowed until the next such call. PLEAT_E_SYSTEM, PLEAT_E_NOTFOUND. */
+    int (*agent_call)(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
+                      struct pleat_error *err);
     /* Kills all commands and helpers of this fn_arg and forgets its timers: none of its functions
      * is called any more. A site does so when it is closed. */
     void (*drop)(void *arg, void *fn_arg);

@@ -8,7 +8,8 @@
  *               CLAIM_FAILED (reason)
  *   release  -> RELEASED, also when the claim was not granted yet (a CLAIMED may still come before)
  *   open     -> SITE, and a NODE for each node where there are several
- *   any time -> LOST (the claim is gone already; a release of it is still answered),
+ *   any time -> NODE_GONE (a node of a site that brings agents: after LOST or RELEASED of all its
+ *               claims), LOST (the claim is gone already; a release of it is still answered),
  *               SITE (capacity), BACKGROUND
  * A site answers a claim within the time that is configured (claim_s), or says CLAIM_WAITS: with
  * why it waits there, until when it may wait, and when it may be given. Each is said again when it
@@ -27,7 +28,10 @@
 
 enum pleat_site_capability {
     PLEAT_SITE_SPLITS = 1, /* part of a claim can be given back */
-    PLEAT_SITE_GROWS = 2   /* a running job can get further claims */
+    PLEAT_SITE_GROWS = 2,  /* a running job can get further claims */
+    /* its nodes come with claims, and it starts their agents itself (host->agent_call). Nodes are
+     * numbered by the site; a claim is told CLAIMED when the agents of all its nodes are there */
+    PLEAT_SITE_BRINGS_AGENTS = 4
 };
 
 /* What sites of all kinds have. */
@@ -99,6 +103,9 @@ struct pleat_site_ops {
     /* Takes over a claim that the core holds. Emits no event, or LOST if the claim is gone. */
     int (*adopt)(struct pleat_site_instance *site, const struct pleat_site_claim *claim,
                  struct pleat_error *err);
+    /* The agent of a node has called pleatd, or its connection is gone; NULL: the site need not
+     * know. After a restart of pleatd the agents that live call again. */
+    void (*agent)(struct pleat_site_instance *site, uint32_t node, bool there);
     /* Frees the site; emits no event. Claims in a batch system stay. Accepts NULL. */
     void (*close)(struct pleat_site_instance *site);
 };

@@ -147,6 +147,27 @@ static int helper_say(void *arg, struct pleat_helper *helper, const char *line)
     return 0;
 }
 
+static void on_agent(void *arg, uint64_t token)
+{
+    struct played_host *played = arg;
+    played->site->ops->agent(played->site, (uint32_t)token, true);
+}
+
+/* An agent that is started calls after a while. */
+static int agent_call(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
+                      struct pleat_error *err)
+{
+    static const char *const argv[] = {"/usr/bin/pleat-agent", NULL};
+    struct played_host *played = arg;
+    (void)site;
+    (void)err;
+    *call = (struct pleat_agent_call){.argv = argv};
+    played->agent_calls++;
+    if (played->agent_us >= 0)
+        later(played, played->agent_us, on_agent, played, node);
+    return 0;
+}
+
 static void drop(void *arg, void *fn_arg)
 {
     struct played_host *played = arg;
@@ -184,6 +205,7 @@ void played_host_init(struct played_host *played)
                                        .run = run,
                                        .helper_start = helper_start,
                                        .helper_say = helper_say,
+                                       .agent_call = agent_call,
                                        .drop = drop};
     played->now_us = 1000000;
     pleat_heap_init(&played->timers);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/heap.h"
-#include "model/host.h"
+#include "site/site.h"
 
 struct due;
 
@@ -51,6 +51,9 @@ struct played_host {
     size_t mark;
     const struct played_programs *programs; /* NULL: no program can be started */
     struct pleat_helper *helpers;
+    struct pleat_site_instance *site; /* whose agents are played */
+    int64_t agent_us;                 /* how long one takes to call; -1: none ever does */
+    int agent_calls;
     struct played_due due; /* of programs */
 };
 

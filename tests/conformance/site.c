@@ -31,6 +31,10 @@ static const struct subject subjects[] = {
               .queues = 0.7,
               .queue_us = 7200000000,
               .patience_us = 9000000000}},
+    {.what = "fake, brings agents",
+     .ops = &pleat_site_fake_bringing,
+     .fake =
+         {.seed = 6, .claim_delay_us = 1000, .release_delay_us = 1000, .agent_limit_us = 60000000}},
     {.what = "fake, refuses",
      .ops = &pleat_site_fake,
      .fake = {.seed = 2, .claim_delay_us = 1000, .fail = 0.5},
@@ -55,14 +59,16 @@ static void open_bed(struct bed *bed, const struct subject *subject)
 {
     bed->subject = subject;
     played_host_init(&bed->host);
+    bed->host.agent_us = 5000;
     struct pleat_site_options options = {.name = "subject",
                                          .index = SITE,
                                          .processors = PROCESSORS,
                                          .threshold = 1,
-                                         .own = subject->ops == &pleat_site_fake ? &subject->fake
-                                                                                 : NULL};
+                                         .own = subject->ops == &pleat_site_local ? NULL
+                                                                                  : &subject->fake};
     assert_int_equal(subject->ops->open(&options, &bed->host.host, &bed->site, NULL), 0);
     assert_ptr_equal(bed->site->ops, subject->ops);
+    bed->host.site = bed->site;
 }
 
 static void close_bed(struct bed *bed)
@@ -452,6 +458,82 @@ static void test_closing_with_answers_due(void **state)
     }
 }
 
+/* ---- sites whose nodes come with claims ---- */
+
+#define FOR_EACH_BRINGING(bed)                                                                     \
+    FOR_EACH_SUBJECT(bed, true)                                                                    \
+    if ((bed).subject->ops->capabilities & PLEAT_SITE_BRINGS_AGENTS)
+
+/* The node of a claim's first piece; of several, of the latest. */
+static uint32_t node_of(const struct bed *bed, uint64_t id)
+{
+    for (size_t i = bed->host.events.count; i > 0; i--) {
+        const struct pleat_event *event = &bed->host.events.items[i - 1];
+        if (event->kind == PLEAT_EV_PIECE && event->u.piece.claim == id)
+            return event->u.piece.node;
+    }
+    return PLEAT_NONE;
+}
+
+static int gone(const struct bed *bed, uint32_t node)
+{
+    int count = 0;
+    for (size_t i = bed->host.mark; i < bed->host.events.count; i++)
+        count += bed->host.events.items[i].kind == PLEAT_EV_NODE_GONE &&
+                 bed->host.events.items[i].component == SITE &&
+                 bed->host.events.items[i].u.node.node == node;
+    return count;
+}
+
+/* Nothing is given before somebody is there to run it. */
+static void test_a_claim_is_given_when_its_agents_have_called(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_BRINGING(bed)
+    {
+        bed.host.agent_us = -1;
+        claim(&bed, 1, 2);
+        played_host_run(&bed.host);
+        assert_true(bed.host.agent_calls > 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 1), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 1), 1);
+        bed.host.agent_us = 5000;
+        claim(&bed, 2, PROCESSORS); /* they are free again */
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 2), 1);
+    }
+}
+
+/* A node's number is its own as long as it is there, and is said to be gone after its claims. */
+static void test_nodes_come_and_go(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_BRINGING(bed)
+    {
+        claim(&bed, 1, 3);
+        claim(&bed, 2, 3);
+        played_host_run(&bed.host);
+        uint32_t first = node_of(&bed, 1), second = node_of(&bed, 2);
+        assert_int_not_equal(first, second);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 3, 3, 1, NULL), 0);
+        played_host_mark(&bed.host);
+        release(&bed, 3);
+        played_host_run(&bed.host);
+        assert_int_equal(gone(&bed, first), 0); /* the rest is still there */
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(gone(&bed, first), 1);
+        assert_int_equal(gone(&bed, second), 0);
+        assert_int_equal(bed.host.events.items[bed.host.events.count - 1].kind,
+                         PLEAT_EV_NODE_GONE); /* after RELEASED */
+        claim(&bed, 4, 2);
+        played_host_run(&bed.host);
+        assert_int_not_equal(node_of(&bed, 4), second);
+    }
+}
+
 /* ---- the host that plays programs ---- */
 
 struct user {
@@ -545,7 +627,7 @@ static void book(struct ledger *ledger, const struct bed *bed)
 {
     for (; ledger->read < bed->host.events.count; ledger->read++) {
         const struct pleat_event *event = &bed->host.events.items[ledger->read];
-        if (event->kind == PLEAT_EV_SITE)
+        if (event->kind == PLEAT_EV_SITE || event->kind == PLEAT_EV_NODE_GONE)
             continue;
         uint64_t id = event->u.claim.claim;
         assert_true(id > 0 && id < CLAIMS && ledger->claims[id].asked);
@@ -641,6 +723,8 @@ int main(void)
         cmocka_unit_test(test_adopting),
         cmocka_unit_test(test_adopting_what_is_not_there),
         cmocka_unit_test(test_closing_with_answers_due),
+        cmocka_unit_test(test_a_claim_is_given_when_its_agents_have_called),
+        cmocka_unit_test(test_nodes_come_and_go),
         cmocka_unit_test(test_played_programs),
         cmocka_unit_test(test_nothing_is_given_twice),
     };

@@ -1,11 +1,12 @@
 #include "fake_site.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
 #include "site/claimbook.h"
 
-enum pending_kind { PENDING_CLAIM, PENDING_QUEUE, PENDING_RELEASE, PENDING_LOSS };
+enum pending_kind { PENDING_CLAIM, PENDING_QUEUE, PENDING_AGENT, PENDING_RELEASE, PENDING_LOSS };
 
 struct pending {
     uint64_t id;
@@ -19,12 +20,23 @@ struct pending {
 
 PLEAT_ARRAY(pending_array, struct pending);
 
+/* A claim of a site that brings its agents; part of it may be another claim on the same node. */
+struct brought {
+    uint64_t id;
+    uint32_t node;
+    bool given; /* its agent is there, and CLAIMED was said */
+};
+
+PLEAT_ARRAY(brought_array, struct brought);
+
 struct fake_site {
     struct pleat_site_instance base;
     const struct pleat_host *host;
     struct pleat_fake_site_options options;
     struct pleat_random random;
     struct pleat_claimbook book;
+    uint32_t index;
+    struct brought_array brought;
     struct pending_array pending; /* by token; kind of an answered one stays */
 };
 
@@ -48,6 +60,7 @@ static int fake_open(const struct pleat_site_options *options, const struct plea
     }
     site->base.ops = &pleat_site_fake;
     site->host = host;
+    site->index = options->index;
     if (own)
         site->options = *own;
     pleat_random_init(&site->random, site->options.seed);
@@ -68,6 +81,14 @@ static int fake_probe(struct pleat_site_instance *base, struct pleat_error *err)
     return 0;
 }
 
+static struct pending *find_claim(struct fake_site *site, uint64_t id, enum pending_kind kind)
+{
+    for (size_t i = 0; i < site->pending.count; i++)
+        if (site->pending.items[i].id == id && site->pending.items[i].kind == kind)
+            return &site->pending.items[i];
+    return NULL;
+}
+
 static int64_t delay(struct fake_site *site, int64_t most)
 {
     return (int64_t)pleat_random_below(&site->random, (uint64_t)most + 1);
@@ -81,14 +102,6 @@ static int schedule(struct fake_site *site, struct pending pending, int64_t dela
     return 0;
 }
 
-static struct pending *find_claim(struct fake_site *site, uint64_t id, enum pending_kind kind)
-{
-    for (size_t i = 0; i < site->pending.count; i++)
-        if (site->pending.items[i].id == id && site->pending.items[i].kind == kind)
-            return &site->pending.items[i];
-    return NULL;
-}
-
 static void emit_claim(struct fake_site *site, uint16_t kind, const struct pending *what,
                        uint32_t reason)
 {
@@ -97,6 +110,101 @@ static void emit_claim(struct fake_site *site, uint16_t kind, const struct pendi
         .component = what->index,
         .u.claim = {.claim = what->id, .count = what->count, .reason = reason}};
     site->host->emit(site->host->arg, &event);
+}
+
+/* ---- nodes that come with claims ---- */
+
+static bool brings(const struct fake_site *site)
+{
+    return site->base.ops->capabilities & PLEAT_SITE_BRINGS_AGENTS;
+}
+
+static struct brought *brought_find(struct fake_site *site, uint64_t id)
+{
+    for (size_t i = 0; i < site->brought.count; i++)
+        if (site->brought.items[i].id == id)
+            return &site->brought.items[i];
+    return NULL;
+}
+
+static bool has_node(const struct fake_site *site, uint32_t node)
+{
+    for (size_t i = 0; i < site->brought.count; i++)
+        if (site->brought.items[i].node == node)
+            return true;
+    return false;
+}
+
+/* The claim is not the site's any more; its node has gone with the last one on it. */
+static void brought_drop(struct fake_site *site, uint64_t id)
+{
+    struct brought *one = brought_find(site, id);
+    if (!one)
+        return;
+    struct pleat_event gone = {
+        .kind = PLEAT_EV_NODE_GONE, .component = site->index, .u.node = {.node = one->node}};
+    *one = site->brought.items[--site->brought.count];
+    if (!has_node(site, gone.u.node.node))
+        site->host->emit(site->host->arg, &gone);
+}
+
+static void announce(struct fake_site *site, const struct pleat_booked *booked)
+{
+    const struct brought *one = brought_find(site, booked->id);
+    if (!one) {
+        pleat_claimbook_announce(&site->book, booked, site->host);
+        return;
+    }
+    for (int32_t i = 0; i < booked->count; i++) {
+        struct pleat_event piece = {
+            .kind = PLEAT_EV_PIECE,
+            .component = booked->index,
+            .u.piece = {
+                .claim = booked->id, .node = one->node, .first = booked->slots[i], .count = 1}};
+        site->host->emit(site->host->arg, &piece);
+    }
+    struct pending what = {.id = booked->id, .index = booked->index, .count = booked->count};
+    emit_claim(site, PLEAT_EV_CLAIMED, &what, 0);
+}
+
+/* The processors are there: so is, a little later, the agent of their node. */
+static void begin_agent(struct fake_site *site, const struct pending *what)
+{
+    struct brought fresh = {.id = what->id};
+    struct pleat_agent_call call;
+    struct pending late = *what;
+    while (has_node(site, fresh.node))
+        fresh.node++;
+    if (pleat_array_push(&site->brought, fresh))
+        abort();
+    late.kind = PENDING_AGENT;
+    if (site->host->agent_call(site->host->arg, site->index, fresh.node, &call, NULL) ||
+        !call.argv[0])
+        abort();
+    (void)schedule(site, late, site->options.agent_limit_us);
+}
+
+static void fake_agent(struct pleat_site_instance *base, uint32_t node, bool there)
+{
+    struct fake_site *site = (struct fake_site *)base;
+    for (size_t i = 0; there && i < site->brought.count; i++) {
+        struct brought *one = &site->brought.items[i];
+        if (one->node != node || one->given)
+            continue;
+        one->given = true;
+        announce(site, pleat_claimbook_find(&site->book, one->id));
+    }
+}
+
+/* No agent has called. */
+static void end_agent(struct fake_site *site, const struct pending *what)
+{
+    const struct brought *one = brought_find(site, what->id);
+    if (!one || one->given)
+        return;
+    pleat_claimbook_drop(&site->book, what->id);
+    emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_FAILED);
+    brought_drop(site, what->id);
 }
 
 /* It waits behind others, whom nobody sees. */
@@ -151,7 +259,10 @@ static void answer_claim(struct fake_site *site, struct pending *what)
         emit_claim(site, PLEAT_EV_CLAIM_FAILED, what, PLEAT_REASON_CLAIM_REFUSED);
         return;
     }
-    pleat_claimbook_announce(&site->book, booked, site->host);
+    if (brings(site))
+        begin_agent(site, what);
+    else
+        announce(site, booked);
     if (pleat_random_unit(&site->random) < site->options.lose) {
         struct pending loss = *what;
         loss.kind = PENDING_LOSS;
@@ -172,9 +283,13 @@ static void answer(void *arg, uint64_t token)
         if (find_claim(site, what.id, PENDING_CLAIM)->count > 0)
             say_queued(site, &what, what.left_us, PLEAT_WAIT_RESOURCES, 0);
         break;
+    case PENDING_AGENT:
+        end_agent(site, &what);
+        break;
     case PENDING_RELEASE:
         pleat_claimbook_drop(&site->book, what.id);
         emit_claim(site, PLEAT_EV_RELEASED, &what, 0);
+        brought_drop(site, what.id);
         break;
     case PENDING_LOSS: {
         const struct pleat_booked *booked = pleat_claimbook_find(&site->book, what.id);
@@ -182,6 +297,7 @@ static void answer(void *arg, uint64_t token)
             what.count = booked->count;
             pleat_claimbook_drop(&site->book, what.id);
             emit_claim(site, PLEAT_EV_LOST, &what, 0);
+            brought_drop(site, what.id);
         }
         break;
     }
@@ -193,8 +309,10 @@ static int fake_claim(struct pleat_site_instance *base, const struct pleat_site_
 {
     struct fake_site *site = (struct fake_site *)base;
     const struct pleat_booked *booked = pleat_claimbook_find(&site->book, asked->id);
+    const struct brought *one = brought_find(site, asked->id);
     if (booked) {
-        pleat_claimbook_announce(&site->book, booked, site->host);
+        if (!one || one->given)
+            announce(site, booked);
         return 0;
     }
     if (find_claim(site, asked->id, PENDING_CLAIM))
@@ -219,6 +337,10 @@ static int fake_split(struct pleat_site_instance *base, uint64_t id, uint64_t in
     if (!pleat_claimbook_find(&site->book, id))
         return 0; /* lost, which the core has not heard yet */
     int rc = pleat_claimbook_split(&site->book, id, into, into_index, count);
+    struct brought *one = brought_find(site, id);
+    struct brought part = {.id = into, .node = one ? one->node : 0, .given = true};
+    if (!rc && one && pleat_array_push(&site->brought, part))
+        abort();
     return rc ? pleat_error_set(err, rc, "claim %llu cannot be split", (unsigned long long)id) : 0;
 }
 
@@ -239,9 +361,14 @@ static int fake_adopt(struct pleat_site_instance *base, const struct pleat_site_
                       struct pleat_error *err)
 {
     struct fake_site *site = (struct fake_site *)base;
+    struct brought known = {
+        .id = claim->id, .node = claim->piece_count ? claim->pieces[0].node : 0, .given = true};
     int rc = pleat_claimbook_adopt(&site->book, claim);
     if (rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, rc, "out of memory");
+    if (!rc && brings(site) && !brought_find(site, claim->id) &&
+        pleat_array_push(&site->brought, known))
+        abort();
     if (rc) { /* it does not have those processors */
         struct pending gone = {.id = claim->id, .index = claim->index, .count = claim->count};
         emit_claim(site, PLEAT_EV_LOST, &gone, 0);
@@ -256,6 +383,7 @@ static void fake_close(struct pleat_site_instance *base)
         return;
     pleat_claimbook_finish(&site->book);
     pleat_array_finish(&site->pending);
+    pleat_array_finish(&site->brought);
     free(site);
 }
 
@@ -274,5 +402,28 @@ const struct pleat_site_ops pleat_site_fake = {
     .split = fake_split,
     .release = fake_release,
     .adopt = fake_adopt,
+    .close = fake_close,
+};
+
+static int fake_open_bringing(const struct pleat_site_options *options,
+                              const struct pleat_host *host, struct pleat_site_instance **out,
+                              struct pleat_error *err)
+{
+    int rc = fake_open(options, host, out, err);
+    if (!rc)
+        (*out)->ops = &pleat_site_fake_bringing;
+    return rc;
+}
+
+const struct pleat_site_ops pleat_site_fake_bringing = {
+    .name = "fake",
+    .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS | PLEAT_SITE_BRINGS_AGENTS,
+    .open = fake_open_bringing,
+    .probe = fake_probe,
+    .claim = fake_claim,
+    .split = fake_split,
+    .release = fake_release,
+    .adopt = fake_adopt,
+    .agent = fake_agent,
     .close = fake_close,
 };

@@ -7,6 +7,9 @@
 
 /* Its options' `own` is a struct pleat_fake_site_options. */
 extern const struct pleat_site_ops pleat_site_fake;
+/* The same, of a kind whose nodes come with claims and bring their agents: each claim is a node of
+ * its own, whose number is free again when that has gone. */
+extern const struct pleat_site_ops pleat_site_fake_bringing;
 
 enum { PLEAT_FAKE_NODES_MAX = 4 };
 
@@ -18,6 +21,7 @@ struct pleat_fake_site_options {
     double queues;            /* probability that a claim waits in a queue, up to: */
     int64_t queue_us;         /* uniform in 0 .. this */
     int64_t patience_us;      /* likewise: how long the core is to wait for it; 0: as configured */
+    int64_t agent_limit_us;   /* how long an agent may take to call (bringing) */
     double fail;              /* probability that a claim fails */
     double partial;           /* that it gets fewer than asked */
     double lose;              /* that a claim is lost some time after it was given */

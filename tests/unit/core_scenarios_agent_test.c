@@ -282,6 +282,50 @@ static void test_a_withdrawal_while_the_agent_is_away(void **state)
     hand_finish(&h);
 }
 
+static int gone(struct hand *h)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_NODE_GONE};
+    return hand_feed(h, event);
+}
+
+/* What runs there is lost; who comes with that number later is of another node. */
+static void test_a_node_is_gone_and_its_number_is_used_again(void **state)
+{
+    (void)state;
+    struct hand h;
+    begin(&h);
+    uint32_t first = to_start(&h);
+    assert_int_equal(hand_started(&h, first), 0);
+    uint32_t second = to_start(&h);
+    struct pleat_effect claim = *last_claim(&h);
+    assert_int_equal(hand_lost(&h, claim), 0);
+    assert_int_equal(gone(&h), 0);
+    assert_int_equal(gone(&h), PLEAT_CORE_STALE);
+    hand_restart(&h);
+    assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, first, PLEAT_REASON_LOST), 0);
+    assert_int_equal(hand_ended(&h, PLEAT_EV_EXITED, second, PLEAT_REASON_LOST), 0);
+    hand_release_all(&h);
+    /* both wait again, and are started on the new node by the agent that comes there */
+    assert_int_equal(hand_component(&h, first)->state, PLEAT_CLAIMING);
+    uint32_t attempts = hand_component(&h, first)->attempt;
+    for (uint32_t c = 0; c < pleat_core_claim_count(h.core); c++)
+        if (pleat_core_claim(h.core, c)->state == PLEAT_CLAIM_REQUESTED)
+            assert_int_equal(
+                hand_claimed(&h,
+                             (struct pleat_effect){.id = pleat_core_claim(h.core, c)->id,
+                                                   .u.claim = {.index = c, .count = 2}},
+                             2),
+                0);
+    hand_mark(&h);
+    assert_int_equal(back(&h, 8), 0);
+    assert_int_equal(hand_count(&h, PLEAT_DO_START), 2);
+    assert_int_equal(hand_component(&h, first)->attempt, attempts);
+    assert_int_equal(hand_started(&h, first), 0);
+    assert_int_equal(hand_started(&h, second), 0);
+    assert_int_equal(gone(&h), 0); /* while nobody is told anything, time stands still */
+    hand_finish(&h);
+}
+
 static void test_agents_that_make_no_sense(void **state)
 {
     (void)state;
@@ -357,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_time_stands_still_while_the_agent_is_away),
         cmocka_unit_test(test_a_resize_that_begins_while_the_agent_is_away),
         cmocka_unit_test(test_a_withdrawal_while_the_agent_is_away),
+        cmocka_unit_test(test_a_node_is_gone_and_its_number_is_used_again),
         cmocka_unit_test(test_agents_that_make_no_sense),
         cmocka_unit_test(test_each_node_has_its_agent),
     };
