@@ -115,3 +115,20 @@ def test_what_it_needs_is_known_at_its_next_start(pleat):
     computes(pleat, number, 4)
     job = ends_well(pleat, number)
     assert len(resizes(job)) == 1, resizes(job)  # of its first start
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_two_scripts_wait_for_one_another(pleat, mpi):
+    """What another job has would be enough for neither: the program that asked last ends, and the other one goes on."""
+    pleat.configure(QUIET)
+    other = pleat.submit("-n", 2, "--", "sleep", "1000")
+    with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\nexec {PLEAT} launch {program('loop', mpi)} --pause 2 --until end --sizes 6:0:\n")
+    numbers = [pleat.submit("--min", 1, "--max", 8, "--initial", 3, "--malleable", "job.sh") for _ in range(2)]
+    wait_until(lambda: "failed" in [pleat.job(number)["state"] for number in numbers], "one to be told no")
+    last, = [number for number in numbers if pleat.job(number)["state"] == "failed"]
+    assert "it got no more: 3 more processors" in pleat.output(last, "stderr"), pleat.output(last, "stderr")
+    first, = set(numbers) - {last}
+    computes(pleat, first, 6)
+    pleat.pleat("cancel", other, check=0)
+    ends_well(pleat, first)
