@@ -36,9 +36,8 @@ static void on_done(void *arg, uint64_t token, const struct pleat_command_result
                                            running->name, PLEAT_SLURM_PROGRAM_LIMIT_S);
         return;
     case PLEAT_COMMAND_NOT_STARTED:
-        running->failure =
-            pleat_error_set(running->err, PLEAT_E_NOTFOUND, "%s cannot be started: %s",
-                            running->name, result->errors);
+        running->failure = pleat_error_set(running->err, PLEAT_E_SYSTEM, "%s cannot be started: %s",
+                                           running->name, result->errors);
         return;
     }
 }

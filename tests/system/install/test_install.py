@@ -118,6 +118,13 @@ def test_the_doctor_finds_all_of_it(installed):
         ("programs", None), *((mpi, what) for mpi in LIBRARIES for what in ("start", "libpleat", "folding"))}
 
 
+def test_the_adapter_to_slurm_finds_its_module(installed):
+    there = (installed.lib / "pleat" / "pleat-slurm-library.so").exists()
+    said = subprocess.run([installed.prefix / "bin/pleat-slurm"], input="", capture_output=True, text=True, timeout=60,
+                          check=True, env={"PATH": os.environ["PATH"]}).stdout
+    assert json.loads(said)["params"]["by"] == ("libslurm" if there else "commands")
+
+
 def test_what_is_linked_is_as_the_licences_need_it(installed):
     files = [*(installed.prefix / "bin").iterdir(), *installed.lib.glob("libpleat-*.so")]
     assert len(files) >= 4

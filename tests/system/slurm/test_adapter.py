@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import random
 import re
 import subprocess
 
@@ -353,6 +354,24 @@ def test_refuses_what_makes_no_sense(a):
             adapter.ask("submit")
         assert refused.value.name == "unsupported"
         assert adapter.ask("cluster")["cluster"] == "a"
+
+
+def test_answers_whatever_it_is_told(a):
+    """Each request has one answer, whatever is in it. Nothing of it reaches the cluster: no command is found."""
+    chance = random.Random(18)
+    values = [None, True, 0, -1, 1, 2 ** 31, 2 ** 63 - 1, 1.5, "", "a1", "-x", "a" * 300, "\n", "\u00e9", [], ["x"], {}, {"A": "b"}]
+    members = ["name", "count", "nodes", "near", "minutes", "memory_mb", "partition", "account", "qos", "constraint",
+               "exclusive", "now", "job", "prefix", "node", "argv", "environment", "other"]
+    right = {"name": "x", "count": 1, "job": 1, "prefix": "x", "node": "a1", "argv": ["x"]}
+    with speaking(a, "commands", PATH="/nowhere") as adapter:
+        for _ in range(500):
+            params = right | {chance.choice(members): chance.choice(values) for _ in range(chance.randrange(4))}
+            method = chance.choice(["cluster", "nodes", "allocate", "release", "jobs", "run", "hello", "\u00e9"])
+            with pytest.raises(Refused) as refused:
+                pytest.fail(f"{method} {params} is answered {adapter.ask(method, **params)}")
+            assert refused.value.text
+        assert adapter.answers == {} and not [notice for notice in adapter.notices if notice[0] != "controller"]
+    assert a.jobs() == {}
 
 
 def test_ends_with_its_input_and_says_what_is_wrong(a):

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+from adapter import Adapter
 from clusters import World, wait_until
 from clusters.world import USER, children_of
 from conftest import skip_loudly
@@ -55,18 +56,26 @@ def test_a_controller_freezes_dies_and_is_back(slurms):
 
 
 def test_a_host_crashes_and_boots(slurms):
+    """The allocation that was there is told as ended; the other one stays."""
     a, b = slurms
     victim = a.nodes[1]
-    job = a.command("sbatch", "--parsable", "-w", victim.name, "-o", "/dev/null", "--no-requeue", user=USER,
-                    text_in="#!/bin/sh\nexec sleep 100000\n").strip()
-    wait_until(lambda: a.jobs() == {job: "RUNNING"}, "the job runs")
-    victim.crash()
-    wait_until(lambda: a.states()[victim.name].startswith("down"), "the controller has noticed")
-    a.until_empty()
-    assert a.states()["a1"] == "idle" and set(b.states().values()) == {"idle"}
-    victim.boot()
-    a.start_node(victim)
-    a.until_idle()
+    adapter = Adapter(a)
+    try:
+        there, elsewhere = (adapter.allocate(count=1, near=node.name) for node in (victim, a.nodes[0]))
+        assert there["nodes"] == [{"name": "a2", "cpus": 1}] and elsewhere["nodes"][0]["name"] == "a1"
+        victim.crash()
+        ended = adapter.notice("ended", job=there["job"])
+        assert ended["why"] in ("NODE_FAIL", "COMPLETING"), ended
+        wait_until(lambda: ("a2", "down") in [(node["name"], node["state"]) for node in adapter.ask("nodes")["nodes"]],
+                   "the node is shown as down")
+        assert list(a.jobs()) == [str(elsewhere["job"])] and set(b.states().values()) == {"idle"}
+        adapter.release(elsewhere)
+        a.until_empty()
+        victim.boot()
+        a.start_node(victim)
+        a.until_idle()
+    finally:
+        adapter.kill()
 
 
 # ---- nothing is left ----
