@@ -59,7 +59,8 @@ struct pleat_run {
     char job[64];
     int64_t begun_s; /* since 1970: files of the run are not older */
     enum pleat_run_state state;
-    struct pleat_generation now;         /* of which the state above is */
+    uint32_t part_number;        /* of a part of a run that another agent leads; 0: it is none */
+    struct pleat_generation now; /* of which the state above is */
     struct pleat_succession *succession; /* a second generation; NULL: there is none */
     /* in the last snapshot there were processes below the reaper that are not the run's
      * (leftovers.h) */
@@ -68,10 +69,10 @@ struct pleat_run {
 
     struct pleat_error failure; /* FAILED; EXITED: where code and signal do not tell all */
     bool user_fault;
+    bool was_told; /* EXITED: its main process had been told to end before it ended */
 
     int code; /* ENDING, EXITED */
     int signal;
-    bool was_told;      /* its main process had been told to end before it ended */
     int64_t cpu_us;     /* of all its main processes since the last exit that was told */
     int64_t max_rss_kb; /* of its largest process */
     uint32_t left;      /* processes that outlived the main one and had to be ended */
@@ -94,8 +95,7 @@ struct pleat_run {
     struct pleat_launches *launches;   /* NULL: the main process is the launcher of the program */
     struct pleat_folded *folded;       /* NULL: each process has a processor */
     struct pleat_remote *remote;       /* NULL: it has no parts on other nodes */
-    struct pleat_part_output *part_output; /* of a part of a run that another agent leads */
-    uint32_t part_number;                  /* the same; 0: it is none */
+    struct pleat_part_output *part_output; /* of a part; NULL: it is none */
     struct pleat_relaunch *relaunch;       /* NULL: no relaunch is wanted */
     /* EXITED in a resize, and can be relaunched; of launches: the program has, and the script waits
      */

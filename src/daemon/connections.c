@@ -42,7 +42,7 @@ static void greet(struct client *client, const struct pleat_message *message)
         rc = pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello first");
     else
         rc = pleat_read_hello(message, &role, &err);
-    if (!rc && strcmp(role, "agent") != 0 && *pleat_connection_identity(client->connection))
+    if (!rc && role && strcmp(role, "agent") != 0 && *pleat_connection_identity(client->connection))
         rc = pleat_error_set(&err, PLEAT_E_PERMISSION, "only agents call here");
     if (rc || !role) {
         client_fail(client, 0, &err);
