@@ -11,6 +11,7 @@ struct pleat_config_site {
     const struct pleat_site_ops *ops; /* its kind */
     int32_t processors;               /* 0: all that it has */
     int32_t threshold;
+    int64_t poll_us;             /* time between two looks at what others use of it */
     void *own;                   /* options of its kind, see site/option.h */
     struct pleat_site_here here; /* what it hands out of this machine */
     bool shares_time;   /* a job is bound to all CPUs of the site, not to those of its own slots */

@@ -1,8 +1,10 @@
 #include "daemon/config_site.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/utf8.h"
 
 /* ---- what a block may have ---- */
@@ -22,6 +24,7 @@ bool config_site_schema(cfg_opt_t keys[CONFIG_SITE_KEYS_MAX])
         CFG_STR("kind", "local", CFGF_NONE),  CFG_INT("processors", 0, CFGF_NONE),
         CFG_INT("threshold", 0, CFGF_NONE),   CFG_STR("sharing", "space", CFGF_NONE),
         CFG_STR("cpuset", "auto", CFGF_NONE), CFG_STR("memory_groups", "auto", CFGF_NONE),
+        CFG_FLOAT("poll_s", 1, CFGF_NONE),
     };
     const cfg_opt_t end = CFG_END();
     size_t count = sizeof(common) / sizeof(common[0]);
@@ -54,6 +57,15 @@ static int check_processors(cfg_t *cfg, cfg_opt_t *option)
     if (value >= 0 && value <= 65536)
         return 0;
     cfg_error(cfg, "%s = %ld: must be from 0 to 65536", option->name, value);
+    return -1;
+}
+
+static int check_poll(cfg_t *cfg, cfg_opt_t *option)
+{
+    double value = cfg_opt_getnfloat(option, cfg_opt_size(option) - 1);
+    if (value >= 1 && value <= 1e6)
+        return 0;
+    cfg_error(cfg, "%s = %g: must be from 1 to 1e6 seconds", option->name, value);
     return -1;
 }
 
@@ -172,6 +184,7 @@ int config_site_take(cfg_t *from, struct pleat_config_site *site)
     site->brings_agents = site->ops->capabilities & PLEAT_SITE_BRINGS_AGENTS;
     site->shares_time = from && !strcmp(cfg_getstr(from, "sharing"), "time");
     site->cpusets = !from || !strcmp(cfg_getstr(from, "cpuset"), "auto");
+    site->poll_us = llround((from ? cfg_getfloat(from, "poll_s") : 1) * (double)PLEAT_US_PER_S);
     site->memory_groups = !from || !strcmp(cfg_getstr(from, "memory_groups"), "auto");
     if (!site->name || pleat_site_own_make(site->ops, &site->own) ||
         (from && take_own(from, site, NULL)))
@@ -256,7 +269,8 @@ void config_site_checks(cfg_t *cfg, const cfg_opt_t *keys)
                   {"threshold", check_processors},
                   {"sharing", check_sharing},
                   {"cpuset", check_groups},
-                  {"memory_groups", check_groups}};
+                  {"memory_groups", check_groups},
+                  {"poll_s", check_poll}};
     char path[80];
     size_t count = sizeof(common) / sizeof(common[0]);
     for (size_t i = 0; keys[i].name; i++) {

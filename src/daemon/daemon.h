@@ -63,6 +63,7 @@ struct daemon {
     struct hosting hosting;
     struct pleat_agent_link agent_link;
     struct pleat_site_instance **sites;
+    int64_t *polled_us; /* of each site: when it was polled last; 0: never */
     struct pleat_runner *runners[PLEAT_RUNNER_KIND_COUNT]; /* in the order of model/runners.def */
 
     /* what pleatd knows */

@@ -102,10 +102,8 @@ static void on_probe(uv_timer_t *handle)
     struct daemon *d = handle->data;
     int64_t now = pleat_clock_monotonic_us();
     bool over = d->jobs.living == 0;
-    struct pleat_error err = {0};
-    for (size_t i = 0; !over && i < d->config.site_count; i++)
-        if (d->sites[i]->ops->probe(d->sites[i], &err))
-            daemon_log("site %s: %s", d->config.sites[i].name, err.text);
+    if (!over)
+        sites_poll(d);
     place_check(d);
     agents_look(d);
     turn_idle(d);

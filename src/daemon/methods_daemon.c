@@ -63,7 +63,7 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
             sites,
             json_pack(
                 "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
-                "s:o, s:I, s:o, s:o, s:i, s:o}",
+                "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o}",
                 "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name, "processors",
                 site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
                 "background", site->background, "threshold", site->threshold, "oversubscribed",
@@ -80,7 +80,10 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
                 "failed_starts", (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)),
                 "failed_s", site->failed_us ? json_seconds(site->failed_us) : json_null(),
                 "silent_s", silent_s ? json_integer(silent_s) : json_null(), "agents",
-                agents_of(d, i), "nodes", nodes_to_json(d, i)));
+                agents_of(d, i), "nodes", nodes_to_json(d, i), "poll_s",
+                (double)d->config.sites[i].poll_us / 1e6, "polled_ago_s",
+                d->polled_us[i] ? json_real((double)(daemon_now_us(d) - d->polled_us[i]) / 1e6)
+                                : json_null()));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;

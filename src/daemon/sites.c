@@ -8,7 +8,8 @@
 int sites_open(struct daemon *d, struct pleat_error *err)
 {
     d->sites = calloc(d->config.site_count, sizeof(struct pleat_site_instance *));
-    if (!d->sites)
+    d->polled_us = calloc(d->config.site_count, sizeof(*d->polled_us));
+    if (!d->sites || !d->polled_us)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     for (size_t i = 0; i < d->config.site_count; i++) {
         const struct pleat_config_site *site = &d->config.sites[i];
@@ -30,7 +31,32 @@ void sites_close(struct daemon *d)
         if (d->sites[i])
             d->sites[i]->ops->close(d->sites[i]);
     free(d->sites);
+    free(d->polled_us);
     d->sites = NULL;
+    d->polled_us = NULL;
+}
+
+/* A batch system is asked only while somebody waits who might get something of it. This machine's
+ * load is an average, so it is measured all the time. */
+static bool is_polled(struct daemon *d, uint32_t site)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    return d->config.sites[site].here.nodes > 0 || view->queue_count > 0 ||
+           (site < view->site_count && view->sites[site].growers > 0);
+}
+
+void sites_poll(struct daemon *d)
+{
+    enum { EARLY_US = 500000 }; /* this is called once in a second, more or less */
+    int64_t now_us = daemon_now_us(d);
+    for (uint32_t i = 0; i < d->config.site_count; i++) {
+        struct pleat_error err = {0};
+        if (now_us - d->polled_us[i] < d->config.sites[i].poll_us - EARLY_US || !is_polled(d, i))
+            continue;
+        d->polled_us[i] = now_us;
+        if (d->sites[i]->ops->probe(d->sites[i], &err))
+            daemon_log("site %s: %s", d->config.sites[i].name, err.text);
+    }
 }
 
 static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)

@@ -127,6 +127,7 @@ static struct key_array known_keys(void)
     add_key(&keys, "sharing", "space", true);
     add_key(&keys, "cpuset", "auto", true);
     add_key(&keys, "memory_groups", "auto", true);
+    add_key(&keys, "poll_s", "1", true);
     const struct pleat_site_ops *kind;
     for (size_t k = 0; (kind = pleat_site_kind_at(k)); k++) {
         for (const struct pleat_site_option *o = kind->options; kind != &lake && o->name; o++) {
@@ -214,6 +215,7 @@ static void check_defaults(const struct pleat_config *config)
     assert_false(config->sites[0].shares_time);
     assert_true(config->sites[0].cpusets);
     assert_true(config->sites[0].memory_groups);
+    assert_int_equal(config->sites[0].poll_us, 1000000);
 }
 
 static void test_defaults(void **state)
@@ -367,6 +369,8 @@ static void test_mistakes(void **state)
     refuses("site \"a\" {\n  sharing = both\n}\n", 2, "space or time");
     refuses("site \"a\" {\n  cpuset = on\n}\n", 2, "auto or off");
     refuses("site \"a\" {\n  memory_groups = 1\n}\n", 2, "auto or off");
+    refuses("site \"a\" {\n  poll_s = 0.5\n}\n", 2, "from 1 to 1e6 seconds");
+    refuses("site \"a\" {\n  poll_s = nan\n}\n", 2, "from 1 to 1e6 seconds");
     refuses("idle_exit_s = -1\n", 1, "0 to 1e9 seconds");
     refuses("claim_s = nan\n", 1, "0 to 1e9 seconds");
     refuses("site \"a\" {}\nsite \"a\" {}\n", 2, "a");

@@ -34,6 +34,15 @@ static void add_nodes(struct pleat_table *table, const json_t *site)
     }
 }
 
+/* How old the number of busy processors is, where it is not of now. */
+static void add_age(struct pleat_table *table, const json_t *site)
+{
+    double ago_s = pleat_reply_real(site, "polled_ago_s");
+    if (ago_s > 2 * pleat_reply_real(site, "poll_s") && ago_s >= 10)
+        pleat_table_setf(table, 3, "%lld (%.0f s ago)",
+                         (long long)pleat_reply_int(site, "background", 0), ago_s);
+}
+
 static int print_sites(const json_t *answer)
 {
     static const struct pleat_column columns[] = {
@@ -54,6 +63,7 @@ static int print_sites(const json_t *answer)
         pleat_table_set(table, 0, pleat_reply_text(site, "name", ""));
         for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
             pleat_table_setf(table, n + 1, "%lld", (long long)pleat_reply_int(site, numbers[n], 0));
+        add_age(table, site);
         pleat_table_set(table, 7, pleat_reply_true(site, "oversubscribed") ? "yes" : "no");
         pleat_table_set(table, 8, pleat_reply_text(site, "state", "ok"));
         pleat_table_setf(table, 9, "%lld", (long long)pleat_reply_int(site, "failed_starts", 0));
@@ -77,8 +87,9 @@ const struct pleat_command pleat_cmd_sites = {
     .name = "sites",
     .arguments = "",
     .summary = "Lists the sites: where processors come from, and how many are free",
-    .help = "BACKGROUND: processors that other programs keep busy. THRESHOLD: free "
-            "processors that are\n"
+    .help = "BACKGROUND: processors that other programs keep busy; how long ago, if that is "
+            "not of now:\n"
+            "it is looked at while there are jobs. THRESHOLD: free processors that are\n"
             "never used for growing. OVERSUBSCRIBED: the site offers more processors "
             "than it has CPUs.\n"
             "STATE: ok; paused (the site could not start jobs, and is tried again after "

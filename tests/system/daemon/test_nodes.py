@@ -163,3 +163,18 @@ def test_the_second_node_does_what_the_first_does(pleat):
         pleat.pleat("cancel", job, check=0)
         pleat.wait_end(job)
     assert pleat.job(nap)["state"] == "running"
+
+
+def test_the_load_of_others_is_looked_at_while_there_are_jobs(pleat):
+    """... and how old that is, is told."""
+    pleat.configure(text='site "local" { processors = 2 background = measure poll_s = 1.5 }\nidle_exit_s = 0\n')
+
+    def site():
+        return pleat.call("sites")["sites"][0]
+    pleat.pleat("policies", check=0)
+    assert (site()["poll_s"], site()["polled_ago_s"]) == (1.5, None)
+    job = pleat.submit("-n", 1, *NAP)
+    pleat.wait_for(job, "running")
+    wait_until(lambda: site()["polled_ago_s"] is not None, "it is polled")
+    pleat.pleat("cancel", job, check=0)
+    wait_until(lambda: site()["polled_ago_s"] > 4, "it is not polled any more")
