@@ -30,6 +30,18 @@ static int take_line(struct pleat_agent *agent, const char *text, struct pleat_e
     return 0;
 }
 
+/* One of the first three stays open, so that no other file gets its number. */
+static void done_with(int fd)
+{
+    int nothing = fd <= STDERR_FILENO ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+    if (nothing < 0) {
+        close(fd);
+        return;
+    }
+    (void)dup2(nothing, fd);
+    close(nothing);
+}
+
 static int take_from_descriptor(struct pleat_agent *agent, int fd, struct pleat_error *err)
 {
     char text[PLEAT_WIRE_IDENTITY_MAX + 2 * PLEAT_WIRE_KEY + 4];
@@ -40,7 +52,7 @@ static int take_from_descriptor(struct pleat_agent *agent, int fd, struct pleat_
             (got < 0 && errno == EINTR)))
         length += got > 0 ? (size_t)got : 0;
     int code = errno;
-    close(fd);
+    done_with(fd);
     if (got < 0)
         return pleat_error_sys(err, code, "--key-fd %d", fd);
     text[length] = '\0';

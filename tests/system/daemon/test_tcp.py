@@ -161,8 +161,9 @@ def test_the_key_is_nowhere_to_be_seen(pleat):
     os.kill(agent, signal.SIGKILL)
     number, path = start(pleat, "again")
     assert read(key_path(pleat)) != key
-    old = by_hand(pleat, key.decode())
+    old = by_hand(pleat, key.decode(), given=True)
     wait_until(lambda: times(pleat, "callers turned away at the port"), "it is turned away")
+    assert os.readlink(f"/proc/{old.pid}/fd/0") == "/dev/null"  # where it read its key
     old.kill()
     old.wait()
     end(pleat, number, path)
@@ -179,11 +180,17 @@ def test_nothing_listens_unless_an_agent_calls(pleat):
     end(pleat, number, path)
 
 
-def by_hand(pleat, key, number=0):
-    """An agent that somebody else starts, with this key. It has no lock."""
-    env = {**pleat.env, "PLEAT_AGENT_KEY": f"local/{number}:{key}"}
+def by_hand(pleat, key, given=False):
+    """An agent that somebody else starts, with this key: in its environment, or given to its standard input. It has
+    no lock."""
+    env = pleat.env if given else {**pleat.env, "PLEAT_AGENT_KEY": f"local/0:{key}"}
     agent = subprocess.Popen([AGENT, "--connect", f"127.0.0.1:{port_of(pleat)}", "--instance", pleat.instance_id,
-                              "--site", "local", "--node", "0"], env=env, stderr=subprocess.DEVNULL)
+                              "--site", "local", "--node", "0", *(["--key-fd", "0"] if given else [])],
+                             env=env, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if given:
+        agent.stdin.write(f"local/0:{key}\n".encode())
+        agent.stdin.close()
+        agent.stdin = None
     pleat.started.append(agent)
     return agent
 
