@@ -56,7 +56,7 @@ def test_asks_and_gives_back(pleat, mpi):
     job.ask("back", 2)
     assert job.answers("granted", 1) == ""
     assert pleat.job(job.number)["asked"] == {"processors": 1, "state": "granted", "mandatory": False, "unbegun": False, "reason": None,
-                                               "coming": 0}
+                                               "coming": 0, "until_s": None}
     asked = [e for e in pleat.call("events", job=job.number, after=0, limit=1000)["events"] if e["kind"] == "asked"]
     assert [e["state"] for e in asked] == ["pending", "granted", "pending", "granted", "pending", "refused",
                                            "pending", "granted"], asked
