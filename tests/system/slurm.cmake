@@ -7,7 +7,7 @@ pleat_must_list(system/slurm/test_*.py ${slurm_tests})
 foreach(part ${slurm_parts})
   add_test(NAME system-slurm-${part}
     COMMAND ${PYTEST} -q -rs -p no:cacheprovider ${test_dir}/slurm/test_${part}.py)
-  set_tests_properties(system-slurm-${part} PROPERTIES LABELS system TIMEOUT 300
+  set_tests_properties(system-slurm-${part} PROPERTIES LABELS system TIMEOUT 600
     SKIP_REGULAR_EXPRESSION "SKIPPED.*clusters need"
     ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
 endforeach()
