@@ -248,10 +248,11 @@ static void test_dropping(void **state)
                        1);
     int other = 0;
     pleat_commands_drop(b.commands, &other); /* nobody's */
-    until_lines(&b, 1);
+    while (b.lines == 0)                     /* what could not be started may be told before */
+        uv_run(&b.loop, UV_RUN_ONCE);
     uv_run(&b.loop, UV_RUN_DEFAULT); /* it ends: nothing is left */
     assert_int_equal(b.lines, 1);
-    assert_true(b.told <= 1); /* what could not be started may have been said before */
+    assert_true(b.told <= 1);
     end(&b);
     begin(&b);
     help(&b, ARGV("cat"));
