@@ -17,15 +17,15 @@
 #include "cli/workload/commands.h"
 
 static const struct pleat_command *const commands[] = {
-    &pleat_cmd_run,      &pleat_cmd_submit,     &pleat_cmd_launch,     &pleat_cmd_mix,
-    &pleat_cmd_ps,       &pleat_cmd_show,       &pleat_cmd_why,        &pleat_cmd_top,
-    &pleat_cmd_wait,     &pleat_cmd_cancel,     &pleat_cmd_checkpoint, &pleat_cmd_grow,
-    &pleat_cmd_shrink,   &pleat_cmd_set,        &pleat_cmd_limits,     &pleat_cmd_hold,
-    &pleat_cmd_release,  &pleat_cmd_requeue,    &pleat_cmd_log,        &pleat_cmd_events,
-    &pleat_cmd_chart,    &pleat_cmd_history,    &pleat_cmd_clean,      &pleat_cmd_sites,
-    &pleat_cmd_policies, &pleat_cmd_info,       &pleat_cmd_doctor,     &pleat_cmd_stop,
-    &pleat_cmd_sim,      &pleat_cmd_experiment, &pleat_cmd_workload,   &pleat_cmd_help,
-    &pleat_cmd_version,
+    &pleat_cmd_run,     &pleat_cmd_submit,   &pleat_cmd_launch,     &pleat_cmd_mix,
+    &pleat_cmd_ps,      &pleat_cmd_show,     &pleat_cmd_why,        &pleat_cmd_top,
+    &pleat_cmd_wait,    &pleat_cmd_cancel,   &pleat_cmd_checkpoint, &pleat_cmd_grow,
+    &pleat_cmd_shrink,  &pleat_cmd_set,      &pleat_cmd_limits,     &pleat_cmd_hold,
+    &pleat_cmd_release, &pleat_cmd_requeue,  &pleat_cmd_log,        &pleat_cmd_events,
+    &pleat_cmd_chart,   &pleat_cmd_history,  &pleat_cmd_clean,      &pleat_cmd_sites,
+    &pleat_cmd_site,    &pleat_cmd_policies, &pleat_cmd_info,       &pleat_cmd_doctor,
+    &pleat_cmd_stop,    &pleat_cmd_sim,      &pleat_cmd_experiment, &pleat_cmd_workload,
+    &pleat_cmd_help,    &pleat_cmd_version,
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -1,5 +1,6 @@
 /* What the core is told about sites, policies and parameters. */
 #include "core/buffer.h"
+#include "core/claims.h"
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/node.h"
@@ -135,6 +136,40 @@ int on_background(struct pleat_core *core, const struct pleat_event *event, stru
     if (site->background == event->u.site.background)
         return PLEAT_CORE_STALE;
     site->background = event->u.site.background;
+    core->wants_pass = true;
+    return 0;
+}
+
+/* A component that waits with processors of the site, or for some that others there give up, waits
+ * for other sites from now on. What is placed there already goes on. */
+static void leave_site(struct pleat_core *core, uint32_t site)
+{
+    for (uint32_t c = 0; c < core->components.count; c++) {
+        const struct pleat_component *component = component_at(core, c);
+        if (component->state != PLEAT_QUEUED || component->site != site)
+            continue;
+        coming_drop(core, c);
+        earmarks_drop(core, c);
+    }
+}
+
+int on_drain(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    if (site_at(core, event->component)->drained)
+        return PLEAT_CORE_STALE;
+    site_at(core, event->component)->drained = 1;
+    leave_site(core, event->component);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_resume(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    if (!site_at(core, event->component)->drained)
+        return PLEAT_CORE_STALE;
+    site_at(core, event->component)->drained = 0;
     core->wants_pass = true;
     return 0;
 }

@@ -55,7 +55,8 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
               to - component->processors == event->u.resize.accepted;
     if (ok && to > component->processors) {
         const struct pleat_site *site = site_at(core, component->site);
-        ok = size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
+        ok = !site->drained &&
+             size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
              to - component->processors <=
                  site->capacity - site->background - site->claimed - site->threshold;
     } else if (ok) {
@@ -101,6 +102,11 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
     int32_t of = node ? node->slots : site->capacity;
     char text[320] = "", on_node[48] = "";
     int left = 6;
+    if (site->drained)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d more processors: its site is drained, so nothing grows there "
+                               "until it is resumed ('pleat site resume')",
+                               wanted);
     if (node)
         snprintf(on_node, sizeof(on_node), " on its node (%u)", node->node);
     if (site->background > 0)

@@ -169,7 +169,8 @@
     X(31, pauses)                                                                                  \
     X(33, faded_us)                                                                                \
     X(35, several)                                                                                 \
-    X(36, spare2)
+    X(40, drained)                                                                                 \
+    X(41, spare2)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \

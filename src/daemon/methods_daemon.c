@@ -45,6 +45,14 @@ static int agents_of(struct daemon *d, uint32_t site)
     return count;
 }
 
+static const char *site_state(const struct pleat_site *site, bool paused)
+{
+    return site->drained  ? site->claimed > 0 ? "draining" : "drained"
+           : paused       ? "paused"
+           : site->barred ? "left alone"
+                          : "ok";
+}
+
 int method_sites(struct client *client, int64_t request, const json_t *params,
                  struct pleat_error *err)
 {
@@ -72,21 +80,53 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
                 slots_are_bound(d, i)
                     ? (site->several ? d->config.sites[i].here.cpus : slots_cpus(d, i, 0))
                     : NULL,
-                "state",
-                paused         ? "paused"
-                : site->barred ? "left alone"
-                               : "ok",
-                "paused_until_s", paused ? json_seconds(site->quiet_until_us) : json_null(),
-                "failed_starts", (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)),
-                "failed_s", site->failed_us ? json_seconds(site->failed_us) : json_null(),
-                "silent_s", silent_s ? json_integer(silent_s) : json_null(), "agents",
-                agents_of(d, i), "nodes", nodes_to_json(d, i), "poll_s",
-                (double)d->config.sites[i].poll_us / 1e6, "polled_ago_s",
+                "state", site_state(site, paused), "paused_until_s",
+                paused ? json_seconds(site->quiet_until_us) : json_null(), "failed_starts",
+                (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)), "failed_s",
+                site->failed_us ? json_seconds(site->failed_us) : json_null(), "silent_s",
+                silent_s ? json_integer(silent_s) : json_null(), "agents", agents_of(d, i), "nodes",
+                nodes_to_json(d, i), "poll_s", (double)d->config.sites[i].poll_us / 1e6,
+                "polled_ago_s",
                 d->polled_us[i] ? json_real((double)(daemon_now_us(d) - d->polled_us[i]) / 1e6)
                                 : json_null()));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;
+}
+
+/* Queues an event about the site that the params name. */
+static int change_site(struct client *client, int64_t request, const json_t *params,
+                       enum pleat_event_kind kind, struct pleat_error *err)
+{
+    const struct pleat_config *config = &client->daemon->config;
+    const char *name = json_string_value(json_object_get(params, "site"));
+    struct pleat_string names = {0};
+    if (!name)
+        return pleat_error_set(err, PLEAT_E_INVALID, "'site' must be the name of a site");
+    for (uint32_t s = 0; s < config->site_count; s++) {
+        struct input input = {.request = request,
+                              .reply = REPLY_EMPTY,
+                              .event = {.kind = (uint16_t)kind, .component = s}};
+        if (!strcmp(config->sites[s].name, name))
+            return method_input(client, &input, err);
+        pleat_string_addf(&names, "%s%s", s ? ", " : "", config->sites[s].name);
+    }
+    int rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no site '%s': there is %s", name,
+                             names.text ? names.text : "none");
+    pleat_string_finish(&names);
+    return rc;
+}
+
+int method_drain(struct client *client, int64_t request, const json_t *params,
+                 struct pleat_error *err)
+{
+    return change_site(client, request, params, PLEAT_EV_DRAIN, err);
+}
+
+int method_undrain(struct client *client, int64_t request, const json_t *params,
+                   struct pleat_error *err)
+{
+    return change_site(client, request, params, PLEAT_EV_RESUME, err);
 }
 
 static json_t *parameters_to_json(struct daemon *d)

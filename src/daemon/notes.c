@@ -254,6 +254,14 @@ void note_event(struct daemon *d, const struct pleat_event *event)
         note_make(d, event->time_us, "background", -1,
                   json_pack("{s:s, s:i}", "site", d->config.sites[event->component].name,
                             "processors", event->u.site.background));
+    if (event->kind == PLEAT_EV_DRAIN || event->kind == PLEAT_EV_RESUME) {
+        char text[240];
+        snprintf(text, sizeof(text), "site %s is %s", d->config.sites[event->component].name,
+                 event->kind == PLEAT_EV_DRAIN
+                     ? "drained by its user: no job is started or grown there"
+                     : "resumed by its user");
+        note_make(d, event->time_us, "daemon", -1, note_text(text));
+    }
     if (event->kind == PLEAT_EV_POLICY) {
         const struct pleat_policy *policy =
             pleat_policy_get((enum pleat_question)event->u.policy.question, event->u.policy.policy);

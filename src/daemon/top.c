@@ -49,10 +49,11 @@ static json_t *sites_to_json(struct daemon *d, const struct pleat_view *view)
         const struct pleat_site *site = &view->sites[s];
         int32_t unused = site->capacity - site->claimed - site->background;
         json_array_append_new(
-            sites, json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:o}", "name", d->config.sites[s].name,
-                             "processors", site->capacity, "free", unused > 0 ? unused : 0, "used",
-                             site->claimed, "background", site->background, "threshold",
-                             site->threshold, "nodes", nodes_to_json(view, s)));
+            sites,
+            json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "name", d->config.sites[s].name,
+                      "processors", site->capacity, "free", unused > 0 ? unused : 0, "used",
+                      site->claimed, "background", site->background, "threshold", site->threshold,
+                      "drained", site->drained, "nodes", nodes_to_json(view, s)));
     }
     return sites;
 }

@@ -44,10 +44,11 @@ static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
             continue;
         json_array_append_new(
             sites,
-            json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:o}", "site", d->config.sites[s].name,
-                      "processors", site->capacity, "free", pleat_plan_idle(pass->plan, s), "used",
-                      site->claimed, "releasing", site->releasing, "background", site->background,
-                      "reclaimable", site->reclaimable, "quiet_until_s",
+            json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "site",
+                      d->config.sites[s].name, "processors", site->capacity, "free",
+                      pleat_plan_idle(pass->plan, s), "used", site->claimed, "releasing",
+                      site->releasing, "background", site->background, "reclaimable",
+                      site->reclaimable, "drained", site->drained, "quiet_until_s",
                       site->quiet_until_us > pass->view->now_us ? json_seconds(site->quiet_until_us)
                                                                 : json_null()));
     }

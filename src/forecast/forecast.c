@@ -276,10 +276,13 @@ static void explain(struct looking *at)
     bool open = somebody_never_ends(at);
     for (size_t i = 0; i < at->forecast->rows.count; i++) {
         struct pleat_forecast_row *row = &at->forecast->rows.items[i];
-        unsigned holds = component_of(at, row->component)->holds;
+        const struct pleat_component *component = component_of(at, row->component);
+        unsigned holds = component->holds;
+        bool drained = pleat_view_needs_drained(pleat_core_view(at->core), component);
         if (row->start_us != PLEAT_NEVER)
             continue;
         row->why = holds & PLEAT_HELD_BY_USER   ? PLEAT_FORECAST_HELD
+                   : drained                    ? PLEAT_FORECAST_DRAINED
                    : !at->forecast->complete    ? PLEAT_FORECAST_TOO_FAR
                    : holds & PLEAT_HELD_BY_JOBS ? PLEAT_FORECAST_NEEDS
                    : open                       ? PLEAT_FORECAST_NO_ESTIMATE
@@ -334,6 +337,7 @@ const char *pleat_forecast_why_name(enum pleat_forecast_why why)
         [PLEAT_FORECAST_NO_ESTIMATE] = "jobs without an estimate run before it",
         [PLEAT_FORECAST_NEVER] = "does not start unless something changes",
         [PLEAT_FORECAST_TOO_FAR] = "starts later than the forecast goes",
+        [PLEAT_FORECAST_DRAINED] = "waits for a site that is drained",
     };
-    return why > PLEAT_FORECAST_KNOWN && why <= PLEAT_FORECAST_TOO_FAR ? names[why] : NULL;
+    return why > PLEAT_FORECAST_KNOWN && why <= PLEAT_FORECAST_DRAINED ? names[why] : NULL;
 }

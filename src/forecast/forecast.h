@@ -30,7 +30,8 @@ enum pleat_forecast_why {
     PLEAT_FORECAST_NEEDS,       /* the job waits for jobs whose end is not known */
     PLEAT_FORECAST_NO_ESTIMATE, /* jobs without an estimate run, or start before it */
     PLEAT_FORECAST_NEVER,       /* the policies do not start it as things are */
-    PLEAT_FORECAST_TOO_FAR      /* the caller stopped the forecast before */
+    PLEAT_FORECAST_TOO_FAR,     /* the caller stopped the forecast before */
+    PLEAT_FORECAST_DRAINED      /* the sites where it could start are drained */
 };
 
 struct pleat_forecast_row {

@@ -344,7 +344,8 @@ struct pleat_site {
     uint32_t failed_starts; /* starts that failed by its fault, as far as these have not faded */
     uint8_t pauses;         /* in a row, for starts that failed */
     uint8_t several;        /* its processors are on several nodes, of which each has a record */
-    uint8_t spare2[2];
+    uint8_t drained;        /* by its user: nobody is placed or grown there */
+    uint8_t spare2[1];
     int64_t faded_us; /* errors and failed_starts have halved for all the time until then */
 };
 

@@ -89,7 +89,7 @@ void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t proces
     struct pleat_plan *plan = pass->plan;
     const struct pleat_view *view = pass->view;
     const struct pleat_component *component = &view->components[asker];
-    if (!pass->policies[PLEAT_MALLEABILITY]->shrinks)
+    if (!pass->policies[PLEAT_MALLEABILITY]->shrinks || view->sites[component->site].drained)
         return;
     pleat_plan_mark mark = pleat_plan_remember(plan);
     plan->asker = asker;

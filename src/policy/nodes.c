@@ -30,6 +30,21 @@ int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_co
     return most;
 }
 
+bool pleat_view_needs_drained(const struct pleat_view *view,
+                              const struct pleat_component *component)
+{
+    int32_t need = pleat_accept_start(view, component);
+    bool drained = false;
+    for (uint32_t site = 0; site < view->site_count; site++) {
+        bool could = (component->wanted_site == PLEAT_NONE || component->wanted_site == site) &&
+                     pleat_view_capacity(view, component, site) >= need;
+        if (could && !view->sites[site].drained)
+            return false;
+        drained = drained || could;
+    }
+    return drained;
+}
+
 int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component)
 {
     const struct pleat_site *site = &view->sites[component->site];
@@ -38,5 +53,7 @@ int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_comp
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)
             : NULL;
+    if (site->drained)
+        return 0;
     return node && node->slots - node->claimed < unused ? node->slots - node->claimed : unused;
 }

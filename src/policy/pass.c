@@ -329,6 +329,8 @@ void pleat_pass_review(struct pleat_pass *pass)
 void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_policy *policy = pass->policies[PLEAT_MALLEABILITY];
+    if (pass->view->sites[site].drained)
+        return; /* nor is anybody shrunk so that others there could grow */
     if (pass->view->ask_count > 0)
         pleat_pass_ask_voluntary(pass, site);
     if (policy->balance && !pass->plan->sites[site].withheld)

@@ -46,9 +46,11 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         if (site->quiet_until_us > view->now_us) {
             plan->sites[s].quiet = true;
             pleat_plan_wake(plan, site->quiet_until_us);
-        } else if (site->barred) {
+        } else if (pleat_view_is_closed(view, s)) {
             plan->sites[s].quiet = true;
         }
+        if (site->drained && plan->sites[s].free > 0)
+            plan->sites[s].free = 0;
     }
     return pleat_plan_nodes_begin(plan);
 }

@@ -20,7 +20,7 @@ struct pleat_plan_site {
     int32_t limit; /* free processors that the component that is being placed may use */
     int32_t kept;  /* free processors that are not for growing, besides the threshold */
     bool withheld; /* kept for a waiting component: no growing here in this pass */
-    bool quiet;    /* refused a claim a moment ago, or is barred: nothing is asked for now */
+    bool quiet;    /* refused a claim a moment ago, or is closed: nothing is asked for now */
 };
 
 struct pleat_plan_undo {
@@ -94,7 +94,7 @@ struct pleat_plan {
 /* ---- what is there ---- */
 
 /* Idle processors of a site: no job has them and this plan does not use them; at least 0. Also
- * while the site is quiet after a refused claim. */
+ * while the site is quiet after a refused claim. A drained site has none. */
 int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
 /* Idle processors that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);

@@ -72,8 +72,11 @@ static inline bool pleat_view_is_on_one_node(const struct pleat_view *view,
  * one. */
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site);
+/* Are all sites that are large enough for a waiting component, and there are some, drained? */
+bool pleat_view_needs_drained(const struct pleat_view *view,
+                              const struct pleat_component *component);
 /* How many more processors a running component could have now; negative: some are used that should
- * be left free. */
+ * be left free. At a drained site: none. */
 int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component);
 
 /* ---- what only some components have: a constant record for those without ---- */
@@ -406,13 +409,20 @@ static inline bool pleat_view_has_files(const struct pleat_view *view,
 
 /* ---- where a component may be placed ---- */
 
-/* May a component be placed at a site? Its user may want another one; the site may have had too
- * many errors; or its files cannot be brought there. */
+/* Is nobody placed or grown at a site for now: its user drains it, or it has had too many errors?
+ */
+static inline bool pleat_view_is_closed(const struct pleat_view *view, uint32_t site)
+{
+    return view->sites[site].barred || view->sites[site].drained;
+}
+
+/* May a component be placed at a site? Its user may want another one; the site may be closed; or
+ * its files cannot be brought there. */
 static inline bool pleat_view_allows(const struct pleat_view *view,
                                      const struct pleat_component *component, uint32_t site)
 {
     if ((component->wanted_site != PLEAT_NONE && component->wanted_site != site) ||
-        view->sites[site].barred)
+        pleat_view_is_closed(view, site))
         return false;
     return !view->stages || !pleat_view_has_files(view, component) ||
            pleat_view_transfer(view, component, site) != PLEAT_NEVER;

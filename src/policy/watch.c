@@ -31,7 +31,7 @@ static bool may_hold(const struct pleat_pass *pass)
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
         uint32_t first = pleat_ending_first(view, s);
-        if (!site->instant || site->barred || site->malleable_count > 0 ||
+        if (!site->instant || pleat_view_is_closed(view, s) || site->malleable_count > 0 ||
             (first != PLEAT_NONE && view->components[first].expected_end_us <= view->now_us))
             return false;
     }

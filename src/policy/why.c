@@ -5,9 +5,9 @@
 
 const char *pleat_waits_name(enum pleat_why_waits code)
 {
-    static const char *const names[] = {"next",       "begin",  "too large", "room",
-                                        "processors", "behind", "growing",   "kept",
-                                        "quiet",      "policy", "held",      "paused"};
+    static const char *const names[] = {"next",   "begin",   "too large", "room",  "processors",
+                                        "behind", "growing", "kept",      "quiet", "policy",
+                                        "held",   "paused",  "drained"};
     return code < PLEAT_WAITS_COUNT ? names[code] : "?";
 }
 
@@ -16,7 +16,7 @@ const char *pleat_size_name(enum pleat_why_size code)
     static const char *const names[] = {"next",      "fixed",     "resizing",   "at maximum",
                                         "capped",    "no size",   "backoff",    "quiet",
                                         "none free", "threshold", "for waiter", "reserved",
-                                        "policy",    "lifetime",  "not now"};
+                                        "policy",    "lifetime",  "not now",    "drained"};
     return code < PLEAT_SIZE_COUNT ? names[code] : "?";
 }
 
@@ -151,6 +151,8 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
         answer.code = PLEAT_WAITS_ROOM;
     } else if (need > best.largest) {
         answer.code = PLEAT_WAITS_TOO_LARGE;
+    } else if (pleat_view_needs_drained(pass->view, comp)) {
+        answer.code = PLEAT_WAITS_DRAINED;
     } else if (best.free >= need) {
         answer.code = who_comes_first(pass, component, &answer.behind);
     } else if (best.quiet_until_us != PLEAT_NEVER) {
@@ -184,8 +186,8 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     const struct pleat_view *view = pass->view;
     const struct pleat_component *comp = &view->components[component];
     const struct pleat_site *site = &view->sites[comp->site];
-    answer->code = PLEAT_SIZE_POLICY;
-    if (pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none)
+    answer->code = site->drained ? PLEAT_SIZE_DRAINED : PLEAT_SIZE_POLICY;
+    if (site->drained || pass->policies[PLEAT_MALLEABILITY] == &pleat_policy_none)
         return;
     if (pleat_view_is_not_now(view, comp)) {
         answer->code = PLEAT_SIZE_NOT_NOW;

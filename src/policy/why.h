@@ -20,6 +20,7 @@ enum pleat_why_waits {
     PLEAT_WAITS_POLICY,     /* it would fit, and the policies in force do not start it */
     PLEAT_WAITS_HELD,       /* something holds it: pleat_component.holds */
     PLEAT_WAITS_PAUSED,     /* its node, or its site, could not start it or others a moment ago */
+    PLEAT_WAITS_DRAINED,    /* every site that is large enough for it is drained */
     PLEAT_WAITS_COUNT
 };
 
@@ -40,6 +41,7 @@ enum pleat_why_size {
     PLEAT_SIZE_POLICY,     /* the policies in force do not grow it */
     PLEAT_SIZE_LIFETIME,   /* no policy changes its size before that has lasted for a while */
     PLEAT_SIZE_NOT_NOW,    /* its program says that its size must not change now */
+    PLEAT_SIZE_DRAINED,    /* its site is drained: nothing grows there */
     PLEAT_SIZE_COUNT
 };
 

@@ -658,6 +658,12 @@ static void live(uint64_t seed, bool misbehave, const char *path)
             submit_several(&random, &world);
         if (pleat_core_view(world.core)->component_count > 0 && pleat_random_below(&random, 2) == 0)
             give_back(&random, &world);
+        if (pleat_random_below(&random, 12) == 0) {
+            struct pleat_event drain = {
+                .kind = pleat_random_below(&random, 3) ? PLEAT_EV_RESUME : PLEAT_EV_DRAIN,
+                .component = (uint32_t)pleat_random_below(&random, world.site_count)};
+            (void)world_event(&world, drain, NULL);
+        }
         if (agents && pleat_random_below(&random, 5) == 0)
             (void)world_agent_away(
                 &world, (uint32_t)pleat_random_below(&random, 4),
@@ -665,6 +671,8 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     }
     for (uint32_t s = 0; s < world.site_count; s++) {
         struct pleat_event calm = {.kind = PLEAT_EV_BACKGROUND, .component = s};
+        (void)world_event(&world, calm, NULL);
+        calm.kind = PLEAT_EV_RESUME;
         (void)world_event(&world, calm, NULL);
     }
     for (int i = 0; i < 4; i++) {

@@ -1,5 +1,10 @@
-/* Sites that have a queue of their own: a claim waits there for as long as the site says. */
+/* Sites that have a queue of their own: a claim waits there for as long as the site says. Sites
+ * that their user drains. */
 #include "core_scenarios_hand.h"
+
+#include <string.h>
+
+#include "policy/why.h"
 
 static const struct pleat_claim *latest_claim(const struct hand *h)
 {
@@ -112,9 +117,95 @@ static void test_cancelled_while_it_waits_in_a_site_s_queue(void **state)
     hand_finish(&h);
 }
 
+/* ---- a site that its user drains ---- */
+
+static int drain(struct hand *h, uint32_t site, bool drains)
+{
+    struct pleat_event event = {.kind = drains ? PLEAT_EV_DRAIN : PLEAT_EV_RESUME,
+                                .component = site};
+    return hand_feed(h, event);
+}
+
+/* A job that waits for a drained site says so, and starts when the site is resumed. */
+static void test_nothing_starts_at_a_drained_site(void **state)
+{
+    (void)state;
+    struct hand h;
+    struct pleat_rehearsal rehearsal;
+    hand_init(&h, 16);
+    uint32_t runs = hand_run(&h, 2, 4, 4);
+    assert_int_equal(drain(&h, 0, true), 0);
+    assert_int_equal(drain(&h, 0, true), PLEAT_CORE_STALE);
+    uint32_t waits = hand_submit(&h, PLEAT_RIGID, 8, 8, 0);
+    is(&h, runs, PLEAT_RUNNING);
+    is(&h, waits, PLEAT_QUEUED);
+    hand_restart(&h);
+    hand_sleep(&h, 1000 * SECONDS);
+    is(&h, waits, PLEAT_QUEUED);
+    assert_int_equal(pleat_core_rehearse(h.core, h.now_us, &rehearsal), 0);
+    assert_int_equal(pleat_why_waits(&rehearsal.pass, waits).code, PLEAT_WAITS_DRAINED);
+    assert_int_equal(pleat_plan_idle(rehearsal.pass.plan, 0), 0);
+    pleat_rehearsal_finish(&rehearsal);
+    assert_int_equal(drain(&h, 0, false), 0);
+    is(&h, waits, PLEAT_CLAIMING);
+    assert_int_equal(drain(&h, 0, false), PLEAT_CORE_STALE);
+    hand_finish(&h);
+}
+
+/* Neither policies nor users grow what runs there; shrinking stays possible. A growth that has
+ * begun goes on. */
+static void test_nothing_grows_at_a_drained_site(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t grows = hand_run(&h, 2, 8, 4), stays = hand_run(&h, 2, 8, 4);
+    hand_mark(&h);
+    assert_int_equal(hand_resize(&h, grows, 6, PLEAT_NONE), 0);
+    assert_int_equal(drain(&h, 0, true), 0);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, grows, 6), 0);
+    assert_int_equal(hand_component(&h, grows)->processors, 6);
+    hand_policy(&h, PLEAT_MALLEABILITY, "equipartition");
+    assert_int_equal(hand_component(&h, grows)->state, PLEAT_RUNNING);
+    assert_int_equal(hand_component(&h, stays)->state, PLEAT_RUNNING);
+    assert_int_equal(hand_resize(&h, stays, 6, PLEAT_NONE), PLEAT_E_STATE);
+    assert_int_equal(hand_demand(&h, stays, 6, false), PLEAT_E_STATE);
+    assert_non_null(strstr(h.err.text, "drained"));
+    assert_int_equal(hand_demand(&h, stays, 2, false), 0);
+    assert_int_equal(hand_component(&h, stays)->state, PLEAT_RESIZING);
+    hand_finish(&h);
+}
+
+/* What was kept there for a job that waits is given back, and the job starts elsewhere. */
+static void test_earmarks_of_a_drained_site_are_given_back(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t runs = hand_run(&h, 2, 8, 8);
+    uint32_t waits = hand_submit(&h, PLEAT_RIGID, 6, 6, 0);
+    assert_int_equal(hand_resize(&h, runs, 4, waits), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, runs, 4), 0);
+    assert_int_equal(hand_change(&h, PLEAT_EV_VACATED, runs, 4), 0);
+    assert_int_equal(hand_component(&h, waits)->earmarked, 4);
+    assert_int_equal(drain(&h, 0, true), 0);
+    assert_int_equal(hand_component(&h, waits)->earmarked, 0);
+    assert_int_equal(hand_release_all(&h), 1);
+    assert_int_equal(hand_site(&h)->claimed, 4);
+    struct pleat_event other = {.kind = PLEAT_EV_SITE, .component = 1, .u.site = {.capacity = 8}};
+    assert_int_equal(hand_feed(&h, other), 0);
+    is(&h, waits, PLEAT_CLAIMING);
+    assert_int_equal(hand_component(&h, waits)->site, 1);
+    hand_finish(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_starts_at_a_drained_site),
+        cmocka_unit_test(test_nothing_grows_at_a_drained_site),
+        cmocka_unit_test(test_earmarks_of_a_drained_site_are_given_back),
         cmocka_unit_test(test_a_start_waits_as_long_as_the_site_says),
         cmocka_unit_test(test_a_start_that_waits_in_vain_is_placed_anew),
         cmocka_unit_test(test_a_growth_waits_as_long_as_the_site_says),

@@ -119,9 +119,10 @@ static void test_numbers_stay(void **state)
         {82, "limit signal", 16}, {83, "signalled", 20},   {84, "declared", 24},
         {85, "asked", 24},        {86, "node", 8},         {87, "section", 8},
         {88, "expected", 16},     {93, "claim waits", 28}, {94, "node gone", 4},
-        {128, "pass", 0},         {129, "start", 16},      {130, "resize", 20},
-        {131, "tried", 0},        {132, "wake", 8},        {133, "promise", 12},
-        {134, "preempt", 0},      {135, "buffer", 20},     {136, "refuse", 4},
+        {100, "drain", 0},        {101, "resume", 0},      {128, "pass", 0},
+        {129, "start", 16},       {130, "resize", 20},     {131, "tried", 0},
+        {132, "wake", 8},         {133, "promise", 12},    {134, "preempt", 0},
+        {135, "buffer", 20},      {136, "refuse", 4},
     };
     size_t count = 0;
     for (unsigned kind = 0; kind < PLEAT_EV_COUNT; kind++)

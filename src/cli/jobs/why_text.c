@@ -124,6 +124,9 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
                    "its site could not start it, or others, a moment ago ('pleat show' has the "
                    "reason): tried again at ",
                    waiting, "until_s");
+    } else if (!strcmp(code, "drained")) {
+        pleat_string_add(out, "the sites where it could start are drained: no job is started there "
+                              "until 'pleat site resume'");
     } else if (!strcmp(code, "claiming")) {
         const json_t *queue = json_object_get(waiting, "site_queue");
         pleat_string_addf(out, "its processors are being claimed at %s",
@@ -174,6 +177,8 @@ void pleat_why_add_short(const json_t *waiting, double now_s, struct pleat_strin
         pleat_string_add(out, "site refused, again soon");
     else if (!strcmp(code, "paused"))
         pleat_string_add(out, "could not start, again soon");
+    else if (!strcmp(code, "drained"))
+        pleat_string_add(out, "its site is drained");
     else if (*code)
         pleat_string_add(out, "left waiting");
 }
@@ -192,6 +197,8 @@ void pleat_why_add_site(const json_t *waiting, const json_t *site, struct pleat_
         pleat_string_addf(out, "; running jobs could be shrunk by %lld", reclaimable);
     else if (reclaimable > 0)
         pleat_string_add(out, "; running jobs are not shrunk by the policies in force");
+    if (pleat_reply_true(site, "drained"))
+        pleat_string_add(out, "; drained: nothing is started or grown there");
     if (isfinite(pleat_reply_real(site, "quiet_until_s")))
         add_moment(out, "; it refused processors, not asked before ", site, "quiet_until_s");
 }
@@ -309,6 +316,9 @@ static void add_size_code(const json_t *why, const json_t *size, struct pleat_st
                    size, "until_s");
     } else if (!strcmp(code, "not now")) {
         pleat_string_add(out, "policies leave its size until its program's section is over");
+    } else if (!strcmp(code, "drained")) {
+        pleat_string_addf(out, "%s is drained: nothing grows there until 'pleat site resume'",
+                          pleat_reply_text(size, "site", "its site"));
     } else if (!strcmp(code, "backoff")) {
         add_moment(out, "its last resize failed: nothing is offered to it before ", size,
                    "until_s");

@@ -155,8 +155,9 @@ static void add_site(const json_t *frame, const json_t *site, const struct pleat
     if (others > 0)
         length +=
             snprintf(text + length, sizeof(text) - (size_t)length, ", %lld by others (#)", others);
-    snprintf(text + length, sizeof(text) - (size_t)length, ", %lld free",
-             (long long)pleat_reply_int(site, "free", 0));
+    snprintf(text + length, sizeof(text) - (size_t)length, ", %lld free%s",
+             (long long)pleat_reply_int(site, "free", 0),
+             pleat_reply_true(site, "drained") ? ", drained" : "");
     put(&line, 0, text);
     size_t i;
     const json_t *node;
