@@ -149,6 +149,19 @@ static json_t *parameters_to_json(struct daemon *d)
     return object;
 }
 
+/* The sites, without what changes all the time. */
+static json_t *places_to_json(struct daemon *d)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    json_t *sites = json_array();
+    for (uint32_t s = 0; s < view->site_count && s < d->config.site_count; s++)
+        json_array_append_new(sites,
+                              json_pack("{s:s, s:s, s:i, s:o}", "name", d->config.sites[s].name,
+                                        "kind", d->config.sites[s].ops->name, "processors",
+                                        view->sites[s].capacity, "nodes", nodes_to_json(d, s)));
+    return sites;
+}
+
 int method_info(struct client *client, int64_t request, const json_t *params,
                 struct pleat_error *err)
 {
@@ -161,14 +174,14 @@ int method_info(struct client *client, int64_t request, const json_t *params,
                             json_string(pleat_core_policy(d->core, (enum pleat_question)q)->name));
     client_reply(
         client, request,
-        json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:I, s:s?, s:s?, s:s?, s:s}",
+        json_pack("{s:s, s:i, s:s, s:s, s:s, s:f, s:o, s:o, s:o, s:o, s:I, s:s?, s:s?, s:s?, s:s}",
                   "version", PLEAT_VERSION, "pid", (int)getpid(), "socket", d->paths.socket,
                   "directory", d->paths.state, "instance", d->instance, "started_s",
                   (double)d->clock.started_us / 1e6, "policies", policies, "parameters",
-                  parameters_to_json(d), "jobs", jobs_counts(d), "log_records",
-                  (json_int_t)pleat_store_last_seq(d->store), "configuration", d->config.path,
-                  "holding", d->turn.holding ? d->turn.holding_why.text : NULL, "damage",
-                  salvage_text(d), "configuration_place",
+                  parameters_to_json(d), "sites", places_to_json(d), "jobs", jobs_counts(d),
+                  "log_records", (json_int_t)pleat_store_last_seq(d->store), "configuration",
+                  d->config.path, "holding", d->turn.holding ? d->turn.holding_why.text : NULL,
+                  "damage", salvage_text(d), "configuration_place",
                   d->config.path ? d->config.path : d->config_path));
     return 0;
 }

@@ -42,6 +42,32 @@ static void print_members(const struct pleat_term *term, const char *name, json_
     pleat_string_finish(&text);
 }
 
+/* A line for each site that has several nodes: "8 processors on 2 nodes: 4, 4". */
+static void print_nodes(const struct pleat_term *term, const json_t *info)
+{
+    size_t s, n;
+    const json_t *site, *node;
+    json_array_foreach(pleat_reply_array(info, "sites"), s, site)
+    {
+        struct pleat_string text = {0};
+        char name[80];
+        json_t *nodes = pleat_reply_array(site, "nodes");
+        if (json_array_size(nodes) == 0)
+            continue;
+        pleat_string_addf(&text, "%lld processors on %zu nodes:",
+                          (long long)pleat_reply_int(site, "processors", 0),
+                          json_array_size(nodes));
+        json_array_foreach(nodes, n, node)
+        {
+            pleat_string_addf(&text, "%s %lld", n ? "," : "",
+                              (long long)pleat_reply_int(node, "processors", 0));
+        }
+        snprintf(name, sizeof(name), "site %s", pleat_reply_text(site, "name", "?"));
+        print_line(term, name, text.text ? text.text : "?");
+        pleat_string_finish(&text);
+    }
+}
+
 static int print_info(const json_t *info)
 {
     struct pleat_term term;
@@ -56,6 +82,7 @@ static int print_info(const json_t *info)
     print_line(&term, "socket", pleat_reply_text(info, "socket", "?"));
     print_configuration(&term, info);
     print_line(&term, "instance", pleat_reply_text(info, "instance", "?"));
+    print_nodes(&term, info);
     print_members(&term, "policies", json_object_get(info, "policies"));
     print_members(&term, "parameters", json_object_get(info, "parameters"));
     print_members(&term, "jobs", json_object_get(info, "jobs"));

@@ -1,5 +1,7 @@
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/common/daemon.h"
 #include "cli/common/reply.h"
@@ -75,17 +77,59 @@ static int print_sites(const json_t *answer)
     return code;
 }
 
+/* Prints the sites again and again, until a signal ends the program: on a terminal over what was
+ * there, in a pipe one table, or object, after the other. Waits for another daemon where one ends.
+ */
+static int watch(double interval_s)
+{
+    struct pleat_client *client;
+    bool terminal = !pleat_settings.json && isatty(STDOUT_FILENO), first = true;
+    int code = pleat_daemon_connect(&client);
+    for (; !code; first = false) {
+        json_t *answer = NULL;
+        code = pleat_daemon_ask_patiently(&client, PLEAT_PATIENCE_S, "sites", NULL, &answer);
+        if (code)
+            break;
+        if (terminal)
+            fputs("\033[H\033[J", stdout); /* to the top, and nothing below */
+        else if (!pleat_settings.json && !first)
+            putchar('\n');
+        code = pleat_settings.json ? pleat_reply_print_line(answer) : print_sites(answer);
+        json_decref(answer);
+        code = pleat_finish_output(code);
+        if (!code)
+            (void)poll(NULL, 0, (int)(interval_s * 1000));
+    }
+    pleat_client_close(client);
+    return code;
+}
+
 static int run_sites(int argc, char **argv)
 {
+    static const struct option own[] = {
+        {"watch", no_argument, NULL, 'w'}, {"interval", required_argument, NULL, 'i'}, {0}};
     struct pleat_options options;
-    if (pleat_options_plain(&options, &pleat_cmd_sites, argc, argv, 0, 0) == PLEAT_OPTION_EXIT)
-        return options.exit_code;
-    return pleat_daemon_show("sites", NULL, print_sites);
+    struct pleat_error err;
+    double interval_s = 1;
+    bool watches = false;
+    pleat_options_init(&options, &pleat_cmd_sites, argc, argv, own, "wi:");
+    for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
+        if (option == PLEAT_OPTION_EXIT)
+            return options.exit_code;
+        if (option == 'w')
+            watches = true;
+        else if (pleat_parse_seconds("--interval", optarg, 0.1, 3600, &interval_s, &err))
+            return pleat_usage(&pleat_cmd_sites, "%s", err.text);
+    }
+    int code = pleat_options_count(&options, 0, 0);
+    if (code)
+        return code;
+    return watches ? watch(interval_s) : pleat_daemon_show("sites", NULL, print_sites);
 }
 
 const struct pleat_command pleat_cmd_sites = {
     .name = "sites",
-    .arguments = "",
+    .arguments = "[OPTION...]",
     .summary = "Lists the sites: where processors come from, and how many are free",
     .help = "BACKGROUND: processors that other programs keep busy; how long ago, if that is "
             "not of now:\n"
@@ -101,7 +145,14 @@ const struct pleat_command pleat_cmd_sites = {
             "CPUs of its processors, in order, if jobs are bound to them.\n"
             "A site that is divided into nodes has a line for each of them, too.\n"
             "\n"
-            "Exit codes: 0; 3 no daemon.\n"
+            "Options:\n"
+            "  -w, --watch          print them again and again, until Ctrl-C: on a terminal in "
+            "place, in a\n"
+            "                       pipe one table after the other, with --json an object on "
+            "each line\n"
+            "  -i, --interval S     seconds between two of these (default: 1)\n"
+            "\n"
+            "Exit codes: 0; 2 usage; 3 no daemon.\n"
             "\n"
             "Example:\n"
             "  pleat sites --json\n",

@@ -1,9 +1,16 @@
-"""pleat site drain, resume: against a real pleatd."""
+"""pleat site drain, resume; sites --watch; the nodes of sites in info."""
 
 import json
 import os
+import pathlib
+import signal
 import subprocess
 import time
+
+import story
+from conftest import on_terminal
+
+from fake_pleatd import Failure
 
 
 def state(cli):
@@ -57,6 +64,50 @@ def test_wait_ends_when_the_site_is_resumed(cli):
     assert cli("site", "resume", "local").returncode == 0
     assert "was resumed meanwhile" in waiter.communicate(timeout=60)[1] and waiter.returncode == 1
     assert cli("cancel", "1").returncode == 0
+
+
+def test_sites_are_watched_in_a_pipe(cli):
+    """A table, or an object on one line, again and again; its end is that of whoever reads."""
+    with cli.fake():
+        watch = cli.start("sites", "--watch", "--interval", "0.1", "--json", stdout=subprocess.PIPE, text=True)
+        for _ in range(3):
+            assert json.loads(watch.stdout.readline()) == story.SITES
+        watch.send_signal(signal.SIGINT)
+        watch.stdout.close()
+        assert watch.wait(60) != 0
+        watch = cli.start("sites", "-w", "-i", "0.1", stdout=subprocess.PIPE, text=True)
+        lines = [watch.stdout.readline() for _ in range(9)]
+        watch.terminate()
+        watch.stdout.close()
+        watch.wait(60)
+    assert len([line for line in lines if line.startswith("SITE ")]) == 3 and "\033" not in "".join(lines)
+    assert cli("sites", "--interval", "0").returncode == 2
+
+
+def test_sites_are_watched_on_a_terminal(cli):
+    """In place: from the top again, with nothing left of what was there."""
+    times = iter(range(3))
+
+    def sites(*_):
+        if next(times, None) is None:
+            raise Failure(-6, "enough")
+        return story.SITES
+
+    with cli.fake(dict(story.answers(), sites=sites)):
+        text, code = on_terminal(cli, "sites", "--watch", "--interval", "0.1")
+    assert code == 1 and text.count("\033[H\033[J") == 3 and text.count("BACKGROUND") == 3
+
+
+def test_info_has_the_nodes_of_sites_with_several(cli):
+    pathlib.Path(cli.path, "pleat.conf").write_text(
+        'site "one" { processors = 2 background = ignore }\n'
+        'site "two" { cpus = "0,0,0" nodes = 2 background = ignore }\n')
+    told = json.loads(cli("info", "--json").stdout)["sites"]
+    assert [(site["name"], site["kind"], site["processors"]) for site in told] == [
+        ("one", "local", 2), ("two", "local", 3)]
+    assert told[0]["nodes"] is None and [node["processors"] for node in told[1]["nodes"]] == [2, 1]
+    shown = cli("info").stdout
+    assert "3 processors on 2 nodes: 2, 1" in shown and "site one" not in shown
 
 
 def test_usage(cli):
