@@ -70,8 +70,8 @@ int32_t pleat_accept_processes(const struct pleat_view *view,
 
 /* ---- what is accepted ---- */
 
-int32_t pleat_accept_smallest(const struct pleat_view *view,
-                              const struct pleat_component *component)
+int32_t pleat_accept_chosen_smallest(const struct pleat_view *view,
+                                     const struct pleat_component *component)
 {
     if (pleat_view_folds(component)) {
         int32_t least = is_folded(component) ? folded_smallest(view, component)
@@ -145,7 +145,7 @@ int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_co
         return 0;
     int32_t smallest = pleat_accept_smallest(view, component);
     int32_t left = size - wanted;
-    if (!is_folded(component))
+    if (!pleat_accept_takes_any(component) && !is_folded(component))
         left = size_floor(view, component, left); /* 0 for none, or when all must go */
     if (left < smallest)
         left = smallest;

@@ -16,19 +16,15 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
     }
     if (view->component_count > plan->component_room) {
         uint32_t room = view->component_count + view->component_count / 2 + 64;
-        uint32_t *decided = realloc(plan->decided, room * sizeof(*decided));
-        if (!decided)
+        struct pleat_plan_known *known = realloc(plan->known, room * sizeof(*known));
+        if (!known)
             return PLEAT_E_NOMEM;
-        plan->decided = decided;
-        uint32_t *stamp = realloc(plan->stamp, room * sizeof(*stamp));
-        if (!stamp)
-            return PLEAT_E_NOMEM;
-        memset(stamp + plan->component_room, 0, (room - plan->component_room) * sizeof(*stamp));
-        plan->stamp = stamp;
+        memset(known + plan->component_room, 0, (room - plan->component_room) * sizeof(*known));
+        plan->known = known;
         plan->component_room = room;
     }
-    if (++plan->pass == 0) { /* the stamps of 4 billion passes ago must not look like ours */
-        memset(plan->stamp, 0, plan->component_room * sizeof(*plan->stamp));
+    if (++plan->pass == 0) { /* decisions of 4 billion passes ago must not look like ours */
+        memset(plan->known, 0, plan->component_room * sizeof(*plan->known));
         plan->pass = 1;
     }
     plan->view = view;
@@ -59,8 +55,7 @@ void pleat_plan_finish(struct pleat_plan *plan)
 {
     free(plan->sites);
     free(plan->nodes);
-    free(plan->decided);
-    free(plan->stamp);
+    free(plan->known);
     pleat_array_finish(&plan->decisions);
     pleat_array_finish(&plan->journal);
     pleat_array_finish(&plan->started);
@@ -302,7 +297,7 @@ void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
         if (undo->was_new) {
             /* nothing else is decided between a mark and its rollback: the newest is the last */
             plan->decisions.count = undo->decision;
-            plan->stamp[undo->component] = 0;
+            plan->known[undo->component].pass = 0;
         } else {
             plan->decisions.items[undo->decision] = undo->before;
         }
@@ -321,7 +316,7 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
         return; /* this plan gives the component up */
     struct pleat_event *promise = pleat_plan_append(plan, PLEAT_EV_PROMISE, PLEAT_NONE);
     if (!promise)
-        return; /* not stamped as the component's decision: it may still be started, or tried */
+        return; /* not known as the component's decision: it may still be started, or tried */
     promise->component = component;
     promise->u.promise.site = site;
     promise->u.promise.start_us = start_us;

@@ -23,6 +23,11 @@ struct pleat_plan_site {
     bool quiet;    /* refused a claim a moment ago, or is closed: nothing is asked for now */
 };
 
+struct pleat_plan_known { /* of a component */
+    uint32_t pass;        /* that decided something about it */
+    uint32_t decision;    /* its place in that plan */
+};
+
 struct pleat_plan_undo {
     uint32_t component;
     uint32_t decision; /* the decision's place in the plan */
@@ -68,9 +73,8 @@ struct pleat_plan {
     struct pleat_plan_site *sites;
     int32_t *nodes; /* per node of the view: as `free` of a site */
     uint32_t node_room;
-    uint32_t only_site, only_node; /* pleat_plan_shrink_only; PLEAT_NONE: everywhere */
-    uint32_t *decided; /* per component: the place of its decision, valid while stamped */
-    uint32_t *stamp;   /* per component: the pass that set `decided` */
+    uint32_t only_site, only_node;  /* pleat_plan_shrink_only; PLEAT_NONE: everywhere */
+    struct pleat_plan_known *known; /* per component */
     uint32_t pass;
     uint32_t site_room, component_room;
     struct pleat_plan_journal journal;

@@ -2,7 +2,7 @@
 #include "policy/plan_decisions.h"
 #include "policy/policy.h"
 
-/* Appends a decision about a buffer. It is not stamped as the component's decision, since the
+/* Appends a decision about a buffer. It is not known as the component's decision, since the
  * component may be resized in the same plan. */
 static struct pleat_event *buffer_decision(struct pleat_plan *plan, uint32_t component)
 {

@@ -9,8 +9,8 @@
 /* The decision that this plan has for a component, or NULL. */
 static inline struct pleat_event *pleat_plan_find(const struct pleat_plan *plan, uint32_t component)
 {
-    return plan->stamp[component] == plan->pass ? &plan->decisions.items[plan->decided[component]]
-                                                : NULL;
+    const struct pleat_plan_known *known = &plan->known[component];
+    return known->pass == plan->pass ? &plan->decisions.items[known->decision] : NULL;
 }
 
 /* Appends a decision of which only time, kind and component are set, as the component's own; with
@@ -28,10 +28,9 @@ static inline struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uin
     fresh->time_us = plan->view->now_us;
     fresh->kind = kind;
     fresh->component = component;
-    if (component != PLEAT_NONE) {
-        plan->stamp[component] = plan->pass;
-        plan->decided[component] = (uint32_t)plan->decisions.count - 1;
-    }
+    if (component != PLEAT_NONE)
+        plan->known[component] =
+            (struct pleat_plan_known){plan->pass, (uint32_t)plan->decisions.count - 1};
     return fresh;
 }
 

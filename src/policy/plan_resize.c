@@ -14,7 +14,7 @@ static struct pleat_event *resize_of(struct pleat_plan *plan, uint32_t component
     /* built in place: there is one for every offer */
     struct pleat_plan_undo *undo = &plan->journal.items[plan->journal.count];
     undo->component = component;
-    undo->decision = known ? plan->decided[component] : (uint32_t)plan->decisions.count;
+    undo->decision = known ? plan->known[component].decision : (uint32_t)plan->decisions.count;
     undo->free_before = plan->sites[comp->site].free;
     undo->site = comp->site;
     undo->was_new = !known;
@@ -77,6 +77,21 @@ static bool is_kept(const struct pleat_plan *plan, uint32_t component)
     return component == plan->asker || (waits && its->turn < mine->turn);
 }
 
+/* Does it give nothing, for what some component asked, or since others are to be shrunk now? */
+static PLEAT_COLD bool is_spared(const struct pleat_plan *plan, uint32_t component,
+                                 const struct pleat_event *known)
+{
+    return gives_to_asker(plan, known) || is_kept(plan, component) ||
+           (plan->spares && plan->spares(plan->view, &plan->view->components[component])) ||
+           !pleat_plan_may_shrink_on(plan, component);
+}
+
+/* Nobody asked for anything, and all may be shrunk: then no component is_spared. */
+static bool spares_nobody(const struct pleat_plan *plan)
+{
+    return plan->view->ask_count == 0 && !plan->spares && plan->only_site == PLEAT_NONE;
+}
+
 static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t component,
                                  int32_t processors)
 {
@@ -84,9 +99,7 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
     const struct pleat_event *known = pleat_plan_find(plan, component);
     if (comp->state != PLEAT_RUNNING || pleat_view_is_young(plan->view, comp) ||
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted > 0)) ||
-        gives_to_asker(plan, known) || is_kept(plan, component) ||
-        (plan->spares && plan->spares(plan->view, comp)) ||
-        !pleat_plan_may_shrink_on(plan, component))
+        (!spares_nobody(plan) && is_spared(plan, component, known)))
         return 0;
     int32_t size = known ? known->u.resize.processors : comp->processors;
     return pleat_accept_shrink(plan->view, comp, size, processors);

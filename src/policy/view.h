@@ -469,11 +469,13 @@ int32_t pleat_view_missing(const struct pleat_view *view, uint32_t lead);
 
 /* The smallest and the largest size at which a component can run. The smallest is 0 only if the
  * component may be emptied while it runs. largest < smallest: there is none. */
-int32_t pleat_accept_smallest(const struct pleat_view *view,
-                              const struct pleat_component *component);
+static inline int32_t pleat_accept_smallest(const struct pleat_view *view,
+                                            const struct pleat_component *component);
 int32_t pleat_accept_largest(const struct pleat_view *view,
                              const struct pleat_component *component);
-/* For the two functions below: a component that folds, or whose sizes are not any. */
+/* For the functions below: a component that folds, or whose sizes are not any. */
+int32_t pleat_accept_chosen_smallest(const struct pleat_view *view,
+                                     const struct pleat_component *component);
 int32_t pleat_accept_chosen_start(const struct pleat_view *view,
                                   const struct pleat_component *component);
 int32_t pleat_accept_chosen_start_floor(const struct pleat_view *view,
@@ -484,6 +486,12 @@ static inline bool pleat_accept_takes_any(const struct pleat_component *componen
 }
 /* No maximum is above PLEAT_SIZE_MAX and no minimum below 0: the core refuses such limits. So sizes
  * between them need not be compared with these. */
+static inline int32_t pleat_accept_smallest(const struct pleat_view *view,
+                                            const struct pleat_component *component)
+{
+    return pleat_accept_takes_any(component) ? component->minimum
+                                             : pleat_accept_chosen_smallest(view, component);
+}
 /* The smallest size at which a component can start: at least 1. 0: none. */
 static inline int32_t pleat_accept_start(const struct pleat_view *view,
                                          const struct pleat_component *component)

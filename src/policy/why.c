@@ -24,9 +24,9 @@ const char *pleat_size_name(enum pleat_why_size code)
 static bool is_decided(const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_plan *plan = pass->plan;
-    if (plan->stamp[component] != plan->pass)
+    if (plan->known[component].pass != plan->pass)
         return false;
-    uint16_t kind = plan->decisions.items[plan->decided[component]].kind;
+    uint16_t kind = plan->decisions.items[plan->known[component].decision].kind;
     return kind == PLEAT_EV_START || kind == PLEAT_EV_RESIZE;
 }
 
