@@ -185,6 +185,7 @@ struct sim {
     struct objects_list objects; /* by component, as far as any was needed */
     struct requests *requests;   /* by application; NULL: none asks for processes */
     uint32_t free_wave;
+    uint32_t foreseen;          /* the head of the queue whose records have been asked for */
     struct claim_timers claims; /* by claim; empty where all sites are instant */
     struct claim_list struck;   /* scratch of site.c */
     struct site *sites;
