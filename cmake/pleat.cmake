@@ -16,8 +16,12 @@ function(pleat_library folder)
   target_include_directories(pleat-${folder} PUBLIC
     ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(pleat-${folder} PUBLIC ${arg_DEPS})
-  if(folder MATCHES "^(base|model|policy|core|sim)$" AND PLEAT_TUNED)
-    target_compile_options(pleat-${folder} PRIVATE -flto=auto -ffat-lto-objects ${PLEAT_TUNING})
+  if(folder IN_LIST PLEAT_TUNED_FOLDERS AND PLEAT_TUNED)
+    target_compile_options(pleat-${folder} PRIVATE ${PLEAT_TUNING})
+    if(NOT pleat_profile STREQUAL "generate") # counting knows nothing of that
+      target_compile_options(pleat-${folder} PRIVATE -flto=auto -ffat-lto-objects)
+    endif()
+    pleat_profiled(pleat-${folder})
   endif()
 endfunction()
 
@@ -35,6 +39,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT PLEAT_SANITIZE)
   # only where it is not wanted: after -fno-lto, gcc takes no -flto=auto back
   add_link_options($<$<NOT:$<BOOL:$<TARGET_PROPERTY:PLEAT_LINKS_TUNED>>>:-fno-lto>)
 endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/profile.cmake)
 
 # Links a program, or what measures one, with what runs at every event put together.
 function(pleat_link_tuned name)
