@@ -1,6 +1,26 @@
-# What an adaptation point costs at which nothing happens.
-add_executable(bench_adapt ${CMAKE_CURRENT_SOURCE_DIR}/adapt/bench_adapt.c
-  ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
+# What an adaptation point costs at which nothing happens: in the mailbox alone, and in a program.
+set(adapt_dir ${CMAKE_CURRENT_SOURCE_DIR}/adapt)
+add_executable(bench_adapt ${adapt_dir}/bench_adapt.c ${adapt_dir}/program.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
 target_include_directories(bench_adapt PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_adapt PRIVATE pleat-shm)
 set_target_properties(bench_adapt PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+# The program, with the library of one MPI.
+function(pleat_bench_points mpi variable folder)
+  add_executable(bench-points-${mpi} ${adapt_dir}/points.c)
+  target_include_directories(bench-points-${mpi} PRIVATE ${CMAKE_SOURCE_DIR}/src)
+  target_link_libraries(bench-points-${mpi} PRIVATE pleat-${mpi} pleat-base)
+  set_target_properties(bench-points-${mpi} PROPERTIES
+    OUTPUT_NAME points RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench/${folder})
+  target_compile_definitions(bench_adapt PRIVATE ${variable}="$<TARGET_FILE:bench-points-${mpi}>")
+  add_dependencies(bench_adapt bench-points-${mpi})
+endfunction()
+if(PLEAT_MPI)
+  target_sources(bench_adapt PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/job.c ${CMAKE_SOURCE_DIR}/tests/system/app_job.c
+    ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
+  target_include_directories(bench_adapt PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/system)
+  target_compile_definitions(bench_adapt PRIVATE BENCH_POINTS_PROGRAM)
+  pleat_bench_points(openmpi BENCH_POINTS openmpi)
+  if(TARGET pleat-mpich)
+    pleat_bench_points(mpich BENCH_MPICH_POINTS mpich)
+  endif()
+endif()

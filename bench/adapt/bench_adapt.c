@@ -6,6 +6,8 @@
  * at the word. Costs are processor time, as ranks outnumber processors. Meanwhile the agent's side
  * looks at the mailbox as pleat-agent does. At the end of each run a resize is posted while the
  * ranks are in different iterations, and all must enter it in the same one.
+ *
+ * Then a program with libpleat measures its own points, with and without a name (program.c).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "program.h"
 #include "report.h"
 #include "shm/mailbox-rank.h"
 
@@ -262,7 +265,7 @@ static struct bench_row row_of(size_t which, const char *what, const struct benc
 
 static void report_json(void)
 {
-    struct bench_row rows[COUNTS * (KINDS + 1)];
+    struct bench_row rows[COUNTS * (KINDS + 1) + PROGRAM_ROWS_MAX];
     size_t count = 0;
     for (size_t which = 0; which < COUNTS; which++) {
         double clock = bench_median(&series[which][CLOCK]);
@@ -277,6 +280,7 @@ static void report_json(void)
         }
         rows[count++] = row_of(which, "post", &posting[which]);
     }
+    count += program_rows(&rows[count]);
     bench_print_json(rows, count);
 }
 
@@ -298,6 +302,7 @@ static void report(void)
         printf("  %-12s  %8.0f\n", met ? "met" : "NOT MET", bench_median(&posting[which]));
     }
     printf("in every run all ranks entered the resize in the same iteration\n");
+    program_report();
 }
 
 int main(int argc, char **argv)
@@ -330,6 +335,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < repeats; i++)
         for (size_t which = 0; which < COUNTS; which++)
             run_once(which, points);
+    program_measure(repeats, points);
     if (json)
         report_json();
     else
