@@ -101,6 +101,9 @@
     "      --no-requeue     the job is never started again when it may have been started: "        \
     "if its\n"                                                                                     \
     "                       processors or its agent are lost, it fails\n"                          \
+    "      --one-node       all its processors are on one node, also those of an MPI program "     \
+    "that\n"                                                                                       \
+    "                       could be on several\n"                                                 \
     "      --priority N     jobs with higher numbers go first, if the order looks at "             \
     "priorities\n"                                                                                 \
     "                       (default: 0)\n"                                                        \

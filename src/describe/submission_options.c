@@ -254,6 +254,7 @@ static const struct row rows[] = {
     {"array", 0, OTHER, .take = take_array},
     {"sbatch", 0, FLAG, AT(sbatch)},
     {"no-requeue", 0, FLAG, AT(once)},
+    {"one-node", 0, FLAG, AT(one_node)},
     {"pty", 0, FLAG, AT(pty)},
     {"memory", 0, OTHER, .take = take_memory},
     {"signal", 0, OTHER, .take = take_signal},

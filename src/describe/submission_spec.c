@@ -256,6 +256,8 @@ static int add_more(const struct pleat_submission *s, const struct pleat_submiss
         json_object_set_new(spec, "memory_limit_kb", json_integer(s->memory_kb));
     if (s->once)
         json_object_set_new(spec, "requeue", json_false());
+    if (s->one_node)
+        json_object_set_new(spec, "one_node", json_true());
     mode_t mask = umask(0);
     umask(mask);
     json_object_set_new(spec, "umask", json_integer(mask & 0777));

@@ -90,9 +90,10 @@ struct pleat_spec {
     int16_t priority;    /* higher goes first; 0: ordinary */
     bool folds;
     bool asks;
-    bool once;   /* never started again when it may have been started */
-    bool append; /* output and error files that exist are kept, and continued */
-    bool hold;   /* it does not start before its user releases it */
+    bool once;     /* never started again when it may have been started */
+    bool one_node; /* on one node, also where it could be on several */
+    bool append;   /* output and error files that exist are kept, and continued */
+    bool hold;     /* it does not start before its user releases it */
     enum pleat_resize_way resize;
     /* patterns of paths (pleat_spec_path); NULL: the daemon's own files, and no input */
     char *output, *error, *input;

@@ -8,12 +8,13 @@
 /* ---- descriptions ---- */
 
 /* Whether it may be on several nodes: an MPI launcher starts all its processes there, once. A size
- * that changes, a script, a terminal, and processors of one process are all of one node. */
+ * that changes, a script, a terminal, and processors of one process are all of one node, and so is
+ * what its user wants there. */
 static bool spreads(const struct pleat_spec *spec)
 {
     return !strcmp(spec->runner, "mpi") && spec->mpi && strcmp(spec->mpi, "none") != 0 &&
            (spec->kind == PLEAT_RIGID || spec->kind == PLEAT_MOLDABLE) && !spec->folds &&
-           !spec->script && !spec->terminal && !spec->cpus_per_task;
+           !spec->script && !spec->terminal && !spec->cpus_per_task && !spec->one_node;
 }
 
 void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submission *submission)

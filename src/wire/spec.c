@@ -120,6 +120,8 @@ static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pl
         rc = pleat_get_bool(object, "asks", false, &spec->asks, err);
     if (!rc)
         rc = pleat_get_bool(object, "requeue", false, &requeue, err);
+    if (!rc)
+        rc = pleat_get_bool(object, "one_node", false, &spec->one_node, err);
     if (rc)
         return rc;
     spec->once = !requeue;

@@ -118,8 +118,8 @@ static void test_marks(void **state)
 {
     (void)state;
     struct pleat_submission s = READ("--asks", "--append", "--hold", "--no-fold", "--no-requeue",
-                                     "--sbatch", "--malleable", "prog");
-    assert_true(s.asks && s.append && s.hold && s.unfolded && s.once && s.sbatch);
+                                     "--one-node", "--sbatch", "--malleable", "prog");
+    assert_true(s.asks && s.append && s.hold && s.unfolded && s.once && s.one_node && s.sbatch);
     assert_string_equal(s.runner, "malleable");
     assert_false(s.moldable || s.pty);
     pleat_submission_finish(&s);
@@ -128,7 +128,8 @@ static void test_marks(void **state)
     assert_string_equal(s.runner, "auto");
     pleat_submission_finish(&s);
     s = READ("prog");
-    assert_false(s.asks || s.append || s.hold || s.unfolded || s.once || s.sbatch || s.moldable);
+    assert_false(s.asks || s.append || s.hold || s.unfolded || s.once || s.one_node || s.sbatch ||
+                 s.moldable);
     pleat_submission_finish(&s);
 }
 

@@ -316,7 +316,7 @@ static void test_wrong_types(void **state)
         {"begin_in_s", "01"}, {"output", "3"},      {"error", "3"},    {"input", "3"},
         {"append", "2"},      {"script", "3"},      {"notify", "3"},   {"notify_on", "4"},
         {"limit_s", "01"},    {"notice_s", "01"},   {"resize", ""},    {"lifetime_s", "01"},
-        {"umask", "0"},       {"requeue", "2"}};
+        {"umask", "0"},       {"requeue", "2"},     {"one_node", "2"}};
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
         for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
             if (!strchr(members[m].good, (char)('0' + v)))

@@ -157,6 +157,8 @@ def test_what_a_user_sees_of_it(pleat):
     done = pleat.pleat("run", "-n", 4, *ring("openmpi", iterations=5), check=0)
     assert done.stdout.startswith("RESULT ok") and "ranks=4" in done.stdout
     # those that are on one node
+    refused = pleat.pleat("submit", "--one-node", "-n", 3, *ring("openmpi"))
+    assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
     refused = pleat.pleat("submit", "--min", 3, "--max", 4, "--", LOOP)
     assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
 
