@@ -223,7 +223,7 @@ CONFIGURATIONS = {
     'site "local" { processors = many }': (2, "processors"),
     'site "local" { cores = 4 }': (2, "cores"),
     'site "local" { kind = moon }': (2, "kind = moon: must be local"),
-    'site "local" { background = maybe }': (2, "background = maybe: must be measure, ignore or auto"),
+    'site "local" { background = maybe }': (2, "background = maybe: must be auto, measure or ignore"),
     "apply_s = -1": (2, "apply_s = -1: must be from 0 to 1e9 seconds"),
     "apply_s = soon": (2, "apply_s"),
     "attempts = -3": (2, "attempts = -3: must be from 0 to 1000000"),
