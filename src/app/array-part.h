@@ -151,7 +151,7 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int data,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-void pleat_array_foresee(struct pleat_object *object, int data);
+enum pleat_foreseen pleat_array_foresee(struct pleat_object *object, int data);
 int pleat_array_fits(const struct pleat_object *object, int size,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;

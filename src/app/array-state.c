@@ -160,13 +160,14 @@ int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int
     return code;
 }
 
-void pleat_array_foresee(struct pleat_object *object, int data)
+enum pleat_foreseen pleat_array_foresee(struct pleat_object *object, int data)
 {
     struct pleat_array *array = pleat_array_of(object);
     array->fd = data;
     array->is_foreseen = pleat_part_foresee(array, &array->now);
     if (!array->is_foreseen)
         array->fd = -1;
+    return PLEAT_FORESEEN_ALL;
 }
 
 int pleat_array_fits(const struct pleat_object *object, int size, struct pleat_error *err)

@@ -204,6 +204,16 @@ int pleat_memory_prepare(struct pleat_memory *memory, struct pleat_span block,
     return 0;
 }
 
+int pleat_memory_prepare_unprovided(struct pleat_memory *memory, struct pleat_span block,
+                                    struct pleat_span *pages, struct pleat_error *err)
+{
+    *pages = pages_inside(block);
+    if (put(memory, *pages, OF_FILE))
+        return no_mapping(err, block);
+    memory->prepared = true;
+    return 0;
+}
+
 void pleat_memory_unprepare(struct pleat_memory *memory, struct pleat_span block)
 {
     struct pleat_span piece[2];

@@ -71,6 +71,11 @@ void pleat_memory_share(struct pleat_memory *memory, int fd, int64_t origin);
  * nothing changed. */
 int pleat_memory_prepare(struct pleat_memory *memory, struct pleat_span block,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* As pleat_memory_prepare, of memory of which nothing is usable, but has nothing provided. *pages:
+ * what is mapped. */
+int pleat_memory_prepare_unprovided(struct pleat_memory *memory, struct pleat_span block,
+                                    struct pleat_span *pages,
+                                    struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes back pleat_memory_prepare with that block. Without one it does nothing. */
 void pleat_memory_unprepare(struct pleat_memory *memory, struct pleat_span block);
 /* Makes `open` usable, which contains `block`, and nothing else; both may be empty. The whole pages
@@ -78,6 +83,35 @@ void pleat_memory_unprepare(struct pleat_memory *memory, struct pleat_span block
  * unusable. */
 int pleat_memory_move(struct pleat_memory *memory, struct pleat_span block, struct pleat_span open,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* ---- memory-ahead.c: prepares a block while others still fill the file ---- */
+
+enum pleat_foreseen {
+    PLEAT_FORESEEN_ALL,     /* nothing is left to be done, or nothing can be */
+    PLEAT_FORESEEN_MORE,    /* something was done, and more may be possible at once */
+    PLEAT_FORESEEN_NOTHING, /* what is left is not there yet */
+};
+
+/* Zeroed: not begun. */
+struct pleat_memory_ahead {
+    struct pleat_span pages;
+    bool *provided; /* of each piece; NULL: not begun */
+    size_t left;    /* pieces that are not provided */
+    size_t next;    /* piece to look at */
+};
+
+/* Maps the whole pages of `block` in memory of which nothing is usable. PLEAT_E_NOMEM: nothing
+ * changed. */
+int pleat_memory_ahead_begin(struct pleat_memory_ahead *ahead, struct pleat_memory *memory,
+                             struct pleat_span block, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Has the kernel provide some of those pages that are in the file; takes some milliseconds. */
+enum pleat_foreseen pleat_memory_ahead_go_on(struct pleat_memory_ahead *ahead,
+                                             const struct pleat_memory *memory);
+/* Has it provide the rest: then it is as after pleat_memory_prepare. PLEAT_E_NOMEM. */
+int pleat_memory_ahead_end(struct pleat_memory_ahead *ahead, const struct pleat_memory *memory,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Forgets it, whether it was begun or not; the memory stays as it is. */
+void pleat_memory_ahead_drop(struct pleat_memory_ahead *ahead);
+
 /* From now on what is written does not reach the file. If memory is short, the file's part is not
  * usable any more. */
 void pleat_memory_detach(struct pleat_memory *memory);

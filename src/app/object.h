@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/memory.h"
 #include "base/error.h"
 #include "shm/state.h"
 
@@ -110,9 +111,10 @@ struct pleat_object_ops {
                 struct pleat_error *err);
     /* The ranks wait for a state in the data file, in which others still compute: maps, and
      * provides memory for, what this rank will have, so that less is left to load. Changes nothing
-     * in the file, and may do nothing. Then load comes. No communication. NULL: nothing can be
-     * done. */
-    void (*foresee)(struct pleat_object *object, int data);
+     * in the file, and may do nothing. Called again until nothing is left to do (not after
+     * PLEAT_FORESEEN_ALL), each time for some milliseconds. Then load comes. No communication.
+     * NULL: nothing can be done. */
+    enum pleat_foreseen (*foresee)(struct pleat_object *object, int data);
     /* PLEAT_E_NOMEM, PLEAT_E_INVALID, ...: if the program is started again at this size, it will
      * not be able to load the object from the data file. NULL: it will. */
     int (*fits)(const struct pleat_object *object, int size, struct pleat_error *err);
@@ -136,6 +138,7 @@ struct pleat_object {
     struct pleat_object *next;         /* in the order of registration */
     char name[PLEAT_NAME_SIZE];
     uint64_t offset;         /* in a state, on a page of its own */
+    bool is_foreseen;        /* all that can be done for it before it is loaded is */
     bool is_noted;           /* sums.c; the same on all ranks */
     struct pleat_sums noted; /* of this rank's part, before a move */
 };

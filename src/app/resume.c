@@ -5,6 +5,9 @@
 #include "app/checkpointing.h"
 #include "app/session.h"
 
+#define LOOK_NS ((int64_t)10000000) /* between two looks whether more is in the data file */
+#define LOOK_MOST_NS ((int64_t)1000000000)
+
 int pleat_session_attach(struct pleat_session *session, struct pleat_error *err)
 {
     if (pleat_mailbox_attach(session->mailbox, (uint32_t)session->rank, session->held.iteration,
@@ -126,13 +129,35 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
 }
 
 /* What can be done while the processes before these compute is not done while they wait for it. */
-static void foresee(struct pleat_session *session)
+static enum pleat_foreseen foresee(struct pleat_session *session)
 {
-    if (!pleat_session_has_data(session))
-        return;
-    for (struct pleat_object *object = session->objects; object; object = object->next)
-        if (object->ops->foresee)
-            object->ops->foresee(object, pleat_state_data(session->saved));
+    enum pleat_foreseen all = PLEAT_FORESEEN_ALL;
+    for (struct pleat_object *object = session->objects; object && pleat_session_has_data(session);
+         object = object->next) {
+        if (!object->ops->foresee || object->is_foreseen)
+            continue;
+        enum pleat_foreseen one = object->ops->foresee(object, pleat_state_data(session->saved));
+        object->is_foreseen = one == PLEAT_FORESEEN_ALL;
+        if (!object->is_foreseen && all != PLEAT_FORESEEN_MORE)
+            all = one;
+    }
+    return all;
+}
+
+/* Sleeps until the processes before these have left their state. They may not have filled their
+ * arrays yet when these wait. */
+static void wait_foreseeing(struct pleat_session *session)
+{
+    int64_t pause = LOOK_NS;
+    enum pleat_foreseen left = foresee(session);
+    while (left == PLEAT_FORESEEN_MORE)
+        left = foresee(session);
+    while (!pleat_mailbox_wait_for(&session->self, left == PLEAT_FORESEEN_ALL    ? PLEAT_NO_LIMIT
+                                                   : left == PLEAT_FORESEEN_MORE ? 0
+                                                                                 : pause)) {
+        left = foresee(session);
+        pause = left != PLEAT_FORESEEN_NOTHING ? LOOK_NS : pause < LOOK_MOST_NS ? 2 * pause : pause;
+    }
 }
 
 /* Waits, asleep, until the processes before these have left their state, and finds it. Collective;
@@ -141,8 +166,7 @@ static int await_state(struct pleat_session *session, struct pleat_error *err)
 {
     int agreed = 0;
     int code = 0;
-    foresee(session);
-    pleat_mailbox_wait(&session->self);
+    wait_foreseeing(session);
     session->waits = false;
     int failed = pleat_session_find_state(session, &code, err);
     if (failed)

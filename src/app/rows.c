@@ -18,11 +18,11 @@
 /* Size of one message at most: MPI counts are int, and larger messages are no faster. */
 #define PIECE_BYTES ((size_t)16 << 20)
 #define ROWS_TAG 0x504c
-#define MISSING_BYTES ((uint64_t)1 << 20)
 
 struct pleat_rows {
     struct pleat_object object;
     struct pleat_memory memory;
+    struct pleat_memory_ahead ahead; /* between foresee and load */
     int64_t rows;
     size_t row_bytes;
     int64_t halo;
@@ -366,22 +366,27 @@ static int prepare_block(struct pleat_rows *rows, int data, struct pleat_error *
 /* The block is private memory again. */
 static int take_back(struct pleat_rows *rows, struct pleat_error *err)
 {
+    pleat_memory_ahead_drop(&rows->ahead);
     pleat_memory_unprepare(&rows->memory, span_of(rows, rows->local));
     rows->memory.fd = -1;
     return open_block(rows, rows->local, err);
 }
 
-static void rows_foresee(struct pleat_object *object, int data)
+static enum pleat_foreseen rows_foresee(struct pleat_object *object, int data)
 {
     struct pleat_rows *rows = rows_of(object);
-    const uint64_t bytes = bytes_of(rows, rows->local);
-    /* pages that two ranks share may not be there yet; where more are missing, it is not the data
-     * file that the others use */
-    if (!bytes || pleat_state_data_missing(data, place_of(rows, span_of(rows, rows->local).first),
-                                           bytes, MISSING_BYTES) > MISSING_BYTES)
-        return;
-    if (prepare_block(rows, data, NULL))
-        (void)take_back(rows, NULL);
+    if (!pleat_block_count(rows->local))
+        return PLEAT_FORESEEN_ALL;
+    if (!rows->ahead.provided) {
+        share(rows, data);
+        pleat_memory_keep(&rows->memory, 0, 0);
+        if (pleat_memory_ahead_begin(&rows->ahead, &rows->memory, span_of(rows, rows->local),
+                                     NULL)) {
+            (void)take_back(rows, NULL);
+            return PLEAT_FORESEEN_ALL;
+        }
+    }
+    return pleat_memory_ahead_go_on(&rows->ahead, &rows->memory);
 }
 
 static int rows_load(struct pleat_object *object, struct pleat_state *state, int data,
@@ -389,7 +394,9 @@ static int rows_load(struct pleat_object *object, struct pleat_state *state, int
 {
     struct pleat_rows *rows = rows_of(object);
     int code = 0;
-    if (data >= 0 && !rows->memory.prepared)
+    if (data >= 0 && rows->memory.prepared)
+        code = pleat_memory_ahead_end(&rows->ahead, &rows->memory, err);
+    else if (data >= 0)
         code = prepare_block(rows, data, err);
     if (data >= 0 && !code)
         code = map_block(rows, err);
@@ -411,6 +418,7 @@ static void rows_detach(struct pleat_object *object)
 static void rows_destroy(struct pleat_object *object)
 {
     struct pleat_rows *rows = rows_of(object);
+    pleat_memory_ahead_drop(&rows->ahead);
     pleat_memory_release(&rows->memory);
     free(rows->requests);
     free(rows);

@@ -76,14 +76,27 @@ int pleat_mailbox_claim(struct pleat_mailbox *mailbox)
     return held == PLEAT_HELD_CLAIMED ? PLEAT_E_BUSY : 0;
 }
 
-void pleat_mailbox_wait(struct pleat_mailbox_rank *self)
+bool pleat_mailbox_wait_for(struct pleat_mailbox_rank *self, int64_t most_ns)
 {
     _Atomic uint32_t *go = &self->mailbox->segment->go;
-    atomic_store(&self->slot->waiting, 1);
-    pleat_mailbox_ring(self);
-    while (!atomic_load(go))
-        pleat_word_sleep(go, 0);
+    if (!self->waits) {
+        self->waits = true;
+        atomic_store(&self->slot->waiting, 1);
+        pleat_mailbox_ring(self);
+    }
+    while (!atomic_load(go)) {
+        pleat_word_sleep_for(go, 0, most_ns);
+        if (most_ns != PLEAT_NO_LIMIT && !atomic_load(go))
+            return false;
+    }
     atomic_store(&self->slot->waiting, 0);
+    self->waits = false;
+    return true;
+}
+
+void pleat_mailbox_wait(struct pleat_mailbox_rank *self)
+{
+    (void)pleat_mailbox_wait_for(self, PLEAT_NO_LIMIT);
 }
 
 /* Moves a resize that was posted before this program told where it begins to count: it may be

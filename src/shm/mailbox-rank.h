@@ -153,6 +153,7 @@ struct pleat_mailbox_rank {
     uint32_t asked; /* rank 0: the number of the last ask; 0: it has asked for nothing */
     int doorbell;   /* borrowed; -1: none */
     bool not_now;   /* as its slot says */
+    bool waits;     /* it has said that it waits */
 };
 
 enum pleat_mailbox_arrival {
@@ -217,6 +218,10 @@ int pleat_mailbox_claim(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
 /* Every rank of a program that waits, once it is attached and ready to begin: sleeps until the
  * agent lets it begin. */
 void pleat_mailbox_wait(struct pleat_mailbox_rank *self);
+/* The same for `most_ns` nanoseconds at most (0: does not sleep); false: it may not begin yet, and
+ * waits still. */
+#define PLEAT_NO_LIMIT INT64_MAX
+bool pleat_mailbox_wait_for(struct pleat_mailbox_rank *self, int64_t most_ns);
 
 /* Rank 0, before pleat_mailbox_set_size or right after it: from now on every rank knows at an
  * adaptation point whether a resize comes at the next one (pleat_mailbox_pending), and all know the

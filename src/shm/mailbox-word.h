@@ -134,6 +134,8 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word);
 /* Sleeps while *word has that value, and returns now and then without reason, after a second at the
  * latest: a wake-up that is lost, since the application wrote there, only delays. */
 void pleat_word_sleep(_Atomic uint32_t *word, uint32_t value);
+/* The same, for that many nanoseconds at most. */
+void pleat_word_sleep_for(_Atomic uint32_t *word, uint32_t value, int64_t most_ns);
 /* Wakes all processes that sleep there. */
 void pleat_word_wake(_Atomic uint32_t *word);
 

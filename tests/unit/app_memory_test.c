@@ -4,8 +4,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -13,6 +16,7 @@
 #include "app/blocks.h"
 #include "app/memory.h"
 #include "base/random.h"
+#include "shm/state.h"
 
 static void test_blocks_cover_every_row_once(void **state)
 {
@@ -291,6 +295,78 @@ static void test_too_much(void **state)
     assert_non_null(strstr(err.text, "ulimit"));
 }
 
+/* Bytes of memory that the file has. */
+static int64_t bytes_of_file(int fd)
+{
+    struct stat status;
+    assert_int_equal(fstat(fd, &status), 0);
+    return (int64_t)status.st_blocks * 512;
+}
+
+/* Page faults that reading the span takes. */
+static long faults_reading(const struct pleat_memory *memory, struct pleat_span span)
+{
+    struct rusage before, after;
+    unsigned sum = 0;
+    assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+    for (size_t at = span.first; at < span.end; at += pleat_page_bytes())
+        sum += ((const volatile unsigned char *)memory->base)[at];
+    assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+    assert_true(sum > 0);
+    return after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt;
+}
+
+/* Others fill the file: what is there is mapped as it comes, and only that. */
+static void test_ahead_of_those_who_fill_the_file(void **state)
+{
+    (void)state;
+    enum { PIECES = 5, PIECE = 2 << 20 };
+    const size_t bytes = (size_t)PIECES * PIECE;
+    const int64_t origin = (int64_t)PLEAT_STATE_OFFSET;
+    const struct pleat_span block = {0, bytes}, first = {0, 2 * PIECE};
+    struct pleat_error err = {0};
+    struct pleat_memory memory;
+    struct pleat_memory_ahead ahead;
+    unsigned char *filled = malloc(bytes);
+    int fd = memfd_create("test", MFD_CLOEXEC);
+    assert_true(fd >= 0 && filled);
+    assert_int_equal(ftruncate(fd, origin + (off_t)bytes), 0);
+    memset(filled, 7, bytes);
+    assert_int_equal(pleat_memory_reserve(&memory, bytes, &err), 0);
+    pleat_memory_share(&memory, fd, origin);
+    assert_int_equal(pleat_memory_ahead_begin(&ahead, &memory, block, &err), 0);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_NOTHING);
+    assert_int_equal(bytes_of_file(fd), 0);
+
+    assert_int_equal(pwrite(fd, filled, 2 * PIECE, origin), 2 * PIECE);
+    int64_t before = bytes_of_file(fd);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_MORE);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_NOTHING);
+    assert_int_equal(bytes_of_file(fd), before);
+    /* no fault for each sixteen pages, as there is without */
+    assert_true(faults_reading(&memory, first) < 8);
+
+    assert_int_equal(pwrite(fd, filled, 2 * PIECE, origin + 3 * PIECE), 2 * PIECE);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_MORE);
+    assert_int_equal(pleat_memory_ahead_end(&ahead, &memory, &err), 0); /* the one between */
+    assert_int_equal(pleat_memory_move(&memory, block, block, &err), 0);
+    assert_true(faults_reading(&memory, block) < 8);
+    assert_int_equal(memory.base[3 * PIECE], 7);
+    assert_int_equal(memory.base[2 * PIECE], 0);
+    pleat_memory_release(&memory);
+
+    /* all is there at once; and given up in the middle */
+    assert_int_equal(pleat_memory_reserve(&memory, bytes, &err), 0);
+    pleat_memory_share(&memory, fd, origin);
+    assert_int_equal(pleat_memory_ahead_begin(&ahead, &memory, block, &err), 0);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_ALL);
+    pleat_memory_ahead_drop(&ahead);
+    pleat_memory_unprepare(&memory, block);
+    pleat_memory_release(&memory);
+    close(fd);
+    free(filled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +379,7 @@ int main(void)
         cmocka_unit_test(test_blocks_of_a_file_move),
         cmocka_unit_test(test_what_is_detached_does_not_reach_the_file),
         cmocka_unit_test(test_many_pages_are_cut_off),
+        cmocka_unit_test(test_ahead_of_those_who_fill_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

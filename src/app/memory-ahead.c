@@ -1,0 +1,95 @@
+/* Memory of a file, mapped while others still write to the file for the first time.
+ *
+ * What they have not written has no memory in the file yet. Pages are provided in pieces, as these
+ * are there; else this process would take the memory, perhaps of a file that nobody uses.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "app/memory.h"
+#include "shm/state.h"
+
+#define PIECE ((size_t)2 << 20)
+#define AT_ONCE 16 /* pieces, in some milliseconds */
+
+static size_t piece_count(const struct pleat_memory_ahead *ahead)
+{
+    return (ahead->pages.end - ahead->pages.first + PIECE - 1) / PIECE;
+}
+
+static struct pleat_span piece_of(const struct pleat_memory_ahead *ahead, size_t piece)
+{
+    size_t first = ahead->pages.first + piece * PIECE;
+    return (struct pleat_span){first,
+                               first + PIECE < ahead->pages.end ? first + PIECE : ahead->pages.end};
+}
+
+/* Reading maps many pages of a file at each fault; what was read once is written without another.
+ */
+static bool provide(const struct pleat_memory *memory, struct pleat_span piece)
+{
+    return !madvise(memory->base + piece.first, piece.end - piece.first, MADV_POPULATE_READ) ||
+           errno == EINVAL; /* a kernel that does not know it */
+}
+
+/* Most of it: single pages that two ranks share are only in the file once they are saved. */
+static bool is_there(const struct pleat_memory *memory, struct pleat_span piece)
+{
+    uint64_t most = (piece.end - piece.first) / 2;
+    int64_t offset = memory->origin + (int64_t)piece.first - (int64_t)PLEAT_STATE_OFFSET;
+    return offset >= 0 && pleat_state_data_missing(memory->fd, (uint64_t)offset,
+                                                   piece.end - piece.first, most) <= most;
+}
+
+int pleat_memory_ahead_begin(struct pleat_memory_ahead *ahead, struct pleat_memory *memory,
+                             struct pleat_span block, struct pleat_error *err)
+{
+    *ahead = (struct pleat_memory_ahead){0};
+    int code = pleat_memory_prepare_unprovided(memory, block, &ahead->pages, err);
+    if (code)
+        return code;
+    ahead->left = piece_count(ahead);
+    ahead->provided = calloc(ahead->left ? ahead->left : 1, 1);
+    if (ahead->provided)
+        return 0;
+    pleat_memory_unprepare(memory, block);
+    return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to map rows ahead");
+}
+
+enum pleat_foreseen pleat_memory_ahead_go_on(struct pleat_memory_ahead *ahead,
+                                             const struct pleat_memory *memory)
+{
+    const size_t count = piece_count(ahead);
+    int done = 0;
+    for (size_t looked = 0; looked < count && ahead->left && done < AT_ONCE; looked++) {
+        size_t piece = ahead->next;
+        ahead->next = piece + 1 < count ? piece + 1 : 0;
+        struct pleat_span span = piece_of(ahead, piece);
+        if (ahead->provided[piece] || !is_there(memory, span) || !provide(memory, span))
+            continue;
+        ahead->provided[piece] = true;
+        ahead->left--;
+        done++;
+    }
+    return !ahead->left ? PLEAT_FORESEEN_ALL : done ? PLEAT_FORESEEN_MORE : PLEAT_FORESEEN_NOTHING;
+}
+
+int pleat_memory_ahead_end(struct pleat_memory_ahead *ahead, const struct pleat_memory *memory,
+                           struct pleat_error *err)
+{
+    int code = 0;
+    for (size_t piece = 0; !code && ahead->left && piece < piece_count(ahead); piece++)
+        if (!ahead->provided[piece] && !provide(memory, piece_of(ahead, piece)))
+            code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for %zu bytes of rows (errno %d)",
+                                   ahead->pages.end - ahead->pages.first, errno);
+    free(ahead->provided);
+    *ahead = (struct pleat_memory_ahead){0};
+    return code;
+}
+
+void pleat_memory_ahead_drop(struct pleat_memory_ahead *ahead)
+{
+    free(ahead->provided);
+    *ahead = (struct pleat_memory_ahead){0};
+}
