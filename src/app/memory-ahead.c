@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 
 #include "app/memory.h"
-#include "shm/state.h"
 
 #define PIECE ((size_t)2 << 20)
-#define AT_ONCE 16 /* pieces, in some milliseconds */
+#define PAGE_LEAST 4096 /* bytes; no processor that Linux runs on has smaller pages */
+#define AT_ONCE 16      /* pieces, in some milliseconds */
 
 static size_t piece_count(const struct pleat_memory_ahead *ahead)
 {
@@ -33,13 +33,19 @@ static bool provide(const struct pleat_memory *memory, struct pleat_span piece)
            errno == EINVAL; /* a kernel that does not know it */
 }
 
-/* Most of it: single pages that two ranks share are only in the file once they are saved. */
+/* Most of it: single pages that two ranks share are only in the file once they are saved. mincore
+ * looks at these pages only; lseek would look for the next hole, which is as far away as the file
+ * is filled, for each piece anew. */
 static bool is_there(const struct pleat_memory *memory, struct pleat_span piece)
 {
-    uint64_t most = (piece.end - piece.first) / 2;
-    int64_t offset = memory->origin + (int64_t)piece.first - (int64_t)PLEAT_STATE_OFFSET;
-    return offset >= 0 && pleat_state_data_missing(memory->fd, (uint64_t)offset,
-                                                   piece.end - piece.first, most) <= most;
+    unsigned char in_memory[PIECE / PAGE_LEAST];
+    const size_t pages = (piece.end - piece.first) / pleat_page_bytes();
+    size_t count = 0;
+    if (mincore(memory->base + piece.first, piece.end - piece.first, in_memory))
+        return false;
+    for (size_t page = 0; page < pages; page++)
+        count += in_memory[page] & 1;
+    return 2 * count >= pages;
 }
 
 int pleat_memory_ahead_begin(struct pleat_memory_ahead *ahead, struct pleat_memory *memory,
