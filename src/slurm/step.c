@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -12,7 +13,7 @@
 
 extern char **environ;
 
-enum { NODE_MAX = 255, WORDS_MAX = 256, SAID_MAX = 400 };
+enum { NODE_MAX = 255, WORDS_MAX = 256, SAID_MAX = 400, INPUT_MAX = 65536 };
 
 PLEAT_ARRAY(words, char *);
 
@@ -43,15 +44,25 @@ static void finish(struct words *words)
     pleat_array_finish(words);
 }
 
-static void fill_words(struct words *words, uint32_t job, const char *node, const json_t *argv)
+static void fill_words(struct words *words, uint32_t job, const char *node, bool reads,
+                       const json_t *argv)
 {
-    static const char *const fixed[] = {
-        "srun",         "--overlap",           "--nodes=1",           "--ntasks=1",
-        "--mem=0",      "--mpi=none",          "--input=none",        "--output=none",
-        "--error=none", "--chdir=/",           "--quit-on-interrupt", "--cpu-bind=none",
-        "--export=ALL", "--kill-on-bad-exit=0"};
+    static const char *const fixed[] = {"srun",
+                                        "--overlap",
+                                        "--nodes=1",
+                                        "--ntasks=1",
+                                        "--mem=0",
+                                        "--mpi=none",
+                                        "--output=none",
+                                        "--error=none",
+                                        "--chdir=/",
+                                        "--quit-on-interrupt",
+                                        "--cpu-bind=none",
+                                        "--export=ALL",
+                                        "--kill-on-bad-exit=0"};
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         add(words, strdup(fixed[i]));
+    add(words, strdup(reads ? "--input=all" : "--input=none"));
     char number[16];
     snprintf(number, sizeof(number), "%" PRIu32, job);
     add_option(words, "--jobid=", number);
@@ -105,10 +116,23 @@ static void on_exit_of(uv_process_t *process, int64_t code, int signal)
     uv_close((uv_handle_t *)process, on_closed);
 }
 
-static int spawn(uv_loop_t *loop, struct step *step, char **argv, char **environment)
+/* A file that has no name, with what the program is to read; -1: it cannot be made. */
+static int hold_input(const char *input)
+{
+    size_t length = strlen(input);
+    int fd = memfd_create("input", MFD_CLOEXEC);
+    if (fd >= 0 && (write(fd, input, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* input: -1: none. */
+static int spawn(uv_loop_t *loop, struct step *step, int input, char **argv, char **environment)
 {
     uv_stdio_container_t io[3] = {
-        {.flags = UV_IGNORE},
+        {.flags = input < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = input},
         {.flags = step->said < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = step->said},
         {.flags = step->said < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = step->said},
     };
@@ -154,28 +178,35 @@ int pleat_slurm_step_start(struct pleat_slurm_lines *lines, uv_loop_t *loop, int
                            const json_t *params, struct pleat_error *err)
 {
     int64_t job;
-    const char *node;
+    const char *node, *input = NULL;
     const json_t *argv = json_object_get(params, "argv");
     json_t *environment = json_object_get(params, "environment");
     int failure = pleat_get_int(params, "job", true, 1, PLEAT_SLURM_JOB_MAX, &job, err);
     failure = failure ? failure : pleat_get_string(params, "node", true, &node, err);
+    failure = failure ? failure : pleat_get_string(params, "input", false, &input, err);
     failure = failure ? failure : check_texts(argv, environment, err);
     if (failure)
         return failure;
+    if (input && strlen(input) > INPUT_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'input' has more than %d bytes",
+                               INPUT_MAX);
     /* srun would take a list, or the name of a file, for one */
     if (!pleat_slurm_is_word(node, NODE_MAX) || strpbrk(node, "[],/"))
         return pleat_error_set(err, PLEAT_E_INVALID, "member 'node' is no name of a node");
     struct step *step = calloc(1, sizeof(*step));
     struct words words = {0}, variables = {0};
-    if (!step)
+    int from = input && *input ? hold_input(input) : -1;
+    if (!step || (input && *input && from < 0))
         abort();
     step->lines = lines;
     step->job = (uint32_t)job;
     snprintf(step->node, sizeof(step->node), "%s", node);
     step->said = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    fill_words(&words, step->job, node, argv);
+    fill_words(&words, step->job, node, from >= 0, argv);
     fill_environment(&variables, environment);
-    failure = spawn(loop, step, words.items, variables.items);
+    failure = spawn(loop, step, from, words.items, variables.items);
+    if (from >= 0)
+        close(from);
     finish(&words);
     finish(&variables);
     if (failure) {

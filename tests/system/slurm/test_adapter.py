@@ -193,13 +193,13 @@ def test_only_jobs_of_that_name_are_released(a):
 # ---- programs in them ----
 
 def test_starts_a_program_in_an_allocation(a):
-    script = 'echo "$SECRET $(hostname) $#" >"$OUT"; exec sleep 100000'
+    script = 'read -r line; echo "$SECRET $(hostname) $# $line" >"$OUT"; read -r line || exec sleep 100000'
     with speaking(a) as adapter:
         job = adapter.allocate(count=2, near="a2")
         adapter.ask("run", job=job["job"], node="a2", argv=["sh", "-c", script, "sh", "two words", "$x;y"],
-                    environment={"SECRET": "not for all", "OUT": "/media/home/tester/ran"})
+                    environment={"SECRET": "not for all", "OUT": "/media/home/tester/ran"}, input="not for all\n")
         out = a.world.path("/media/home/tester/ran")
-        wait_until(lambda: out.exists() and out.read_text() == "not for all a2 2\n", "it runs there")
+        wait_until(lambda: out.exists() and out.read_text() == "not for all a2 2 not for all\n", "it runs there")
         # nobody reads it in a command line
         for host in (a.head, *a.nodes):
             for pid in host.pids():
