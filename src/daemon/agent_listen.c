@@ -213,7 +213,12 @@ static bool has_callers(const struct daemon *d)
 /* While all agents are of this machine, nobody else need reach the port. */
 static const char *interface(const struct daemon *d)
 {
-    return strcmp(d->config.agent_listen, "auto") ? d->config.agent_listen : "127.0.0.1";
+    if (strcmp(d->config.agent_listen, "auto") != 0)
+        return d->config.agent_listen;
+    for (size_t i = 0; i < d->config.site_count; i++)
+        if (d->config.sites[i].brings_agents)
+            return "0.0.0.0";
+    return "127.0.0.1";
 }
 
 static int listen_at(struct daemon *d, uint16_t port,

@@ -63,10 +63,10 @@ static void say_silent(struct agent *agent, const char *how)
 static void say_ended(struct agent *agent)
 {
     char text[300];
-    snprintf(text, sizeof(text),
-             "the agent of node %u of site %s did not answer, and is ended (signal "
-             "9): the next one ends what it ran",
-             agent->node, agent->daemon->config.sites[agent->site].name);
+    const struct pleat_config_site *site = &agent->daemon->config.sites[agent->site];
+    snprintf(text, sizeof(text), "the agent of node %u of site %s did not answer, and is ended %s",
+             agent->node, site->name,
+             site->brings_agents ? "with its node" : "(signal 9): the next one ends what it ran");
     daemon_log("%s", text);
     note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
 }
@@ -317,10 +317,15 @@ void agent_ping(struct agent *agent)
     pleat_string_finish(&out);
 }
 
-/* The connection of one that is ended here breaks by itself. Of another machine's agent nothing is
- * known but its connection. */
+/* The connection of one that is ended here breaks by itself. One that its site has brought is on
+ * another machine: it is for the site to end its node, and to say so. */
 static void end_silent(struct agent *agent)
 {
+    const struct pleat_site_ops *kind = agent->daemon->config.sites[agent->site].ops;
+    if (kind->end_node) {
+        kind->end_node(agent->daemon->sites[agent->site], agent->node);
+        return;
+    }
     int pid = pleat_connection_peer_pid(agent->connection);
     if (pid > 0)
         (void)kill(pid, SIGKILL);

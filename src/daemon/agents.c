@@ -217,6 +217,7 @@ void agents_look(struct daemon *d)
 {
     for (struct agent *agent = d->agents; agent; agent = agent->next)
         agent_look(agent);
+    agent_exits(d);
 }
 
 void agents_expect(struct daemon *d)

@@ -1,9 +1,12 @@
 #include "daemon/hosting.h"
 
+#include <stdio.h>
+
 #include "command/command.h"
 #include "daemon/agent_call.h"
 #include "daemon/agents.h"
 #include "daemon/daemon.h"
+#include "daemon/notes.h"
 
 struct later {
     uv_timer_t timer;
@@ -30,6 +33,15 @@ static int host_agent_call(void *arg, uint32_t site, uint32_t node, struct pleat
                            struct pleat_error *err)
 {
     return agent_call(arg, site, node, call, err);
+}
+
+static void host_say(void *arg, uint32_t site, const char *text)
+{
+    struct daemon *d = arg;
+    char whole[900];
+    snprintf(whole, sizeof(whole), "site %s: %s", d->config.sites[site].name, text);
+    daemon_log("%s", whole);
+    note_make(d, daemon_now_us(d), "daemon", -1, note_text(whole));
 }
 
 static void forget(struct later *later)
@@ -116,6 +128,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .helper_start = host_helper_start,
                                   .helper_say = host_helper_say,
                                   .agent_call = host_agent_call,
+                                  .say = host_say,
                                   .drop = host_drop};
     if (pleat_commands_create(&d->loop, &d->hosting.commands))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -12,10 +12,46 @@
 #include "daemon/stop.h"
 #include "daemon/turn_inputs.h"
 
+/* How many processors of a node claims have. */
+static int32_t claimed_on(struct daemon *d, uint32_t site, uint32_t node)
+{
+    int64_t count = 0;
+    for (uint32_t c = 0; c < pleat_core_claim_count(d->core); c++) {
+        const struct pleat_claim *claim = pleat_core_claim(d->core, c);
+        if (claim->state == PLEAT_CLAIM_FREE || claim->site != site)
+            continue;
+        for (uint32_t p = claim->first_piece; p != PLEAT_NONE;
+             p = pleat_core_piece(d->core, p)->next)
+            count += pleat_core_piece(d->core, p)->node == node
+                         ? pleat_core_piece(d->core, p)->count
+                         : 0;
+    }
+    return (int32_t)count;
+}
+
+/* Nodes that came with claims: what claims have of them is all there is. */
+static json_t *brought_to_json(struct daemon *d, uint32_t site)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    json_t *nodes = json_array();
+    for (uint32_t n = 0; n < view->node_count; n++) {
+        uint32_t node = view->nodes[n].node;
+        int32_t claimed = view->nodes[n].site == site ? claimed_on(d, site, node) : 0;
+        if (claimed > 0)
+            json_array_append_new(nodes, json_pack("{s:I, s:i, s:i, s:i, s:n, s:b}", "node",
+                                                   (json_int_t)node, "processors", claimed, "used",
+                                                   claimed, "free", 0, "slot_cpus", "agent",
+                                                   agent_is_known(d, site, node)));
+    }
+    return nodes;
+}
+
 /* The nodes of a site that has several; null: it has one. */
 static json_t *nodes_to_json(struct daemon *d, uint32_t site)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
+    if (d->config.sites[site].brings_agents)
+        return brought_to_json(d, site);
     if (!view->sites[site].several)
         return json_null();
     json_t *nodes = json_array();
@@ -38,7 +74,7 @@ static int agents_of(struct daemon *d, uint32_t site)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     int count = 0;
-    if (!view->sites[site].several)
+    if (!view->sites[site].several && !d->config.sites[site].brings_agents)
         return agent_is_known(d, site, 0);
     for (uint32_t n = 0; n < view->node_count; n++)
         count += view->nodes[n].site == site && agent_is_known(d, site, view->nodes[n].node);
@@ -69,26 +105,27 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
         bool paused = site->pauses > 0 && site->quiet_until_us > daemon_now_us(d);
         json_array_append_new(
             sites,
-            json_pack(
-                "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
-                "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o}",
-                "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name, "processors",
-                site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
-                "background", site->background, "threshold", site->threshold, "oversubscribed",
-                site->capacity > cpus, "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i),
-                "sharing", d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
-                slots_are_bound(d, i)
-                    ? (site->several ? d->config.sites[i].here.cpus : slots_cpus(d, i, 0))
-                    : NULL,
-                "state", site_state(site, paused), "paused_until_s",
-                paused ? json_seconds(site->quiet_until_us) : json_null(), "failed_starts",
-                (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)), "failed_s",
-                site->failed_us ? json_seconds(site->failed_us) : json_null(), "silent_s",
-                silent_s ? json_integer(silent_s) : json_null(), "agents", agents_of(d, i), "nodes",
-                nodes_to_json(d, i), "poll_s", (double)d->config.sites[i].poll_us / 1e6,
-                "polled_ago_s",
-                d->polled_us[i] ? json_real((double)(daemon_now_us(d) - d->polled_us[i]) / 1e6)
-                                : json_null()));
+            json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
+                      "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o}",
+                      "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name,
+                      "processors", site->capacity, "free", unused > 0 ? unused : 0, "used",
+                      site->claimed, "background", site->background, "threshold", site->threshold,
+                      "oversubscribed", site->capacity > cpus && !d->config.sites[i].brings_agents,
+                      "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i), "sharing",
+                      d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
+                      slots_are_bound(d, i)
+                          ? (site->several ? d->config.sites[i].here.cpus : slots_cpus(d, i, 0))
+                          : NULL,
+                      "state", site_state(site, paused), "paused_until_s",
+                      paused ? json_seconds(site->quiet_until_us) : json_null(), "failed_starts",
+                      (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)),
+                      "failed_s", site->failed_us ? json_seconds(site->failed_us) : json_null(),
+                      "silent_s", silent_s ? json_integer(silent_s) : json_null(), "agents",
+                      agents_of(d, i), "nodes", nodes_to_json(d, i), "poll_s",
+                      (double)d->config.sites[i].poll_us / 1e6, "polled_ago_s",
+                      d->polled_us[i]
+                          ? json_real((double)(daemon_now_us(d) - d->polled_us[i]) / 1e6)
+                          : json_null()));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/jobs.h"
@@ -13,6 +14,8 @@
 #define REST_GRACE_S 2.0
 /* A launcher of which a part was lost. */
 #define LEAD_GRACE_S 1.0
+/* By then a batch system has said that it took a node away. */
+#define TAKEN_US (3 * PLEAT_US_PER_S)
 
 enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
 
@@ -445,11 +448,23 @@ static bool is_alone(struct daemon *d, uint64_t run)
     return alone;
 }
 
+/* A batch system that takes a node away ends what runs there before it says so: a run that ended
+ * badly, and not for us, is not told as its user's fault until the site has had time to say so. */
+static bool may_be_taken(struct daemon *d, uint64_t run, const json_t *params)
+{
+    uint32_t component = run_component(d, run);
+    const struct pleat_component *c = component == PLEAT_NONE ? NULL : component_of(d, component);
+    return c && c->site != PLEAT_NONE && d->config.sites[c->site].brings_agents &&
+           c->state != PLEAT_FINISHING && !json_is_true(json_object_get(params, "lost")) &&
+           (number_in(params, "code") || number_in(params, "signal"));
+}
+
 bool parts_hold(struct daemon *d, uint64_t run, const json_t *params)
 {
-    struct held_exit fresh = {run, NULL};
+    bool taken = may_be_taken(d, run, params);
+    struct held_exit fresh = {run, NULL, 0};
     struct held_exit *known = find_exit(d, run);
-    bool has_parts = false;
+    bool has_parts = taken || known;
     for (size_t i = 0; i < d->parts.items.count; i++)
         has_parts = has_parts || d->parts.items.items[i].run == run;
     if (!has_parts && is_alone(d, run))
@@ -462,6 +477,7 @@ bool parts_hold(struct daemon *d, uint64_t run, const json_t *params)
     }
     json_decref(known->params);
     known->params = json_deep_copy(params);
+    known->until_us = taken ? daemon_now_us(d) + TAKEN_US : 0;
     return true;
 }
 
@@ -495,7 +511,7 @@ bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params)
 {
     struct held_exits *exits = &d->parts.exits;
     for (size_t i = 0; i < exits->count; i++) {
-        if (!is_alone(d, exits->items[i].run))
+        if (!is_alone(d, exits->items[i].run) || daemon_now_us(d) < exits->items[i].until_us)
             continue;
         *run = exits->items[i].run;
         *params = exits->items[i].params;

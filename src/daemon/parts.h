@@ -48,6 +48,7 @@ PLEAT_ARRAY(part_list, struct part);
 struct held_exit {
     uint64_t run;
     json_t *params;
+    int64_t until_us; /* at least; of the daemon's time */
 };
 PLEAT_ARRAY(held_exits, struct held_exit);
 

@@ -17,7 +17,8 @@ int sites_open(struct daemon *d, struct pleat_error *err)
                                                    .index = (uint32_t)i,
                                                    .processors = site->processors,
                                                    .threshold = site->threshold,
-                                                   .own = site->own};
+                                                   .own = site->own,
+                                                   .instance = d->instance};
         int rc = site->ops->open(&options, &d->host, &d->sites[i], err);
         if (rc)
             return rc;

@@ -4,8 +4,11 @@
 #include "daemon/daemon.h"
 #include "site/local_load.h"
 
+/* Of nodes that come with claims nobody here knows the CPUs: whoever gave them binds. */
 bool slots_are_bound(struct daemon *d, uint32_t site)
 {
+    if (d->config.sites[site].brings_agents)
+        return false;
     return d->config.sites[site].here.cpus ||
            pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
 }

@@ -40,7 +40,11 @@ struct pleat_site_options {
     uint32_t index;     /* the site's index in the core */
     int32_t processors; /* 0: all that it has */
     int32_t threshold;  /* processors that growing leaves free */
-    const void *own;    /* options of its kind (pleat_site_ops.options); NULL: as usual */
+    const void *own;    /* options of its kind (pleat_site_ops.options); NULL: as usual. Borrowed
+                         * until close */
+    /* Of the pleatd: letters and digits, others than those of each other one. For the names of what
+     * the site makes elsewhere. NULL: there is no other one */
+    const char *instance;
 };
 
 /* What a site hands out of pleatd's own machine. */
@@ -106,6 +110,9 @@ struct pleat_site_ops {
     /* The agent of a node has called pleatd, or its connection is gone; NULL: the site need not
      * know. After a restart of pleatd the agents that live call again. */
     void (*agent)(struct pleat_site_instance *site, uint32_t node, bool there);
+    /* The agent of a node is connected and does not answer: its node is to be given up, as if it
+     * were lost. NULL for sites whose agents pleatd starts. */
+    void (*end_node)(struct pleat_site_instance *site, uint32_t node);
     /* Frees the site; emits no event. Claims in a batch system stay. Accepts NULL. */
     void (*close)(struct pleat_site_instance *site);
 };

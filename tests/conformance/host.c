@@ -168,6 +168,13 @@ static int agent_call(void *arg, uint32_t site, uint32_t node, struct pleat_agen
     return 0;
 }
 
+static void say(void *arg, uint32_t site, const char *text)
+{
+    (void)site;
+    ((struct played_host *)arg)->said++;
+    assert_true(text[0] != '\0');
+}
+
 static void drop(void *arg, void *fn_arg)
 {
     struct played_host *played = arg;
@@ -206,6 +213,7 @@ void played_host_init(struct played_host *played)
                                        .helper_start = helper_start,
                                        .helper_say = helper_say,
                                        .agent_call = agent_call,
+                                       .say = say,
                                        .drop = drop};
     played->now_us = 1000000;
     pleat_heap_init(&played->timers);

@@ -54,6 +54,7 @@ struct played_host {
     struct pleat_site_instance *site; /* whose agents are played */
     int64_t agent_us;                 /* how long one takes to call; -1: none ever does */
     int agent_calls;
+    int said;              /* to people */
     struct played_due due; /* of programs */
 };
 
