@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "fake_site.h"
 #include "model/records.h"
+#include "played_slurm.h"
 
 enum { PROCESSORS = 8, SITE = 3 };
 
@@ -15,6 +16,8 @@ struct subject {
     const struct pleat_site_ops *ops;
     struct pleat_fake_site_options fake;
     bool moody; /* fails, gives less or takes away: only what must hold all the same is checked */
+    /* each claim has a node of its own, with slots from 0 on, and waits where not enough is free */
+    bool apart;
 };
 
 static const struct subject subjects[] = {
@@ -35,6 +38,7 @@ static const struct subject subjects[] = {
      .ops = &pleat_site_fake_bringing,
      .fake =
          {.seed = 6, .claim_delay_us = 1000, .release_delay_us = 1000, .agent_limit_us = 60000000}},
+    {.what = "slurm", .ops = &pleat_site_slurm, .apart = true},
     {.what = "fake, refuses",
      .ops = &pleat_site_fake,
      .fake = {.seed = 2, .claim_delay_us = 1000, .fail = 0.5},
@@ -53,6 +57,8 @@ struct bed {
     const struct subject *subject;
     struct played_host host;
     struct pleat_site_instance *site;
+    void *own; /* options of a real kind */
+    struct played_slurm slurm;
 };
 
 static void open_bed(struct bed *bed, const struct subject *subject)
@@ -60,12 +66,15 @@ static void open_bed(struct bed *bed, const struct subject *subject)
     bed->subject = subject;
     played_host_init(&bed->host);
     bed->host.agent_us = 5000;
+    played_slurm_init(&bed->slurm, PROCESSORS);
+    bed->host.programs = &bed->slurm.programs;
+    bool fakes = subject->ops == &pleat_site_fake || subject->ops == &pleat_site_fake_bringing;
+    assert_int_equal(pleat_site_own_make(subject->ops, &bed->own), 0);
     struct pleat_site_options options = {.name = "subject",
                                          .index = SITE,
                                          .processors = PROCESSORS,
                                          .threshold = 1,
-                                         .own = subject->ops == &pleat_site_local ? NULL
-                                                                                  : &subject->fake};
+                                         .own = fakes ? &subject->fake : bed->own};
     assert_int_equal(subject->ops->open(&options, &bed->host.host, &bed->site, NULL), 0);
     assert_ptr_equal(bed->site->ops, subject->ops);
     bed->host.site = bed->site;
@@ -74,6 +83,7 @@ static void open_bed(struct bed *bed, const struct subject *subject)
 static void close_bed(struct bed *bed)
 {
     bed->subject->ops->close(bed->site);
+    pleat_site_own_free(bed->subject->ops, bed->own);
     played_host_finish(&bed->host);
 }
 
@@ -276,6 +286,8 @@ static void test_cannot_is_not_refused(void **state)
     struct bed bed;
     FOR_EACH_SUBJECT(bed, true)
     {
+        if (bed.subject->apart)
+            continue;
         struct pleat_event event;
         claim(&bed, 1, PROCESSORS + 1);
         played_host_run(&bed.host);
@@ -319,6 +331,8 @@ static void test_splitting(void **state)
     struct bed bed;
     FOR_EACH_SUBJECT(bed, true)
     {
+        if (bed.subject->apart)
+            continue;
         if (!(bed.subject->ops->capabilities & PLEAT_SITE_SPLITS))
             continue;
         uint32_t whole[PROCESSORS], again[PROCESSORS];
@@ -365,6 +379,8 @@ static void test_neighbours(void **state)
     struct bed bed;
     FOR_EACH_SUBJECT(bed, true)
     {
+        if (bed.subject->apart)
+            continue;
         uint32_t slots[PROCESSORS];
         static const struct {
             uint64_t id, beside, release;
@@ -401,6 +417,8 @@ static void test_adopting(void **state)
     struct bed bed;
     FOR_EACH_SUBJECT(bed, true)
     {
+        if (bed.subject->apart)
+            continue;
         struct pleat_piece pieces[] = {{.first = 6, .count = 1}, {.first = 1, .count = 2}};
         struct pleat_site_claim known = {
             .id = 7, .index = 7, .count = 3, .pieces = pieces, .piece_count = 2};
@@ -531,6 +549,143 @@ static void test_nodes_come_and_go(void **state)
         claim(&bed, 4, 2);
         played_host_run(&bed.host);
         assert_int_not_equal(node_of(&bed, 4), second);
+    }
+}
+
+/* ---- slurm ---- */
+
+static struct pleat_site_claim piece_of(uint64_t id, const struct pleat_piece *piece)
+{
+    return (struct pleat_site_claim){.id = id,
+                                     .index = (uint32_t)id,
+                                     .count = (int32_t)piece->count,
+                                     .pieces = piece,
+                                     .piece_count = 1};
+}
+
+#define SLURM_BED(bed)                                                                             \
+    FOR_EACH_SUBJECT(bed, true)                                                                    \
+    if ((bed).subject->ops == &pleat_site_slurm)
+
+static void test_slurm_has_a_queue(void **state)
+{
+    (void)state;
+    struct bed bed;
+    SLURM_BED(bed)
+    {
+        struct pleat_event event;
+        claim(&bed, 1, 6);
+        claim(&bed, 2, 4);
+        claim(&bed, 3, PROCESSORS + 1);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 1), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 2), 0);
+        claim(&bed, 4, PROCESSORS + 1); /* it is known now how large nodes are */
+        played_host_mark(&bed.host);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 4), 1);
+        release(&bed, 3);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        assert_true(played_host_count(&bed.host, PLEAT_EV_CLAIM_WAITS, &event) > 0);
+        assert_int_equal(event.u.waits.reason, PLEAT_WAIT_AGENTS);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 2), 1);
+        release(&bed, 2);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+    }
+}
+
+static void test_slurm_takes_away(void **state)
+{
+    (void)state;
+    struct bed bed;
+    SLURM_BED(bed)
+    {
+        claim(&bed, 1, 3);
+        claim(&bed, 2, PROCESSORS);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 5, 5, 1, NULL), 0);
+        played_host_mark(&bed.host);
+        played_slurm_cancel(&bed.slurm, 1);
+        played_slurm_cancel(&bed.slurm, 2);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 1), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 5), 1);
+        assert_int_equal(gone(&bed, 0), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 2), 1); /* in the queue */
+        assert_true(bed.host.said > 0);
+        release(&bed, 1);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 1), 1);
+    }
+}
+
+/* What a job gave up stays for its growth; another one gets nothing of it. */
+static void test_slurm_grows_in_its_allocation(void **state)
+{
+    (void)state;
+    struct bed bed;
+    SLURM_BED(bed)
+    {
+        claim(&bed, 1, 4);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 2, 2, 2, NULL), 0);
+        release(&bed, 2);
+        struct pleat_site_wish wish = {.id = 3,
+                                       .index = 3,
+                                       .count = 3,
+                                       .purpose = PLEAT_FOR_GROWTH,
+                                       .beside = 1,
+                                       .on_one_node = true};
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 3), 1);
+        wish.id = wish.index = 4;
+        wish.count = 2;
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 4), 1);
+        assert_int_equal(bed.slurm.count, 1);
+        release(&bed, 4);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+    }
+}
+
+/* The next pleatd finds what this one left, whatever was asked for; what it does not want goes. */
+static void test_slurm_after_a_restart(void **state)
+{
+    (void)state;
+    struct bed bed;
+    SLURM_BED(bed)
+    {
+        for (uint64_t id = 1; id <= 3; id++)
+            claim(&bed, id, 2);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.count, 3);
+        uint32_t node = node_of(&bed, 1);
+        bed.site->ops->close(bed.site);
+        struct pleat_site_options options = {
+            .name = "subject", .index = SITE, .processors = PROCESSORS, .own = bed.own};
+        assert_int_equal(bed.subject->ops->open(&options, &bed.host.host, &bed.site, NULL), 0);
+        bed.host.site = bed.site;
+        const struct pleat_piece piece = {.node = node, .first = 0, .count = 2};
+        const struct pleat_piece never = {.node = 77, .first = 0, .count = 1};
+        struct pleat_site_claim known = piece_of(1, &piece), lost = piece_of(9, &never);
+        assert_int_equal(bed.site->ops->adopt(bed.site, &known, NULL), 0);
+        assert_int_equal(bed.site->ops->adopt(bed.site, &lost, NULL), 0);
+        played_host_mark(&bed.host);
+        claim(&bed, 2, 2); /* the answer was not heard */
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 9), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 1), 0);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_CLAIMED, NULL), 1);
+        assert_int_equal(bed.slurm.count, 3); /* no other one was asked for */
+        assert_true(bed.slurm.jobs[2].over);  /* nobody wanted that */
+        release(&bed, 1);
+        release(&bed, 2);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+        assert_int_equal(gone(&bed, node), 1);
     }
 }
 
@@ -676,6 +831,8 @@ static void test_nothing_is_given_twice(void **state)
     struct bed bed;
     FOR_EACH_SUBJECT(bed, false)
     {
+        if (bed.subject->apart)
+            continue;
         struct pleat_random random;
         struct ledger ledger;
         memset(&ledger, 0, sizeof(ledger));
@@ -725,6 +882,10 @@ int main(void)
         cmocka_unit_test(test_closing_with_answers_due),
         cmocka_unit_test(test_a_claim_is_given_when_its_agents_have_called),
         cmocka_unit_test(test_nodes_come_and_go),
+        cmocka_unit_test(test_slurm_has_a_queue),
+        cmocka_unit_test(test_slurm_takes_away),
+        cmocka_unit_test(test_slurm_grows_in_its_allocation),
+        cmocka_unit_test(test_slurm_after_a_restart),
         cmocka_unit_test(test_played_programs),
         cmocka_unit_test(test_nothing_is_given_twice),
     };

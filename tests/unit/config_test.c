@@ -60,12 +60,19 @@ static const struct pleat_site_ops lake = {
 
 const struct pleat_site_ops *pleat_site_kind_at(size_t index)
 {
-    return index == 0 ? &pleat_site_local : index == 1 ? &lake : NULL;
+    return index == 0   ? &pleat_site_local
+           : index == 1 ? &lake
+           : index == 2 ? &pleat_site_slurm
+                        : NULL;
 }
 
 const struct pleat_site_ops *pleat_site_find(const char *kind)
 {
-    return !strcmp(kind, "local") ? &pleat_site_local : !strcmp(kind, "lake") ? &lake : NULL;
+    const struct pleat_site_ops *one;
+    for (size_t i = 0; (one = pleat_site_kind_at(i)); i++)
+        if (!strcmp(kind, one->name))
+            return one;
+    return NULL;
 }
 
 void pleat_site_kinds_add(struct pleat_string *text)
@@ -355,7 +362,7 @@ static void test_mistakes(void **state)
     (void)state;
     refuses("\nno_such_key = 3\n", 2, "no_such_key");
     refuses("site \"a\" {\n  colour = 3\n}\n", 2, "colour");
-    refuses("site \"a\" {\n  kind = slurm\n}\n", 2, "must be local or lake");
+    refuses("site \"a\" {\n  kind = sea\n}\n", 2, "must be local or lake");
     refuses("site \"a\" {\n  processors = 65537\n}\n", 2, "0 to 65536");
     refuses("site \"a\" {\n  processors = many\n}\n", 2, "processors");
     refuses("site \"a\" {\n\n  threshold = -1\n}\n", 3, "0 to 65536");

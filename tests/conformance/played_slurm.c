@@ -1,0 +1,140 @@
+#include "played_slurm.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/reply.h"
+
+enum { AFTER_US = 100 };
+
+/* Takes the message over. */
+static void say(struct played_slurm *slurm, json_t *message)
+{
+    char *text = json_dumps(message, JSON_COMPACT);
+    assert_non_null(text);
+    played_helper_says(slurm->helper, text, AFTER_US);
+    free(text);
+    json_decref(message);
+}
+
+static json_t *job_json(const struct played_slurm *slurm, int number)
+{
+    const struct played_slurm_job *job = &slurm->jobs[number - 1];
+    json_t *nodes = json_array();
+    if (job->runs)
+        json_array_append_new(nodes, json_pack("{sssi}", "name", "n1", "cpus", job->processors));
+    return json_pack("{sissssssso}", "job", number, "name", job->name, "state",
+                     job->runs ? "running" : "pending", "reason", job->runs ? "" : "Resources",
+                     "nodes", nodes);
+}
+
+static void notice(struct played_slurm *slurm, const char *method, json_t *params)
+{
+    say(slurm, json_pack("{ssso}", "method", method, "params", params));
+}
+
+/* Who waits first gets what is free. */
+static void schedule(struct played_slurm *slurm, bool tells)
+{
+    for (int i = 0; i < slurm->count; i++) {
+        struct played_slurm_job *job = &slurm->jobs[i];
+        if (job->runs || job->over)
+            continue;
+        if (job->processors > slurm->free)
+            return;
+        job->runs = true;
+        slurm->free -= job->processors;
+        if (tells)
+            notice(slurm, "granted", job_json(slurm, i + 1));
+    }
+}
+
+static bool end(struct played_slurm *slurm, int number)
+{
+    struct played_slurm_job *job = &slurm->jobs[number - 1];
+    if (number < 1 || number > slurm->count || job->over)
+        return false;
+    slurm->free += job->runs ? job->processors : 0;
+    job->over = true;
+    job->runs = false;
+    return true;
+}
+
+static json_t *allocate(struct played_slurm *slurm, const json_t *params)
+{
+    assert_true(slurm->count < PLAYED_SLURM_JOBS);
+    struct played_slurm_job *job = &slurm->jobs[slurm->count++];
+    snprintf(job->name, sizeof(job->name), "%.100s.%08x", pleat_reply_text(params, "name", ""),
+             (unsigned)slurm->count);
+    job->processors = (int32_t)pleat_reply_int(params, "count", 0);
+    assert_int_equal(pleat_reply_int(params, "nodes", 0), 1);
+    schedule(slurm, false);
+    return job_json(slurm, slurm->count);
+}
+
+static json_t *jobs_json(const struct played_slurm *slurm, const char *prefix)
+{
+    json_t *jobs = json_array();
+    for (int i = 0; i < slurm->count; i++)
+        if (!slurm->jobs[i].over && !strncmp(slurm->jobs[i].name, prefix, strlen(prefix)))
+            json_array_append_new(jobs, job_json(slurm, i + 1));
+    return json_pack("{so}", "jobs", jobs);
+}
+
+static json_t *answer(struct played_slurm *slurm, const char *method, const json_t *params)
+{
+    if (!strcmp(method, "allocate"))
+        return allocate(slurm, params);
+    if (!strcmp(method, "release"))
+        return json_pack("{sb}", "was_gone", !end(slurm, (int)pleat_reply_int(params, "job", 0)));
+    if (!strcmp(method, "jobs"))
+        return jobs_json(slurm, pleat_reply_text(params, "prefix", ""));
+    if (!strcmp(method, "run"))
+        return json_pack("{si}", "pid", 1);
+    if (!strcmp(method, "nodes"))
+        return json_pack("{s[{sssiss}]}", "nodes", "name", "n1", "cpus", slurm->processors, "state",
+                         "used");
+    assert_string_equal(method, "cluster");
+    return json_pack("{ss s[{sssbsi}]}", "cluster", "played", "partitions", "name", "main",
+                     "default", 1, "cpus", slurm->processors);
+}
+
+static void on_said(void *arg, struct pleat_helper *helper, const char *line)
+{
+    struct played_slurm *slurm = arg;
+    json_t *message = json_loads(line, 0, NULL);
+    const char *method = pleat_reply_text(message, "method", "");
+    assert_non_null(message);
+    slurm->helper = helper;
+    slurm->queries++;
+    if (!strcmp(method, "hello")) {
+        notice(slurm, "hello",
+               json_pack("{sissssss}", "protocol", 1, "version", "0", "role", "slurm", "by",
+                         "played"));
+    } else {
+        json_t *result = answer(slurm, method, json_object_get(message, "params"));
+        say(slurm, json_pack("{sIso}", "id", (json_int_t)pleat_reply_int(message, "id", 0),
+                             "result", result));
+        if (!strcmp(method, "release"))
+            schedule(slurm, true);
+    }
+    json_decref(message);
+}
+
+void played_slurm_init(struct played_slurm *slurm, int32_t processors)
+{
+    memset(slurm, 0, sizeof(*slurm));
+    slurm->processors = slurm->free = processors;
+    slurm->programs.said = on_said;
+    slurm->programs.arg = slurm;
+}
+
+void played_slurm_cancel(struct played_slurm *slurm, int number)
+{
+    char name[140];
+    snprintf(name, sizeof(name), "%s", slurm->jobs[number - 1].name);
+    assert_true(end(slurm, number));
+    notice(slurm, "ended", json_pack("{sissss}", "job", number, "name", name, "why", "CANCELLED"));
+}
