@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
 #include "points.h"
+#ifdef BENCH_POINTS_PROGRAM
+#include "job.h"
+#endif
 
 /* Where an MPI is missing nothing is measured with it. */
 #ifndef BENCH_POINTS
