@@ -76,7 +76,7 @@ class Machine:
     def answers(self):
         return {"sites": SITES, "events": self.events, "follow": self.follow,
                 "submit": self.submit, "cancel": self.cancel, "output": self.output,
-                "jobs": self.list, "job": lambda p, _: self.jobs[p["job"]],
+                "jobs": self.list, "job": self.job,
                 "info": lambda _p, _c: {"policies": dict(self.active)},
                 "configure": self.configure}
 
@@ -88,6 +88,10 @@ class Machine:
         with self.lock:
             return {"jobs": [job for job in self.jobs.values() if job["job"] > params["after"]
                              and (params["all"] or job["state"] == "running")]}
+
+    def job(self, params, _):
+        with self.lock:
+            return dict(self.jobs[params["job"]])
 
     def events(self, params, _):
         with self.lock:
