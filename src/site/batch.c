@@ -1,13 +1,13 @@
 /* Nodes of a Slurm cluster: each claim is an allocation of its own, on one node, in which an agent
- * is started. pleat-slurm speaks with the cluster (slurm_adapter.c). What the pleatd before asked
+ * is started. pleat-slurm speaks with the cluster (batch_adapter.c). What the pleatd before asked
  * for is found again by the names of its jobs: "pleat-INSTANCE-SITE:NODE:CLAIM.XXXXXXXX".
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "site/batch_jobs.h"
 #include "site/site.h"
-#include "site/slurm_jobs.h"
 #include "wire/reply.h"
 
 /* Jobs of the pleatd before that nobody has asked for are given back after STRAY_US. By then, too,
@@ -15,15 +15,15 @@
 #define STRAY_US INT64_C(60000000)
 enum { NAME_MOST = 40, INSTANCE_PART = 12 };
 
-static struct pleat_slurm_site *of(struct pleat_site_instance *base)
+static struct pleat_batch_site *of(struct pleat_site_instance *base)
 {
-    return (struct pleat_slurm_site *)base;
+    return (struct pleat_batch_site *)base;
 }
 
 /* ---- what Slurm has of ours ---- */
 
 /* The numbers in the name of a job; false: it is none of this site's. */
-static bool read_name(const struct pleat_slurm_site *site, const char *name, uint32_t *node,
+static bool read_name(const struct pleat_batch_site *site, const char *name, uint32_t *node,
                       uint64_t *claim)
 {
     size_t length = strlen(site->prefix);
@@ -32,103 +32,103 @@ static bool read_name(const struct pleat_slurm_site *site, const char *name, uin
            sscanf(name + length, "%" SCNu32 ":%" SCNu64 ".%n", node, claim, &end) == 2 && end > 0;
 }
 
-static struct pleat_slurm_allocation *match(struct pleat_slurm_site *site, const json_t *job,
+static struct pleat_batch_allocation *match(struct pleat_batch_site *site, const json_t *job,
                                             uint32_t node, uint64_t claim)
 {
-    struct pleat_slurm_allocation *one =
-        pleat_slurm_of_job(site, (uint32_t)pleat_reply_int(job, "job", 0));
+    struct pleat_batch_allocation *one =
+        pleat_batch_of_job(site, (uint32_t)pleat_reply_int(job, "job", 0));
     if (one && pleat_reply_is(job, "name", one->name))
         return one;
     for (size_t i = 0; i < site->allocations.count; i++) {
         one = site->allocations.items[i];
         bool is_its = one->has_node && one->given ? one->node == node : one->wish.id == claim;
-        if (one->job == 0 && one->state != PLEAT_SLURM_ASKED && !one->asked && is_its)
+        if (one->job == 0 && one->state != PLEAT_BATCH_ASKED && !one->asked && is_its)
             return one;
     }
     return NULL;
 }
 
-static void found(struct pleat_slurm_site *site, const json_t *job)
+static void found(struct pleat_batch_site *site, const json_t *job)
 {
     uint32_t node;
     uint64_t claim;
     if (!read_name(site, pleat_reply_text(job, "name", ""), &node, &claim))
         return;
-    struct pleat_slurm_allocation *one = match(site, job, node, claim);
-    const struct pleat_slurm_allocation *other = pleat_slurm_of_node(site, node);
+    struct pleat_batch_allocation *one = match(site, job, node, claim);
+    const struct pleat_batch_allocation *other = pleat_batch_of_node(site, node);
     if (!one) {
         for (size_t i = 0; i < site->allocations.count; i++)
             if (site->allocations.items[i]->asked ||
-                site->allocations.items[i]->state == PLEAT_SLURM_ASKED)
+                site->allocations.items[i]->state == PLEAT_BATCH_ASKED)
                 if (site->allocations.items[i]->wish.id == claim)
                     return; /* its answer is on the way */
-        one = pleat_slurm_new(site, PLEAT_SLURM_STRAY);
+        one = pleat_batch_new(site, PLEAT_BATCH_STRAY);
         one->wish.id = claim;
-        pleat_slurm_look_later(site, one, STRAY_US);
+        pleat_batch_look_later(site, one, STRAY_US);
     }
     if (!one->has_node && other) {
-        pleat_slurm_number_node(site, one);
+        pleat_batch_number_node(site, one);
     } else if (!one->has_node) {
         one->node = node;
         one->has_node = true;
     }
     one->seen = true;
-    pleat_slurm_job_is(site, one, job);
+    pleat_batch_job_is(site, one, job);
 }
 
 /* What is not among them is not there any more. Allocations are removed meanwhile. */
-static void drop_unseen(struct pleat_slurm_site *site)
+static void drop_unseen(struct pleat_batch_site *site)
 {
     for (size_t i = site->allocations.count; i-- > 0;) {
-        struct pleat_slurm_allocation *one = site->allocations.items[i];
-        bool may_be_there = one->state == PLEAT_SLURM_WANTED || one->state == PLEAT_SLURM_ASKED ||
+        struct pleat_batch_allocation *one = site->allocations.items[i];
+        bool may_be_there = one->state == PLEAT_BATCH_WANTED || one->state == PLEAT_BATCH_ASKED ||
                             one->asked || one->seen;
         if (!may_be_there)
-            pleat_slurm_is_over(site, one, "it is not there any more");
+            pleat_batch_is_over(site, one, "it is not there any more");
     }
 }
 
 static void on_jobs(void *arg, uint64_t token, const json_t *result,
                     const struct pleat_error *wrong);
 
-static void ask_jobs(struct pleat_slurm_site *site)
+static void ask_jobs(struct pleat_batch_site *site)
 {
-    pleat_slurm_adapter_ask(site->adapter, "jobs", json_pack("{ss}", "prefix", site->prefix),
+    pleat_batch_adapter_ask(site->adapter, "jobs", json_pack("{ss}", "prefix", site->prefix),
                             on_jobs, 0);
 }
 
 static void on_again(void *arg, uint64_t token)
 {
-    struct pleat_slurm_site *site = arg;
+    struct pleat_batch_site *site = arg;
     (void)token;
-    if (pleat_slurm_adapter_is_there(site->adapter))
+    if (pleat_batch_adapter_is_there(site->adapter))
         ask_jobs(site);
 }
 
-static void tell_silent(struct pleat_slurm_site *site, const char *why)
+static void tell_silent(struct pleat_batch_site *site, const char *why)
 {
     if (!site->silent)
-        pleat_slurm_say(site, "Slurm cannot be asked, claims wait: %.500s", why);
+        pleat_batch_say(site, "Slurm cannot be asked, claims wait: %.500s", why);
     site->silent = true;
 }
 
-static void tell_answers(struct pleat_slurm_site *site)
+static void tell_answers(struct pleat_batch_site *site)
 {
     if (site->silent)
-        pleat_slurm_say(site, "Slurm answers again");
+        pleat_batch_say(site, "Slurm answers again");
     site->silent = false;
 }
 
 static void on_jobs(void *arg, uint64_t token, const json_t *result,
                     const struct pleat_error *wrong)
 {
-    struct pleat_slurm_site *site = arg;
+    struct pleat_batch_site *site = arg;
     size_t i;
     const json_t *job;
     (void)token;
     if (!result) {
         tell_silent(site, wrong->text);
-        if (pleat_slurm_adapter_is_there(site->adapter))
+        if (pleat_batch_adapter_is_there(site->adapter))
             site->host->later(site->host->arg, 2000000, on_again, site, 0);
         return;
     }
@@ -140,12 +140,12 @@ static void on_jobs(void *arg, uint64_t token, const json_t *result,
     json_array_foreach(pleat_reply_array(result, "jobs"), i, job) found(site, job);
     drop_unseen(site);
     for (i = 0; first && i < site->allocations.count; i++)
-        pleat_slurm_look_later(site, site->allocations.items[i], 0);
+        pleat_batch_look_later(site, site->allocations.items[i], 0);
 }
 
 /* ---- how large it is ---- */
 
-static void tell_capacity(struct pleat_slurm_site *site, int32_t capacity)
+static void tell_capacity(struct pleat_batch_site *site, int32_t capacity)
 {
     if (site->processors > 0 && capacity > site->processors)
         capacity = site->processors;
@@ -162,7 +162,7 @@ static void tell_capacity(struct pleat_slurm_site *site, int32_t capacity)
 static void on_nodes(void *arg, uint64_t token, const json_t *result,
                      const struct pleat_error *wrong)
 {
-    struct pleat_slurm_site *site = arg;
+    struct pleat_batch_site *site = arg;
     int64_t cpus = 0;
     size_t i;
     const json_t *node;
@@ -174,28 +174,28 @@ static void on_nodes(void *arg, uint64_t token, const json_t *result,
     site->largest = 0;
     json_array_foreach(pleat_reply_array(result, "nodes"), i, node)
     {
-        int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_SLURM_NODE_CPUS);
+        int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
         site->largest = own > site->largest ? own : site->largest;
         if (!pleat_reply_is(node, "state", "down") && !pleat_reply_is(node, "state", "drained"))
             cpus += own;
     }
     if (site->partition_cpus > 0 && cpus > site->partition_cpus)
         cpus = site->partition_cpus;
-    tell_capacity(site, cpus < PLEAT_SLURM_UNKNOWN ? (int32_t)cpus : PLEAT_SLURM_UNKNOWN);
+    tell_capacity(site, cpus < PLEAT_BATCH_UNKNOWN ? (int32_t)cpus : PLEAT_BATCH_UNKNOWN);
 }
 
-static void ask_nodes(struct pleat_slurm_site *site)
+static void ask_nodes(struct pleat_batch_site *site)
 {
     if (site->asking_nodes)
         return;
     site->asking_nodes = true;
-    pleat_slurm_adapter_ask(site->adapter, "nodes", json_object(), on_nodes, 0);
+    pleat_batch_adapter_ask(site->adapter, "nodes", json_object(), on_nodes, 0);
 }
 
 static void on_cluster(void *arg, uint64_t token, const json_t *result,
                        const struct pleat_error *wrong)
 {
-    struct pleat_slurm_site *site = arg;
+    struct pleat_batch_site *site = arg;
     const char *wanted = site->options->partition;
     bool usual = !strcmp(wanted, "auto");
     size_t i;
@@ -207,7 +207,7 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
     {
         if (usual ? pleat_reply_true(partition, "default")
                   : pleat_reply_is(partition, "name", wanted))
-            site->partition_cpus = pleat_reply_small(partition, "cpus", 0, PLEAT_SLURM_UNKNOWN);
+            site->partition_cpus = pleat_reply_small(partition, "cpus", 0, PLEAT_BATCH_UNKNOWN);
     }
     ask_nodes(site);
 }
@@ -216,14 +216,14 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
 
 static void on_there(void *arg)
 {
-    struct pleat_slurm_site *site = arg;
+    struct pleat_batch_site *site = arg;
     ask_jobs(site);
-    pleat_slurm_adapter_ask(site->adapter, "cluster", json_object(), on_cluster, 0);
+    pleat_batch_adapter_ask(site->adapter, "cluster", json_object(), on_cluster, 0);
 }
 
 static void on_gone(void *arg, const char *why)
 {
-    struct pleat_slurm_site *site = arg;
+    struct pleat_batch_site *site = arg;
     site->synced = false;
     tell_silent(site, why);
     site->host->later(site->host->arg, STRAY_US, on_again, site, 0);
@@ -231,9 +231,9 @@ static void on_gone(void *arg, const char *why)
 
 static void on_notice(void *arg, const char *method, const json_t *params)
 {
-    struct pleat_slurm_site *site = arg;
-    struct pleat_slurm_allocation *one =
-        pleat_slurm_of_job(site, (uint32_t)pleat_reply_int(params, "job", 0));
+    struct pleat_batch_site *site = arg;
+    struct pleat_batch_allocation *one =
+        pleat_batch_of_job(site, (uint32_t)pleat_reply_int(params, "job", 0));
     if (!strcmp(method, "controller")) {
         if (pleat_reply_true(params, "answers"))
             tell_answers(site);
@@ -242,32 +242,32 @@ static void on_notice(void *arg, const char *method, const json_t *params)
     } else if (!one) {
         return;
     } else if (!strcmp(method, "run_ended")) {
-        pleat_slurm_step_is_over(site, one, params);
+        pleat_batch_step_is_over(site, one, params);
     } else if (!pleat_reply_is(params, "name", one->name)) {
         return;
     } else if (!strcmp(method, "granted") || !strcmp(method, "pending")) {
-        pleat_slurm_job_is(site, one, params);
+        pleat_batch_job_is(site, one, params);
     } else if (!strcmp(method, "ended")) {
-        pleat_slurm_is_over(site, one, pleat_reply_text(params, "why", ""));
+        pleat_batch_is_over(site, one, pleat_reply_text(params, "why", ""));
     }
 }
 
 /* ---- the contract ---- */
 
-static int slurm_open(const struct pleat_site_options *options, const struct pleat_host *host,
+static int batch_open(const struct pleat_site_options *options, const struct pleat_host *host,
                       struct pleat_site_instance **out, struct pleat_error *err)
 {
-    static const struct pleat_slurm_adapter_callbacks callbacks = {on_there, on_gone, on_notice};
-    if (options->processors < 0 || options->processors > PLEAT_SLURM_UNKNOWN)
+    static const struct pleat_batch_adapter_callbacks callbacks = {on_there, on_gone, on_notice};
+    if (options->processors < 0 || options->processors > PLEAT_BATCH_UNKNOWN)
         return pleat_error_set(err, PLEAT_E_INVALID, "site %s: %d processors; up to %d can be used",
-                               options->name, options->processors, PLEAT_SLURM_UNKNOWN);
+                               options->name, options->processors, PLEAT_BATCH_UNKNOWN);
     if (strlen(options->name) > NAME_MOST)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "site %s: names of sites of the kind slurm have at most %d "
                                "letters, since they are in the names of Slurm's jobs",
                                options->name, NAME_MOST);
-    struct pleat_slurm_site *site = calloc(1, sizeof(*site));
-    if (!site || pleat_slurm_adapter_create(options->own, host, &callbacks, site, &site->adapter)) {
+    struct pleat_batch_site *site = calloc(1, sizeof(*site));
+    if (!site || pleat_batch_adapter_create(options->own, host, &callbacks, site, &site->adapter)) {
         free(site);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
@@ -279,81 +279,81 @@ static int slurm_open(const struct pleat_site_options *options, const struct ple
     site->threshold = options->threshold;
     snprintf(site->prefix, sizeof(site->prefix), "pleat-%.*s-%s:", INSTANCE_PART,
              options->instance ? options->instance : "0", options->name);
-    tell_capacity(site, PLEAT_SLURM_UNKNOWN);
+    tell_capacity(site, PLEAT_BATCH_UNKNOWN);
     *out = &site->base;
     return 0;
 }
 
-static int slurm_probe(struct pleat_site_instance *base, struct pleat_error *err)
+static int batch_probe(struct pleat_site_instance *base, struct pleat_error *err)
 {
-    struct pleat_slurm_site *site = of(base);
+    struct pleat_batch_site *site = of(base);
     (void)err;
     if (site->synced)
         ask_nodes(site);
     return 0;
 }
 
-static void refuse(struct pleat_slurm_site *site, const struct pleat_site_wish *wish,
+static void refuse(struct pleat_batch_site *site, const struct pleat_site_wish *wish,
                    enum pleat_reason why)
 {
-    pleat_slurm_say_claim(site, PLEAT_EV_CLAIM_FAILED, wish->id, wish->index, 0, why);
+    pleat_batch_say_claim(site, PLEAT_EV_CLAIM_FAILED, wish->id, wish->index, 0, why);
 }
 
 /* More for a job that runs, or has part of what it needs: of what its allocation has left over. */
-static void claim_beside(struct pleat_slurm_site *site, const struct pleat_site_wish *wish)
+static void claim_beside(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
-    struct pleat_slurm_allocation *one = pleat_slurm_of_claim(site, wish->beside);
+    struct pleat_batch_allocation *one = pleat_batch_of_claim(site, wish->beside);
     struct pleat_booked *booked;
-    int rc = one && one->state == PLEAT_SLURM_HELD ? pleat_claimbook_take(&one->book, wish, &booked)
+    int rc = one && one->state == PLEAT_BATCH_HELD ? pleat_claimbook_take(&one->book, wish, &booked)
                                                    : PLEAT_E_BUSY;
     if (rc == PLEAT_E_NOMEM)
         abort();
     if (rc)
         refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED);
     else
-        pleat_slurm_announce(site, one, booked);
+        pleat_batch_announce(site, one, booked);
 }
 
-static int slurm_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
+static int batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
                        struct pleat_error *err)
 {
-    struct pleat_slurm_site *site = of(base);
-    struct pleat_slurm_allocation *one = pleat_slurm_of_claim(site, wish->id);
+    struct pleat_batch_site *site = of(base);
+    struct pleat_batch_allocation *one = pleat_batch_of_claim(site, wish->id);
     if (wish->count < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", wish->count);
-    if (one && one->state == PLEAT_SLURM_HELD)
-        pleat_slurm_announce(site, one, pleat_claimbook_find(&one->book, wish->id));
+    if (one && one->state == PLEAT_BATCH_HELD)
+        pleat_batch_announce(site, one, pleat_claimbook_find(&one->book, wish->id));
     if (one)
         return 0;
     if (wish->purpose != PLEAT_FOR_RUN || wish->beside) {
         claim_beside(site, wish);
         return 0;
     }
-    if (wish->count > PLEAT_SLURM_NODE_CPUS || (site->largest && wish->count > site->largest)) {
+    if (wish->count > PLEAT_BATCH_NODE_CPUS || (site->largest && wish->count > site->largest)) {
         refuse(site, wish, PLEAT_REASON_CLAIM_CANNOT);
         return 0;
     }
     for (size_t i = 0; i < site->allocations.count; i++) {
         one = site->allocations.items[i];
-        if (one->state != PLEAT_SLURM_STRAY || one->wish.id != wish->id)
+        if (one->state != PLEAT_BATCH_STRAY || one->wish.id != wish->id)
             continue;
-        pleat_slurm_remove(site, one); /* it is found again, for this one */
+        pleat_batch_remove(site, one); /* it is found again, for this one */
         site->synced = false;
         on_again(site, 0);
         break;
     }
-    one = pleat_slurm_new(site, PLEAT_SLURM_WANTED);
+    one = pleat_batch_new(site, PLEAT_BATCH_WANTED);
     one->wish = *wish;
     one->until_us = site->host->now_us(site->host->arg) + site->options->queue_us;
-    pleat_slurm_begin(site, one);
+    pleat_batch_begin(site, one);
     return 0;
 }
 
-static int slurm_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
+static int batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
                        uint32_t into_index, int32_t count, struct pleat_error *err)
 {
-    struct pleat_slurm_site *site = of(base);
-    struct pleat_slurm_allocation *one = pleat_slurm_of_claim(site, id);
+    struct pleat_batch_site *site = of(base);
+    struct pleat_batch_allocation *one = pleat_batch_of_claim(site, id);
     if (!one)
         return 0; /* lost, which the core has not heard yet */
     int rc = one->book.nodes ? pleat_claimbook_split(&one->book, id, into, into_index, count)
@@ -361,32 +361,32 @@ static int slurm_split(struct pleat_site_instance *base, uint64_t id, uint64_t i
     return rc ? pleat_error_set(err, rc, "claim %" PRIu64 " cannot be split", id) : 0;
 }
 
-static int slurm_release(struct pleat_site_instance *base, uint64_t id, uint32_t index,
+static int batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t index,
                          struct pleat_error *err)
 {
-    struct pleat_slurm_site *site = of(base);
-    struct pleat_slurm_allocation *one = pleat_slurm_of_claim(site, id);
+    struct pleat_batch_site *site = of(base);
+    struct pleat_batch_allocation *one = pleat_batch_of_claim(site, id);
     (void)err;
-    if (one && one->state == PLEAT_SLURM_ENDING) {
+    if (one && one->state == PLEAT_BATCH_ENDING) {
         one->wish.index = index; /* it is answered when it has ended */
         return 0;
     }
     if (one && one->book.nodes)
         pleat_claimbook_drop(&one->book, id);
     if (!one || (one->book.nodes && one->book.claims.count > 0)) {
-        pleat_slurm_say_claim(site, PLEAT_EV_RELEASED, id, index, 0, PLEAT_REASON_NONE);
+        pleat_batch_say_claim(site, PLEAT_EV_RELEASED, id, index, 0, PLEAT_REASON_NONE);
         return 0;
     }
     one->wish.id = id;
     one->wish.index = index;
-    pleat_slurm_end(site, one, true);
+    pleat_batch_end(site, one, true);
     return 0;
 }
 
 /* Whether the pieces could be taken into the book of the one node that they are on. */
-static bool adopt_pieces(struct pleat_slurm_site *site, const struct pleat_site_claim *claim)
+static bool adopt_pieces(struct pleat_batch_site *site, const struct pleat_site_claim *claim)
 {
-    struct pleat_slurm_allocation *one = pleat_slurm_of_node(site, claim->pieces[0].node);
+    struct pleat_batch_allocation *one = pleat_batch_of_node(site, claim->pieces[0].node);
     struct pleat_site_claim own = *claim;
     struct pleat_piece *pieces = calloc(claim->piece_count, sizeof(*pieces));
     bool fits = pieces != NULL;
@@ -397,64 +397,64 @@ static bool adopt_pieces(struct pleat_slurm_site *site, const struct pleat_site_
     }
     own.pieces = pieces;
     if (fits && !one) {
-        one = pleat_slurm_new(site, PLEAT_SLURM_ADOPTED);
+        one = pleat_batch_new(site, PLEAT_BATCH_ADOPTED);
         one->node = claim->pieces[0].node;
         one->has_node = one->given = true;
     }
-    if (fits && (pleat_slurm_open_book(one) || pleat_claimbook_adopt(&one->book, &own))) {
+    if (fits && (pleat_batch_open_book(one) || pleat_claimbook_adopt(&one->book, &own))) {
         fits = false;
-        if (one->state == PLEAT_SLURM_ADOPTED && one->book.nodes && one->book.claims.count == 0)
-            pleat_slurm_remove(site, one);
+        if (one->state == PLEAT_BATCH_ADOPTED && one->book.nodes && one->book.claims.count == 0)
+            pleat_batch_remove(site, one);
     }
     free(pieces);
     return fits;
 }
 
 /* Whether Slurm still has it is asked as soon as that can be asked. */
-static int slurm_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
+static int batch_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
                        struct pleat_error *err)
 {
-    struct pleat_slurm_site *site = of(base);
+    struct pleat_batch_site *site = of(base);
     (void)err;
-    if (pleat_slurm_of_claim(site, claim->id))
+    if (pleat_batch_of_claim(site, claim->id))
         return 0;
     if (claim->piece_count == 0) { /* it was released before it was given */
-        struct pleat_slurm_allocation *one = pleat_slurm_new(site, PLEAT_SLURM_ADOPTED);
+        struct pleat_batch_allocation *one = pleat_batch_new(site, PLEAT_BATCH_ADOPTED);
         one->wish.id = claim->id;
         one->wish.index = claim->index;
     } else if (!adopt_pieces(site, claim)) {
-        pleat_slurm_say_claim(site, PLEAT_EV_LOST, claim->id, claim->index, claim->count,
+        pleat_batch_say_claim(site, PLEAT_EV_LOST, claim->id, claim->index, claim->count,
                               PLEAT_REASON_NONE);
     }
     return 0;
 }
 
-static void slurm_agent(struct pleat_site_instance *base, uint32_t node, bool there)
+static void batch_agent(struct pleat_site_instance *base, uint32_t node, bool there)
 {
-    struct pleat_slurm_site *site = of(base);
-    struct pleat_slurm_allocation *one = pleat_slurm_of_node(site, node);
-    pleat_slurm_note_agent(site, node, there);
+    struct pleat_batch_site *site = of(base);
+    struct pleat_batch_allocation *one = pleat_batch_of_node(site, node);
+    pleat_batch_note_agent(site, node, there);
     if (one)
-        pleat_slurm_agent_is(site, one, there);
+        pleat_batch_agent_is(site, one, there);
 }
 
-static void slurm_end_node(struct pleat_site_instance *base, uint32_t node)
+static void batch_end_node(struct pleat_site_instance *base, uint32_t node)
 {
-    struct pleat_slurm_site *site = of(base);
-    struct pleat_slurm_allocation *one = pleat_slurm_of_node(site, node);
-    if (one && one->state == PLEAT_SLURM_HELD)
-        pleat_slurm_lose(site, one, "its agent does not answer");
+    struct pleat_batch_site *site = of(base);
+    struct pleat_batch_allocation *one = pleat_batch_of_node(site, node);
+    if (one && one->state == PLEAT_BATCH_HELD)
+        pleat_batch_lose(site, one, "its agent does not answer");
 }
 
-static void slurm_close(struct pleat_site_instance *base)
+static void batch_close(struct pleat_site_instance *base)
 {
-    struct pleat_slurm_site *site = of(base);
+    struct pleat_batch_site *site = of(base);
     if (!site)
         return;
-    pleat_slurm_adapter_destroy(site->adapter);
+    pleat_batch_adapter_destroy(site->adapter);
     site->host->drop(site->host->arg, site);
     while (site->allocations.count)
-        pleat_slurm_remove(site, site->allocations.items[0]);
+        pleat_batch_remove(site, site->allocations.items[0]);
     pleat_array_finish(&site->allocations);
     pleat_array_finish(&site->agents);
     free(site);
@@ -465,13 +465,13 @@ const struct pleat_site_ops pleat_site_slurm = {
     .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS | PLEAT_SITE_BRINGS_AGENTS,
     .options = pleat_slurm_option_rows,
     .own_size = sizeof(struct pleat_slurm_options),
-    .open = slurm_open,
-    .probe = slurm_probe,
-    .claim = slurm_claim,
-    .split = slurm_split,
-    .release = slurm_release,
-    .adopt = slurm_adopt,
-    .agent = slurm_agent,
-    .end_node = slurm_end_node,
-    .close = slurm_close,
+    .open = batch_open,
+    .probe = batch_probe,
+    .claim = batch_claim,
+    .split = batch_split,
+    .release = batch_release,
+    .adopt = batch_adopt,
+    .agent = batch_agent,
+    .end_node = batch_end_node,
+    .close = batch_close,
 };

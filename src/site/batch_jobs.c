@@ -1,4 +1,4 @@
-#include "site/slurm_jobs.h"
+#include "site/batch_jobs.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,22 +14,22 @@
 
 static void on_time(void *arg, uint64_t number);
 
-static int64_t now_us(const struct pleat_slurm_site *site)
+static int64_t now_us(const struct pleat_batch_site *site)
 {
     return site->host->now_us(site->host->arg);
 }
 
-void pleat_slurm_look_later(struct pleat_slurm_site *site, const struct pleat_slurm_allocation *one,
+void pleat_batch_look_later(struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
                             int64_t delay_us)
 {
     site->host->later(site->host->arg, delay_us, on_time, site, one->number);
 }
 
 /* The claim that it was asked for comes to nothing. */
-static void refuse(struct pleat_slurm_site *site, const struct pleat_slurm_allocation *one,
+static void refuse(struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
                    enum pleat_reason why)
 {
-    pleat_slurm_say_claim(site, PLEAT_EV_CLAIM_FAILED, one->wish.id, one->wish.index, 0, why);
+    pleat_batch_say_claim(site, PLEAT_EV_CLAIM_FAILED, one->wish.id, one->wish.index, 0, why);
 }
 
 static bool is_unreachable(int code)
@@ -39,20 +39,20 @@ static bool is_unreachable(int code)
 
 /* ---- giving back ---- */
 
-static void finish_end(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one)
+static void finish_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     if (one->answers)
-        pleat_slurm_say_claim(site, PLEAT_EV_RELEASED, one->wish.id, one->wish.index, 0,
+        pleat_batch_say_claim(site, PLEAT_EV_RELEASED, one->wish.id, one->wish.index, 0,
                               PLEAT_REASON_NONE);
-    pleat_slurm_say_gone(site, one);
-    pleat_slurm_remove(site, one);
+    pleat_batch_say_gone(site, one);
+    pleat_batch_remove(site, one);
 }
 
 static void on_released(void *arg, uint64_t number, const json_t *result,
                         const struct pleat_error *wrong)
 {
-    struct pleat_slurm_site *site = arg;
-    struct pleat_slurm_allocation *one = pleat_slurm_of_number(site, number);
+    struct pleat_batch_site *site = arg;
+    struct pleat_batch_allocation *one = pleat_batch_of_number(site, number);
     if (!one)
         return;
     one->releasing = false;
@@ -61,28 +61,28 @@ static void on_released(void *arg, uint64_t number, const json_t *result,
         return;
     }
     if (!is_unreachable(wrong->code))
-        pleat_slurm_say(site, "job %" PRIu32 " cannot be ended: %.400s", one->job, wrong->text);
-    pleat_slurm_look_later(site, one, AGAIN_US);
+        pleat_batch_say(site, "job %" PRIu32 " cannot be ended: %.400s", one->job, wrong->text);
+    pleat_batch_look_later(site, one, AGAIN_US);
 }
 
-static void ask_to_release(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one)
+static void ask_to_release(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     if (!one->job || one->releasing || !site->synced)
         return; /* it is not known yet whether there is something to release */
     one->releasing = true;
-    pleat_slurm_adapter_ask(site->adapter, "release",
+    pleat_batch_adapter_ask(site->adapter, "release",
                             json_pack("{sIss}", "job", (json_int_t)one->job, "name", one->name),
                             on_released, one->number);
 }
 
-void pleat_slurm_end(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+void pleat_batch_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                      bool answers)
 {
-    enum pleat_slurm_state before = one->state;
+    enum pleat_batch_state before = one->state;
     one->answers = answers;
-    one->asked = before == PLEAT_SLURM_ASKED;
-    one->state = PLEAT_SLURM_ENDING;
-    if (before == PLEAT_SLURM_WANTED)
+    one->asked = before == PLEAT_BATCH_ASKED;
+    one->state = PLEAT_BATCH_ENDING;
+    if (before == PLEAT_BATCH_WANTED)
         finish_end(site, one);
     else
         ask_to_release(site, one);
@@ -90,55 +90,55 @@ void pleat_slurm_end(struct pleat_slurm_site *site, struct pleat_slurm_allocatio
 
 /* ---- lost ---- */
 
-void pleat_slurm_is_over(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                          const char *why)
 {
     switch (one->state) {
-    case PLEAT_SLURM_ENDING:
+    case PLEAT_BATCH_ENDING:
         finish_end(site, one);
         return;
-    case PLEAT_SLURM_QUEUED:
-        pleat_slurm_say(site, "job %" PRIu32 " (%s) was ended in the queue: %.200s", one->job,
+    case PLEAT_BATCH_QUEUED:
+        pleat_batch_say(site, "job %" PRIu32 " (%s) was ended in the queue: %.200s", one->job,
                         one->name, why);
         refuse(site, one, PLEAT_REASON_CLAIM_REFUSED);
         break;
-    case PLEAT_SLURM_STARTING:
-        pleat_slurm_say(site, "the allocation %" PRIu32 " on %s ended before it was used: %.200s",
+    case PLEAT_BATCH_STARTING:
+        pleat_batch_say(site, "the allocation %" PRIu32 " on %s ended before it was used: %.200s",
                         one->job, one->host, why);
         refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
         break;
-    case PLEAT_SLURM_HELD:
-    case PLEAT_SLURM_ADOPTED:
+    case PLEAT_BATCH_HELD:
+    case PLEAT_BATCH_ADOPTED:
         if (one->book.nodes && one->book.claims.count > 0)
-            pleat_slurm_say(site, "the allocation %" PRIu32 " on %s was ended by Slurm: %.200s",
+            pleat_batch_say(site, "the allocation %" PRIu32 " on %s was ended by Slurm: %.200s",
                             one->job, one->host[0] ? one->host : "a node", why);
-        pleat_slurm_say_lost(site, one);
+        pleat_batch_say_lost(site, one);
         break;
-    case PLEAT_SLURM_WANTED:
-    case PLEAT_SLURM_ASKED:
-    case PLEAT_SLURM_STRAY:
+    case PLEAT_BATCH_WANTED:
+    case PLEAT_BATCH_ASKED:
+    case PLEAT_BATCH_STRAY:
         break;
     }
-    pleat_slurm_say_gone(site, one);
-    pleat_slurm_remove(site, one);
+    pleat_batch_say_gone(site, one);
+    pleat_batch_remove(site, one);
 }
 
-void pleat_slurm_lose(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                       const char *why)
 {
-    pleat_slurm_say(site, "the allocation %" PRIu32 " on %s is given up: %.400s", one->job,
+    pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given up: %.400s", one->job,
                     one->host, why);
-    pleat_slurm_say_lost(site, one);
-    pleat_slurm_end(site, one, false);
+    pleat_batch_say_lost(site, one);
+    pleat_batch_end(site, one, false);
 }
 
 /* It was given, and is of no use. */
-static void fail(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one, const char *why)
+static void fail(struct pleat_batch_site *site, struct pleat_batch_allocation *one, const char *why)
 {
-    pleat_slurm_say(site, "the allocation %" PRIu32 " on %s is given back: %.400s", one->job,
+    pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given back: %.400s", one->job,
                     one->host, why);
     refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
-    pleat_slurm_end(site, one, false);
+    pleat_batch_end(site, one, false);
 }
 
 /* ---- its agent ---- */
@@ -146,19 +146,19 @@ static void fail(struct pleat_slurm_site *site, struct pleat_slurm_allocation *o
 static void on_run(void *arg, uint64_t number, const json_t *result,
                    const struct pleat_error *wrong)
 {
-    struct pleat_slurm_site *site = arg;
-    struct pleat_slurm_allocation *one = pleat_slurm_of_number(site, number);
-    if (!one || result || one->state != PLEAT_SLURM_STARTING)
+    struct pleat_batch_site *site = arg;
+    struct pleat_batch_allocation *one = pleat_batch_of_number(site, number);
+    if (!one || result || one->state != PLEAT_BATCH_STARTING)
         return;
     if (!is_unreachable(wrong->code)) {
         fail(site, one, wrong->text);
         return;
     }
     one->called = false;
-    pleat_slurm_look_later(site, one, AGAIN_US);
+    pleat_batch_look_later(site, one, AGAIN_US);
 }
 
-static void start_agent(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one)
+static void start_agent(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     struct pleat_agent_call call;
     struct pleat_error err;
@@ -177,26 +177,26 @@ static void start_agent(struct pleat_slurm_site *site, struct pleat_slurm_alloca
         json_array_append_new(argv, pleat_json_text(call.argv[i]));
     json_t *params = json_pack("{sIsssoss}", "job", (json_int_t)one->job, "node", one->host, "argv",
                                argv, "input", call.input ? call.input : "");
-    pleat_slurm_adapter_ask(site->adapter, "run", params, on_run, one->number);
+    pleat_batch_adapter_ask(site->adapter, "run", params, on_run, one->number);
 }
 
-static void hold(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one)
+static void hold(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     const struct pleat_booked *booked = pleat_claimbook_find(&one->book, one->wish.id);
-    one->state = PLEAT_SLURM_HELD;
-    pleat_slurm_announce(site, one, booked);
+    one->state = PLEAT_BATCH_HELD;
+    pleat_batch_announce(site, one, booked);
 }
 
-void pleat_slurm_agent_is(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           bool there)
 {
-    if (there && one->state == PLEAT_SLURM_STARTING)
+    if (there && one->state == PLEAT_BATCH_STARTING)
         hold(site, one);
-    else if (!there && one->state == PLEAT_SLURM_HELD && one->step_over)
-        pleat_slurm_lose(site, one, "its agent has ended");
+    else if (!there && one->state == PLEAT_BATCH_HELD && one->step_over)
+        pleat_batch_lose(site, one, "its agent has ended");
 }
 
-void pleat_slurm_step_is_over(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                               const json_t *how)
 {
     char why[500];
@@ -207,24 +207,24 @@ void pleat_slurm_step_is_over(struct pleat_slurm_site *site, struct pleat_slurm_
              pleat_reply_text(how, "text", ""));
     why[strcspn(why, "\n")] = '\0';
     one->step_over = true;
-    if (one->state == PLEAT_SLURM_STARTING && one->called)
+    if (one->state == PLEAT_BATCH_STARTING && one->called)
         fail(site, one, why);
-    else if (one->state == PLEAT_SLURM_HELD && !pleat_slurm_agent_is_there(site, one->node))
-        pleat_slurm_lose(site, one, why);
+    else if (one->state == PLEAT_BATCH_HELD && !pleat_batch_agent_is_there(site, one->node))
+        pleat_batch_lose(site, one, why);
 }
 
 /* ---- given ---- */
 
 /* The processors are there, on one node. */
-static void take(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+static void take(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                  const json_t *job, bool asked_now)
 {
     const json_t *nodes = pleat_reply_array(job, "nodes"), *node = json_array_get(nodes, 0);
     struct pleat_site_wish wish = one->wish;
     struct pleat_booked *booked;
-    int32_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_SLURM_NODE_CPUS);
+    int32_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
     snprintf(one->host, sizeof(one->host), "%s", pleat_reply_text(node, "name", ""));
-    one->state = PLEAT_SLURM_STARTING;
+    one->state = PLEAT_BATCH_STARTING;
     one->agent_until_us = now_us(site) + site->options->agent_us;
     if (json_array_size(nodes) != 1 || !one->host[0]) {
         fail(site, one, "it is not on one node");
@@ -235,31 +235,31 @@ static void take(struct pleat_slurm_site *site, struct pleat_slurm_allocation *o
     if (wish.count > cpus)
         wish.count = cpus;
     wish.beside = 0;
-    if (pleat_slurm_open_book(one))
+    if (pleat_batch_open_book(one))
         abort();
-    pleat_slurm_trim_book(one, cpus);
+    pleat_batch_trim_book(one, cpus);
     if (pleat_claimbook_take(&one->book, &wish, &booked))
         abort();
     one->given = true;
-    pleat_slurm_say_waits(site, one, PLEAT_WAIT_AGENTS, 0);
-    pleat_slurm_look_later(site, one, site->options->agent_us);
-    if (pleat_slurm_agent_is_there(site, one->node))
+    pleat_batch_say_waits(site, one, PLEAT_WAIT_AGENTS, 0);
+    pleat_batch_look_later(site, one, site->options->agent_us);
+    if (pleat_batch_agent_is_there(site, one->node))
         hold(site, one);
     else if (asked_now)
         start_agent(site, one);
     else
-        pleat_slurm_look_later(site, one, CALLS_US);
+        pleat_batch_look_later(site, one, CALLS_US);
 }
 
 /* The same for one of the pleatd before, whose claims are in its book. */
-static void take_adopted(struct pleat_slurm_allocation *one, const json_t *job)
+static void take_adopted(struct pleat_batch_allocation *one, const json_t *job)
 {
     const json_t *node = json_array_get(pleat_reply_array(job, "nodes"), 0);
-    int32_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_SLURM_NODE_CPUS);
+    int32_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
     snprintf(one->host, sizeof(one->host), "%s", pleat_reply_text(node, "name", ""));
     if (one->book.nodes && cpus > 0)
-        pleat_slurm_trim_book(one, cpus);
-    one->state = PLEAT_SLURM_HELD;
+        pleat_batch_trim_book(one, cpus);
+    one->state = PLEAT_BATCH_HELD;
 }
 
 /* ---- waiting ---- */
@@ -291,49 +291,49 @@ static enum pleat_claim_wait wait_of(const char *reason)
     return PLEAT_WAIT_OTHER;
 }
 
-static void wait_in_queue(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+static void wait_in_queue(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           const json_t *job)
 {
     const char *reason = pleat_reply_text(job, "reason", "");
-    one->state = PLEAT_SLURM_QUEUED;
+    one->state = PLEAT_BATCH_QUEUED;
     if (pleat_reply_true(job, "never")) {
-        pleat_slurm_say(site, "Slurm can never give %d processors on one node: %.100s",
+        pleat_batch_say(site, "Slurm can never give %d processors on one node: %.100s",
                         one->wish.count, reason);
         refuse(site, one, PLEAT_REASON_CLAIM_CANNOT);
-        pleat_slurm_end(site, one, false);
+        pleat_batch_end(site, one, false);
         return;
     }
-    pleat_slurm_say_waits(site, one, wait_of(reason), pleat_reply_int(job, "start", 0));
+    pleat_batch_say_waits(site, one, wait_of(reason), pleat_reply_int(job, "start", 0));
 }
 
-void pleat_slurm_job_is(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one,
+void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                         const json_t *job)
 {
     bool runs = pleat_reply_is(job, "state", "running");
-    bool asked_now = one->state == PLEAT_SLURM_ASKED || one->state == PLEAT_SLURM_QUEUED;
+    bool asked_now = one->state == PLEAT_BATCH_ASKED || one->state == PLEAT_BATCH_QUEUED;
     one->job = (uint32_t)pleat_reply_int(job, "job", 0);
     snprintf(one->name, sizeof(one->name), "%s", pleat_reply_text(job, "name", ""));
     switch (one->state) {
-    case PLEAT_SLURM_WANTED:
-    case PLEAT_SLURM_ASKED:
-    case PLEAT_SLURM_QUEUED:
+    case PLEAT_BATCH_WANTED:
+    case PLEAT_BATCH_ASKED:
+    case PLEAT_BATCH_QUEUED:
         if (runs)
             take(site, one, job, asked_now);
         else
             wait_in_queue(site, one, job);
         break;
-    case PLEAT_SLURM_ADOPTED:
+    case PLEAT_BATCH_ADOPTED:
         if (runs)
             take_adopted(one, job);
         else
-            pleat_slurm_lose(site, one, "Slurm has put it into its queue again");
+            pleat_batch_lose(site, one, "Slurm has put it into its queue again");
         break;
-    case PLEAT_SLURM_ENDING:
+    case PLEAT_BATCH_ENDING:
         ask_to_release(site, one);
         break;
-    case PLEAT_SLURM_STARTING:
-    case PLEAT_SLURM_HELD:
-    case PLEAT_SLURM_STRAY:
+    case PLEAT_BATCH_STARTING:
+    case PLEAT_BATCH_HELD:
+    case PLEAT_BATCH_STRAY:
         break;
     }
 }
@@ -343,29 +343,29 @@ void pleat_slurm_job_is(struct pleat_slurm_site *site, struct pleat_slurm_alloca
 static void on_asked(void *arg, uint64_t number, const json_t *result,
                      const struct pleat_error *wrong)
 {
-    struct pleat_slurm_site *site = arg;
-    struct pleat_slurm_allocation *one = pleat_slurm_of_number(site, number);
+    struct pleat_batch_site *site = arg;
+    struct pleat_batch_allocation *one = pleat_batch_of_number(site, number);
     if (!one)
         return;
-    bool unwanted = one->state == PLEAT_SLURM_ENDING;
+    bool unwanted = one->state == PLEAT_BATCH_ENDING;
     one->asked = false;
     if (result) {
-        pleat_slurm_job_is(site, one, result);
+        pleat_batch_job_is(site, one, result);
     } else if (unwanted) {
         finish_end(site, one);
     } else if (is_unreachable(wrong->code)) {
-        one->state = PLEAT_SLURM_WANTED;
-        pleat_slurm_say_waits(site, one, PLEAT_WAIT_UNREACHED, 0);
-        pleat_slurm_look_later(site, one, AGAIN_US);
+        one->state = PLEAT_BATCH_WANTED;
+        pleat_batch_say_waits(site, one, PLEAT_WAIT_UNREACHED, 0);
+        pleat_batch_look_later(site, one, AGAIN_US);
     } else {
         bool never = wrong->code == PLEAT_E_INVALID || wrong->code == PLEAT_E_PERMISSION;
         if (wrong->code != PLEAT_E_BUSY)
-            pleat_slurm_say(site, "no allocation: %.400s", wrong->text);
+            pleat_batch_say(site, "no allocation: %.400s", wrong->text);
         refuse(site, one,
                never                         ? PLEAT_REASON_CLAIM_CANNOT
                : wrong->code == PLEAT_E_BUSY ? PLEAT_REASON_CLAIM_REFUSED
                                              : PLEAT_REASON_CLAIM_FAILED);
-        pleat_slurm_remove(site, one);
+        pleat_batch_remove(site, one);
     }
 }
 
@@ -375,19 +375,19 @@ static void set_text(json_t *params, const char *member, const char *value)
         json_object_set_new(params, member, pleat_json_text(value));
 }
 
-void pleat_slurm_begin(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one)
+void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     const struct pleat_slurm_options *options = site->options;
-    char name[PLEAT_SLURM_NAME_ROOM];
-    if (one->state != PLEAT_SLURM_WANTED)
+    char name[PLEAT_BATCH_NAME_ROOM];
+    if (one->state != PLEAT_BATCH_WANTED)
         return;
     if (!site->synced) {
-        pleat_slurm_say_waits(site, one, PLEAT_WAIT_UNREACHED, 0);
+        pleat_batch_say_waits(site, one, PLEAT_WAIT_UNREACHED, 0);
         return;
     }
     if (!one->has_node)
-        pleat_slurm_number_node(site, one);
-    one->state = PLEAT_SLURM_ASKED;
+        pleat_batch_number_node(site, one);
+    one->state = PLEAT_BATCH_ASKED;
     snprintf(name, sizeof(name), "%s%" PRIu32 ":%" PRIu64, site->prefix, one->node, one->wish.id);
     json_t *params =
         json_pack("{sssIsi}", "name", name, "count", (json_int_t)one->wish.count, "nodes", 1);
@@ -402,27 +402,27 @@ void pleat_slurm_begin(struct pleat_slurm_site *site, struct pleat_slurm_allocat
         json_object_set_new(params, "memory_mb", json_integer(options->memory_mb));
     if (options->whole == PLEAT_SLURM_NODES)
         json_object_set_new(params, "exclusive", json_true());
-    pleat_slurm_adapter_ask(site->adapter, "allocate", params, on_asked, one->number);
+    pleat_batch_adapter_ask(site->adapter, "allocate", params, on_asked, one->number);
 }
 
 /* ---- time ---- */
 
 static void on_time(void *arg, uint64_t number)
 {
-    struct pleat_slurm_site *site = arg;
-    struct pleat_slurm_allocation *one = pleat_slurm_of_number(site, number);
+    struct pleat_batch_site *site = arg;
+    struct pleat_batch_allocation *one = pleat_batch_of_number(site, number);
     if (!one)
         return;
-    if (one->state == PLEAT_SLURM_WANTED && site->synced)
-        pleat_slurm_begin(site, one);
-    else if (one->state == PLEAT_SLURM_STARTING && now_us(site) >= one->agent_until_us)
+    if (one->state == PLEAT_BATCH_WANTED && site->synced)
+        pleat_batch_begin(site, one);
+    else if (one->state == PLEAT_BATCH_STARTING && now_us(site) >= one->agent_until_us)
         fail(site, one,
              "no agent has called from there in time (agent_s): can that node reach "
              "this one (agent_listen, agent_host)?");
-    else if (one->state == PLEAT_SLURM_STARTING)
+    else if (one->state == PLEAT_BATCH_STARTING)
         start_agent(site, one);
-    else if (one->state == PLEAT_SLURM_ENDING)
+    else if (one->state == PLEAT_BATCH_ENDING)
         ask_to_release(site, one);
-    else if (one->state == PLEAT_SLURM_STRAY)
-        pleat_slurm_end(site, one, false);
+    else if (one->state == PLEAT_BATCH_STRAY)
+        pleat_batch_end(site, one, false);
 }

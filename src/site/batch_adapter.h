@@ -1,18 +1,18 @@
-/* slurm_adapter.h - the pleat-slurm of a site: started, spoken with, started again when it ends.
+/* batch_adapter.h - the pleat-slurm of a site: started, spoken with, started again when it ends.
  *
  * Nothing here waits, and nothing calls back from within a call. Out of memory ends the process.
  */
-#ifndef PLEAT_SITE_SLURM_ADAPTER_H
-#define PLEAT_SITE_SLURM_ADAPTER_H
+#ifndef PLEAT_SITE_BATCH_ADAPTER_H
+#define PLEAT_SITE_BATCH_ADAPTER_H
 
 #include <jansson.h>
 
 #include "model/host.h"
 #include "site/slurm_options.h"
 
-struct pleat_slurm_adapter;
+struct pleat_batch_adapter;
 
-struct pleat_slurm_adapter_callbacks {
+struct pleat_batch_adapter_callbacks {
     /* One has been started, and can be asked. */
     void (*there)(void *arg);
     /* It has ended, which `why` tells people; all requests have been answered before. Another one
@@ -23,20 +23,20 @@ struct pleat_slurm_adapter_callbacks {
 
 /* An answer: *result, or what is wrong (result NULL). PLEAT_E_CLOSED: it has ended, or cannot reach
  * Slurm. */
-typedef void pleat_slurm_answered(void *arg, uint64_t token, const json_t *result,
+typedef void pleat_batch_answered(void *arg, uint64_t token, const json_t *result,
                                   const struct pleat_error *wrong);
 
 /* Both options and callbacks are borrowed until it is destroyed. PLEAT_E_NOMEM. */
-int pleat_slurm_adapter_create(const struct pleat_slurm_options *options,
+int pleat_batch_adapter_create(const struct pleat_slurm_options *options,
                                const struct pleat_host *host,
-                               const struct pleat_slurm_adapter_callbacks *callbacks, void *arg,
-                               struct pleat_slurm_adapter **adapter) PLEAT_MUST_CHECK;
+                               const struct pleat_batch_adapter_callbacks *callbacks, void *arg,
+                               struct pleat_batch_adapter **adapter) PLEAT_MUST_CHECK;
 /* No callback comes any more. Accepts NULL. */
-void pleat_slurm_adapter_destroy(struct pleat_slurm_adapter *adapter);
-bool pleat_slurm_adapter_is_there(const struct pleat_slurm_adapter *adapter);
+void pleat_batch_adapter_destroy(struct pleat_batch_adapter *adapter);
+bool pleat_batch_adapter_is_there(const struct pleat_batch_adapter *adapter);
 /* params (stolen; NULL: could not be made). It is answered once, from the loop; where none is there
  * with PLEAT_E_CLOSED. */
-void pleat_slurm_adapter_ask(struct pleat_slurm_adapter *adapter, const char *method,
-                             json_t *params, pleat_slurm_answered *answered, uint64_t token);
+void pleat_batch_adapter_ask(struct pleat_batch_adapter *adapter, const char *method,
+                             json_t *params, pleat_batch_answered *answered, uint64_t token);
 
 #endif

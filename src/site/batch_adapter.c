@@ -1,4 +1,4 @@
-#include "site/slurm_adapter.h"
+#include "site/batch_adapter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +14,16 @@
 
 struct request {
     int64_t id;
-    pleat_slurm_answered *answered;
+    pleat_batch_answered *answered;
     uint64_t token;
 };
 
 PLEAT_ARRAY(request_list, struct request);
 
-struct pleat_slurm_adapter {
+struct pleat_batch_adapter {
     const struct pleat_slurm_options *options;
     const struct pleat_host *host;
-    const struct pleat_slurm_adapter_callbacks *callbacks;
+    const struct pleat_batch_adapter_callbacks *callbacks;
     void *arg;
     struct pleat_helper *helper; /* NULL: none */
     struct pleat_reader *reader;
@@ -33,18 +33,18 @@ struct pleat_slurm_adapter {
     bool there, refusing;
 };
 
-static void start(struct pleat_slurm_adapter *adapter);
+static void start(struct pleat_batch_adapter *adapter);
 
 /* ---- its end ---- */
 
-static void answer(struct pleat_slurm_adapter *adapter, const struct request *request,
+static void answer(struct pleat_batch_adapter *adapter, const struct request *request,
                    const json_t *result, const struct pleat_error *wrong)
 {
     request->answered(adapter->arg, request->token, result, wrong);
 }
 
 /* Takes the list over: what is answered may ask again. */
-static void answer_closed(struct pleat_slurm_adapter *adapter, struct request_list *requests)
+static void answer_closed(struct pleat_batch_adapter *adapter, struct request_list *requests)
 {
     struct request_list list = *requests;
     const struct pleat_error closed = {.code = PLEAT_E_CLOSED, .text = "pleat-slurm has ended"};
@@ -60,7 +60,7 @@ static void on_again(void *arg, uint64_t token)
     start(arg);
 }
 
-static void over(struct pleat_slurm_adapter *adapter, const char *why)
+static void over(struct pleat_batch_adapter *adapter, const char *why)
 {
     int64_t pause_us = AGAIN_US;
     for (int i = 0; i < adapter->failures && pause_us < AGAIN_MOST_US; i++)
@@ -88,7 +88,7 @@ static void on_ended(void *arg, const struct pleat_command_result *result)
 
 /* ---- what it says ---- */
 
-static void on_answer(struct pleat_slurm_adapter *adapter, const struct pleat_message *message)
+static void on_answer(struct pleat_batch_adapter *adapter, const struct pleat_message *message)
 {
     for (size_t i = 0; i < adapter->requests.count; i++) {
         struct request request = adapter->requests.items[i];
@@ -104,7 +104,7 @@ static void on_answer(struct pleat_slurm_adapter *adapter, const struct pleat_me
     }
 }
 
-static void on_message(struct pleat_slurm_adapter *adapter, const struct pleat_message *message)
+static void on_message(struct pleat_batch_adapter *adapter, const struct pleat_message *message)
 {
     struct pleat_error err;
     const char *role;
@@ -121,7 +121,7 @@ static void on_message(struct pleat_slurm_adapter *adapter, const struct pleat_m
 
 static void on_line(void *arg, const char *line, size_t length)
 {
-    struct pleat_slurm_adapter *adapter = arg;
+    struct pleat_batch_adapter *adapter = arg;
     struct pleat_message message;
     struct pleat_error err;
     int got = pleat_reader_feed(adapter->reader, line, length, &err);
@@ -143,7 +143,7 @@ static void on_line(void *arg, const char *line, size_t length)
 /* ---- speaking to it ---- */
 
 /* Without the newline that ends it. False: it takes nothing any more; its end will be told. */
-static bool say(struct pleat_slurm_adapter *adapter, struct pleat_string *line)
+static bool say(struct pleat_batch_adapter *adapter, struct pleat_string *line)
 {
     if (line->length && line->text[line->length - 1] == '\n')
         line->text[line->length - 1] = '\0';
@@ -154,13 +154,13 @@ static bool say(struct pleat_slurm_adapter *adapter, struct pleat_string *line)
 
 static void on_refused(void *arg, uint64_t token)
 {
-    struct pleat_slurm_adapter *adapter = arg;
+    struct pleat_batch_adapter *adapter = arg;
     (void)token;
     adapter->refusing = false;
     answer_closed(adapter, &adapter->refused);
 }
 
-static void refuse(struct pleat_slurm_adapter *adapter, const struct request *request)
+static void refuse(struct pleat_batch_adapter *adapter, const struct request *request)
 {
     if (pleat_array_push(&adapter->refused, *request))
         abort();
@@ -169,8 +169,8 @@ static void refuse(struct pleat_slurm_adapter *adapter, const struct request *re
     adapter->refusing = true;
 }
 
-void pleat_slurm_adapter_ask(struct pleat_slurm_adapter *adapter, const char *method,
-                             json_t *params, pleat_slurm_answered *answered, uint64_t token)
+void pleat_batch_adapter_ask(struct pleat_batch_adapter *adapter, const char *method,
+                             json_t *params, pleat_batch_answered *answered, uint64_t token)
 {
     struct request request = {adapter->next_id++, answered, token};
     struct pleat_string line = {0};
@@ -186,14 +186,14 @@ void pleat_slurm_adapter_ask(struct pleat_slurm_adapter *adapter, const char *me
     (void)say(adapter, &line); /* else it is answered at its end */
 }
 
-bool pleat_slurm_adapter_is_there(const struct pleat_slurm_adapter *adapter)
+bool pleat_batch_adapter_is_there(const struct pleat_batch_adapter *adapter)
 {
     return adapter->there;
 }
 
 /* ---- its beginning ---- */
 
-static void start(struct pleat_slurm_adapter *adapter)
+static void start(struct pleat_batch_adapter *adapter)
 {
     static const struct pleat_helper_callbacks callbacks = {on_line, on_ended};
     const struct pleat_slurm_options *options = adapter->options;
@@ -224,12 +224,12 @@ static void on_begin(void *arg, uint64_t token)
     start(arg);
 }
 
-int pleat_slurm_adapter_create(const struct pleat_slurm_options *options,
+int pleat_batch_adapter_create(const struct pleat_slurm_options *options,
                                const struct pleat_host *host,
-                               const struct pleat_slurm_adapter_callbacks *callbacks, void *arg,
-                               struct pleat_slurm_adapter **out)
+                               const struct pleat_batch_adapter_callbacks *callbacks, void *arg,
+                               struct pleat_batch_adapter **out)
 {
-    struct pleat_slurm_adapter *adapter = calloc(1, sizeof(*adapter));
+    struct pleat_batch_adapter *adapter = calloc(1, sizeof(*adapter));
     if (!adapter)
         return PLEAT_E_NOMEM;
     adapter->options = options;
@@ -242,7 +242,7 @@ int pleat_slurm_adapter_create(const struct pleat_slurm_options *options,
     return 0;
 }
 
-void pleat_slurm_adapter_destroy(struct pleat_slurm_adapter *adapter)
+void pleat_batch_adapter_destroy(struct pleat_batch_adapter *adapter)
 {
     if (!adapter)
         return;

@@ -1,4 +1,4 @@
-#include "site/slurm_claims.h"
+#include "site/batch_claims.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 
 /* ---- what there is ---- */
 
-struct pleat_slurm_allocation *pleat_slurm_new(struct pleat_slurm_site *site,
-                                               enum pleat_slurm_state state)
+struct pleat_batch_allocation *pleat_batch_new(struct pleat_batch_site *site,
+                                               enum pleat_batch_state state)
 {
-    struct pleat_slurm_allocation *fresh = calloc(1, sizeof(*fresh));
+    struct pleat_batch_allocation *fresh = calloc(1, sizeof(*fresh));
     if (!fresh || pleat_array_push(&site->allocations, fresh))
         abort();
     fresh->number = ++site->next_number;
@@ -18,29 +18,29 @@ struct pleat_slurm_allocation *pleat_slurm_new(struct pleat_slurm_site *site,
     return fresh;
 }
 
-static void destroy(struct pleat_slurm_allocation *one)
+static void destroy(struct pleat_batch_allocation *one)
 {
     if (one->book.nodes)
         pleat_claimbook_finish(&one->book);
     free(one);
 }
 
-void pleat_slurm_remove(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one)
+void pleat_batch_remove(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
-    struct pleat_slurm_allocations *all = &site->allocations;
+    struct pleat_batch_allocations *all = &site->allocations;
     for (size_t i = 0; i < all->count; i++) {
         if (all->items[i] != one)
             continue;
         memmove(all->items + i, all->items + i + 1, (all->count - i - 1) * sizeof(*all->items));
         all->count--;
         if (one->has_node) /* another one will have that number */
-            pleat_slurm_note_agent(site, one->node, false);
+            pleat_batch_note_agent(site, one->node, false);
         destroy(one);
         return;
     }
 }
 
-struct pleat_slurm_allocation *pleat_slurm_of_number(struct pleat_slurm_site *site, uint64_t number)
+struct pleat_batch_allocation *pleat_batch_of_number(struct pleat_batch_site *site, uint64_t number)
 {
     for (size_t i = 0; i < site->allocations.count; i++)
         if (site->allocations.items[i]->number == number)
@@ -48,7 +48,7 @@ struct pleat_slurm_allocation *pleat_slurm_of_number(struct pleat_slurm_site *si
     return NULL;
 }
 
-struct pleat_slurm_allocation *pleat_slurm_of_job(struct pleat_slurm_site *site, uint32_t job)
+struct pleat_batch_allocation *pleat_batch_of_job(struct pleat_batch_site *site, uint32_t job)
 {
     for (size_t i = 0; job && i < site->allocations.count; i++)
         if (site->allocations.items[i]->job == job)
@@ -56,7 +56,7 @@ struct pleat_slurm_allocation *pleat_slurm_of_job(struct pleat_slurm_site *site,
     return NULL;
 }
 
-struct pleat_slurm_allocation *pleat_slurm_of_node(struct pleat_slurm_site *site, uint32_t node)
+struct pleat_batch_allocation *pleat_batch_of_node(struct pleat_batch_site *site, uint32_t node)
 {
     for (size_t i = 0; i < site->allocations.count; i++)
         if (site->allocations.items[i]->has_node && site->allocations.items[i]->node == node)
@@ -64,13 +64,13 @@ struct pleat_slurm_allocation *pleat_slurm_of_node(struct pleat_slurm_site *site
     return NULL;
 }
 
-struct pleat_slurm_allocation *pleat_slurm_of_claim(struct pleat_slurm_site *site, uint64_t id)
+struct pleat_batch_allocation *pleat_batch_of_claim(struct pleat_batch_site *site, uint64_t id)
 {
     for (size_t i = 0; i < site->allocations.count; i++) {
-        struct pleat_slurm_allocation *one = site->allocations.items[i];
+        struct pleat_batch_allocation *one = site->allocations.items[i];
         bool is_its = one->book.nodes ? pleat_claimbook_find(&one->book, id) != NULL
-                                      : one->state != PLEAT_SLURM_STRAY && one->wish.id == id;
-        if (one->state == PLEAT_SLURM_ENDING)
+                                      : one->state != PLEAT_BATCH_STRAY && one->wish.id == id;
+        if (one->state == PLEAT_BATCH_ENDING)
             is_its = one->answers && one->wish.id == id;
         if (is_its)
             return one;
@@ -78,16 +78,16 @@ struct pleat_slurm_allocation *pleat_slurm_of_claim(struct pleat_slurm_site *sit
     return NULL;
 }
 
-void pleat_slurm_number_node(struct pleat_slurm_site *site, struct pleat_slurm_allocation *one)
+void pleat_batch_number_node(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     uint32_t node = 0;
-    while (pleat_slurm_of_node(site, node))
+    while (pleat_batch_of_node(site, node))
         node++;
     one->node = node;
     one->has_node = true;
 }
 
-bool pleat_slurm_agent_is_there(const struct pleat_slurm_site *site, uint32_t node)
+bool pleat_batch_agent_is_there(const struct pleat_batch_site *site, uint32_t node)
 {
     for (size_t i = 0; i < site->agents.count; i++)
         if (site->agents.items[i] == node)
@@ -95,7 +95,7 @@ bool pleat_slurm_agent_is_there(const struct pleat_slurm_site *site, uint32_t no
     return false;
 }
 
-void pleat_slurm_note_agent(struct pleat_slurm_site *site, uint32_t node, bool there)
+void pleat_batch_note_agent(struct pleat_batch_site *site, uint32_t node, bool there)
 {
     for (size_t i = site->agents.count; i-- > 0;)
         if (site->agents.items[i] == node)
@@ -106,13 +106,13 @@ void pleat_slurm_note_agent(struct pleat_slurm_site *site, uint32_t node, bool t
 
 /* ---- its processors ---- */
 
-int pleat_slurm_open_book(struct pleat_slurm_allocation *one)
+int pleat_batch_open_book(struct pleat_batch_allocation *one)
 {
-    static const int32_t slots[] = {PLEAT_SLURM_NODE_CPUS};
+    static const int32_t slots[] = {PLEAT_BATCH_NODE_CPUS};
     return one->book.nodes ? 0 : pleat_claimbook_init(&one->book, slots, 1);
 }
 
-void pleat_slurm_trim_book(struct pleat_slurm_allocation *one, int32_t cpus)
+void pleat_batch_trim_book(struct pleat_batch_allocation *one, int32_t cpus)
 {
     for (int32_t slot = cpus; slot < one->book.slots; slot++) {
         if (one->book.taken[slot])
@@ -124,12 +124,12 @@ void pleat_slurm_trim_book(struct pleat_slurm_allocation *one, int32_t cpus)
 
 /* ---- what is said ---- */
 
-static void emit(const struct pleat_slurm_site *site, const struct pleat_event *event)
+static void emit(const struct pleat_batch_site *site, const struct pleat_event *event)
 {
     site->host->emit(site->host->arg, event);
 }
 
-void pleat_slurm_say(const struct pleat_slurm_site *site, const char *format, ...)
+void pleat_batch_say(const struct pleat_batch_site *site, const char *format, ...)
 {
     char text[700];
     va_list args;
@@ -139,7 +139,7 @@ void pleat_slurm_say(const struct pleat_slurm_site *site, const char *format, ..
     site->host->say(site->host->arg, site->index, text);
 }
 
-void pleat_slurm_say_claim(const struct pleat_slurm_site *site, uint16_t kind, uint64_t id,
+void pleat_batch_say_claim(const struct pleat_batch_site *site, uint16_t kind, uint64_t id,
                            uint32_t index, int32_t count, enum pleat_reason reason)
 {
     const struct pleat_event event = {
@@ -149,8 +149,8 @@ void pleat_slurm_say_claim(const struct pleat_slurm_site *site, uint16_t kind, u
     emit(site, &event);
 }
 
-void pleat_slurm_announce(const struct pleat_slurm_site *site,
-                          const struct pleat_slurm_allocation *one,
+void pleat_batch_announce(const struct pleat_batch_site *site,
+                          const struct pleat_batch_allocation *one,
                           const struct pleat_booked *booked)
 {
     for (int32_t i = 0; i < booked->count;) {
@@ -167,12 +167,12 @@ void pleat_slurm_announce(const struct pleat_slurm_site *site,
         emit(site, &piece);
         i += length;
     }
-    pleat_slurm_say_claim(site, PLEAT_EV_CLAIMED, booked->id, booked->index, booked->count,
+    pleat_batch_say_claim(site, PLEAT_EV_CLAIMED, booked->id, booked->index, booked->count,
                           PLEAT_REASON_NONE);
 }
 
-void pleat_slurm_say_waits(const struct pleat_slurm_site *site,
-                           const struct pleat_slurm_allocation *one, enum pleat_claim_wait why,
+void pleat_batch_say_waits(const struct pleat_batch_site *site,
+                           const struct pleat_batch_allocation *one, enum pleat_claim_wait why,
                            int64_t start_s)
 {
     int64_t now_us = site->host->now_us(site->host->arg);
@@ -191,18 +191,18 @@ void pleat_slurm_say_waits(const struct pleat_slurm_site *site,
     emit(site, &waits);
 }
 
-void pleat_slurm_say_lost(const struct pleat_slurm_site *site,
-                          const struct pleat_slurm_allocation *one)
+void pleat_batch_say_lost(const struct pleat_batch_site *site,
+                          const struct pleat_batch_allocation *one)
 {
     for (size_t i = 0; one->book.nodes && i < one->book.claims.count; i++) {
         const struct pleat_booked *booked = &one->book.claims.items[i];
-        pleat_slurm_say_claim(site, PLEAT_EV_LOST, booked->id, booked->index, booked->count,
+        pleat_batch_say_claim(site, PLEAT_EV_LOST, booked->id, booked->index, booked->count,
                               PLEAT_REASON_NONE);
     }
 }
 
-void pleat_slurm_say_gone(const struct pleat_slurm_site *site,
-                          const struct pleat_slurm_allocation *one)
+void pleat_batch_say_gone(const struct pleat_batch_site *site,
+                          const struct pleat_batch_allocation *one)
 {
     const struct pleat_event gone = {
         .kind = PLEAT_EV_NODE_GONE, .component = site->index, .u.node = {.node = one->node}};
