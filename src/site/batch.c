@@ -1,6 +1,7 @@
-/* Nodes of a Slurm cluster: each claim is an allocation of its own, on one node, in which an agent
- * is started. pleat-slurm speaks with the cluster (batch_adapter.c). What the pleatd before asked
- * for is found again by the names of its jobs: "pleat-INSTANCE-SITE:NODE:CLAIM.XXXXXXXX".
+/* Nodes of a cluster that has a batch system: each claim is an allocation of its own, on one node,
+ * in which an agent is started. An adapter program speaks with the batch system (batch_adapter.c);
+ * which one, the site's kind says (batch_kind.h). What the pleatd before asked for is found again
+ * by the names of its jobs: "pleat-INSTANCE-SITE:NODE:CLAIM.XXXXXXXX".
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@
 #include "wire/reply.h"
 
 /* Jobs of the pleatd before that nobody has asked for are given back after STRAY_US. By then, too,
- * what a pleat-slurm that died had asked for may have come: so it is looked for once more. */
+ * what an adapter that died had asked for may have come: so it is looked for once more. */
 #define STRAY_US INT64_C(60000000)
 enum { NAME_MOST = 40, INSTANCE_PART = 12 };
 
@@ -20,7 +21,7 @@ static struct pleat_batch_site *of(struct pleat_site_instance *base)
     return (struct pleat_batch_site *)base;
 }
 
-/* ---- what Slurm has of ours ---- */
+/* ---- what the batch system has of ours ---- */
 
 /* The numbers in the name of a job; false: it is none of this site's. */
 static bool read_name(const struct pleat_batch_site *site, const char *name, uint32_t *node,
@@ -108,14 +109,14 @@ static void on_again(void *arg, uint64_t token)
 static void tell_silent(struct pleat_batch_site *site, const char *why)
 {
     if (!site->silent)
-        pleat_batch_say(site, "Slurm cannot be asked, claims wait: %.500s", why);
+        pleat_batch_say(site, "%s cannot be asked, claims wait: %.500s", site->kind->title, why);
     site->silent = true;
 }
 
 static void tell_answers(struct pleat_batch_site *site)
 {
     if (site->silent)
-        pleat_batch_say(site, "Slurm answers again");
+        pleat_batch_say(site, "%s answers again", site->kind->title);
     site->silent = false;
 }
 
@@ -196,8 +197,7 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
                        const struct pleat_error *wrong)
 {
     struct pleat_batch_site *site = arg;
-    const char *wanted = site->options->partition;
-    bool usual = !strcmp(wanted, "auto");
+    const char *wanted = site->kind->part(site->options);
     size_t i;
     const json_t *partition;
     (void)token;
@@ -205,8 +205,8 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
     site->partition_cpus = 0;
     json_array_foreach(pleat_reply_array(result, "partitions"), i, partition)
     {
-        if (usual ? pleat_reply_true(partition, "default")
-                  : pleat_reply_is(partition, "name", wanted))
+        if (wanted ? pleat_reply_is(partition, "name", wanted)
+                   : pleat_reply_true(partition, "default"))
             site->partition_cpus = pleat_reply_small(partition, "cpus", 0, PLEAT_BATCH_UNKNOWN);
     }
     ask_nodes(site);
@@ -254,8 +254,9 @@ static void on_notice(void *arg, const char *method, const json_t *params)
 
 /* ---- the contract ---- */
 
-static int batch_open(const struct pleat_site_options *options, const struct pleat_host *host,
-                      struct pleat_site_instance **out, struct pleat_error *err)
+int pleat_batch_open(const struct pleat_batch_kind *kind, const struct pleat_site_options *options,
+                     const struct pleat_host *host, struct pleat_site_instance **out,
+                     struct pleat_error *err)
 {
     static const struct pleat_batch_adapter_callbacks callbacks = {on_there, on_gone, on_notice};
     if (options->processors < 0 || options->processors > PLEAT_BATCH_UNKNOWN)
@@ -263,15 +264,17 @@ static int batch_open(const struct pleat_site_options *options, const struct ple
                                options->name, options->processors, PLEAT_BATCH_UNKNOWN);
     if (strlen(options->name) > NAME_MOST)
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               "site %s: names of sites of the kind slurm have at most %d "
-                               "letters, since they are in the names of Slurm's jobs",
-                               options->name, NAME_MOST);
+                               "site %s: names of sites of the kind %s have at most %d "
+                               "letters, since they are in the names of %s's jobs",
+                               options->name, kind->ops->name, NAME_MOST, kind->title);
     struct pleat_batch_site *site = calloc(1, sizeof(*site));
-    if (!site || pleat_batch_adapter_create(options->own, host, &callbacks, site, &site->adapter)) {
+    if (!site ||
+        pleat_batch_adapter_create(kind, options->own, host, &callbacks, site, &site->adapter)) {
         free(site);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
-    site->base.ops = &pleat_site_slurm;
+    site->base.ops = kind->ops;
+    site->kind = kind;
     site->host = host;
     site->options = options->own;
     site->index = options->index;
@@ -284,7 +287,7 @@ static int batch_open(const struct pleat_site_options *options, const struct ple
     return 0;
 }
 
-static int batch_probe(struct pleat_site_instance *base, struct pleat_error *err)
+int pleat_batch_probe(struct pleat_site_instance *base, struct pleat_error *err)
 {
     struct pleat_batch_site *site = of(base);
     (void)err;
@@ -314,8 +317,8 @@ static void claim_beside(struct pleat_batch_site *site, const struct pleat_site_
         pleat_batch_announce(site, one, booked);
 }
 
-static int batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
-                       struct pleat_error *err)
+int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
+                      struct pleat_error *err)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, wish->id);
@@ -349,8 +352,8 @@ static int batch_claim(struct pleat_site_instance *base, const struct pleat_site
     return 0;
 }
 
-static int batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
-                       uint32_t into_index, int32_t count, struct pleat_error *err)
+int pleat_batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
+                      uint32_t into_index, int32_t count, struct pleat_error *err)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, id);
@@ -361,8 +364,8 @@ static int batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t i
     return rc ? pleat_error_set(err, rc, "claim %" PRIu64 " cannot be split", id) : 0;
 }
 
-static int batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t index,
-                         struct pleat_error *err)
+int pleat_batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t index,
+                        struct pleat_error *err)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, id);
@@ -410,9 +413,9 @@ static bool adopt_pieces(struct pleat_batch_site *site, const struct pleat_site_
     return fits;
 }
 
-/* Whether Slurm still has it is asked as soon as that can be asked. */
-static int batch_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
-                       struct pleat_error *err)
+/* Whether the batch system still has it is asked as soon as that can be asked. */
+int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
+                      struct pleat_error *err)
 {
     struct pleat_batch_site *site = of(base);
     (void)err;
@@ -429,7 +432,7 @@ static int batch_adopt(struct pleat_site_instance *base, const struct pleat_site
     return 0;
 }
 
-static void batch_agent(struct pleat_site_instance *base, uint32_t node, bool there)
+void pleat_batch_agent(struct pleat_site_instance *base, uint32_t node, bool there)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_node(site, node);
@@ -438,7 +441,7 @@ static void batch_agent(struct pleat_site_instance *base, uint32_t node, bool th
         pleat_batch_agent_is(site, one, there);
 }
 
-static void batch_end_node(struct pleat_site_instance *base, uint32_t node)
+void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t node)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_node(site, node);
@@ -446,7 +449,7 @@ static void batch_end_node(struct pleat_site_instance *base, uint32_t node)
         pleat_batch_lose(site, one, "its agent does not answer");
 }
 
-static void batch_close(struct pleat_site_instance *base)
+void pleat_batch_close(struct pleat_site_instance *base)
 {
     struct pleat_batch_site *site = of(base);
     if (!site)
@@ -459,19 +462,3 @@ static void batch_close(struct pleat_site_instance *base)
     pleat_array_finish(&site->agents);
     free(site);
 }
-
-const struct pleat_site_ops pleat_site_slurm = {
-    .name = "slurm",
-    .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS | PLEAT_SITE_BRINGS_AGENTS,
-    .options = pleat_slurm_option_rows,
-    .own_size = sizeof(struct pleat_slurm_options),
-    .open = batch_open,
-    .probe = batch_probe,
-    .claim = batch_claim,
-    .split = batch_split,
-    .release = batch_release,
-    .adopt = batch_adopt,
-    .agent = batch_agent,
-    .end_node = batch_end_node,
-    .close = batch_close,
-};

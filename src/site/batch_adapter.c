@@ -21,7 +21,8 @@ struct request {
 PLEAT_ARRAY(request_list, struct request);
 
 struct pleat_batch_adapter {
-    const struct pleat_slurm_options *options;
+    const struct pleat_batch_kind *kind;
+    const void *own; /* options of the kind */
     const struct pleat_host *host;
     const struct pleat_batch_adapter_callbacks *callbacks;
     void *arg;
@@ -47,7 +48,8 @@ static void answer(struct pleat_batch_adapter *adapter, const struct request *re
 static void answer_closed(struct pleat_batch_adapter *adapter, struct request_list *requests)
 {
     struct request_list list = *requests;
-    const struct pleat_error closed = {.code = PLEAT_E_CLOSED, .text = "pleat-slurm has ended"};
+    struct pleat_error closed;
+    pleat_error_set(&closed, PLEAT_E_CLOSED, "%s has ended", adapter->kind->program);
     *requests = (struct request_list){0};
     for (size_t i = 0; i < list.count; i++)
         answer(adapter, &list.items[i], NULL, &closed);
@@ -77,11 +79,12 @@ static void over(struct pleat_batch_adapter *adapter, const char *why)
 
 static void on_ended(void *arg, const struct pleat_command_result *result)
 {
+    const char *program = ((struct pleat_batch_adapter *)arg)->kind->program;
     char why[600];
     if (result->end == PLEAT_COMMAND_NOT_STARTED)
-        snprintf(why, sizeof(why), "pleat-slurm cannot be started: %.400s", result->errors);
+        snprintf(why, sizeof(why), "%s cannot be started: %.400s", program, result->errors);
     else
-        snprintf(why, sizeof(why), "pleat-slurm has ended (%s %d); what it said is in pleatd's log",
+        snprintf(why, sizeof(why), "%s has ended (%s %d); what it said is in pleatd's log", program,
                  result->end == PLEAT_COMMAND_KILLED ? "signal" : "exit code", result->code);
     over(arg, why);
 }
@@ -113,7 +116,7 @@ static void on_message(struct pleat_batch_adapter *adapter, const struct pleat_m
     } else if (message->kind == PLEAT_NOTIFICATION && adapter->there) {
         adapter->callbacks->notice(adapter->arg, message->method, message->params);
     } else if (!adapter->there && !pleat_read_hello(message, &role, &err) &&
-               !strcmp(role, "slurm")) {
+               !strcmp(role, adapter->kind->role)) {
         adapter->there = true;
         adapter->callbacks->there(adapter->arg);
     }
@@ -135,7 +138,8 @@ static void on_line(void *arg, const char *line, size_t length)
     if (got < 0) {
         char why[600];
         adapter->host->drop(adapter->host->arg, adapter); /* kills it */
-        snprintf(why, sizeof(why), "pleat-slurm says what makes no sense: %.400s", err.text);
+        snprintf(why, sizeof(why), "%s says what makes no sense: %.400s", adapter->kind->program,
+                 err.text);
         over(adapter, why);
     }
 }
@@ -196,20 +200,16 @@ bool pleat_batch_adapter_is_there(const struct pleat_batch_adapter *adapter)
 static void start(struct pleat_batch_adapter *adapter)
 {
     static const struct pleat_helper_callbacks callbacks = {on_line, on_ended};
-    const struct pleat_slurm_options *options = adapter->options;
+    const struct pleat_batch_kind *kind = adapter->kind;
+    const struct pleat_batch_options *options = adapter->own;
     char beside[600];
-    const char *argv[8] = {options->adapter};
+    const char *argv[PLEAT_BATCH_WORDS] = {options->adapter};
     int count = 1;
     if (!strcmp(options->adapter, "auto"))
-        argv[0] = pleat_paths_beside("pleat-slurm", beside, sizeof(beside), NULL) ? "pleat-slurm"
+        argv[0] = pleat_paths_beside(kind->program, beside, sizeof(beside), NULL) ? kind->program
                                                                                   : beside;
     struct pleat_string hello = {0};
-    if (strcmp(options->conf, "auto") != 0) {
-        argv[count++] = "--conf";
-        argv[count++] = options->conf;
-    }
-    if (options->by == PLEAT_SLURM_BY_COMMANDS)
-        argv[count++] = "--commands";
+    kind->words(adapter->own, argv, &count);
     const struct pleat_command command = {.argv = argv};
     if (pleat_reader_create(&adapter->reader) || pleat_write_hello(&hello, "daemon", NULL))
         abort();
@@ -224,7 +224,7 @@ static void on_begin(void *arg, uint64_t token)
     start(arg);
 }
 
-int pleat_batch_adapter_create(const struct pleat_slurm_options *options,
+int pleat_batch_adapter_create(const struct pleat_batch_kind *kind, const void *own,
                                const struct pleat_host *host,
                                const struct pleat_batch_adapter_callbacks *callbacks, void *arg,
                                struct pleat_batch_adapter **out)
@@ -232,7 +232,8 @@ int pleat_batch_adapter_create(const struct pleat_slurm_options *options,
     struct pleat_batch_adapter *adapter = calloc(1, sizeof(*adapter));
     if (!adapter)
         return PLEAT_E_NOMEM;
-    adapter->options = options;
+    adapter->kind = kind;
+    adapter->own = own;
     adapter->host = host;
     adapter->callbacks = callbacks;
     adapter->arg = arg;

@@ -1,4 +1,5 @@
-/* batch_adapter.h - the pleat-slurm of a site: started, spoken with, started again when it ends.
+/* batch_adapter.h - the adapter program of a site: started, spoken with, started again when it
+ * ends.
  *
  * Nothing here waits, and nothing calls back from within a call. Out of memory ends the process.
  */
@@ -7,8 +8,7 @@
 
 #include <jansson.h>
 
-#include "model/host.h"
-#include "site/slurm_options.h"
+#include "site/batch_kind.h"
 
 struct pleat_batch_adapter;
 
@@ -22,12 +22,13 @@ struct pleat_batch_adapter_callbacks {
 };
 
 /* An answer: *result, or what is wrong (result NULL). PLEAT_E_CLOSED: it has ended, or cannot reach
- * Slurm. */
+ * the batch system. */
 typedef void pleat_batch_answered(void *arg, uint64_t token, const json_t *result,
                                   const struct pleat_error *wrong);
 
-/* Both options and callbacks are borrowed until it is destroyed. PLEAT_E_NOMEM. */
-int pleat_batch_adapter_create(const struct pleat_slurm_options *options,
+/* own: the options of the kind; they and callbacks are borrowed until it is destroyed.
+ * PLEAT_E_NOMEM. */
+int pleat_batch_adapter_create(const struct pleat_batch_kind *kind, const void *own,
                                const struct pleat_host *host,
                                const struct pleat_batch_adapter_callbacks *callbacks, void *arg,
                                struct pleat_batch_adapter **adapter) PLEAT_MUST_CHECK;

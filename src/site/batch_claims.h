@@ -1,4 +1,4 @@
-/* batch_claims.h - a site of the kind slurm: its allocations, each on one node, and which claims
+/* batch_claims.h - a site with a batch system: its allocations, each on one node, and which claims
  * have processors of which; and what it says of them.
  *
  * What an allocation's claims gave back while others still have the rest stays in the allocation:
@@ -23,7 +23,7 @@ enum {
 enum pleat_batch_state {
     PLEAT_BATCH_WANTED,   /* to be asked for */
     PLEAT_BATCH_ASKED,    /* asked for, not answered */
-    PLEAT_BATCH_QUEUED,   /* a job that waits in Slurm's queue */
+    PLEAT_BATCH_QUEUED,   /* a job that waits in the queue */
     PLEAT_BATCH_STARTING, /* it runs; its agent has not called */
     PLEAT_BATCH_HELD,     /* its claims have been given */
     PLEAT_BATCH_ADOPTED,  /* of the pleatd before; whether it is still there is not known yet */
@@ -45,7 +45,7 @@ struct pleat_batch_allocation {
     bool step_over;              /* what was started there has ended */
     bool seen;
     uint32_t node;
-    uint32_t job; /* Slurm's number; 0: not known */
+    uint32_t job; /* the batch system's number; 0: not known */
     char name[PLEAT_BATCH_NAME_ROOM], host[PLEAT_BATCH_HOST_ROOM];
     struct pleat_claimbook book; /* of one node; `nodes` 0: nothing was given yet */
 };
@@ -56,12 +56,13 @@ PLEAT_ARRAY(pleat_batch_nodes, uint32_t);
 struct pleat_batch_site {
     struct pleat_site_instance base;
     const struct pleat_host *host;
-    const struct pleat_slurm_options *options;
+    const struct pleat_batch_kind *kind;
+    const struct pleat_batch_options *options; /* the first of the kind's own */
     struct pleat_batch_adapter *adapter;
     uint32_t index;
     int32_t processors, threshold, capacity, largest; /* largest: CPUs of a node; 0: not known */
     int32_t partition_cpus;
-    bool synced;       /* what is there was compared with what Slurm has */
+    bool synced;       /* what is there was compared with what the batch system has */
     bool asking_nodes; /* not answered yet */
     bool silent;       /* people were told that it cannot be reached */
     char prefix[PLEAT_BATCH_PREFIX_ROOM];
@@ -104,7 +105,7 @@ void pleat_batch_say_claim(const struct pleat_batch_site *site, uint16_t kind, u
 void pleat_batch_announce(const struct pleat_batch_site *site,
                           const struct pleat_batch_allocation *one,
                           const struct pleat_booked *booked);
-/* CLAIM_WAITS; start_s: Slurm's estimate, seconds since 1970; 0: none. */
+/* CLAIM_WAITS; start_s: its estimate, seconds since 1970; 0: none. */
 void pleat_batch_say_waits(const struct pleat_batch_site *site,
                            const struct pleat_batch_allocation *one, enum pleat_claim_wait why,
                            int64_t start_s);

@@ -110,8 +110,8 @@ void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_alloc
     case PLEAT_BATCH_HELD:
     case PLEAT_BATCH_ADOPTED:
         if (one->book.nodes && one->book.claims.count > 0)
-            pleat_batch_say(site, "the allocation %" PRIu32 " on %s was ended by Slurm: %.200s",
-                            one->job, one->host[0] ? one->host : "a node", why);
+            pleat_batch_say(site, "the allocation %" PRIu32 " on %s was ended by %s: %.200s",
+                            one->job, one->host[0] ? one->host : "a node", site->kind->title, why);
         pleat_batch_say_lost(site, one);
         break;
     case PLEAT_BATCH_WANTED:
@@ -264,30 +264,11 @@ static void take_adopted(struct pleat_batch_allocation *one, const json_t *job)
 
 /* ---- waiting ---- */
 
-static enum pleat_claim_wait wait_of(const char *reason)
+static enum pleat_claim_wait wait_of(const struct pleat_batch_site *site, const char *reason)
 {
-    static const struct {
-        const char *part;
-        enum pleat_claim_wait means;
-    } known[] = {
-        {"Resources", PLEAT_WAIT_RESOURCES},
-        {"Licenses", PLEAT_WAIT_RESOURCES},
-        {"Priority", PLEAT_WAIT_TURN},
-        {"Held", PLEAT_WAIT_HELD},
-        {"BeginTime", PLEAT_WAIT_HELD},
-        {"Dependency", PLEAT_WAIT_HELD},
-        {"Assoc", PLEAT_WAIT_LIMIT},
-        {"QOS", PLEAT_WAIT_LIMIT},
-        {"Limit", PLEAT_WAIT_LIMIT},
-        {"NodeDown", PLEAT_WAIT_DOWN},
-        {"NotAvail", PLEAT_WAIT_DOWN},
-        {"PartitionDown", PLEAT_WAIT_DOWN},
-        {"PartitionInactive", PLEAT_WAIT_DOWN},
-        {"Reservation", PLEAT_WAIT_DOWN},
-    };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strstr(reason, known[i].part))
-            return known[i].means;
+    for (const struct pleat_batch_wait *row = site->kind->waits; row->part; row++)
+        if (strstr(reason, row->part))
+            return row->means;
     return PLEAT_WAIT_OTHER;
 }
 
@@ -297,13 +278,13 @@ static void wait_in_queue(struct pleat_batch_site *site, struct pleat_batch_allo
     const char *reason = pleat_reply_text(job, "reason", "");
     one->state = PLEAT_BATCH_QUEUED;
     if (pleat_reply_true(job, "never")) {
-        pleat_batch_say(site, "Slurm can never give %d processors on one node: %.100s",
-                        one->wish.count, reason);
+        pleat_batch_say(site, "%s can never give %d processors on one node: %.100s",
+                        site->kind->title, one->wish.count, reason);
         refuse(site, one, PLEAT_REASON_CLAIM_CANNOT);
         pleat_batch_end(site, one, false);
         return;
     }
-    pleat_batch_say_waits(site, one, wait_of(reason), pleat_reply_int(job, "start", 0));
+    pleat_batch_say_waits(site, one, wait_of(site, reason), pleat_reply_int(job, "start", 0));
 }
 
 void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
@@ -326,7 +307,7 @@ void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_alloca
         if (runs)
             take_adopted(one, job);
         else
-            pleat_batch_lose(site, one, "Slurm has put it into its queue again");
+            pleat_batch_lose(site, one, "it is in the queue again");
         break;
     case PLEAT_BATCH_ENDING:
         ask_to_release(site, one);
@@ -369,15 +350,9 @@ static void on_asked(void *arg, uint64_t number, const json_t *result,
     }
 }
 
-static void set_text(json_t *params, const char *member, const char *value)
-{
-    if (strcmp(value, "auto") != 0)
-        json_object_set_new(params, member, pleat_json_text(value));
-}
-
 void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
-    const struct pleat_slurm_options *options = site->options;
+    const struct pleat_batch_options *options = site->options;
     char name[PLEAT_BATCH_NAME_ROOM];
     if (one->state != PLEAT_BATCH_WANTED)
         return;
@@ -391,17 +366,12 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
     snprintf(name, sizeof(name), "%s%" PRIu32 ":%" PRIu64, site->prefix, one->node, one->wish.id);
     json_t *params =
         json_pack("{sssIsi}", "name", name, "count", (json_int_t)one->wish.count, "nodes", 1);
-    set_text(params, "partition", options->partition);
-    set_text(params, "account", options->account);
-    set_text(params, "qos", options->qos);
-    set_text(params, "constraint", options->constraint);
+    site->kind->wish(options, params);
     if (options->limit_us > 0)
         json_object_set_new(params, "minutes",
                             json_integer((options->limit_us + 59999999) / 60000000));
     if (options->memory_mb > 0)
         json_object_set_new(params, "memory_mb", json_integer(options->memory_mb));
-    if (options->whole == PLEAT_SLURM_NODES)
-        json_object_set_new(params, "exclusive", json_true());
     pleat_batch_adapter_ask(site->adapter, "allocate", params, on_asked, one->number);
 }
 

@@ -1,0 +1,120 @@
+/* batch_kind.h - what differs between sites of one batch system and those of another: its name, the
+ * program that speaks with it, its own options. A kind is a file with such a table (slurm.c) and
+ * its row in kinds.def; all else of these sites (batch*.c) knows no batch system.
+ */
+#ifndef PLEAT_SITE_BATCH_KIND_H
+#define PLEAT_SITE_BATCH_KIND_H
+
+#include <jansson.h>
+
+#include "model/event.h"
+#include "site/site.h"
+
+/* Options of all these kinds; those of a kind begin with them. */
+struct pleat_batch_options {
+    char *adapter;     /* the program; "auto": the kind's, beside pleatd's own */
+    int64_t memory_mb; /* of an allocation, on each node; 0: not said */
+    int64_t limit_us;  /* of an allocation; 0: what the batch system has */
+    int64_t queue_us;  /* how long a claim may wait in the queue */
+    int64_t agent_us;  /* by then an agent must have called */
+};
+
+/* Why a job waits, as the batch system says it. */
+struct pleat_batch_wait {
+    const char *part; /* of its words, in this order; NULL: no more rows */
+    enum pleat_claim_wait means;
+};
+
+enum { PLEAT_BATCH_WORDS = 8 }; /* of the adapter's command line, the NULL at its end included */
+
+struct pleat_batch_kind {
+    const struct pleat_site_ops *ops;
+    const char *title;   /* for people: "Slurm" */
+    const char *program; /* its adapter, which says hello as `role`: docs/protocol.md */
+    const char *role;
+    const struct pleat_batch_wait *waits;
+    /* Appends to the adapter's command line; the texts are borrowed from the options. */
+    void (*words)(const void *own, const char **argv, int *count);
+    /* Adds to the params of "allocate" what is not in struct pleat_batch_options. */
+    void (*wish)(const void *own, json_t *params);
+    /* The part of the cluster that is asked, as "cluster" names it; NULL: the usual one. */
+    const char *(*part)(const void *own);
+};
+
+/* ---- the operations of such a kind ---- */
+
+/* As pleat_site_ops.open, of sites of this kind. */
+int pleat_batch_open(const struct pleat_batch_kind *kind, const struct pleat_site_options *options,
+                     const struct pleat_host *host, struct pleat_site_instance **out,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_batch_probe(struct pleat_site_instance *base, struct pleat_error *err);
+int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
+                      struct pleat_error *err);
+int pleat_batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
+                      uint32_t into_index, int32_t count, struct pleat_error *err);
+int pleat_batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t index,
+                        struct pleat_error *err);
+int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
+                      struct pleat_error *err);
+void pleat_batch_agent(struct pleat_site_instance *base, uint32_t node, bool there);
+void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t node);
+void pleat_batch_close(struct pleat_site_instance *base);
+
+/* All of struct pleat_site_ops but name, options and `open`. */
+#define PLEAT_BATCH_OPERATIONS                                                                     \
+    .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS | PLEAT_SITE_BRINGS_AGENTS,               \
+    .probe = pleat_batch_probe, .claim = pleat_batch_claim, .split = pleat_batch_split,            \
+    .release = pleat_batch_release, .adopt = pleat_batch_adopt, .agent = pleat_batch_agent,        \
+    .end_node = pleat_batch_end_node, .close = pleat_batch_close
+
+/* ---- its options ---- */
+
+/* "auto", or an absolute path. */
+int pleat_batch_check_path(const char *text, struct pleat_error *err);
+/* A value of an option of the batch system's commands, or "auto". */
+int pleat_batch_check_word(const char *text, struct pleat_error *err);
+/* Adds such a value to params, unless it is "auto". */
+void pleat_batch_set_text(json_t *params, const char *member, const char *value);
+
+/* A row for a text that is passed on; the option and the member have one name. */
+#define PLEAT_BATCH_WORD(type_of_own, member, what)                                                \
+    {                                                                                              \
+        .name = #member, .type = PLEAT_OPTION_TEXT, .offset = offsetof(type_of_own, member),       \
+        .usual = "auto", .check = pleat_batch_check_word, .help = what                             \
+    }
+
+/* The rows of struct pleat_batch_options. */
+#define PLEAT_BATCH_ROWS                                                                           \
+    {.name = "memory_mb",                                                                          \
+     .type = PLEAT_OPTION_NUMBER,                                                                  \
+     .offset = offsetof(struct pleat_batch_options, memory_mb),                                    \
+     .usual = "0",                                                                                 \
+     .high = INT64_C(1) << 40,                                                                     \
+     .help = "the memory of an allocation"},                                                       \
+        {.name = "limit_s",                                                                        \
+         .type = PLEAT_OPTION_SECONDS,                                                             \
+         .offset = offsetof(struct pleat_batch_options, limit_us),                                 \
+         .usual = "0",                                                                             \
+         .high = 600000000,                                                                        \
+         .help = "the time limit of an allocation"},                                               \
+        {.name = "queue_s",                                                                        \
+         .type = PLEAT_OPTION_SECONDS,                                                             \
+         .offset = offsetof(struct pleat_batch_options, queue_us),                                 \
+         .usual = "86400",                                                                         \
+         .low = 1,                                                                                 \
+         .high = 1000000000,                                                                       \
+         .help = "how long a claim may wait in the queue"},                                        \
+        {.name = "agent_s",                                                                        \
+         .type = PLEAT_OPTION_SECONDS,                                                             \
+         .offset = offsetof(struct pleat_batch_options, agent_us),                                 \
+         .usual = "60",                                                                            \
+         .low = 1,                                                                                 \
+         .high = 86400,                                                                            \
+         .help = "by when the agent of an allocation must have called"},                           \
+    {                                                                                              \
+        .name = "adapter", .type = PLEAT_OPTION_TEXT,                                              \
+        .offset = offsetof(struct pleat_batch_options, adapter), .usual = "auto",                  \
+        .check = pleat_batch_check_path, .help = "the program that speaks with the batch system"   \
+    }
+
+#endif
