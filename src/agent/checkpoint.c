@@ -169,6 +169,7 @@ bool pleat_wish_look(struct pleat_malleable *malleable, const struct pleat_mailb
     case PLEAT_MAILBOX_IDLE:
     case PLEAT_MAILBOX_ASKED:
     case PLEAT_MAILBOX_ANSWERED:
+    case PLEAT_MAILBOX_PUT_OFF:
         pleat_wish_fail(malleable,
                         "the application's mailbox lost it: was its memory overwritten?");
         return false;

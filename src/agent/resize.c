@@ -214,6 +214,7 @@ static void look_at_posted(struct pleat_malleable *malleable,
         }
         break;
     case PLEAT_MAILBOX_IDLE:
+    case PLEAT_MAILBOX_PUT_OFF: /* only on several nodes */
         pleat_malleable_failed(malleable, overwritten);
         break;
     case PLEAT_MAILBOX_ASKED:

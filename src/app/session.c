@@ -21,15 +21,22 @@ static bool session_exists;
 
 /* ---- creating ---- */
 
+/* The value of a variable of the agent on this node. */
+static const char *agents_variable(const char *here, const char *name)
+{
+    const char *value = getenv(here);
+    return value && *value ? value : getenv(name);
+}
+
 /* Opens the mailbox, and the slots of the saved state if the agent has them. 0 also without Pleat.
  */
 static int open_mailbox(struct pleat_session *session, struct pleat_error *err)
 {
-    const char *path = getenv(PLEAT_MAILBOX_ENV);
+    const char *path = agents_variable(PLEAT_MAILBOX_HERE_ENV, PLEAT_MAILBOX_ENV);
     if (!path || !*path)
         return 0;
     int code = pleat_mailbox_open(path, &session->mailbox, err);
-    const char *paths = getenv(PLEAT_STATE_ENV);
+    const char *paths = agents_variable(PLEAT_STATE_HERE_ENV, PLEAT_STATE_ENV);
     if (!code && paths && *paths)
         code = pleat_state_open(paths, &session->saved, err);
     return code;
@@ -37,7 +44,7 @@ static int open_mailbox(struct pleat_session *session, struct pleat_error *err)
 
 static void open_doorbell(struct pleat_session *session)
 {
-    const char *path = getenv(PLEAT_DOORBELL_ENV);
+    const char *path = agents_variable(PLEAT_DOORBELL_HERE_ENV, PLEAT_DOORBELL_ENV);
     /* Opened for reading, too, so that a write never raises SIGPIPE in the program. Without a
      * doorbell the agent just notices changes later. */
     if (path && *path && session->rank == 0)
@@ -78,7 +85,9 @@ static int attach_all(struct pleat_session *session, int code, struct pleat_erro
     failed = pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "starting", err);
     if (!failed && code)
         return pleat_error_set(err, code, "the mailbox refuses the size");
-    session->meets = !failed;
+    uint32_t node, nodes;
+    pleat_mailbox_node(session->mailbox, &node, &nodes);
+    session->meets = !failed && nodes == 1;
     return failed;
 }
 

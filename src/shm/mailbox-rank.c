@@ -19,10 +19,11 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
          * what was committed, and puts it off. */
         if (reached < pleat_word_iteration(word) && pleat_mailbox_sections(mailbox, NULL))
             return word;
+        enum pleat_word_state agreed = mailbox->nodes > 1 ? PLEAT_WORD_HELD : PLEAT_WORD_COMMITTED;
         uint64_t later = reached + (UINT64_C(1) << (round < 6 ? round : 6));
         uint64_t next =
             reached < pleat_word_iteration(word)
-                ? pleat_word_become(word, PLEAT_WORD_COMMITTED)
+                ? pleat_word_become(word, agreed)
                 : pleat_word_make(pleat_word_sequence(word), later, PLEAT_WORD_PROPOSED);
         if (atomic_compare_exchange_strong(shared, &word, next))
             word = next;
@@ -106,7 +107,8 @@ static void bring_up_to(struct pleat_mailbox *mailbox, uint64_t iteration)
 {
     _Atomic uint64_t *shared = &mailbox->segment->word;
     uint64_t word = atomic_load(shared);
-    while ((pleat_word_state(word) == PLEAT_WORD_PROPOSED ||
+    while (mailbox->nodes == 1 &&
+           (pleat_word_state(word) == PLEAT_WORD_PROPOSED ||
             pleat_word_state(word) == PLEAT_WORD_COMMITTED) &&
            pleat_word_iteration(word) <= iteration + pleat_mailbox_ahead(mailbox)) {
         uint64_t next =
@@ -163,9 +165,16 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
             if (iteration == self->iteration + 1)
                 self->announced = iteration;
             return PLEAT_ARRIVAL_QUIET;
+        case PLEAT_WORD_HELD:
+            if (self->mailbox->nodes == 1 ||
+                self->iteration + pleat_mailbox_ahead(self->mailbox) < iteration)
+                return PLEAT_ARRIVAL_QUIET;
+            word = pleat_word_await_settled(self->mailbox);
+            break;
         case PLEAT_WORD_COMMITTED:
         case PLEAT_WORD_ANNOUNCED:
-            if (self->not_now && pleat_word_state(word) == PLEAT_WORD_COMMITTED) {
+            if (self->not_now && self->mailbox->nodes == 1 &&
+                pleat_word_state(word) == PLEAT_WORD_COMMITTED) {
                 (void)pleat_word_put_off(self->mailbox, word);
                 word = atomic_load(self->word);
                 break;
@@ -207,6 +216,7 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
         case PLEAT_WORD_APPLIED:
         case PLEAT_WORD_FAILED:
         case PLEAT_WORD_SAVED:
+        case PLEAT_WORD_PUT_OFF:
             return PLEAT_ARRIVAL_QUIET;
         }
     }
@@ -222,6 +232,9 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
     request->occasion = atomic_load(&segment->occasion);
     request->from = atomic_load(&segment->from);
     request->relaunch = atomic_load(&segment->relaunch) != 0;
+    request->stays = atomic_load(&segment->stays) != 0;
+    request->next_nodes = atomic_load(&segment->next_nodes);
+    request->margin = 0;
     uint32_t checkpoint = atomic_load(&segment->checkpoint);
     request->checkpoint = checkpoint <= PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE
                               ? (enum pleat_mailbox_checkpoint)checkpoint
@@ -277,7 +290,9 @@ void pleat_mailbox_not_now(struct pleat_mailbox_rank *self, bool begins)
         atomic_store(&self->slot->section_ns, pleat_word_now_ns());
     atomic_store(&self->slot->not_now, begins ? 1u : 0u);
     uint64_t word = atomic_load(self->word);
-    while (begins && pleat_word_state(word) == PLEAT_WORD_COMMITTED &&
+    if (begins && self->mailbox->nodes > 1)
+        word = pleat_word_await_settled(self->mailbox);
+    while (begins && self->mailbox->nodes == 1 && pleat_word_state(word) == PLEAT_WORD_COMMITTED &&
            !pleat_word_put_off(self->mailbox, word))
         word = atomic_load(self->word);
 }
@@ -285,6 +300,10 @@ void pleat_mailbox_not_now(struct pleat_mailbox_rank *self, bool begins)
 void pleat_mailbox_put_off(struct pleat_mailbox_rank *self)
 {
     uint64_t word = atomic_load(self->word);
+    if (self->mailbox->nodes > 1) {
+        conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_PUT_OFF);
+        return;
+    }
     if (pleat_word_state(word) == PLEAT_WORD_ENTERED)
         (void)pleat_word_put_off(self->mailbox, word);
     pleat_mailbox_ring(self);

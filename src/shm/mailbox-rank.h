@@ -17,7 +17,7 @@
 #include "shm/segment.h"
 
 #define PLEAT_MAILBOX_MAGIC UINT64_C(0x31786f6274656c70) /* "pletbox1" */
-#define PLEAT_MAILBOX_VERSION 16u
+#define PLEAT_MAILBOX_VERSION 17u
 #define PLEAT_MAILBOX_MAX_RANKS 65536u
 #define PLEAT_MAILBOX_TEXT 192
 #define PLEAT_MAILBOX_LINE 64
@@ -36,9 +36,12 @@ enum pleat_word_state {
     PLEAT_WORD_COMMITTED = 6,
     PLEAT_WORD_ENTERED = 7,
     PLEAT_WORD_SAVED = 8,
+    PLEAT_WORD_PUT_OFF = 9,
     PLEAT_WORD_ANNOUNCED = 12, /* committed, and some rank knows it one adaptation point ahead */
-    PLEAT_WORD_DROPPED = 13 /* an announced resize that was withdrawn: ranks that come to that point
-                               later must know of it, too */
+    PLEAT_WORD_DROPPED = 13,   /* an announced resize that was withdrawn: ranks that come to that
+                                  point later must know of it, too */
+    PLEAT_WORD_HELD = 14       /* committed on this node of several: ranks that reach it sleep until
+                                  agents have settled K, or withdrawn it. Only the agent changes it */
 };
 #define PLEAT_WORD_BUSY_BIT UINT64_C(4)
 
@@ -87,6 +90,9 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t go;     /* 1: ranks that wait may begin; a futex */
     _Atomic uint32_t occasion;
     _Atomic uint32_t from; /* processes before what led to a state */
+    _Atomic uint32_t stays, next_nodes;
+    _Atomic uint32_t node, nodes; /* constant once a program opens it; nodes 0: one */
+    _Atomic uint32_t settled;     /* counts ends of what was held; a futex */
     /* written by rank 0, before the word refers to it */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;
@@ -293,7 +299,7 @@ static inline void pleat_mailbox_passed(struct pleat_mailbox_rank *self, unsigne
  * elsewhere, so that no rank gets out of step, and nobody waits for a section. */
 void pleat_mailbox_not_now(struct pleat_mailbox_rank *self, bool begins);
 /* Rank 0, instead of an outcome, once every rank has got ENTER: the ranks agree anew on a later
- * point. */
+ * point. On several nodes the agents see to that. */
 void pleat_mailbox_put_off(struct pleat_mailbox_rank *self);
 
 /* Gets the request that was asked or posted, after ANSWER or ENTER. PLEAT_E_CORRUPT: its target is

@@ -19,7 +19,9 @@
 struct pleat_mailbox {
     struct pleat_mailbox_segment *segment;
     size_t bytes;
-    uint32_t max_ranks; /* not read from the segment again, where a process could change it */
+    uint32_t max_ranks;   /* not read from the segment again, where a process could change it; */
+    uint32_t node, nodes; /* nor are these */
+    bool was_settled;     /* the agent's: what is held was committed before */
 };
 
 static inline uint64_t pleat_word_make(uint64_t sequence, uint64_t iteration,
@@ -33,7 +35,8 @@ static inline enum pleat_word_state pleat_word_state(uint64_t word)
 {
     uint64_t state = word & ((1u << PLEAT_WORD_STATE_BITS) - 1);
     /* Nothing of Pleat writes other values. */
-    return state <= PLEAT_WORD_SAVED || state == PLEAT_WORD_ANNOUNCED || state == PLEAT_WORD_DROPPED
+    return state <= PLEAT_WORD_PUT_OFF ||
+                   (state >= PLEAT_WORD_ANNOUNCED && state <= PLEAT_WORD_HELD)
                ? (enum pleat_word_state)state
                : PLEAT_WORD_IDLE;
 }
@@ -71,11 +74,20 @@ static inline uint64_t pleat_mailbox_ahead(const struct pleat_mailbox *mailbox)
     return atomic_load(&mailbox->segment->announces) != 0;
 }
 
+/* Whether a rank is on this mailbox's node, as far as is known. */
+static inline bool pleat_mailbox_is_here(const struct pleat_mailbox *mailbox, uint32_t rank)
+{
+    return mailbox->nodes == 1 || atomic_load(&mailbox->segment->slots[rank].pid) != 0;
+}
+
+/* Of the ranks on this node; UINT64_MAX: none is there. */
 static inline uint64_t pleat_mailbox_slowest(const struct pleat_mailbox *mailbox)
 {
     uint64_t least = UINT64_MAX;
     uint32_t size = pleat_mailbox_size(mailbox);
     for (uint32_t rank = 0; rank < size; rank++) {
+        if (!pleat_mailbox_is_here(mailbox, rank))
+            continue;
         uint64_t iteration = atomic_load(&mailbox->segment->slots[rank].iteration);
         if (iteration < least)
             least = iteration;
@@ -123,11 +135,16 @@ uint64_t pleat_mailbox_passages(const struct pleat_mailbox *mailbox);
  * ranks are. Returns whether the word was still what was judged. */
 bool pleat_word_put_off(struct pleat_mailbox *mailbox, uint64_t word);
 
-/* Advances a proposal: commits it if no rank has reached its K and none is in a section in which
- * nothing may change, else proposes a later K where it has to. The word
- * must be a proposal, so that iterations are read after it was visible. Returns the word as last
- * seen; it may still be a proposal, which the ranks then advance. */
+/* Advances a proposal: commits it (on several nodes: holds it) if no rank has reached its K and
+ * none is in a section in which nothing may change, else proposes a later K where it has to. The
+ * word must be a proposal, so that iterations are read after it was visible. Returns the word as
+ * last seen; it may still be a proposal, which the ranks then advance. */
 uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word);
+
+/* Sleeps as long as what the ranks of this node agreed on is held. Returns the word. */
+uint64_t pleat_word_await_settled(struct pleat_mailbox *mailbox);
+/* The agent, when that is not held any more. */
+void pleat_word_wake_settled(struct pleat_mailbox *mailbox);
 
 /* ---- mailbox-sleep.c ---- */
 

@@ -57,6 +57,7 @@ int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int
     }
     made->segment = at;
     made->segment->header.count = max_ranks;
+    made->nodes = 1;
     *mailbox = made;
     return 0;
 }
@@ -89,6 +90,8 @@ static void write_request(struct pleat_mailbox_segment *segment,
     atomic_store(&segment->from, from);
     atomic_store(&segment->relaunch, request->relaunch ? 1u : 0u);
     atomic_store(&segment->checkpoint, (uint32_t)request->checkpoint);
+    atomic_store(&segment->stays, request->stays ? 1u : 0u);
+    atomic_store(&segment->next_nodes, request->next_nodes);
 }
 
 void pleat_mailbox_recall(struct pleat_mailbox *mailbox,
@@ -111,6 +114,7 @@ static int begin_request(struct pleat_mailbox *mailbox, const struct pleat_mailb
                   pleat_mailbox_slowest(mailbox) >= pleat_word_iteration(*word);
     if (pleat_word_state(*word) != PLEAT_WORD_IDLE && !passed)
         return PLEAT_E_BUSY;
+    mailbox->was_settled = false;
     write_request(segment, request, 0);
     atomic_store(&segment->posted_ns, pleat_word_now_ns());
     return 0;
@@ -126,10 +130,11 @@ int pleat_mailbox_ask(struct pleat_mailbox *mailbox, const struct pleat_mailbox_
     return atomic_compare_exchange_strong(&mailbox->segment->word, &word, next) ? 0 : PLEAT_E_BUSY;
 }
 
-static int propose(struct pleat_mailbox *mailbox, uint64_t word)
+static int propose(struct pleat_mailbox *mailbox, uint64_t word, uint32_t margin)
 {
-    uint64_t next = pleat_word_make(pleat_word_sequence(word) + 1,
-                                    pleat_mailbox_fastest(mailbox) + 1, PLEAT_WORD_PROPOSED);
+    uint64_t next =
+        pleat_word_make(pleat_word_sequence(word) + 1, pleat_mailbox_fastest(mailbox) + 1 + margin,
+                        PLEAT_WORD_PROPOSED);
     if (!atomic_compare_exchange_strong(&mailbox->segment->word, &word, next))
         return PLEAT_E_BUSY;
     pleat_word_help(mailbox, next);
@@ -140,7 +145,7 @@ int pleat_mailbox_post(struct pleat_mailbox *mailbox, const struct pleat_mailbox
 {
     uint64_t word;
     int code = begin_request(mailbox, request, &word);
-    return code ? code : propose(mailbox, word);
+    return code ? code : propose(mailbox, word, request->margin);
 }
 
 int pleat_mailbox_post_checkpoint(struct pleat_mailbox *mailbox, uint64_t id, const char *path,
@@ -163,7 +168,7 @@ int pleat_mailbox_post_checkpoint(struct pleat_mailbox *mailbox, uint64_t id, co
     memcpy(copy, path, length);
     for (size_t i = 0; i < PLEAT_MAILBOX_PATH / 8; i++)
         atomic_store_explicit(&mailbox->segment->path[i], copy[i], memory_order_relaxed);
-    return propose(mailbox, word);
+    return propose(mailbox, word, 0);
 }
 
 int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox)
@@ -171,16 +176,20 @@ int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox)
     uint64_t word = atomic_load(&mailbox->segment->word);
     for (;;) {
         enum pleat_word_state state = pleat_word_state(word);
-        if (state != PLEAT_WORD_ASKED && state != PLEAT_WORD_PROPOSED &&
-            state != PLEAT_WORD_COMMITTED && state != PLEAT_WORD_ANNOUNCED)
+        if (state != PLEAT_WORD_ASKED && state != PLEAT_WORD_PROPOSED && state != PLEAT_WORD_HELD &&
+            (mailbox->nodes > 1 ||
+             (state != PLEAT_WORD_COMMITTED && state != PLEAT_WORD_ANNOUNCED)))
             return PLEAT_E_STATE;
         /* ranks that have not passed the point where others learned of it must learn the same */
-        enum pleat_word_state to =
-            state == PLEAT_WORD_ANNOUNCED ? PLEAT_WORD_DROPPED : PLEAT_WORD_IDLE;
+        bool known =
+            state == PLEAT_WORD_ANNOUNCED || (mailbox->was_settled && pleat_mailbox_ahead(mailbox));
+        enum pleat_word_state to = known ? PLEAT_WORD_DROPPED : PLEAT_WORD_IDLE;
         if (atomic_compare_exchange_strong(&mailbox->segment->word, &word,
                                            pleat_word_become(word, to)))
-            return 0;
+            break;
     }
+    pleat_word_wake_settled(mailbox);
+    return 0;
 }
 
 void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox)
@@ -188,7 +197,8 @@ void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox)
     uint64_t word = atomic_load(&mailbox->segment->word);
     enum pleat_word_state state = pleat_word_state(word);
     /* No rank changes these states, so one attempt is enough. */
-    if (state == PLEAT_WORD_ANSWERED || state == PLEAT_WORD_APPLIED || state == PLEAT_WORD_FAILED)
+    if (state == PLEAT_WORD_ANSWERED || state == PLEAT_WORD_APPLIED || state == PLEAT_WORD_FAILED ||
+        state == PLEAT_WORD_PUT_OFF)
         (void)atomic_compare_exchange_strong(&mailbox->segment->word, &word,
                                              pleat_word_become(word, PLEAT_WORD_IDLE));
 }
@@ -207,11 +217,14 @@ static enum pleat_mailbox_phase phase_of(uint64_t word)
     case PLEAT_WORD_PROPOSED:
     case PLEAT_WORD_COMMITTED:
     case PLEAT_WORD_ANNOUNCED:
+    case PLEAT_WORD_HELD:
         return PLEAT_MAILBOX_POSTED;
     case PLEAT_WORD_ENTERED:
         return PLEAT_MAILBOX_ENTERED;
     case PLEAT_WORD_SAVED:
         return PLEAT_MAILBOX_SAVED;
+    case PLEAT_WORD_PUT_OFF:
+        return PLEAT_MAILBOX_PUT_OFF;
     case PLEAT_WORD_IDLE:
     case PLEAT_WORD_DROPPED:
         break;
@@ -247,12 +260,10 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     uint32_t surplus = atomic_load(&segment->surplus);
     status->surplus =
         surplus <= mailbox->max_ranks - status->size ? surplus : mailbox->max_ranks - status->size;
-    for (uint32_t rank = 0; rank < status->size; rank++) {
+    for (uint32_t rank = 0; rank < status->size; rank++)
         status->waiting += atomic_load(&segment->slots[rank].waiting) == 1;
-        uint64_t iteration = atomic_load(&segment->slots[rank].iteration);
-        if (rank == 0 || iteration < status->iteration)
-            status->iteration = iteration;
-    }
+    uint64_t slowest = pleat_mailbox_slowest(mailbox);
+    status->iteration = slowest != UINT64_MAX ? slowest : 0;
     status->not_now = pleat_mailbox_sections(mailbox, &status->section_ns);
     status->passages = pleat_mailbox_passages(mailbox);
     uint64_t count = atomic_load(&segment->slots[0].busy_count);
@@ -316,6 +327,11 @@ static int check_size(const char *path, struct pleat_mailbox *mailbox, struct pl
         segment_bytes(max_ranks) != mailbox->bytes)
         return pleat_segment_contradicts(&mailbox_kind, path, mailbox->bytes, err);
     mailbox->max_ranks = max_ranks;
+    mailbox->node = atomic_load(&mailbox->segment->node);
+    mailbox->nodes = atomic_load(&mailbox->segment->nodes);
+    mailbox->nodes += mailbox->nodes == 0;
+    if (mailbox->node >= mailbox->nodes)
+        return pleat_segment_contradicts(&mailbox_kind, path, mailbox->bytes, err);
     return 0;
 }
 

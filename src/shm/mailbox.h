@@ -14,6 +14,21 @@
  * so K is the next one of the fastest rank. While a rank is in a section in which nothing may
  * change, K is not committed, and one that was is moved.
  *
+ * A run over several nodes has a mailbox on each, with slots for all its ranks, of which those of
+ * that node attach. Its agents make the agreement in two steps. Each posts the request; what the
+ * ranks of its node agree on is then held: a rank that reaches that K sleeps. The agent that leads
+ * takes the latest K of all nodes, and each agent settles it there: no rank has passed it, so it is
+ * committed everywhere, or it is withdrawn everywhere. So a rank waits for agents only, never for
+ * other ranks, and a point where nothing happens costs the same. An agent that is not told what
+ * comes of a held K withdraws it after a time of its own. The ranks of one node cannot move what
+ * was settled: a section of theirs is found out by all ranks together, inside
+ * (pleat_mailbox_put_off).
+ *
+ * What is said below of rank 0 is, in such a run, also said of the first rank of each other node,
+ * in the mailbox there: it sets the size (of the whole run) and announces, says that the ranks
+ * begin or cannot, and what came of a request: applied, saved, failed, broken, put off. What the
+ * program says of itself (limits, asks, points, expectations, copies) only rank 0 says.
+ *
  * Everything read from the segment is checked before use, since the application can write there.
  * Functions return 0 or a negative code. None blocks but pleat_mailbox_wait; only create and open
  * allocate. The agent's
@@ -32,6 +47,13 @@
 #define PLEAT_DOORBELL_ENV                                                                         \
     "PLEAT_DOORBELL" /* environment variable with the path of a pipe: a byte in it says "look at   \
                         the mailbox" */
+
+/* The same three for processes on a node of a run that another node leads: MPI launchers hand the
+ * environment of the leading node to all ranks. Where they are set the others do not count. The
+ * third has the value of PLEAT_STATE (state.h). */
+#define PLEAT_MAILBOX_HERE_ENV "PLEAT_MAILBOX_HERE"
+#define PLEAT_DOORBELL_HERE_ENV "PLEAT_DOORBELL_HERE"
+#define PLEAT_STATE_HERE_ENV "PLEAT_STATE_HERE"
 
 #define PLEAT_MAILBOX_PATH 4096 /* size of a path, with its NUL */
 
@@ -54,6 +76,14 @@ struct pleat_mailbox_request {
     uint32_t from; /* of what led to a state (pleat_mailbox_recall): processes before; else 0 */
     bool relaunch; /* for a resize: save the state (state.h), then all ranks leave and are started
                       again at that size, instead of being merged or split */
+    /* of a run over several nodes, or that will be. stays: this node has processes in the next
+     * generation, too; otherwise what ranks keep here must go to other nodes. next_nodes: how many
+     * nodes that generation is on */
+    bool stays;
+    uint32_t next_nodes;
+    /* how many adaptation points later than possible the ranks change: about as many as they pass
+     * while agents speak with one another, so that no rank sleeps meanwhile */
+    uint32_t margin;
 };
 
 /* The progress of a request. */
@@ -66,9 +96,11 @@ enum pleat_mailbox_phase {
     PLEAT_MAILBOX_APPLIED,  /* done: status.size; ranks above that size may still be leaving */
     PLEAT_MAILBOX_FAILED, /* the library could not do it (spawn failed, out of memory): the size is
                              unchanged */
-    PLEAT_MAILBOX_SAVED   /* for a relaunch: the state is saved, all ranks are leaving, and nothing
+    PLEAT_MAILBOX_SAVED,  /* for a relaunch: the state is saved, all ranks are leaving, and nothing
                              more comes from this mailbox; the restarted program gets a new one.
                              Likewise after a checkpoint with which the program ends */
+    PLEAT_MAILBOX_PUT_OFF /* on several nodes: a rank was in a section in which nothing may change,
+                             so nothing was done; to be acknowledged, and posted again later */
 };
 
 /* Where the time of the last resize went, in nanoseconds, as rank 0 sees it. For a relaunch the old
@@ -156,6 +188,21 @@ struct pleat_mailbox_expectation {
  * PLEAT_E_INVALID, PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
 int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int *fd,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Before any program opens the mailbox: it is that of node number `node` (0: the one that leads) of
+ * a run over `nodes` nodes. Without this call a run is on one node. */
+void pleat_mailbox_place(struct pleat_mailbox *mailbox, uint32_t node, uint32_t nodes);
+/* For agents and ranks: what was said there. */
+void pleat_mailbox_node(const struct pleat_mailbox *mailbox, uint32_t *node, uint32_t *nodes);
+/* On several nodes, after a request was posted: whether the ranks of this node have agreed on it,
+ * and it is held at *k. False also where a rank is in a section in which nothing may change: who
+ * leads withdraws it everywhere then, lest ranks of other nodes sleep as long as that lasts. */
+bool pleat_mailbox_held(const struct pleat_mailbox *mailbox, uint64_t *k);
+/* Commits what is held, at the K of all nodes. PLEAT_E_STATE: nothing is held; PLEAT_E_INVALID: k
+ * is before what was held. */
+int pleat_mailbox_settle(struct pleat_mailbox *mailbox, uint64_t k) PLEAT_MUST_CHECK;
+/* Holds what was settled, so that it can be withdrawn everywhere, or settled again at the same K.
+ * PLEAT_E_STATE: ranks are inside already, or it is done. */
+int pleat_mailbox_hold_again(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
 /* Has the next program that opens the mailbox go on from the state of this generation (state.h).
  * Programs that open it later begin anew. */
 void pleat_mailbox_resume(struct pleat_mailbox *mailbox, uint64_t generation);
@@ -172,8 +219,8 @@ void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation);
  * whole offer. PLEAT_E_BUSY: a request is outstanding. */
 int pleat_mailbox_ask(struct pleat_mailbox *mailbox,
                       const struct pleat_mailbox_request *request) PLEAT_MUST_CHECK;
-/* Posts a resize to request->target processes. PLEAT_E_BUSY: a request is outstanding;
- * PLEAT_E_TOOBIG: more than max_ranks. */
+/* Posts a resize to request->target processes; on several nodes once all ranks have begun.
+ * PLEAT_E_BUSY: a request is outstanding; PLEAT_E_TOOBIG: more than max_ranks. */
 int pleat_mailbox_post(struct pleat_mailbox *mailbox,
                        const struct pleat_mailbox_request *request) PLEAT_MUST_CHECK;
 /* Posts a checkpoint to that path, which is absolute. It is APPLIED when it is on the disk (SAVED,
@@ -182,10 +229,12 @@ int pleat_mailbox_post(struct pleat_mailbox *mailbox,
  * PLEAT_E_STATE: the application has not attached. */
 int pleat_mailbox_post_checkpoint(struct pleat_mailbox *mailbox, uint64_t id, const char *path,
                                   bool leave) PLEAT_MUST_CHECK;
-/* Withdraws the outstanding request. PLEAT_E_STATE: ranks are inside already, or it is done. */
+/* Withdraws the outstanding request. PLEAT_E_STATE: ranks are inside already, or it is done; on
+ * several nodes also: it was settled, and is not held again. There it is withdrawn on all nodes,
+ * and was settled on all, or on none. */
 int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
-/* To be called after ANSWERED, APPLIED or FAILED was seen: then the next request is possible. After
- * SAVED it changes nothing. */
+/* To be called after ANSWERED, APPLIED, FAILED or PUT_OFF was seen: then the next request is
+ * possible. After SAVED it changes nothing. */
 void pleat_mailbox_acknowledge(struct pleat_mailbox *mailbox);
 void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mailbox_status *status);
 /* The named adaptation points, in the order in which they were named. Returns their number. */
