@@ -23,8 +23,8 @@ static int create(struct pleat_run *run, const struct pleat_run_request *request
     return 0;
 }
 
-static void environment(const struct pleat_run *run, const struct pleat_generation *generation,
-                        struct pleat_string *own)
+void pleat_kind_no_environment(const struct pleat_run *run,
+                               const struct pleat_generation *generation, struct pleat_string *own)
 {
     (void)run;
     (void)generation;
@@ -69,7 +69,7 @@ uint32_t pleat_kind_no_ranks(const struct pleat_run *run, int32_t *pids, uint32_
     return 0;
 }
 
-static void report(const struct pleat_run *run)
+void pleat_kind_no_report(const struct pleat_run *run)
 {
     (void)run;
 }
@@ -97,7 +97,8 @@ int pleat_kind_no_checkpoint(struct pleat_run *run, const json_t *params, bool w
                            "run %" PRIu64 " writes no checkpoints: it has no mailbox", run->id);
 }
 
-static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
+int pleat_kind_no_change(struct pleat_run *run, const json_t *params, bool ask,
+                         struct pleat_error *err)
 {
     (void)ask;
     return pleat_kind_no_relaunch(run, params, err);
@@ -113,7 +114,7 @@ const struct pleat_run_kind pleat_kind_plain = {
     .is_wanted = is_wanted,
     .create = create,
     .destroy = pleat_kind_nothing,
-    .environment = environment,
+    .environment = pleat_kind_no_environment,
     .started = pleat_kind_starts_itself,
     .look = pleat_kind_nothing,
     .goes_on = pleat_kind_never,
@@ -122,9 +123,9 @@ const struct pleat_run_kind pleat_kind_plain = {
     .unwanted = pleat_kind_nothing,
     .part = pleat_kind_no_part,
     .ranks = pleat_kind_no_ranks,
-    .report = report,
+    .report = pleat_kind_no_report,
     .describe = describe,
-    .change = change,
+    .change = pleat_kind_no_change,
     .withdraw = pleat_kind_no_relaunch,
     .relaunch = pleat_kind_no_relaunch,
     .checkpoint = pleat_kind_no_checkpoint,

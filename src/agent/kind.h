@@ -80,6 +80,11 @@ pid_t pleat_kind_no_part(const struct pleat_run *run);
 uint32_t pleat_kind_no_ranks(const struct pleat_run *run, int32_t *pids, uint32_t room);
 int pleat_kind_no_checkpoint(struct pleat_run *run, const json_t *params, bool withdraw,
                              struct pleat_error *err);
+void pleat_kind_no_environment(const struct pleat_run *run,
+                               const struct pleat_generation *generation, struct pleat_string *own);
+void pleat_kind_no_report(const struct pleat_run *run);
+int pleat_kind_no_change(struct pleat_run *run, const json_t *params, bool ask,
+                         struct pleat_error *err);
 int pleat_kind_no_relaunch(struct pleat_run *run, const json_t *params, struct pleat_error *err);
 void pleat_kind_no_timers(struct pleat_agent *agent);
 /* Appends "NAME=value" and its NUL. */

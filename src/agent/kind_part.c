@@ -165,25 +165,6 @@ static int describe(const struct pleat_run *run, json_t *text)
     return json_object_set_new(text, "part", json_integer((json_int_t)run->part_number));
 }
 
-static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
-{
-    (void)ask;
-    return pleat_kind_no_relaunch(run, params, err);
-}
-
-static void report(const struct pleat_run *run)
-{
-    (void)run;
-}
-
-static void environment(const struct pleat_run *run, const struct pleat_generation *generation,
-                        struct pleat_string *own)
-{
-    (void)run;
-    (void)generation;
-    (void)own;
-}
-
 static void arm(struct pleat_agent *agent)
 {
     for (size_t i = 0; is_heard(agent) && i < agent->runs.count; i++) {
@@ -201,7 +182,7 @@ const struct pleat_run_kind pleat_kind_part = {
     .is_wanted = is_wanted,
     .create = create,
     .destroy = destroy,
-    .environment = environment,
+    .environment = pleat_kind_no_environment,
     .started = pleat_kind_starts_itself,
     .look = pleat_kind_nothing,
     .goes_on = pleat_kind_never,
@@ -210,9 +191,9 @@ const struct pleat_run_kind pleat_kind_part = {
     .unwanted = pleat_kind_nothing,
     .part = pleat_kind_no_part,
     .ranks = pleat_kind_no_ranks,
-    .report = report,
+    .report = pleat_kind_no_report,
     .describe = describe,
-    .change = change,
+    .change = pleat_kind_no_change,
     .withdraw = pleat_kind_no_relaunch,
     .relaunch = pleat_kind_no_relaunch,
     .checkpoint = pleat_kind_no_checkpoint,

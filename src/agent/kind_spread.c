@@ -30,12 +30,6 @@ static void over(struct pleat_run *run, bool broken)
     pleat_remote_stop(run);
 }
 
-static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
-{
-    (void)ask;
-    return pleat_kind_no_relaunch(run, params, err);
-}
-
 const struct pleat_run_kind pleat_kind_spread = {
     .name = "spread",
     .is_wanted = is_wanted,
@@ -52,7 +46,7 @@ const struct pleat_run_kind pleat_kind_spread = {
     .ranks = pleat_kind_no_ranks,
     .report = pleat_remote_report,
     .describe = pleat_remote_describe,
-    .change = change,
+    .change = pleat_kind_no_change,
     .withdraw = pleat_kind_no_relaunch,
     .relaunch = pleat_kind_no_relaunch,
     .checkpoint = pleat_kind_no_checkpoint,
