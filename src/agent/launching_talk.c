@@ -43,16 +43,6 @@ static void over(struct pleat_call *call)
 
 /* ---- what it says ---- */
 
-static bool belongs(struct pleat_run *run, pid_t pid)
-{
-    struct pleat_agent *agent = run->agent;
-    struct pleat_error err;
-    if (pleat_tree_read(agent->proc, &agent->tree, &err))
-        return false;
-    struct pleat_tree_process *process = pleat_tree_find(&agent->tree, pid);
-    return process && pleat_run_of_process(agent, process) == run->id;
-}
-
 static void begin(struct pleat_call *call, const struct pleat_launching_record *record)
 {
     struct pleat_launches *launches = call->launches;
@@ -67,7 +57,7 @@ static void begin(struct pleat_call *call, const struct pleat_launching_record *
         (void)pleat_error_set(&err, PLEAT_E_BUSY, "%s", text);
     } else if (run->state == PLEAT_RUN_ENDING || run->unwanted || run->killing) {
         (void)pleat_error_set(&err, PLEAT_E_STATE, "the job is being ended");
-    } else if (!belongs(run, call->pid)) {
+    } else if (!pleat_run_has_process(run, call->pid)) {
         (void)pleat_error_set(&err, PLEAT_E_PERMISSION, "this is no process of that job");
     } else if (pleat_malleable_open(run->malleable, &err) == 0) {
         launches->count++;

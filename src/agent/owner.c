@@ -40,6 +40,16 @@ static enum where where_is(const struct pleat_agent *agent,
     return UNKNOWN;
 }
 
+bool pleat_run_has_process(struct pleat_run *run, pid_t pid)
+{
+    struct pleat_agent *agent = run->agent;
+    struct pleat_error err;
+    if (pleat_tree_read(agent->proc, &agent->tree, &err))
+        return false;
+    struct pleat_tree_process *process = pleat_tree_find(&agent->tree, pid);
+    return process && pleat_run_of_process(agent, process) == run->id;
+}
+
 struct pleat_generation *pleat_run_generation(struct pleat_run *run, pid_t reaper)
 {
     if (run->now.reaper == reaper)

@@ -89,16 +89,6 @@ static void report(const struct part *part)
 
 /* ---- what pleat-remote says ---- */
 
-static bool belongs(struct pleat_run *run, pid_t pid)
-{
-    struct pleat_agent *agent = run->agent;
-    struct pleat_error err;
-    if (pleat_tree_read(agent->proc, &agent->tree, &err))
-        return false;
-    struct pleat_tree_process *process = pleat_tree_find(&agent->tree, pid);
-    return process && pleat_run_of_process(agent, process) == run->id;
-}
-
 static void refuse(struct part *part, int64_t request, const struct pleat_error *why)
 {
     struct pleat_string out = {0};
@@ -189,7 +179,8 @@ static void on_accept(void *arg, struct pleat_connection *connection)
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
     struct pleat_run *run = arg;
     int pid = pleat_connection_peer_pid(connection);
-    struct part *part = run->remote && belongs(run, pid) ? calloc(1, sizeof(*part)) : NULL;
+    struct part *part =
+        run->remote && pleat_run_has_process(run, pid) ? calloc(1, sizeof(*part)) : NULL;
     if (!part) {
         pleat_log("run %" PRIu64 " (job %s): process %d is none of it, and is not heard", run->id,
                   run->job, pid);
