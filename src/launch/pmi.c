@@ -5,8 +5,10 @@
 
 #include "base/paths.h"
 
-/* The program with that name beside this one, or, for the tests' programs, in ../bin. */
-static int find(const char *name, char *path, size_t size, struct pleat_error *err)
+/* The program with that name beside this one, or, for the tests' programs, in ../bin. does: what it
+ * does, for people. */
+static int find(const char *name, const char *does, char *path, size_t size,
+                struct pleat_error *err)
 {
     static const char *const folders[] = {"", "../bin/"};
     for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -16,25 +18,17 @@ static int find(const char *name, char *path, size_t size, struct pleat_error *e
         if (rc || access(path, X_OK) == 0)
             return rc;
     }
-    return PLEAT_E_NOTFOUND;
+    return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                           "there is no %s beside this program, which %s: install Pleat anew", name,
+                           does);
 }
 
 int pleat_launch_pmi(char *path, size_t size, struct pleat_error *err)
 {
-    int rc = find("pleat-pmi", path, size, err);
-    return rc == PLEAT_E_NOTFOUND
-               ? pleat_error_set(err, rc,
-                                 "there is no pleat-pmi beside this program, which starts MPICH "
-                                 "programs: install Pleat anew")
-               : rc;
+    return find("pleat-pmi", "starts MPICH programs", path, size, err);
 }
 
 int pleat_launch_remote(char *path, size_t size, struct pleat_error *err)
 {
-    int rc = find("pleat-remote", path, size, err);
-    return rc == PLEAT_E_NOTFOUND
-               ? pleat_error_set(err, rc,
-                                 "there is no pleat-remote beside this program, which starts "
-                                 "programs on several nodes: install Pleat anew")
-               : rc;
+    return find("pleat-remote", "starts programs on several nodes", path, size, err);
 }
