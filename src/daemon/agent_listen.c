@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/write.h"
 #include "daemon/agent_listen.h"
 #include "daemon/daemon.h"
 #include "wire/connection.h"
@@ -29,9 +30,9 @@ static int write_private(const char *path, const char *text, struct pleat_error 
     int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return pleat_error_sys(err, errno, "cannot make %s", fresh);
-    size_t length = strlen(text);
-    int code = write(fd, text, length) == (ssize_t)length ? 0 : errno ? errno : EIO;
-    close(fd);
+    int code = pleat_write_all(fd, text, strlen(text));
+    if (close(fd) && !code)
+        code = errno;
     if (!code && rename(fresh, path))
         code = errno;
     if (!code)

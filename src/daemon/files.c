@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/write.h"
 #include "daemon/daemon.h"
 #include "daemon/files.h"
 #include "daemon/jobs.h"
@@ -69,21 +70,6 @@ void job_script_path(struct daemon *d, const struct job *job, char *buffer, size
     snprintf(buffer, size, "%s/scripts/%lld/%.255s", d->paths.state, (long long)job->id, name);
 }
 
-static int write_all(int fd, const char *text, const char *path, struct pleat_error *err)
-{
-    size_t length = strlen(text);
-    while (length > 0) {
-        ssize_t count = write(fd, text, length);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return pleat_error_sys(err, errno, "cannot write %s", path);
-        text += count;
-        length -= (size_t)count;
-    }
-    return 0;
-}
-
 int job_script_make(struct daemon *d, const struct job *job, const char *path,
                     struct pleat_error *err)
 {
@@ -97,10 +83,11 @@ int job_script_make(struct daemon *d, const struct job *job, const char *path,
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
     if (fd < 0)
         return pleat_error_sys(err, errno, "cannot write %s", path);
-    rc = write_all(fd, job_spec(d, job->id)->script, path, err);
-    if (close(fd) && !rc)
-        rc = pleat_error_sys(err, errno, "cannot write %s", path);
-    return rc;
+    const char *script = job_spec(d, job->id)->script;
+    int code = pleat_write_all(fd, script, strlen(script));
+    if (close(fd) && !code)
+        code = errno;
+    return code ? pleat_error_sys(err, code, "cannot write %s", path) : 0;
 }
 
 /* Removes state/scripts/JOB and the files in it. */

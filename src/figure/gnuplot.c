@@ -1,6 +1,7 @@
 /* gnuplot.c - runs gnuplot as a child. Its input and outputs are files in memory, so that there is
  * no waiting for each other, and nothing is left behind. */
 #include "figure/gnuplot.h"
+#include "base/write.h"
 
 #include <errno.h>
 #include <spawn.h>
@@ -30,22 +31,6 @@ static int open_all(int files[FILE_COUNT])
             close_all(files);
             return reason;
         }
-    return 0;
-}
-
-/* Writes all bytes: one write to a file in memory may take only some of them. Returns 0 or an
- * errno. */
-static int write_all(int file, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(file, bytes, count);
-        if (written < 0 && errno != EINTR)
-            return errno;
-        if (written > 0) {
-            bytes += written;
-            count -= (size_t)written;
-        }
-    }
     return 0;
 }
 
@@ -129,7 +114,7 @@ int pleat_filter_run(const char *const *arguments, const struct pleat_string *in
     int reason = open_all(files);
     if (reason)
         return pleat_error_sys(err, reason, "cannot make a file in memory for %s", program);
-    reason = write_all(files[INPUT], input->text, input->length);
+    reason = pleat_write_all(files[INPUT], input->text, input->length);
     if (!reason && lseek(files[INPUT], 0, SEEK_SET) < 0)
         reason = errno;
     if (!reason)

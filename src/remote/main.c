@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/remote.h"
+#include "base/write.h"
 #include "remote/environment.h"
 #include "wire/message.h"
 
@@ -89,20 +90,6 @@ static int connect_to(const char *path)
     return fd;
 }
 
-static bool write_all(int fd, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(fd, bytes, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        bytes += written;
-        count -= (size_t)written;
-    }
-    return true;
-}
-
 extern char **environ;
 
 static json_t *environment(void)
@@ -126,7 +113,7 @@ static bool ask(int fd, const char *host, const char *command)
                            "env", environment());
     bool sent = params && !pleat_write_hello(&out, "remote", NULL) &&
                 !pleat_write_request(&out, 1, "part", params) &&
-                write_all(fd, out.text, out.length);
+                !pleat_write_all(fd, out.text, out.length);
     pleat_string_finish(&out);
     return sent;
 }
@@ -137,7 +124,7 @@ static void show(const json_t *params)
     int fd =
         json_integer_value(json_object_get(params, "stream")) == 2 ? STDERR_FILENO : STDOUT_FILENO;
     if (text) /* whoever does not read it does not want it */
-        (void)write_all(fd, text, strlen(text));
+        (void)pleat_write_all(fd, text, strlen(text));
 }
 
 /* The exit code, or -1: it is not over. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/write.h"
 #include "slurm/operations.h"
 
 extern char **environ;
@@ -119,9 +120,8 @@ static void on_exit_of(uv_process_t *process, int64_t code, int signal)
 /* A file that has no name, with what the program is to read; -1: it cannot be made. */
 static int hold_input(const char *input)
 {
-    size_t length = strlen(input);
     int fd = memfd_create("input", MFD_CLOEXEC);
-    if (fd >= 0 && (write(fd, input, length) != (ssize_t)length || lseek(fd, 0, SEEK_SET) != 0)) {
+    if (fd >= 0 && (pleat_write_all(fd, input, strlen(input)) || lseek(fd, 0, SEEK_SET) != 0)) {
         close(fd);
         return -1;
     }

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write.h"
 #include "store/store-internal.h"
 
 static const char magic[8] = "PLEATLOG";
@@ -59,21 +60,6 @@ static int collect(void *arg, int64_t seq, const void *record)
     return 0;
 }
 
-static int write_all(int fd, const void *bytes, size_t size)
-{
-    const char *at = bytes;
-    while (size > 0) {
-        ssize_t count = write(fd, at, size);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return errno;
-        at += count;
-        size -= (size_t)count;
-    }
-    return 0;
-}
-
 /* The file is on the disk when this returns 0; an errno otherwise. */
 static int write_file(const char *path, const struct segment *segment)
 {
@@ -81,11 +67,11 @@ static int write_file(const char *path, const struct segment *segment)
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno;
-    int reason = write_all(fd, &segment->header, sizeof(segment->header));
+    int reason = pleat_write_all(fd, &segment->header, sizeof(segment->header));
     if (!reason)
-        reason = write_all(fd, segment->records, size);
+        reason = pleat_write_all(fd, segment->records, size);
     if (!reason)
-        reason = write_all(fd, &segment->checksum, sizeof(segment->checksum));
+        reason = pleat_write_all(fd, &segment->checksum, sizeof(segment->checksum));
     if (!reason && fsync(fd))
         reason = errno;
     if (close(fd) && !reason)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/write.h"
 #include "cli/common/interrupt.h"
 
 #define PREFIX "stdin-" /* followed by the pid */
@@ -82,20 +83,6 @@ static void await_foreground(void)
         sleep_ns(10 * LOOK_NS);
 }
 
-static bool write_all(int fd, const char *bytes, size_t count)
-{
-    while (count > 0) {
-        ssize_t written = write(fd, bytes, count);
-        if (written < 0 && errno != EINTR)
-            return false;
-        if (written > 0) {
-            bytes += written;
-            count -= (size_t)written;
-        }
-    }
-    return true;
-}
-
 /* Waits until a job has opened the FIFO and read all of it. Only then the job may see the end of
  * the input. */
 static void await_read(const struct pleat_input *input)
@@ -117,7 +104,7 @@ static void *pass_on(void *arg)
         ssize_t got = read(STDIN_FILENO, bytes, sizeof(bytes));
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0 || !write_all(input->fifo, bytes, (size_t)got))
+        if (got <= 0 || pleat_write_all(input->fifo, bytes, (size_t)got))
             break;
     }
     await_read(input);
