@@ -12,6 +12,7 @@
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/parts.h"
+#include "daemon/parts_exit.h"
 #include "daemon/runs.h"
 #include "daemon/said.h"
 #include "daemon/turn_inputs.h"

@@ -7,6 +7,7 @@
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/parts.h"
+#include "daemon/parts_exit.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
 #include "daemon/turn_inputs.h"

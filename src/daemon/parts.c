@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/jobs.h"
@@ -14,8 +13,6 @@
 #define REST_GRACE_S 2.0
 /* A launcher of which a part was lost. */
 #define LEAD_GRACE_S 1.0
-/* By then a batch system has said that it took a node away. */
-#define TAKEN_US (3 * PLEAT_US_PER_S)
 
 enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
 
@@ -52,7 +49,7 @@ static bool is_live(const struct part *part)
     return part->state == PART_SENT || part->state == PART_STARTED;
 }
 
-static struct held_exit *find_exit(struct daemon *d, uint64_t run)
+struct held_exit *parts_held_exit(struct daemon *d, uint64_t run)
 {
     for (size_t i = 0; i < d->parts.exits.count; i++)
         if (d->parts.exits.items[i].run == run)
@@ -132,7 +129,7 @@ static void end_run(struct daemon *d, const struct part *part)
     else
         snprintf(text, sizeof(text), "what it ran on node %u is lost", part->node);
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
-    if (!find_exit(d, part->run))
+    if (!parts_held_exit(d, part->run))
         request(d, c->site, c->lead_node, "kill",
                 json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
 }
@@ -236,7 +233,7 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
         ended_with(d, part, CODE_NOT_STARTED, "the job has no other node with that name");
     else if (busy)
         ended_with(d, part, CODE_NOT_STARTED, "the job has a part on that node already");
-    else if (find_exit(d, part->run))
+    else if (parts_held_exit(d, part->run))
         ended_with(d, part, CODE_UNWANTED, NULL);
     else {
         forget_earlier(d, part);
@@ -416,14 +413,9 @@ void parts_listed(struct agent *agent)
 
 /* ---- the end of a run ---- */
 
-/* Whether nothing of the run is, or may be, on its other nodes. What is there is ended. */
-static bool is_alone(struct daemon *d, uint64_t run)
+bool parts_end_rest(struct daemon *d, uint64_t run)
 {
-    uint32_t component = run_component(d, run);
-    const struct pleat_component *c = component == PLEAT_NONE ? NULL : component_of(d, component);
-    bool alone = true;
-    if (!c || c->site == PLEAT_NONE)
-        return true;
+    bool none = true;
     for (size_t i = 0; i < d->parts.items.count; i++) {
         struct part *part = &d->parts.items.items[i];
         if (part->run != run)
@@ -431,96 +423,11 @@ static bool is_alone(struct daemon *d, uint64_t run)
         if (part->state == PART_WANTED)
             ended_with(d, part, CODE_UNWANTED, NULL);
         if (is_live(part)) {
-            alone = false;
+            none = false;
             end_part(d, part, REST_GRACE_S);
         }
     }
-    for (uint32_t k = c->first_claim; k != PLEAT_NONE; k = pleat_core_claim(d->core, k)->next)
-        for (uint32_t p = pleat_core_claim(d->core, k)->first_piece; p != PLEAT_NONE;
-             p = pleat_core_piece(d->core, p)->next) {
-            uint32_t node = pleat_core_piece(d->core, p)->node;
-            struct agent *other = node == c->lead_node ? NULL : agent_get(d, c->site, node);
-            if (!other || other->gone || (other->connection && other->listed))
-                continue;
-            alone = false;
-            agent_want(other);
-        }
-    return alone;
-}
-
-/* A batch system that takes a node away ends what runs there before it says so: a run that ended
- * badly, and not for us, is not told as its user's fault until the site has had time to say so. */
-static bool may_be_taken(struct daemon *d, uint64_t run, const json_t *params)
-{
-    uint32_t component = run_component(d, run);
-    const struct pleat_component *c = component == PLEAT_NONE ? NULL : component_of(d, component);
-    return c && c->site != PLEAT_NONE && d->config.sites[c->site].brings_agents &&
-           c->state != PLEAT_FINISHING && !json_is_true(json_object_get(params, "lost")) &&
-           (number_in(params, "code") || number_in(params, "signal"));
-}
-
-bool parts_hold(struct daemon *d, uint64_t run, const json_t *params)
-{
-    bool taken = may_be_taken(d, run, params);
-    struct held_exit fresh = {run, NULL, 0};
-    struct held_exit *known = find_exit(d, run);
-    bool has_parts = taken || known;
-    for (size_t i = 0; i < d->parts.items.count; i++)
-        has_parts = has_parts || d->parts.items.items[i].run == run;
-    if (!has_parts && is_alone(d, run))
-        return false;
-    if (!known && !pleat_array_push(&d->parts.exits, fresh))
-        known = &d->parts.exits.items[d->parts.exits.count - 1];
-    if (!known) {
-        daemon_log("out of memory: the end of run %llu is told too early", (unsigned long long)run);
-        return false;
-    }
-    json_decref(known->params);
-    known->params = json_deep_copy(params);
-    known->until_us = taken ? daemon_now_us(d) + TAKEN_US : 0;
-    return true;
-}
-
-static void raise_member(json_t *params, const char *name, int64_t value)
-{
-    json_object_set_new(params, name, json_integer(value));
-}
-
-/* Adds what the run's parts used, and why they ended. */
-static void add_parts(struct daemon *d, uint64_t run, json_t *params)
-{
-    bool failed = number_in(params, "code") || number_in(params, "signal");
-    for (size_t i = 0; i < d->parts.items.count; i++) {
-        const struct part *part = &d->parts.items.items[i];
-        if (part->run != run)
-            continue;
-        if (part->failed && failed)
-            json_object_set_new(params, "lost", json_true());
-        if (part->over_memory)
-            json_object_set_new(params, "over_memory", json_true());
-        if (!json_is_integer(json_object_get(params, "cpu_us")))
-            continue;
-        raise_member(params, "cpu_us", number_in(params, "cpu_us") + part->cpu_us);
-        raise_member(params, "memory_kb", number_in(params, "memory_kb") + part->memory_kb);
-        if (part->max_rss_kb > number_in(params, "max_rss_kb"))
-            raise_member(params, "max_rss_kb", part->max_rss_kb);
-    }
-}
-
-bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params)
-{
-    struct held_exits *exits = &d->parts.exits;
-    for (size_t i = 0; i < exits->count; i++) {
-        if (!is_alone(d, exits->items[i].run) || daemon_now_us(d) < exits->items[i].until_us)
-            continue;
-        *run = exits->items[i].run;
-        *params = exits->items[i].params;
-        exits->items[i] = exits->items[--exits->count];
-        if (*params)
-            add_parts(d, *run, *params);
-        return true;
-    }
-    return false;
+    return none;
 }
 
 bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node)
@@ -569,7 +476,7 @@ void parts_forget(struct daemon *d, uint64_t run)
         drop(part);
         items->items[i] = items->items[--items->count];
     }
-    struct held_exit *held = find_exit(d, run);
+    struct held_exit *held = parts_held_exit(d, run);
     if (!held)
         return;
     json_decref(held->params);

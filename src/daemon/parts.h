@@ -72,11 +72,10 @@ bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node);
 /* Whether the agent leads no run of that component, but has, or had, a part of it. */
 bool parts_is_other(const struct agent *agent, uint32_t component);
 
-/* A run has ended, as `params` say (of the notice `exited`; borrowed). True: that is held back. */
-bool parts_hold(struct daemon *d, uint64_t run, const json_t *params);
-/* The next end that is not held back any more, with what its parts used added: *params is the
- * caller's. */
-bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params);
+/* The end of that run, as far as it is held back (parts_exit.h); NULL: it is not. */
+struct held_exit *parts_held_exit(struct daemon *d, uint64_t run);
+/* Ends what is left of a run on its other nodes, as far as is known. True: nothing is. */
+bool parts_end_rest(struct daemon *d, uint64_t run);
 
 /* Sends a signal to the processes of a run's parts. */
 void parts_signal(struct daemon *d, uint64_t run, int32_t number);

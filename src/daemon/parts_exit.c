@@ -1,0 +1,117 @@
+#include "daemon/parts_exit.h"
+
+#include "base/clock.h"
+#include "daemon/agent.h"
+#include "daemon/parts.h"
+#include "daemon/runs.h"
+
+/* By then a batch system has said that it took a node away. */
+#define TAKEN_US (3 * PLEAT_US_PER_S)
+
+/* NULL: the run is no component's any more, or that has no site. */
+static const struct pleat_component *component_of(struct daemon *d, uint64_t run)
+{
+    uint32_t index = run_component(d, run);
+    const struct pleat_component *c =
+        index == PLEAT_NONE ? NULL : &pleat_core_view(d->core)->components[index];
+    return c && c->site != PLEAT_NONE ? c : NULL;
+}
+
+static int64_t number_in(const json_t *params, const char *name)
+{
+    return json_integer_value(json_object_get(params, name));
+}
+
+/* Whether nothing of the run is, or may be, on its other nodes. What is there is ended. */
+static bool is_alone(struct daemon *d, uint64_t run)
+{
+    const struct pleat_component *c = component_of(d, run);
+    if (!c)
+        return true;
+    bool alone = parts_end_rest(d, run);
+    for (uint32_t k = c->first_claim; k != PLEAT_NONE; k = pleat_core_claim(d->core, k)->next)
+        for (uint32_t p = pleat_core_claim(d->core, k)->first_piece; p != PLEAT_NONE;
+             p = pleat_core_piece(d->core, p)->next) {
+            uint32_t node = pleat_core_piece(d->core, p)->node;
+            struct agent *other = node == c->lead_node ? NULL : agent_get(d, c->site, node);
+            if (!other || other->gone || (other->connection && other->listed))
+                continue;
+            alone = false;
+            agent_want(other);
+        }
+    return alone;
+}
+
+/* A batch system that takes a node away ends what runs there before it says so: a run that ended
+ * badly, and not for us, is not told as its user's fault until the site has had time to say so. */
+static bool may_be_taken(struct daemon *d, uint64_t run, const json_t *params)
+{
+    const struct pleat_component *c = component_of(d, run);
+    return c && d->config.sites[c->site].brings_agents && c->state != PLEAT_FINISHING &&
+           !json_is_true(json_object_get(params, "lost")) &&
+           (number_in(params, "code") || number_in(params, "signal"));
+}
+
+bool parts_hold(struct daemon *d, uint64_t run, const json_t *params)
+{
+    bool taken = may_be_taken(d, run, params);
+    struct held_exit fresh = {run, NULL, 0};
+    struct held_exit *known = parts_held_exit(d, run);
+    bool has_parts = taken || known;
+    for (size_t i = 0; i < d->parts.items.count; i++)
+        has_parts = has_parts || d->parts.items.items[i].run == run;
+    if (!has_parts && is_alone(d, run))
+        return false;
+    if (!known && !pleat_array_push(&d->parts.exits, fresh))
+        known = &d->parts.exits.items[d->parts.exits.count - 1];
+    if (!known) {
+        daemon_log("out of memory: the end of run %llu is told too early", (unsigned long long)run);
+        return false;
+    }
+    json_decref(known->params);
+    known->params = json_deep_copy(params);
+    known->until_us = taken ? daemon_now_us(d) + TAKEN_US : 0;
+    return true;
+}
+
+static void raise_member(json_t *params, const char *name, int64_t value)
+{
+    json_object_set_new(params, name, json_integer(value));
+}
+
+/* Adds what the run's parts used, and why they ended. */
+static void add_parts(struct daemon *d, uint64_t run, json_t *params)
+{
+    bool failed = number_in(params, "code") || number_in(params, "signal");
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        const struct part *part = &d->parts.items.items[i];
+        if (part->run != run)
+            continue;
+        if (part->failed && failed)
+            json_object_set_new(params, "lost", json_true());
+        if (part->over_memory)
+            json_object_set_new(params, "over_memory", json_true());
+        if (!json_is_integer(json_object_get(params, "cpu_us")))
+            continue;
+        raise_member(params, "cpu_us", number_in(params, "cpu_us") + part->cpu_us);
+        raise_member(params, "memory_kb", number_in(params, "memory_kb") + part->memory_kb);
+        if (part->max_rss_kb > number_in(params, "max_rss_kb"))
+            raise_member(params, "max_rss_kb", part->max_rss_kb);
+    }
+}
+
+bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params)
+{
+    struct held_exits *exits = &d->parts.exits;
+    for (size_t i = 0; i < exits->count; i++) {
+        if (!is_alone(d, exits->items[i].run) || daemon_now_us(d) < exits->items[i].until_us)
+            continue;
+        *run = exits->items[i].run;
+        *params = exits->items[i].params;
+        exits->items[i] = exits->items[--exits->count];
+        if (*params)
+            add_parts(d, *run, *params);
+        return true;
+    }
+    return false;
+}
