@@ -1,19 +1,19 @@
-/* Nodes of a cluster that has a batch system: each claim is an allocation of its own, on one node,
- * in which an agent is started. An adapter program speaks with the batch system (batch_adapter.c);
- * which one, the site's kind says (batch_kind.h). What the pleatd before asked for is found again
- * by the names of its jobs: "pleat-INSTANCE-SITE:NODE:CLAIM.XXXXXXXX".
+/* Nodes of a cluster that has a batch system: each claim is an allocation of its own, on one node
+ * or on several, in each of which an agent is started. An adapter program speaks with the batch
+ * system (batch_adapter.c); which one, the site's kind says (batch_kind.h). What the pleatd before
+ * asked for is found again by the names of its jobs: "pleat-INSTANCE-SITE:NODE:CLAIM.XXXXXXXX",
+ * with the number of its first node; the others have the numbers that follow, in the order of the
+ * hosts' names.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "site/batch_found.h"
 #include "site/batch_jobs.h"
 #include "site/site.h"
 #include "wire/reply.h"
 
-/* Jobs of the pleatd before that nobody has asked for are given back after STRAY_US. By then, too,
- * what an adapter that died had asked for may have come: so it is looked for once more. */
-#define STRAY_US INT64_C(60000000)
 enum { NAME_MOST = 40, INSTANCE_PART = 12 };
 
 static struct pleat_batch_site *of(struct pleat_site_instance *base)
@@ -22,60 +22,6 @@ static struct pleat_batch_site *of(struct pleat_site_instance *base)
 }
 
 /* ---- what the batch system has of ours ---- */
-
-/* The numbers in the name of a job; false: it is none of this site's. */
-static bool read_name(const struct pleat_batch_site *site, const char *name, uint32_t *node,
-                      uint64_t *claim)
-{
-    size_t length = strlen(site->prefix);
-    int end = 0;
-    return !strncmp(name, site->prefix, length) &&
-           sscanf(name + length, "%" SCNu32 ":%" SCNu64 ".%n", node, claim, &end) == 2 && end > 0;
-}
-
-static struct pleat_batch_allocation *match(struct pleat_batch_site *site, const json_t *job,
-                                            uint32_t node, uint64_t claim)
-{
-    struct pleat_batch_allocation *one =
-        pleat_batch_of_job(site, (uint32_t)pleat_reply_int(job, "job", 0));
-    if (one && pleat_reply_is(job, "name", one->name))
-        return one;
-    for (size_t i = 0; i < site->allocations.count; i++) {
-        one = site->allocations.items[i];
-        bool is_its = one->has_node && one->given ? one->node == node : one->wish.id == claim;
-        if (one->job == 0 && one->state != PLEAT_BATCH_ASKED && !one->asked && is_its)
-            return one;
-    }
-    return NULL;
-}
-
-static void found(struct pleat_batch_site *site, const json_t *job)
-{
-    uint32_t node;
-    uint64_t claim;
-    if (!read_name(site, pleat_reply_text(job, "name", ""), &node, &claim))
-        return;
-    struct pleat_batch_allocation *one = match(site, job, node, claim);
-    const struct pleat_batch_allocation *other = pleat_batch_of_node(site, node);
-    if (!one) {
-        for (size_t i = 0; i < site->allocations.count; i++)
-            if (site->allocations.items[i]->asked ||
-                site->allocations.items[i]->state == PLEAT_BATCH_ASKED)
-                if (site->allocations.items[i]->wish.id == claim)
-                    return; /* its answer is on the way */
-        one = pleat_batch_new(site, PLEAT_BATCH_STRAY);
-        one->wish.id = claim;
-        pleat_batch_look_later(site, one, STRAY_US);
-    }
-    if (!one->has_node && other) {
-        pleat_batch_number_node(site, one);
-    } else if (!one->has_node) {
-        one->node = node;
-        one->has_node = true;
-    }
-    one->seen = true;
-    pleat_batch_job_is(site, one, job);
-}
 
 /* What is not among them is not there any more. Allocations are removed meanwhile. */
 static void drop_unseen(struct pleat_batch_site *site)
@@ -138,7 +84,7 @@ static void on_jobs(void *arg, uint64_t token, const json_t *result,
     site->synced = true;
     for (i = 0; i < site->allocations.count; i++)
         site->allocations.items[i]->seen = false;
-    json_array_foreach(pleat_reply_array(result, "jobs"), i, job) found(site, job);
+    json_array_foreach(pleat_reply_array(result, "jobs"), i, job) pleat_batch_found(site, job);
     drop_unseen(site);
     for (i = 0; first && i < site->allocations.count; i++)
         pleat_batch_look_later(site, site->allocations.items[i], 0);
@@ -173,13 +119,17 @@ static void on_nodes(void *arg, uint64_t token, const json_t *result,
     if (!result)
         return; /* it is as it was */
     site->largest = 0;
+    site->total = 0;
     json_array_foreach(pleat_reply_array(result, "nodes"), i, node)
     {
         int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
         site->largest = own > site->largest ? own : site->largest;
+        site->total += own;
         if (!pleat_reply_is(node, "state", "down") && !pleat_reply_is(node, "state", "drained"))
             cpus += own;
     }
+    if (site->partition_cpus > 0 && site->total > site->partition_cpus)
+        site->total = site->partition_cpus;
     if (site->partition_cpus > 0 && cpus > site->partition_cpus)
         cpus = site->partition_cpus;
     tell_capacity(site, cpus < PLEAT_BATCH_UNKNOWN ? (int32_t)cpus : PLEAT_BATCH_UNKNOWN);
@@ -226,7 +176,8 @@ static void on_gone(void *arg, const char *why)
     struct pleat_batch_site *site = arg;
     site->synced = false;
     tell_silent(site, why);
-    site->host->later(site->host->arg, STRAY_US, on_again, site, 0);
+    /* what it had asked for may have come by then */
+    site->host->later(site->host->arg, PLEAT_BATCH_STRAY_US, on_again, site, 0);
 }
 
 static void on_notice(void *arg, const char *method, const json_t *params)
@@ -306,15 +257,25 @@ static void refuse(struct pleat_batch_site *site, const struct pleat_site_wish *
 static void claim_beside(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, wish->beside);
-    struct pleat_booked *booked;
-    int rc = one && one->state == PLEAT_BATCH_HELD ? pleat_claimbook_take(&one->book, wish, &booked)
-                                                   : PLEAT_E_BUSY;
-    if (rc == PLEAT_E_NOMEM)
-        abort();
-    if (rc)
-        refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED);
+    if (one && one->state == PLEAT_BATCH_HELD && pleat_batch_take(one, wish))
+        pleat_batch_announce(site, one, wish->id);
     else
-        pleat_batch_announce(site, one, booked);
+        refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED);
+}
+
+static bool is_on_one_node(const struct pleat_batch_site *site, const struct pleat_site_wish *wish)
+{
+    return wish->on_one_node || !site->kind->spreads;
+}
+
+/* Whether it is more than a node has, or than all have where it may be on several. */
+static bool cannot(const struct pleat_batch_site *site, const struct pleat_site_wish *wish)
+{
+    bool on_one_node = is_on_one_node(site, wish);
+    int64_t most = on_one_node ? site->largest : site->total;
+    if (on_one_node && wish->count > PLEAT_BATCH_NODE_CPUS)
+        return true;
+    return most > 0 && wish->count > most;
 }
 
 int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
@@ -325,14 +286,16 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     if (wish->count < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", wish->count);
     if (one && one->state == PLEAT_BATCH_HELD)
-        pleat_batch_announce(site, one, pleat_claimbook_find(&one->book, wish->id));
+        pleat_batch_announce(site, one, wish->id);
     if (one)
         return 0;
     if (wish->purpose != PLEAT_FOR_RUN || wish->beside) {
         claim_beside(site, wish);
         return 0;
     }
-    if (wish->count > PLEAT_BATCH_NODE_CPUS || (site->largest && wish->count > site->largest)) {
+    bool too_many =
+        wish->count > PLEAT_BATCH_NODE_CPUS || (site->largest && wish->count > site->largest);
+    if (wish->on_one_node && too_many) {
         refuse(site, wish, PLEAT_REASON_CLAIM_CANNOT);
         return 0;
     }
@@ -347,6 +310,7 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     }
     one = pleat_batch_new(site, PLEAT_BATCH_WANTED);
     one->wish = *wish;
+    one->wish.on_one_node = is_on_one_node(site, wish);
     one->until_us = site->host->now_us(site->host->arg) + site->options->queue_us;
     pleat_batch_begin(site, one);
     return 0;
@@ -359,8 +323,7 @@ int pleat_batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t in
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, id);
     if (!one)
         return 0; /* lost, which the core has not heard yet */
-    int rc = one->book.nodes ? pleat_claimbook_split(&one->book, id, into, into_index, count)
-                             : PLEAT_E_STATE;
+    int rc = pleat_batch_split_claim(one, id, into, into_index, count);
     return rc ? pleat_error_set(err, rc, "claim %" PRIu64 " cannot be split", id) : 0;
 }
 
@@ -374,9 +337,9 @@ int pleat_batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t 
         one->wish.index = index; /* it is answered when it has ended */
         return 0;
     }
-    if (one && one->book.nodes)
-        pleat_claimbook_drop(&one->book, id);
-    if (!one || (one->book.nodes && one->book.claims.count > 0)) {
+    if (one)
+        pleat_batch_drop(one, id);
+    if (!one || pleat_batch_is_used(one)) {
         pleat_batch_say_claim(site, PLEAT_EV_RELEASED, id, index, 0, PLEAT_REASON_NONE);
         return 0;
     }
@@ -386,31 +349,40 @@ int pleat_batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t 
     return 0;
 }
 
-/* Whether the pieces could be taken into the book of the one node that they are on. */
+/* The allocation of the pieces: nodes of one claim are of one allocation. */
+static struct pleat_batch_allocation *allocation_of(struct pleat_batch_site *site,
+                                                    const struct pleat_site_claim *claim)
+{
+    struct pleat_batch_allocation *one = NULL;
+    for (uint32_t i = 0; i < claim->piece_count; i++) {
+        struct pleat_batch_allocation *other =
+            pleat_batch_of_node(site, claim->pieces[i].node, NULL);
+        if (one && other && other != one) {
+            pleat_batch_join(one, other);
+            pleat_batch_remove(site, other);
+        } else if (other) {
+            one = other;
+        }
+    }
+    return one ? one : pleat_batch_new(site, PLEAT_BATCH_ADOPTED);
+}
+
+/* Whether the pieces could be taken into the books of the nodes that they are on. */
 static bool adopt_pieces(struct pleat_batch_site *site, const struct pleat_site_claim *claim)
 {
-    struct pleat_batch_allocation *one = pleat_batch_of_node(site, claim->pieces[0].node);
-    struct pleat_site_claim own = *claim;
-    struct pleat_piece *pieces = calloc(claim->piece_count, sizeof(*pieces));
-    bool fits = pieces != NULL;
+    struct pleat_batch_allocation *one = allocation_of(site, claim);
+    bool fits = true;
     for (uint32_t i = 0; fits && i < claim->piece_count; i++) {
-        pieces[i] = claim->pieces[i];
-        fits = pieces[i].node == claim->pieces[0].node;
-        pieces[i].node = 0;
+        struct pleat_batch_node *node = pleat_batch_node_make(one, claim->pieces[i].node);
+        node->given = true;
+        fits = pleat_batch_adopt_on(node, claim);
     }
-    own.pieces = pieces;
-    if (fits && !one) {
-        one = pleat_batch_new(site, PLEAT_BATCH_ADOPTED);
-        one->node = claim->pieces[0].node;
-        one->has_node = one->given = true;
-    }
-    if (fits && (pleat_batch_open_book(one) || pleat_claimbook_adopt(&one->book, &own))) {
-        fits = false;
-        if (one->state == PLEAT_BATCH_ADOPTED && one->book.nodes && one->book.claims.count == 0)
-            pleat_batch_remove(site, one);
-    }
-    free(pieces);
-    return fits;
+    if (fits)
+        return true;
+    pleat_batch_drop(one, claim->id);
+    if (one->state == PLEAT_BATCH_ADOPTED && !pleat_batch_is_used(one))
+        pleat_batch_remove(site, one);
+    return false;
 }
 
 /* Whether the batch system still has it is asked as soon as that can be asked. */
@@ -432,21 +404,23 @@ int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_
     return 0;
 }
 
-void pleat_batch_agent(struct pleat_site_instance *base, uint32_t node, bool there)
+void pleat_batch_agent(struct pleat_site_instance *base, uint32_t number, bool there)
 {
     struct pleat_batch_site *site = of(base);
-    struct pleat_batch_allocation *one = pleat_batch_of_node(site, node);
-    pleat_batch_note_agent(site, node, there);
-    if (one)
-        pleat_batch_agent_is(site, one, there);
+    struct pleat_batch_node *node = NULL;
+    struct pleat_batch_allocation *one = pleat_batch_of_node(site, number, &node);
+    pleat_batch_note_agent(site, number, there);
+    if (one && node)
+        pleat_batch_agent_is(site, one, node, there);
 }
 
-void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t node)
+void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t number)
 {
     struct pleat_batch_site *site = of(base);
-    struct pleat_batch_allocation *one = pleat_batch_of_node(site, node);
-    if (one && one->state == PLEAT_BATCH_HELD)
-        pleat_batch_lose(site, one, "its agent does not answer");
+    struct pleat_batch_node *node = NULL;
+    struct pleat_batch_allocation *one = pleat_batch_of_node(site, number, &node);
+    if (one && node && !node->dead && one->state == PLEAT_BATCH_HELD)
+        pleat_batch_lose(site, one, node, "its agent does not answer");
 }
 
 void pleat_batch_close(struct pleat_site_instance *base)

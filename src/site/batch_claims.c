@@ -1,4 +1,4 @@
-#include "site/batch_claims.h"
+#include "site/batch_books.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +20,7 @@ struct pleat_batch_allocation *pleat_batch_new(struct pleat_batch_site *site,
 
 static void destroy(struct pleat_batch_allocation *one)
 {
-    if (one->book.nodes)
-        pleat_claimbook_finish(&one->book);
+    pleat_batch_close_books(one);
     free(one);
 }
 
@@ -33,8 +32,8 @@ void pleat_batch_remove(struct pleat_batch_site *site, struct pleat_batch_alloca
             continue;
         memmove(all->items + i, all->items + i + 1, (all->count - i - 1) * sizeof(*all->items));
         all->count--;
-        if (one->has_node) /* another one will have that number */
-            pleat_batch_note_agent(site, one->node, false);
+        for (size_t k = 0; k < one->nodes.count; k++) /* others will have these numbers */
+            pleat_batch_note_agent(site, one->nodes.items[k].number, false);
         destroy(one);
         return;
     }
@@ -56,11 +55,27 @@ struct pleat_batch_allocation *pleat_batch_of_job(struct pleat_batch_site *site,
     return NULL;
 }
 
-struct pleat_batch_allocation *pleat_batch_of_node(struct pleat_batch_site *site, uint32_t node)
+static struct pleat_batch_node *node_of(const struct pleat_batch_allocation *one, uint32_t number)
 {
-    for (size_t i = 0; i < site->allocations.count; i++)
-        if (site->allocations.items[i]->has_node && site->allocations.items[i]->node == node)
-            return site->allocations.items[i];
+    for (size_t i = 0; i < one->nodes.count; i++)
+        if (one->nodes.items[i].number == number)
+            return &one->nodes.items[i];
+    return NULL;
+}
+
+struct pleat_batch_allocation *pleat_batch_of_node(struct pleat_batch_site *site, uint32_t number,
+                                                   struct pleat_batch_node **node)
+{
+    for (size_t i = 0; i < site->allocations.count; i++) {
+        struct pleat_batch_allocation *one = site->allocations.items[i];
+        struct pleat_batch_node *own = node_of(one, number);
+        bool kept = one->numbered && number - one->first < one->room;
+        if (!own && !kept)
+            continue;
+        if (node)
+            *node = own;
+        return one;
+    }
     return NULL;
 }
 
@@ -68,8 +83,8 @@ struct pleat_batch_allocation *pleat_batch_of_claim(struct pleat_batch_site *sit
 {
     for (size_t i = 0; i < site->allocations.count; i++) {
         struct pleat_batch_allocation *one = site->allocations.items[i];
-        bool is_its = one->book.nodes ? pleat_claimbook_find(&one->book, id) != NULL
-                                      : one->state != PLEAT_BATCH_STRAY && one->wish.id == id;
+        bool is_its = one->nodes.count ? pleat_batch_count_of(one, id) > 0
+                                       : one->state != PLEAT_BATCH_STRAY && one->wish.id == id;
         if (one->state == PLEAT_BATCH_ENDING)
             is_its = one->answers && one->wish.id == id;
         if (is_its)
@@ -78,13 +93,50 @@ struct pleat_batch_allocation *pleat_batch_of_claim(struct pleat_batch_site *sit
     return NULL;
 }
 
-void pleat_batch_number_node(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+/* Where the numbers of an allocation end of which some are among the `room` from `first` on; 0:
+ * there is none. */
+static uint32_t end_of_other(const struct pleat_batch_site *site,
+                             const struct pleat_batch_allocation *one, uint32_t first,
+                             uint32_t room)
 {
-    uint32_t node = 0;
-    while (pleat_batch_of_node(site, node))
-        node++;
-    one->node = node;
-    one->has_node = true;
+    for (size_t i = 0; i < site->allocations.count; i++) {
+        const struct pleat_batch_allocation *other = site->allocations.items[i];
+        if (other == one)
+            continue;
+        if (other->numbered && other->first < first + room && first < other->first + other->room)
+            return other->first + other->room;
+        for (size_t k = other->nodes.count; k-- > 0;)
+            if (other->nodes.items[k].number - first < room)
+                return other->nodes.items[k].number + 1;
+    }
+    return 0;
+}
+
+uint32_t pleat_batch_room(const struct pleat_site_wish *wish)
+{
+    if (wish->on_one_node || wish->count < 1)
+        return 1;
+    return wish->count < PLEAT_BATCH_NODES ? (uint32_t)wish->count : PLEAT_BATCH_NODES;
+}
+
+void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                              uint32_t room)
+{
+    uint32_t first = 0;
+    for (uint32_t end; (end = end_of_other(site, one, first, room)) > 0;)
+        first = end;
+    one->first = first;
+    one->room = room;
+    one->numbered = true;
+}
+
+bool pleat_batch_agents_are_there(const struct pleat_batch_site *site,
+                                  const struct pleat_batch_allocation *one)
+{
+    for (size_t i = 0; i < one->nodes.count; i++)
+        if (!pleat_batch_agent_is_there(site, one->nodes.items[i].number))
+            return false;
+    return one->nodes.count > 0;
 }
 
 bool pleat_batch_agent_is_there(const struct pleat_batch_site *site, uint32_t node)
@@ -104,22 +156,19 @@ void pleat_batch_note_agent(struct pleat_batch_site *site, uint32_t node, bool t
         abort();
 }
 
-/* ---- its processors ---- */
-
-int pleat_batch_open_book(struct pleat_batch_allocation *one)
+const char *pleat_batch_hosts(const struct pleat_batch_allocation *one)
 {
-    static const int32_t slots[] = {PLEAT_BATCH_NODE_CPUS};
-    return one->book.nodes ? 0 : pleat_claimbook_init(&one->book, slots, 1);
-}
-
-void pleat_batch_trim_book(struct pleat_batch_allocation *one, int32_t cpus)
-{
-    for (int32_t slot = cpus; slot < one->book.slots; slot++) {
-        if (one->book.taken[slot])
-            continue;
-        one->book.taken[slot] = 1;
-        one->book.free--;
-    }
+    static char text[2 * PLEAT_BATCH_HOST_ROOM + 8];
+    const struct pleat_batch_node *nodes = one->nodes.items;
+    if (one->nodes.count == 0 || !nodes[0].host[0])
+        snprintf(text, sizeof(text), "%s", one->nodes.count > 1 ? "its nodes" : "a node");
+    else if (one->nodes.count == 1)
+        snprintf(text, sizeof(text), "%s", nodes[0].host);
+    else if (one->nodes.count == 2)
+        snprintf(text, sizeof(text), "%s and %s", nodes[0].host, nodes[1].host);
+    else
+        snprintf(text, sizeof(text), "%s and %zu others", nodes[0].host, one->nodes.count - 1);
+    return text;
 }
 
 /* ---- what is said ---- */
@@ -149,9 +198,9 @@ void pleat_batch_say_claim(const struct pleat_batch_site *site, uint16_t kind, u
     emit(site, &event);
 }
 
-void pleat_batch_announce(const struct pleat_batch_site *site,
-                          const struct pleat_batch_allocation *one,
-                          const struct pleat_booked *booked)
+/* What the claim has of a node. */
+static void announce_on(const struct pleat_batch_site *site, uint32_t node,
+                        const struct pleat_booked *booked)
 {
     for (int32_t i = 0; i < booked->count;) {
         int32_t length = 1;
@@ -161,13 +210,27 @@ void pleat_batch_announce(const struct pleat_batch_site *site,
         const struct pleat_event piece = {.kind = PLEAT_EV_PIECE,
                                           .component = booked->index,
                                           .u.piece = {.claim = booked->id,
-                                                      .node = one->node,
+                                                      .node = node,
                                                       .first = booked->slots[i],
                                                       .count = (uint32_t)length}};
         emit(site, &piece);
         i += length;
     }
-    pleat_batch_say_claim(site, PLEAT_EV_CLAIMED, booked->id, booked->index, booked->count,
+}
+
+void pleat_batch_announce(const struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                          uint64_t claim)
+{
+    uint32_t index = 0;
+    for (size_t i = 0; i < one->nodes.count; i++) {
+        struct pleat_batch_node *node = &one->nodes.items[i];
+        const struct pleat_booked *booked = pleat_claimbook_find(&node->book, claim);
+        if (!booked)
+            continue;
+        index = booked->index;
+        announce_on(site, node->number, booked);
+    }
+    pleat_batch_say_claim(site, PLEAT_EV_CLAIMED, claim, index, pleat_batch_count_of(one, claim),
                           PLEAT_REASON_NONE);
 }
 
@@ -191,21 +254,31 @@ void pleat_batch_say_waits(const struct pleat_batch_site *site,
     emit(site, &waits);
 }
 
-void pleat_batch_say_lost(const struct pleat_batch_site *site,
-                          const struct pleat_batch_allocation *one)
+void pleat_batch_say_lost(const struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                          const struct pleat_batch_node *node)
 {
-    for (size_t i = 0; one->book.nodes && i < one->book.claims.count; i++) {
-        const struct pleat_booked *booked = &one->book.claims.items[i];
-        pleat_batch_say_claim(site, PLEAT_EV_LOST, booked->id, booked->index, booked->count,
-                              PLEAT_REASON_NONE);
+    for (size_t i = 0; i < one->nodes.count; i++) {
+        struct pleat_claimbook *book = &one->nodes.items[i].book;
+        if (node && node != &one->nodes.items[i])
+            continue;
+        while (book->claims.count > 0) {
+            uint64_t id = book->claims.items[0].id;
+            uint32_t index = book->claims.items[0].index;
+            pleat_batch_say_claim(site, PLEAT_EV_LOST, id, index, pleat_batch_count_of(one, id),
+                                  PLEAT_REASON_NONE);
+            pleat_batch_drop(one, id);
+        }
     }
 }
 
 void pleat_batch_say_gone(const struct pleat_batch_site *site,
                           const struct pleat_batch_allocation *one)
 {
-    const struct pleat_event gone = {
-        .kind = PLEAT_EV_NODE_GONE, .component = site->index, .u.node = {.node = one->node}};
-    if (one->given)
-        emit(site, &gone);
+    for (size_t i = 0; i < one->nodes.count; i++) {
+        const struct pleat_event gone = {.kind = PLEAT_EV_NODE_GONE,
+                                         .component = site->index,
+                                         .u.node = {.node = one->nodes.items[i].number}};
+        if (one->nodes.items[i].given)
+            emit(site, &gone);
+    }
 }

@@ -1,5 +1,5 @@
-/* batch_claims.h - a site with a batch system: its allocations, each on one node, and which claims
- * have processors of which; and what it says of them.
+/* batch_claims.h - a site with a batch system: its allocations, their nodes, and what is said of
+ * them.
  *
  * What an allocation's claims gave back while others still have the rest stays in the allocation:
  * only its job's growths get it.
@@ -17,6 +17,7 @@ enum {
     PLEAT_BATCH_HOST_ROOM = 256,  /* of a node's name */
     PLEAT_BATCH_PREFIX_ROOM = 80, /* of what the names of all its jobs begin with */
     PLEAT_BATCH_NODE_CPUS = 4096, /* more are not used of a node */
+    PLEAT_BATCH_NODES = 4096,     /* of an allocation */
     PLEAT_BATCH_UNKNOWN = 65536   /* processors, until the cluster has said how many there are */
 };
 
@@ -31,27 +32,38 @@ enum pleat_batch_state {
     PLEAT_BATCH_STRAY     /* of the pleatd before, and nobody has asked for it yet */
 };
 
+/* A host of an allocation: a node of the site, with an agent of its own. */
+struct pleat_batch_node {
+    uint32_t number; /* of the site's nodes */
+    bool given;      /* its number was told to somebody */
+    bool called;     /* its agent was started */
+    bool step_over;  /* what was started there has ended */
+    bool dead;       /* nothing can run there any more */
+    char host[PLEAT_BATCH_HOST_ROOM];
+    struct pleat_claimbook book; /* of this node */
+};
+
+PLEAT_ARRAY(pleat_batch_node_list, struct pleat_batch_node);
+
 struct pleat_batch_allocation {
     uint64_t number; /* for timers and requests */
     enum pleat_batch_state state;
     struct pleat_site_wish wish; /* what it was asked for; in ENDING: the claim to be answered */
     int64_t until_us;            /* the wish may wait until then */
-    int64_t agent_until_us;      /* STARTING: its agent must have called by then */
-    bool has_node, given;        /* given: its node's number was told to somebody */
+    int64_t agent_until_us;      /* STARTING: its agents must have called by then */
+    bool numbered;               /* the numbers of its nodes are known: they are in its name */
     bool answers;                /* ENDING: RELEASED is due */
     bool asked;                  /* ENDING: a request to make it is not answered yet */
     bool releasing;              /* so is one to release it */
-    bool called;                 /* its agent was started */
-    bool step_over;              /* what was started there has ended */
     bool seen;
-    uint32_t node;
-    uint32_t job; /* the batch system's number; 0: not known */
-    char name[PLEAT_BATCH_NAME_ROOM], host[PLEAT_BATCH_HOST_ROOM];
-    struct pleat_claimbook book; /* of one node; `nodes` 0: nothing was given yet */
+    uint32_t first, room; /* its nodes' numbers: from `first` on, `room` are kept for it */
+    uint32_t job;         /* the batch system's number; 0: not known */
+    char name[PLEAT_BATCH_NAME_ROOM];
+    struct pleat_batch_node_list nodes; /* by number; none: nothing was given yet */
 };
 
 PLEAT_ARRAY(pleat_batch_allocations, struct pleat_batch_allocation *);
-PLEAT_ARRAY(pleat_batch_nodes, uint32_t);
+PLEAT_ARRAY(pleat_batch_numbers, uint32_t);
 
 struct pleat_batch_site {
     struct pleat_site_instance base;
@@ -61,6 +73,7 @@ struct pleat_batch_site {
     struct pleat_batch_adapter *adapter;
     uint32_t index;
     int32_t processors, threshold, capacity, largest; /* largest: CPUs of a node; 0: not known */
+    int64_t total; /* CPUs of all nodes, also those that are down; 0: not known */
     int32_t partition_cpus;
     bool synced;       /* what is there was compared with what the batch system has */
     bool asking_nodes; /* not answered yet */
@@ -68,7 +81,7 @@ struct pleat_batch_site {
     char prefix[PLEAT_BATCH_PREFIX_ROOM];
     uint64_t next_number;
     struct pleat_batch_allocations allocations;
-    struct pleat_batch_nodes agents; /* whose agents are connected */
+    struct pleat_batch_numbers agents; /* of nodes whose agents are connected */
 };
 
 /* ---- what there is ---- */
@@ -81,19 +94,21 @@ void pleat_batch_remove(struct pleat_batch_site *site, struct pleat_batch_alloca
 struct pleat_batch_allocation *pleat_batch_of_number(struct pleat_batch_site *site,
                                                      uint64_t number);
 struct pleat_batch_allocation *pleat_batch_of_job(struct pleat_batch_site *site, uint32_t job);
-struct pleat_batch_allocation *pleat_batch_of_node(struct pleat_batch_site *site, uint32_t node);
+/* *node (unless NULL): that node of it; NULL: the allocation has not been given yet. */
+struct pleat_batch_allocation *pleat_batch_of_node(struct pleat_batch_site *site, uint32_t number,
+                                                   struct pleat_batch_node **node);
 struct pleat_batch_allocation *pleat_batch_of_claim(struct pleat_batch_site *site, uint64_t id);
-/* Gives it the lowest number that no other one has. */
-void pleat_batch_number_node(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
+/* How many nodes an allocation for it may have. */
+uint32_t pleat_batch_room(const struct pleat_site_wish *wish);
+/* Keeps `room` numbers in a row for it that no other one has, the lowest that there are. */
+void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                              uint32_t room);
 bool pleat_batch_agent_is_there(const struct pleat_batch_site *site, uint32_t node);
+bool pleat_batch_agents_are_there(const struct pleat_batch_site *site,
+                                  const struct pleat_batch_allocation *one);
 void pleat_batch_note_agent(struct pleat_batch_site *site, uint32_t node, bool there);
-
-/* ---- its processors ---- */
-
-/* Opens its book, if it has none. PLEAT_E_NOMEM. */
-int pleat_batch_open_book(struct pleat_batch_allocation *one) PLEAT_MUST_CHECK;
-/* It has this many processors, those that claims have included. */
-void pleat_batch_trim_book(struct pleat_batch_allocation *one, int32_t cpus);
+/* Its nodes for people: "a1", "a1 and a2", "a1 and 7 others". Until the next call. */
+const char *pleat_batch_hosts(const struct pleat_batch_allocation *one);
 
 /* ---- what is said ---- */
 
@@ -101,18 +116,18 @@ void pleat_batch_say(const struct pleat_batch_site *site, const char *format, ..
     PLEAT_PRINTF(2, 3);
 void pleat_batch_say_claim(const struct pleat_batch_site *site, uint16_t kind, uint64_t id,
                            uint32_t index, int32_t count, enum pleat_reason reason);
-/* PIECE and CLAIMED of a claim. */
-void pleat_batch_announce(const struct pleat_batch_site *site,
-                          const struct pleat_batch_allocation *one,
-                          const struct pleat_booked *booked);
+/* PIECEs and CLAIMED of a claim. */
+void pleat_batch_announce(const struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                          uint64_t claim);
 /* CLAIM_WAITS; start_s: its estimate, seconds since 1970; 0: none. */
 void pleat_batch_say_waits(const struct pleat_batch_site *site,
                            const struct pleat_batch_allocation *one, enum pleat_claim_wait why,
                            int64_t start_s);
-/* LOST of all its claims. */
-void pleat_batch_say_lost(const struct pleat_batch_site *site,
-                          const struct pleat_batch_allocation *one);
-/* NODE_GONE, if its node was told. */
+/* LOST of all claims that have something of that node, which they have not any more; NULL: of all
+ * its nodes. */
+void pleat_batch_say_lost(const struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                          const struct pleat_batch_node *node);
+/* NODE_GONE of each of its nodes that was told. */
 void pleat_batch_say_gone(const struct pleat_batch_site *site,
                           const struct pleat_batch_allocation *one);
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "wire/message.h"
@@ -104,15 +105,15 @@ void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_alloc
         break;
     case PLEAT_BATCH_STARTING:
         pleat_batch_say(site, "the allocation %" PRIu32 " on %s ended before it was used: %.200s",
-                        one->job, one->host, why);
+                        one->job, pleat_batch_hosts(one), why);
         refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
         break;
     case PLEAT_BATCH_HELD:
     case PLEAT_BATCH_ADOPTED:
-        if (one->book.nodes && one->book.claims.count > 0)
+        if (pleat_batch_is_used(one))
             pleat_batch_say(site, "the allocation %" PRIu32 " on %s was ended by %s: %.200s",
-                            one->job, one->host[0] ? one->host : "a node", site->kind->title, why);
-        pleat_batch_say_lost(site, one);
+                            one->job, pleat_batch_hosts(one), site->kind->title, why);
+        pleat_batch_say_lost(site, one, NULL);
         break;
     case PLEAT_BATCH_WANTED:
     case PLEAT_BATCH_ASKED:
@@ -124,142 +125,210 @@ void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_alloc
 }
 
 void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
-                      const char *why)
+                      struct pleat_batch_node *node, const char *why)
 {
-    pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given up: %.400s", one->job,
-                    one->host, why);
-    pleat_batch_say_lost(site, one);
-    pleat_batch_end(site, one, false);
+    pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given up%s%s: %.400s", one->job,
+                    pleat_batch_hosts(one), node && one->nodes.count > 1 ? ", since of " : "",
+                    node && one->nodes.count > 1 ? node->host : "", why);
+    if (node)
+        node->dead = true;
+    pleat_batch_say_lost(site, one, node);
+    if (!pleat_batch_is_used(one))
+        pleat_batch_end(site, one, false);
 }
 
 /* It was given, and is of no use. */
 static void fail(struct pleat_batch_site *site, struct pleat_batch_allocation *one, const char *why)
 {
     pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given back: %.400s", one->job,
-                    one->host, why);
+                    pleat_batch_hosts(one), why);
     refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
     pleat_batch_end(site, one, false);
 }
 
-/* ---- its agent ---- */
+/* ---- its agents ---- */
 
-static void on_run(void *arg, uint64_t number, const json_t *result,
-                   const struct pleat_error *wrong)
+/* What a request to start an agent is known by: its allocation, and the node's place in that. */
+enum { NODE_BITS = 13 }; /* PLEAT_BATCH_NODES are fewer */
+
+static void on_run(void *arg, uint64_t token, const json_t *result, const struct pleat_error *wrong)
 {
     struct pleat_batch_site *site = arg;
-    struct pleat_batch_allocation *one = pleat_batch_of_number(site, number);
-    if (!one || result || one->state != PLEAT_BATCH_STARTING)
+    struct pleat_batch_allocation *one = pleat_batch_of_number(site, token >> NODE_BITS);
+    size_t place = token & ((1U << NODE_BITS) - 1);
+    if (!one || result || one->state != PLEAT_BATCH_STARTING || place >= one->nodes.count)
         return;
     if (!is_unreachable(wrong->code)) {
         fail(site, one, wrong->text);
         return;
     }
-    one->called = false;
+    one->nodes.items[place].called = false;
     pleat_batch_look_later(site, one, AGAIN_US);
 }
 
-static void start_agent(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+/* False: it failed, and the allocation is given back. */
+static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                        size_t place)
 {
+    struct pleat_batch_node *node = &one->nodes.items[place];
     struct pleat_agent_call call;
     struct pleat_error err;
-    json_t *argv = json_array();
-    if (one->called || !site->synced) {
-        json_decref(argv);
-        return;
-    }
-    if (site->host->agent_call(site->host->arg, site->index, one->node, &call, &err)) {
-        json_decref(argv);
+    if (site->host->agent_call(site->host->arg, site->index, node->number, &call, &err)) {
         fail(site, one, err.text);
-        return;
+        return false;
     }
-    one->called = true;
+    json_t *argv = json_array();
+    node->called = true;
     for (size_t i = 0; call.argv[i]; i++)
         json_array_append_new(argv, pleat_json_text(call.argv[i]));
-    json_t *params = json_pack("{sIsssoss}", "job", (json_int_t)one->job, "node", one->host, "argv",
-                               argv, "input", call.input ? call.input : "");
-    pleat_batch_adapter_ask(site->adapter, "run", params, on_run, one->number);
+    json_t *params = json_pack("{sIsssoss}", "job", (json_int_t)one->job, "node", node->host,
+                               "argv", argv, "input", call.input ? call.input : "");
+    pleat_batch_adapter_ask(site->adapter, "run", params, on_run, one->number << NODE_BITS | place);
+    return true;
+}
+
+static void start_agents(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    for (size_t i = 0; site->synced && i < one->nodes.count; i++) {
+        const struct pleat_batch_node *node = &one->nodes.items[i];
+        if (!node->called && !pleat_batch_agent_is_there(site, node->number) &&
+            !start_agent(site, one, i))
+            return;
+    }
 }
 
 static void hold(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
-    const struct pleat_booked *booked = pleat_claimbook_find(&one->book, one->wish.id);
     one->state = PLEAT_BATCH_HELD;
-    pleat_batch_announce(site, one, booked);
+    pleat_batch_announce(site, one, one->wish.id);
 }
 
 void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
-                          bool there)
+                          struct pleat_batch_node *node, bool there)
 {
-    if (there && one->state == PLEAT_BATCH_STARTING)
+    if (there && one->state == PLEAT_BATCH_STARTING && pleat_batch_agents_are_there(site, one))
         hold(site, one);
-    else if (!there && one->state == PLEAT_BATCH_HELD && one->step_over)
-        pleat_batch_lose(site, one, "its agent has ended");
+    else if (!there && one->state == PLEAT_BATCH_HELD && node->step_over && !node->dead)
+        pleat_batch_lose(site, one, node, "its agent has ended");
+}
+
+/* Which of its nodes a notice is about; NULL: none. */
+static struct pleat_batch_node *node_called(struct pleat_batch_allocation *one, const char *host)
+{
+    for (size_t i = 0; i < one->nodes.count; i++)
+        if (!strcmp(one->nodes.items[i].host, host))
+            return &one->nodes.items[i];
+    return NULL;
 }
 
 void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                               const json_t *how)
 {
     char why[500];
+    struct pleat_batch_node *node = node_called(one, pleat_reply_text(how, "node", ""));
     int code = pleat_reply_small(how, "code", -1, 255),
         signal = pleat_reply_small(how, "signal", 0, 255);
+    if (!node)
+        return;
     snprintf(why, sizeof(why), "its agent has ended (%s %d)%s%.380s", signal ? "signal" : "code",
              signal ? signal : code, *pleat_reply_text(how, "text", "") ? ": " : "",
              pleat_reply_text(how, "text", ""));
     why[strcspn(why, "\n")] = '\0';
-    one->step_over = true;
-    if (one->state == PLEAT_BATCH_STARTING && one->called)
+    node->step_over = true;
+    if (one->state == PLEAT_BATCH_STARTING && node->called)
         fail(site, one, why);
-    else if (one->state == PLEAT_BATCH_HELD && !pleat_batch_agent_is_there(site, one->node))
-        pleat_batch_lose(site, one, why);
+    else if (one->state == PLEAT_BATCH_HELD && !node->dead &&
+             !pleat_batch_agent_is_there(site, node->number))
+        pleat_batch_lose(site, one, node, why);
 }
 
 /* ---- given ---- */
 
-/* The processors are there, on one node. */
+static int compare_nodes(const void *a, const void *b)
+{
+    const json_t *const *left = a, *const *right = b;
+    return strcmp(pleat_reply_text(*left, "name", ""), pleat_reply_text(*right, "name", ""));
+}
+
+/* Gives its nodes their numbers, in the order of their names: so they are the same after a restart.
+ * False: there are none, or more than can be. `usual`: processors, where Slurm does not say. */
+static bool take_nodes(struct pleat_batch_allocation *one, const json_t *job, int32_t usual)
+{
+    const json_t *nodes = pleat_reply_array(job, "nodes");
+    size_t count = json_array_size(nodes);
+    const json_t **sorted = calloc(count + 1, sizeof(*sorted));
+    if (!sorted)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = json_array_get(nodes, i);
+    qsort(sorted, count, sizeof(*sorted), compare_nodes);
+    bool good = count > 0 && count <= PLEAT_BATCH_NODES;
+    for (size_t i = 0; good && i < count; i++) {
+        struct pleat_batch_node *node = pleat_batch_node_make(one, one->first + (uint32_t)i);
+        int32_t cpus = pleat_reply_small(sorted[i], "cpus", 0, PLEAT_BATCH_NODE_CPUS);
+        snprintf(node->host, sizeof(node->host), "%s", pleat_reply_text(sorted[i], "name", ""));
+        if (cpus > 0 || usual > 0)
+            pleat_batch_node_trim(node, cpus > 0 ? cpus : usual);
+        good = node->host[0] && one->nodes.count <= count;
+    }
+    free(sorted);
+    one->room = (uint32_t)one->nodes.count;
+    return good;
+}
+
+/* Books the claim for which it was asked. False: it cannot have as many as one. */
+static bool book_wish(struct pleat_batch_allocation *one)
+{
+    struct pleat_site_wish wish = one->wish;
+    int32_t free = 0;
+    for (size_t i = 0; i < one->nodes.count; i++)
+        free += one->nodes.items[i].book.free;
+    if (wish.count > free)
+        wish.count = free;
+    wish.beside = 0;
+    return pleat_batch_take(one, &wish);
+}
+
+/* The processors are there. */
 static void take(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                  const json_t *job, bool asked_now)
 {
-    const json_t *nodes = pleat_reply_array(job, "nodes"), *node = json_array_get(nodes, 0);
-    struct pleat_site_wish wish = one->wish;
-    struct pleat_booked *booked;
-    int32_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
-    snprintf(one->host, sizeof(one->host), "%s", pleat_reply_text(node, "name", ""));
     one->state = PLEAT_BATCH_STARTING;
     one->agent_until_us = now_us(site) + site->options->agent_us;
-    if (json_array_size(nodes) != 1 || !one->host[0]) {
+    size_t count = json_array_size(pleat_reply_array(job, "nodes"));
+    if (one->wish.on_one_node && count != 1) {
         fail(site, one, "it is not on one node");
         return;
     }
-    if (cpus == 0)
-        cpus = wish.count;
-    if (wish.count > cpus)
-        wish.count = cpus;
-    wish.beside = 0;
-    if (pleat_batch_open_book(one))
-        abort();
-    pleat_batch_trim_book(one, cpus);
-    if (pleat_claimbook_take(&one->book, &wish, &booked))
-        abort();
-    one->given = true;
+    if (!take_nodes(one, job, count == 1 ? one->wish.count : 1) || !book_wish(one)) {
+        fail(site, one, "what Slurm says of its nodes makes no sense");
+        return;
+    }
+    for (size_t i = 0; i < one->nodes.count; i++)
+        one->nodes.items[i].given = true;
     pleat_batch_say_waits(site, one, PLEAT_WAIT_AGENTS, 0);
     pleat_batch_look_later(site, one, site->options->agent_us);
-    if (pleat_batch_agent_is_there(site, one->node))
+    if (pleat_batch_agents_are_there(site, one))
         hold(site, one);
     else if (asked_now)
-        start_agent(site, one);
+        start_agents(site, one);
     else
         pleat_batch_look_later(site, one, CALLS_US);
 }
 
-/* The same for one of the pleatd before, whose claims are in its book. */
-static void take_adopted(struct pleat_batch_allocation *one, const json_t *job)
+/* The same for one of the pleatd before, whose claims are in its books. */
+static void take_adopted(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                         const json_t *job)
 {
-    const json_t *node = json_array_get(pleat_reply_array(job, "nodes"), 0);
-    int32_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
-    snprintf(one->host, sizeof(one->host), "%s", pleat_reply_text(node, "name", ""));
-    if (one->book.nodes && cpus > 0)
-        pleat_batch_trim_book(one, cpus);
     one->state = PLEAT_BATCH_HELD;
+    if (one->nodes.count == 0) /* it is about to be released */
+        return;
+    if (!take_nodes(one, job, 0)) {
+        pleat_batch_lose(site, one, NULL, "Slurm says that it is on other nodes");
+        return;
+    }
+    for (size_t i = 0; i < one->nodes.count; i++)
+        one->nodes.items[i].given = true;
 }
 
 /* ---- waiting ---- */
@@ -278,8 +347,8 @@ static void wait_in_queue(struct pleat_batch_site *site, struct pleat_batch_allo
     const char *reason = pleat_reply_text(job, "reason", "");
     one->state = PLEAT_BATCH_QUEUED;
     if (pleat_reply_true(job, "never")) {
-        pleat_batch_say(site, "%s can never give %d processors on one node: %.100s",
-                        site->kind->title, one->wish.count, reason);
+        pleat_batch_say(site, "%s can never give %d processors%s: %.100s", site->kind->title,
+                        one->wish.count, one->wish.on_one_node ? " on one node" : "", reason);
         refuse(site, one, PLEAT_REASON_CLAIM_CANNOT);
         pleat_batch_end(site, one, false);
         return;
@@ -305,9 +374,9 @@ void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_alloca
         break;
     case PLEAT_BATCH_ADOPTED:
         if (runs)
-            take_adopted(one, job);
+            take_adopted(site, one, job);
         else
-            pleat_batch_lose(site, one, "it is in the queue again");
+            pleat_batch_lose(site, one, NULL, "it is in the queue again");
         break;
     case PLEAT_BATCH_ENDING:
         ask_to_release(site, one);
@@ -360,12 +429,15 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
         pleat_batch_say_waits(site, one, PLEAT_WAIT_UNREACHED, 0);
         return;
     }
-    if (!one->has_node)
-        pleat_batch_number_node(site, one);
+    if (!one->numbered)
+        pleat_batch_number_nodes(site, one, pleat_batch_room(&one->wish));
     one->state = PLEAT_BATCH_ASKED;
-    snprintf(name, sizeof(name), "%s%" PRIu32 ":%" PRIu64, site->prefix, one->node, one->wish.id);
-    json_t *params =
-        json_pack("{sssIsi}", "name", name, "count", (json_int_t)one->wish.count, "nodes", 1);
+    snprintf(name, sizeof(name), "%s%" PRIu32 ":%" PRIu64, site->prefix, one->first, one->wish.id);
+    json_t *params = json_pack("{sssI}", "name", name, "count", (json_int_t)one->wish.count);
+    if (one->wish.on_one_node)
+        json_object_set_new(params, "nodes", json_integer(1));
+    else
+        json_object_set_new(params, "few", json_true());
     site->kind->wish(options, params);
     if (options->limit_us > 0)
         json_object_set_new(params, "minutes",
@@ -377,6 +449,20 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
 
 /* ---- time ---- */
 
+static void fail_late(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    char why[PLEAT_BATCH_HOST_ROOM + 200];
+    const char *host = "there";
+    for (size_t i = one->nodes.count; i-- > 0;)
+        if (!pleat_batch_agent_is_there(site, one->nodes.items[i].number))
+            host = one->nodes.items[i].host;
+    snprintf(why, sizeof(why),
+             "no agent has called from %s in time (agent_s): can that node reach this one "
+             "(agent_listen, agent_host)?",
+             host);
+    fail(site, one, why);
+}
+
 static void on_time(void *arg, uint64_t number)
 {
     struct pleat_batch_site *site = arg;
@@ -386,11 +472,9 @@ static void on_time(void *arg, uint64_t number)
     if (one->state == PLEAT_BATCH_WANTED && site->synced)
         pleat_batch_begin(site, one);
     else if (one->state == PLEAT_BATCH_STARTING && now_us(site) >= one->agent_until_us)
-        fail(site, one,
-             "no agent has called from there in time (agent_s): can that node reach "
-             "this one (agent_listen, agent_host)?");
+        fail_late(site, one);
     else if (one->state == PLEAT_BATCH_STARTING)
-        start_agent(site, one);
+        start_agents(site, one);
     else if (one->state == PLEAT_BATCH_ENDING)
         ask_to_release(site, one);
     else if (one->state == PLEAT_BATCH_STRAY)

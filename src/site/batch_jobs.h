@@ -1,9 +1,9 @@
-/* batch_jobs.h - the life of an allocation: asked for, waiting, given, its agent started, held,
+/* batch_jobs.h - the life of an allocation: asked for, waiting, given, its agents started, held,
  * ended by us or by others. */
 #ifndef PLEAT_SITE_BATCH_JOBS_H
 #define PLEAT_SITE_BATCH_JOBS_H
 
-#include "site/batch_claims.h"
+#include "site/batch_books.h"
 
 /* Asks for it as soon as the batch system can be asked. */
 void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
@@ -13,16 +13,17 @@ void pleat_batch_end(struct pleat_batch_site *site, struct pleat_batch_allocatio
 /* It is not there any more, without us. */
 void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                          const char *why);
-/* Nothing can run there any more: its claims are lost, and it is given back. */
+/* Nothing can run on that node any more (NULL: on none of its nodes): what has something there is
+ * lost. It is given back when no claim has the rest. */
 void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
-                      const char *why);
+                      struct pleat_batch_node *node, const char *why);
 /* What is said of its job (as the adapter has it): it waits, or has been given. */
 void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                         const json_t *job);
-/* The agent of its node has called, or its connection is gone. */
+/* The agent of that node of it has called, or its connection is gone. */
 void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
-                          bool there);
-/* What was started there, its agent, has ended. */
+                          struct pleat_batch_node *node, bool there);
+/* What was started on one of its nodes, an agent, has ended. */
 void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                               const json_t *how);
 /* Looks after it in delay_us. */

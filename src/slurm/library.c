@@ -373,13 +373,13 @@ static json_t *given_json(const resource_allocation_response_msg_t *given, const
 }
 
 static resource_allocation_response_msg_t *allocate(const struct pleat_slurm_wish *wish,
-                                                    bool near_only)
+                                                    bool on_one, const char *near)
 {
     job_desc_msg_t asked;
     resource_allocation_response_msg_t *given = NULL;
     fill(&asked, wish);
-    if (near_only) {
-        asked.req_nodes = (char *)wish->near;
+    if (on_one) {
+        asked.req_nodes = (char *)near;
         asked.min_nodes = asked.max_nodes = 1;
         asked.immediate = 1;
     }
@@ -388,14 +388,18 @@ static resource_allocation_response_msg_t *allocate(const struct pleat_slurm_wis
 
 static int op_allocate(const struct pleat_slurm_wish *wish, json_t **job, struct pleat_error *err)
 {
+    const char *const places[] = {wish->near, NULL};
+    const bool tries[] = {wish->near != NULL, wish->few};
     resource_allocation_response_msg_t *given = NULL;
-    if (wish->near && wish->nodes <= 1) {
-        given = allocate(wish, true);
+    for (size_t i = 0; !given && wish->nodes <= 1 && i < 2; i++) {
+        if (!tries[i])
+            continue;
+        given = allocate(wish, true, places[i]);
         if (!given && code_of(slurm_get_errno()) == PLEAT_E_CLOSED)
             return failed("asking for an allocation", err);
     }
     if (!given)
-        given = allocate(wish, false);
+        given = allocate(wish, false, NULL);
     if (!given)
         return failed("asking for an allocation", err);
     uint32_t number = given->job_id;

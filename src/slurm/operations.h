@@ -29,6 +29,7 @@ struct pleat_slurm_wish {
     const char *name;   /* of the job */
     uint32_t count;     /* processors; 0: as many as the nodes have (with `exclusive`) */
     uint32_t nodes;     /* exactly so many; 0: any number */
+    bool few;           /* on one node, if one has room now; else on several */
     const char *near;   /* on this node, if it has room now; else anywhere */
     uint32_t minutes;   /* time limit; 0: the partition's */
     uint64_t memory_mb; /* of each node; 0: not said */

@@ -138,6 +138,7 @@ static int get_wish(const json_t *params, struct pleat_slurm_wish *wish, struct 
     failure = failure ? failure : get_value(params, "qos", &wish->qos, err);
     failure = failure ? failure : get_value(params, "constraint", &wish->constraint, err);
     failure = failure ? failure : pleat_get_bool(params, "exclusive", false, &wish->exclusive, err);
+    failure = failure ? failure : pleat_get_bool(params, "few", false, &wish->few, err);
     failure = failure ? failure : pleat_get_bool(params, "now", false, &wish->now, err);
     if (failure)
         return failure;

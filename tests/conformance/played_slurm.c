@@ -23,8 +23,12 @@ static json_t *job_json(const struct played_slurm *slurm, int number)
 {
     const struct played_slurm_job *job = &slurm->jobs[number - 1];
     json_t *nodes = json_array();
-    if (job->runs)
-        json_array_append_new(nodes, json_pack("{sssi}", "name", "n1", "cpus", job->processors));
+    for (int h = slurm->hosts; job->runs && h-- > 0;) { /* in any order */
+        char name[16];
+        snprintf(name, sizeof(name), "n%d", h + 1);
+        if (job->on[h])
+            json_array_append_new(nodes, json_pack("{sssi}", "name", name, "cpus", job->on[h]));
+    }
     return json_pack("{sissssssso}", "job", number, "name", job->name, "state",
                      job->runs ? "running" : "pending", "reason", job->runs ? "" : "Resources",
                      "nodes", nodes);
@@ -35,6 +39,34 @@ static void notice(struct played_slurm *slurm, const char *method, json_t *param
     say(slurm, json_pack("{ssso}", "method", method, "params", params));
 }
 
+static void give(struct played_slurm *slurm, struct played_slurm_job *job, int host, int32_t count)
+{
+    job->on[host] += count;
+    slurm->free_on[host] -= count;
+    slurm->free -= count;
+    job->runs = true;
+}
+
+/* On one host if one has room; else, unless it must be on one, on several. */
+static bool place(struct played_slurm *slurm, struct played_slurm_job *job)
+{
+    int32_t left = job->processors;
+    for (int h = 0; h < slurm->hosts; h++) {
+        if (slurm->free_on[h] < left)
+            continue;
+        give(slurm, job, h, left);
+        return true;
+    }
+    if (job->one_host || left > slurm->free)
+        return false;
+    for (int h = 0; left > 0; h++) {
+        int32_t count = slurm->free_on[h] < left ? slurm->free_on[h] : left;
+        left -= count;
+        give(slurm, job, h, count);
+    }
+    return true;
+}
+
 /* Who waits first gets what is free. */
 static void schedule(struct played_slurm *slurm, bool tells)
 {
@@ -42,10 +74,8 @@ static void schedule(struct played_slurm *slurm, bool tells)
         struct played_slurm_job *job = &slurm->jobs[i];
         if (job->runs || job->over)
             continue;
-        if (job->processors > slurm->free)
+        if (!place(slurm, job))
             return;
-        job->runs = true;
-        slurm->free -= job->processors;
         if (tells)
             notice(slurm, "granted", job_json(slurm, i + 1));
     }
@@ -56,7 +86,11 @@ static bool end(struct played_slurm *slurm, int number)
     struct played_slurm_job *job = &slurm->jobs[number - 1];
     if (number < 1 || number > slurm->count || job->over)
         return false;
-    slurm->free += job->runs ? job->processors : 0;
+    for (int h = 0; h < slurm->hosts; h++) {
+        slurm->free_on[h] += job->on[h];
+        slurm->free += job->on[h];
+        job->on[h] = 0;
+    }
     job->over = true;
     job->runs = false;
     return true;
@@ -69,7 +103,8 @@ static json_t *allocate(struct played_slurm *slurm, const json_t *params)
     snprintf(job->name, sizeof(job->name), "%.100s.%08x", pleat_reply_text(params, "name", ""),
              (unsigned)slurm->count);
     job->processors = (int32_t)pleat_reply_int(params, "count", 0);
-    assert_int_equal(pleat_reply_int(params, "nodes", 0), 1);
+    job->one_host = pleat_reply_int(params, "nodes", 0) == 1;
+    assert_true(job->one_host != pleat_reply_true(params, "few"));
     schedule(slurm, false);
     return job_json(slurm, slurm->count);
 }
@@ -83,6 +118,18 @@ static json_t *jobs_json(const struct played_slurm *slurm, const char *prefix)
     return json_pack("{so}", "jobs", jobs);
 }
 
+static json_t *nodes_json(const struct played_slurm *slurm)
+{
+    json_t *nodes = json_array();
+    for (int h = 0; h < slurm->hosts; h++) {
+        char name[16];
+        snprintf(name, sizeof(name), "n%d", h + 1);
+        json_array_append_new(nodes, json_pack("{sssiss}", "name", name, "cpus",
+                                               slurm->processors / slurm->hosts, "state", "used"));
+    }
+    return json_pack("{so}", "nodes", nodes);
+}
+
 static json_t *answer(struct played_slurm *slurm, const char *method, const json_t *params)
 {
     if (!strcmp(method, "allocate"))
@@ -94,8 +141,7 @@ static json_t *answer(struct played_slurm *slurm, const char *method, const json
     if (!strcmp(method, "run"))
         return json_pack("{si}", "pid", 1);
     if (!strcmp(method, "nodes"))
-        return json_pack("{s[{sssiss}]}", "nodes", "name", "n1", "cpus", slurm->processors, "state",
-                         "used");
+        return nodes_json(slurm);
     assert_string_equal(method, "cluster");
     return json_pack("{ss s[{sssbsi}]}", "cluster", "played", "partitions", "name", "main",
                      "default", 1, "cpus", slurm->processors);
@@ -123,10 +169,13 @@ static void on_said(void *arg, struct pleat_helper *helper, const char *line)
     json_decref(message);
 }
 
-void played_slurm_init(struct played_slurm *slurm, int32_t processors)
+void played_slurm_init(struct played_slurm *slurm, int32_t processors, int hosts)
 {
     memset(slurm, 0, sizeof(*slurm));
     slurm->processors = slurm->free = processors;
+    slurm->hosts = hosts;
+    for (int h = 0; h < hosts; h++)
+        slurm->free_on[h] = processors / hosts;
     slurm->programs.said = on_said;
     slurm->programs.arg = slurm;
 }
@@ -137,4 +186,13 @@ void played_slurm_cancel(struct played_slurm *slurm, int number)
     snprintf(name, sizeof(name), "%s", slurm->jobs[number - 1].name);
     assert_true(end(slurm, number));
     notice(slurm, "ended", json_pack("{sissss}", "job", number, "name", name, "why", "CANCELLED"));
+}
+
+void played_slurm_end_step(struct played_slurm *slurm, int number, int host)
+{
+    char name[16];
+    snprintf(name, sizeof(name), "n%d", host + 1);
+    notice(
+        slurm, "run_ended",
+        json_pack("{sisssisiss}", "job", number, "node", name, "code", 1, "signal", 0, "text", ""));
 }

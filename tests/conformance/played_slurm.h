@@ -1,26 +1,31 @@
-/* played_slurm.h - a pleat-slurm without a process, and without a cluster: one node, whose
+/* played_slurm.h - a pleat-slurm without a process, and without a cluster: some hosts, whose
  * processors are given in the order in which they are asked for. */
 #ifndef PLEAT_TESTS_CONFORMANCE_PLAYED_SLURM_H
 #define PLEAT_TESTS_CONFORMANCE_PLAYED_SLURM_H
 
 #include "host.h"
 
-enum { PLAYED_SLURM_JOBS = 1024 };
+enum { PLAYED_SLURM_JOBS = 1024, PLAYED_SLURM_HOSTS = 4 };
 
 struct played_slurm {
     struct played_programs programs;
     struct pleat_helper *helper; /* that was told something last */
-    int32_t processors, free;
-    int count, queries;
+    int32_t processors, free;    /* of all hosts */
+    int32_t free_on[PLAYED_SLURM_HOSTS];
+    int hosts, count, queries;
     struct played_slurm_job {
         char name[140];
         int32_t processors;
-        bool runs, over;
+        int32_t on[PLAYED_SLURM_HOSTS];
+        bool one_host, runs, over;
     } jobs[PLAYED_SLURM_JOBS]; /* job number i + 1 */
 };
 
-void played_slurm_init(struct played_slurm *slurm, int32_t processors);
+/* hosts: all with as many of the processors. */
+void played_slurm_init(struct played_slurm *slurm, int32_t processors, int hosts);
 /* Somebody else ends a job. */
 void played_slurm_cancel(struct played_slurm *slurm, int number);
+/* What was started in it on a host has ended. */
+void played_slurm_end_step(struct played_slurm *slurm, int number, int host);
 
 #endif

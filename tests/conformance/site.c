@@ -18,6 +18,7 @@ struct subject {
     bool moody; /* fails, gives less or takes away: only what must hold all the same is checked */
     /* each claim has a node of its own, with slots from 0 on, and waits where not enough is free */
     bool apart;
+    int hosts; /* of a cluster */
 };
 
 static const struct subject subjects[] = {
@@ -38,7 +39,8 @@ static const struct subject subjects[] = {
      .ops = &pleat_site_fake_bringing,
      .fake =
          {.seed = 6, .claim_delay_us = 1000, .release_delay_us = 1000, .agent_limit_us = 60000000}},
-    {.what = "slurm", .ops = &pleat_site_slurm, .apart = true},
+    {.what = "slurm", .ops = &pleat_site_slurm, .apart = true, .hosts = 1},
+    {.what = "slurm, four hosts", .ops = &pleat_site_slurm, .apart = true, .hosts = 4},
     {.what = "fake, refuses",
      .ops = &pleat_site_fake,
      .fake = {.seed = 2, .claim_delay_us = 1000, .fail = 0.5},
@@ -66,7 +68,7 @@ static void open_bed(struct bed *bed, const struct subject *subject)
     bed->subject = subject;
     played_host_init(&bed->host);
     bed->host.agent_us = 5000;
-    played_slurm_init(&bed->slurm, PROCESSORS);
+    played_slurm_init(&bed->slurm, PROCESSORS, subject->hosts);
     bed->host.programs = &bed->slurm.programs;
     bool fakes = subject->ops == &pleat_site_fake || subject->ops == &pleat_site_fake_bringing;
     assert_int_equal(pleat_site_own_make(subject->ops, &bed->own), 0);
@@ -627,6 +629,8 @@ static void test_slurm_grows_in_its_allocation(void **state)
     struct bed bed;
     SLURM_BED(bed)
     {
+        if (bed.subject->hosts > 1)
+            continue;
         claim(&bed, 1, 4);
         played_host_run(&bed.host);
         assert_int_equal(bed.site->ops->split(bed.site, 1, 2, 2, 2, NULL), 0);
@@ -686,6 +690,153 @@ static void test_slurm_after_a_restart(void **state)
         played_host_run(&bed.host);
         assert_int_equal(bed.slurm.free, PROCESSORS);
         assert_int_equal(gone(&bed, node), 1);
+    }
+}
+
+#define CLUSTER_BED(bed)                                                                           \
+    FOR_EACH_SUBJECT(bed, true)                                                                    \
+    if ((bed).subject->hosts > 1)
+
+/* The pieces of a claim as "node:first+count ...", as they were told since the mark. */
+static const char *pieces_of(const struct bed *bed, uint64_t id)
+{
+    static char text[200];
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = bed->host.mark; i < bed->host.events.count; i++) {
+        const struct pleat_event *event = &bed->host.events.items[i];
+        if (event->kind == PLEAT_EV_PIECE && event->u.piece.claim == id)
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%u:%u+%u",
+                                       length ? " " : "", event->u.piece.node, event->u.piece.first,
+                                       event->u.piece.count);
+    }
+    return text;
+}
+
+/* More than one host has comes from several, each of which is a node with an agent. */
+static void test_an_allocation_of_several_hosts(void **state)
+{
+    (void)state;
+    struct bed bed;
+    CLUSTER_BED(bed)
+    {
+        claim(&bed, 1, 2);
+        played_host_run(&bed.host);
+        assert_string_equal(pieces_of(&bed, 1), "0:0+2"); /* one host has room */
+        int calls = bed.host.agent_calls;
+        claim(&bed, 2, 5);
+        played_host_run(&bed.host);
+        assert_string_equal(pieces_of(&bed, 2), "1:0+2 2:0+2 3:0+1");
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 2), 1);
+        assert_int_equal(bed.host.agent_calls, calls + 3);
+        const struct pleat_site_wish small = {.id = 9, .index = 9, .count = 3, .on_one_node = true};
+        assert_int_equal(bed.site->ops->claim(bed.site, &small, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 9), 1); /* none is as large */
+        /* what goes back is the end of it, and stays for its own job */
+        assert_int_equal(bed.site->ops->split(bed.site, 2, 3, 3, 2, NULL), 0);
+        release(&bed, 3);
+        played_host_mark(&bed.host);
+        claim(&bed, 2, 5);
+        assert_string_equal(pieces_of(&bed, 2), "1:0+2 2:0+1");
+        struct pleat_site_wish more = {
+            .id = 4, .index = 4, .count = 2, .purpose = PLEAT_FOR_GROWTH, .beside = 2};
+        assert_int_equal(bed.site->ops->claim(bed.site, &more, NULL), 0);
+        assert_string_equal(pieces_of(&bed, 4), "2:1+1 3:0+1");
+        release(&bed, 2);
+        release(&bed, 4);
+        played_host_run(&bed.host);
+        assert_true(gone(&bed, 1) == 1 && gone(&bed, 2) == 1 && gone(&bed, 3) == 1);
+        assert_int_equal(gone(&bed, 0), 0);
+        assert_int_equal(bed.slurm.free, PROCESSORS - 2);
+    }
+}
+
+/* Only when all of its agents have called, whose nodes are then not numbered twice. */
+static void test_a_host_is_lost(void **state)
+{
+    (void)state;
+    struct bed bed;
+    CLUSTER_BED(bed)
+    {
+        claim(&bed, 1, 6);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 2, 2, 1, NULL), 0);
+        played_host_mark(&bed.host);
+        /* the last host, on which both have something */
+        bed.site->ops->agent(bed.site, 2, false);
+        played_slurm_end_step(&bed.slurm, 1, 2);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 1), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 2), 1);
+        assert_true(gone(&bed, 0) == 1 && gone(&bed, 1) == 1 && gone(&bed, 2) == 1);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+        /* one on which only one claim has something: the other one keeps its part */
+        claim(&bed, 3, 4);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.site->ops->split(bed.site, 3, 4, 4, 2, NULL), 0);
+        bed.site->ops->agent(bed.site, 1, false);
+        played_host_mark(&bed.host);
+        played_slurm_end_step(&bed.slurm, 2, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 3), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 4), 1);
+        struct pleat_site_wish more = {
+            .id = 5, .index = 5, .count = 1, .purpose = PLEAT_FOR_GROWTH, .beside = 3};
+        more.on_one_node = true;
+        assert_int_equal(bed.site->ops->claim(bed.site, &more, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 5), 1); /* nothing there is used */
+        release(&bed, 4);
+        release(&bed, 3);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+        assert_true(gone(&bed, 0) == 1 && gone(&bed, 1) == 1);
+    }
+}
+
+/* The next pleatd knows which claim has what of which host. */
+static void test_several_hosts_after_a_restart(void **state)
+{
+    (void)state;
+    struct bed bed;
+    CLUSTER_BED(bed)
+    {
+        claim(&bed, 1, 2);
+        claim(&bed, 2, 5);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.site->ops->split(bed.site, 2, 3, 3, 1, NULL), 0);
+        bed.site->ops->close(bed.site);
+        struct pleat_site_options options = {
+            .name = "subject", .index = SITE, .processors = PROCESSORS, .own = bed.own};
+        assert_int_equal(bed.subject->ops->open(&options, &bed.host.host, &bed.site, NULL), 0);
+        bed.host.site = bed.site;
+        const struct pleat_piece first = {.node = 0, .first = 0, .count = 2};
+        const struct pleat_piece most[] = {{.node = 1, .first = 0, .count = 2},
+                                           {.node = 2, .first = 0, .count = 2}};
+        const struct pleat_piece rest = {.node = 3, .first = 0, .count = 1};
+        struct pleat_site_claim claims[] = {piece_of(1, &first), piece_of(3, &rest),
+                                            piece_of(2, most)};
+        claims[2].piece_count = 2;
+        claims[2].count = 4;
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(bed.site->ops->adopt(bed.site, &claims[i], NULL), 0);
+        played_host_mark(&bed.host);
+        for (uint32_t node = 0; node < 4; node++)
+            bed.site->ops->agent(bed.site, node, true);
+        played_host_run(&bed.host);
+        for (uint64_t id = 1; id <= 3; id++)
+            assert_int_equal(about(&bed, PLEAT_EV_LOST, id), 0);
+        claim(&bed, 2, 4);
+        assert_string_equal(pieces_of(&bed, 2), "1:0+2 2:0+2");
+        release(&bed, 2);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 2), 1);
+        played_host_run(&bed.host);
+        assert_int_equal(gone(&bed, 2), 0); /* the allocation has another claim */
+        release(&bed, 3);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+        for (uint32_t node = 0; node < 4; node++)
+            assert_int_equal(gone(&bed, node), 1);
     }
 }
 
@@ -886,6 +1037,9 @@ int main(void)
         cmocka_unit_test(test_slurm_takes_away),
         cmocka_unit_test(test_slurm_grows_in_its_allocation),
         cmocka_unit_test(test_slurm_after_a_restart),
+        cmocka_unit_test(test_an_allocation_of_several_hosts),
+        cmocka_unit_test(test_a_host_is_lost),
+        cmocka_unit_test(test_several_hosts_after_a_restart),
         cmocka_unit_test(test_played_programs),
         cmocka_unit_test(test_nothing_is_given_twice),
     };

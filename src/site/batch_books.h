@@ -1,0 +1,34 @@
+/* batch_books.h - which claims have which processors of an allocation. Each of its nodes has a book
+ * of its own (claimbook.h); a claim has processors of one of them, or of several.
+ *
+ * The order of a claim's processors is that of the nodes' numbers. Out of memory ends the process.
+ */
+#ifndef PLEAT_SITE_BATCH_BOOKS_H
+#define PLEAT_SITE_BATCH_BOOKS_H
+
+#include "site/batch_claims.h"
+
+/* The node with that number, which is made if there is none. */
+struct pleat_batch_node *pleat_batch_node_make(struct pleat_batch_allocation *one, uint32_t number);
+/* It has this many processors, those that claims have included. */
+void pleat_batch_node_trim(struct pleat_batch_node *node, int32_t cpus);
+/* `into` gets the nodes of `from`, which has none then. */
+void pleat_batch_join(struct pleat_batch_allocation *into, struct pleat_batch_allocation *from);
+void pleat_batch_close_books(struct pleat_batch_allocation *one);
+
+/* Whether a claim has something of it. */
+bool pleat_batch_is_used(const struct pleat_batch_allocation *one);
+/* How many processors of it the claim has. */
+int32_t pleat_batch_count_of(struct pleat_batch_allocation *one, uint64_t claim);
+/* Books wish->count processors, as few nodes as it can: next to those of `beside`, if it has some
+ * here. False: not as many are free, or not on one node, where all must be. */
+bool pleat_batch_take(struct pleat_batch_allocation *one, const struct pleat_site_wish *wish);
+/* PLEAT_E_STATE: the claim has not more than that many. */
+int pleat_batch_split_claim(struct pleat_batch_allocation *one, uint64_t id, uint64_t into,
+                            uint32_t into_index, int32_t count) PLEAT_MUST_CHECK;
+void pleat_batch_drop(struct pleat_batch_allocation *one, uint64_t claim);
+/* Books what the claim has of that node, which is one of this allocation. False: another one has
+ * it. */
+bool pleat_batch_adopt_on(struct pleat_batch_node *node, const struct pleat_site_claim *claim);
+
+#endif
