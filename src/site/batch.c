@@ -253,16 +253,6 @@ static void refuse(struct pleat_batch_site *site, const struct pleat_site_wish *
     pleat_batch_say_claim(site, PLEAT_EV_CLAIM_FAILED, wish->id, wish->index, 0, why);
 }
 
-/* More for a job that runs, or has part of what it needs: of what its allocation has left over. */
-static void claim_beside(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
-{
-    struct pleat_batch_allocation *one = pleat_batch_of_claim(site, wish->beside);
-    if (one && one->state == PLEAT_BATCH_HELD && pleat_batch_take(one, wish))
-        pleat_batch_announce(site, one, wish->id);
-    else
-        refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED);
-}
-
 static bool is_on_one_node(const struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
     return wish->on_one_node || !site->kind->spreads;
@@ -278,41 +268,59 @@ static bool cannot(const struct pleat_batch_site *site, const struct pleat_site_
     return most > 0 && wish->count > most;
 }
 
+/* A job that is there for the claim already, and that nobody had asked for, is found again. */
+static void look_for_stray(struct pleat_batch_site *site, uint64_t id)
+{
+    for (size_t i = 0; i < site->allocations.count; i++) {
+        struct pleat_batch_allocation *one = site->allocations.items[i];
+        if (one->state != PLEAT_BATCH_STRAY || one->wish.id != id)
+            continue;
+        pleat_batch_remove(site, one);
+        site->synced = false;
+        on_again(site, 0);
+        return;
+    }
+}
+
+/* An allocation of its own. That of a growth is given soon or not at all: its job cannot be resized
+ * while it waits. */
+static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
+{
+    bool soon = wish->purpose != PLEAT_FOR_RUN;
+    struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
+    struct pleat_batch_allocation *one;
+    look_for_stray(site, wish->id);
+    one = pleat_batch_new(site, PLEAT_BATCH_WANTED);
+    one->wish = *wish;
+    one->wish.on_one_node = is_on_one_node(site, wish);
+    one->until_us = site->host->now_us(site->host->arg) +
+                    (soon ? site->options->agent_us : site->options->queue_us);
+    if (beside)
+        pleat_batch_set_near(one, beside, wish->beside);
+    pleat_batch_begin(site, one);
+}
+
 int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
                       struct pleat_error *err)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, wish->id);
+    struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
     if (wish->count < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", wish->count);
     if (one && one->state == PLEAT_BATCH_HELD)
         pleat_batch_announce(site, one, wish->id);
     if (one)
         return 0;
-    if (wish->purpose != PLEAT_FOR_RUN || wish->beside) {
-        claim_beside(site, wish);
-        return 0;
-    }
-    bool too_many =
-        wish->count > PLEAT_BATCH_NODE_CPUS || (site->largest && wish->count > site->largest);
-    if (wish->on_one_node && too_many) {
+    bool is_more = wish->purpose != PLEAT_FOR_RUN || wish->beside;
+    if (is_more && beside && beside->state == PLEAT_BATCH_HELD && pleat_batch_take(beside, wish))
+        pleat_batch_announce(site, beside, wish->id);
+    else if (is_more && is_on_one_node(site, wish))
+        refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED); /* another allocation is another node */
+    else if (cannot(site, wish))
         refuse(site, wish, PLEAT_REASON_CLAIM_CANNOT);
-        return 0;
-    }
-    for (size_t i = 0; i < site->allocations.count; i++) {
-        one = site->allocations.items[i];
-        if (one->state != PLEAT_BATCH_STRAY || one->wish.id != wish->id)
-            continue;
-        pleat_batch_remove(site, one); /* it is found again, for this one */
-        site->synced = false;
-        on_again(site, 0);
-        break;
-    }
-    one = pleat_batch_new(site, PLEAT_BATCH_WANTED);
-    one->wish = *wish;
-    one->wish.on_one_node = is_on_one_node(site, wish);
-    one->until_us = site->host->now_us(site->host->arg) + site->options->queue_us;
-    pleat_batch_begin(site, one);
+    else
+        ask_for(site, wish);
     return 0;
 }
 

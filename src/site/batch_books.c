@@ -1,5 +1,6 @@
 #include "site/batch_books.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,14 @@ int pleat_batch_split_claim(struct pleat_batch_allocation *one, uint64_t id, uin
         }
     }
     return 0;
+}
+
+void pleat_batch_set_near(struct pleat_batch_allocation *one, struct pleat_batch_allocation *other,
+                          uint64_t claim)
+{
+    const struct pleat_batch_node *node = last_of(other, claim);
+    if (node)
+        snprintf(one->near, sizeof(one->near), "%s", node->host);
 }
 
 void pleat_batch_drop(struct pleat_batch_allocation *one, uint64_t claim)

@@ -26,6 +26,9 @@ bool pleat_batch_take(struct pleat_batch_allocation *one, const struct pleat_sit
 /* PLEAT_E_STATE: the claim has not more than that many. */
 int pleat_batch_split_claim(struct pleat_batch_allocation *one, uint64_t id, uint64_t into,
                             uint32_t into_index, int32_t count) PLEAT_MUST_CHECK;
+/* One that is asked for should be near the last processors of that claim of another one. */
+void pleat_batch_set_near(struct pleat_batch_allocation *one, struct pleat_batch_allocation *other,
+                          uint64_t claim);
 void pleat_batch_drop(struct pleat_batch_allocation *one, uint64_t claim);
 /* Books what the claim has of that node, which is one of this allocation. False: another one has
  * it. */

@@ -59,6 +59,7 @@ struct pleat_batch_allocation {
     uint32_t first, room; /* its nodes' numbers: from `first` on, `room` are kept for it */
     uint32_t job;         /* the batch system's number; 0: not known */
     char name[PLEAT_BATCH_NAME_ROOM];
+    char near[PLEAT_BATCH_HOST_ROOM];   /* a node that is asked for first; "": any */
     struct pleat_batch_node_list nodes; /* by number; none: nothing was given yet */
 };
 

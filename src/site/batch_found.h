@@ -1,4 +1,4 @@
-/* batch_found.h - jobs that Slurm has of ours, and whose they are. */
+/* batch_found.h - jobs that the batch system has of ours, and whose they are. */
 #ifndef PLEAT_SITE_BATCH_FOUND_H
 #define PLEAT_SITE_BATCH_FOUND_H
 
@@ -7,7 +7,7 @@
 /* Jobs of the pleatd before that nobody has asked for are given back after that time. */
 #define PLEAT_BATCH_STRAY_US INT64_C(60000000)
 
-/* A job (as pleat-slurm has it): an allocation that is known, one of the pleatd before, or none of
+/* A job (as the adapter has it): an allocation that is known, one of the pleatd before, or none of
  * this site's. */
 void pleat_batch_found(struct pleat_batch_site *site, const json_t *job);
 

@@ -251,7 +251,7 @@ static int compare_nodes(const void *a, const void *b)
 }
 
 /* Gives its nodes their numbers, in the order of their names: so they are the same after a restart.
- * False: there are none, or more than can be. `usual`: processors, where Slurm does not say. */
+ * False: there are none, or more than can be. `usual`: processors, where they are not told. */
 static bool take_nodes(struct pleat_batch_allocation *one, const json_t *job, int32_t usual)
 {
     const json_t *nodes = pleat_reply_array(job, "nodes");
@@ -301,7 +301,7 @@ static void take(struct pleat_batch_site *site, struct pleat_batch_allocation *o
         return;
     }
     if (!take_nodes(one, job, count == 1 ? one->wish.count : 1) || !book_wish(one)) {
-        fail(site, one, "what Slurm says of its nodes makes no sense");
+        fail(site, one, "what is said of its nodes makes no sense");
         return;
     }
     for (size_t i = 0; i < one->nodes.count; i++)
@@ -324,7 +324,7 @@ static void take_adopted(struct pleat_batch_site *site, struct pleat_batch_alloc
     if (one->nodes.count == 0) /* it is about to be released */
         return;
     if (!take_nodes(one, job, 0)) {
-        pleat_batch_lose(site, one, NULL, "Slurm says that it is on other nodes");
+        pleat_batch_lose(site, one, NULL, "it is on other nodes");
         return;
     }
     for (size_t i = 0; i < one->nodes.count; i++)
@@ -438,6 +438,10 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
         json_object_set_new(params, "nodes", json_integer(1));
     else
         json_object_set_new(params, "few", json_true());
+    if (one->near[0])
+        json_object_set_new(params, "near", pleat_json_text(one->near));
+    if (one->wish.purpose != PLEAT_FOR_RUN)
+        json_object_set_new(params, "now", json_true());
     site->kind->wish(options, params);
     if (options->limit_us > 0)
         json_object_set_new(params, "minutes",

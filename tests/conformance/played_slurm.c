@@ -103,6 +103,7 @@ static json_t *allocate(struct played_slurm *slurm, const json_t *params)
     snprintf(job->name, sizeof(job->name), "%.100s.%08x", pleat_reply_text(params, "name", ""),
              (unsigned)slurm->count);
     job->processors = (int32_t)pleat_reply_int(params, "count", 0);
+    snprintf(job->near, sizeof(job->near), "%s", pleat_reply_text(params, "near", ""));
     job->one_host = pleat_reply_int(params, "nodes", 0) == 1;
     assert_true(job->one_host != pleat_reply_true(params, "few"));
     schedule(slurm, false);

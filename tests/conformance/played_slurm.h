@@ -14,7 +14,7 @@ struct played_slurm {
     int32_t free_on[PLAYED_SLURM_HOSTS];
     int hosts, count, queries;
     struct played_slurm_job {
-        char name[140];
+        char name[140], near[16];
         int32_t processors;
         int32_t on[PLAYED_SLURM_HOSTS];
         bool one_host, runs, over;

@@ -742,9 +742,25 @@ static void test_an_allocation_of_several_hosts(void **state)
             .id = 4, .index = 4, .count = 2, .purpose = PLEAT_FOR_GROWTH, .beside = 2};
         assert_int_equal(bed.site->ops->claim(bed.site, &more, NULL), 0);
         assert_string_equal(pieces_of(&bed, 4), "2:1+1 3:0+1");
+        /* what is not left over comes from an allocation of its own */
+        more.id = more.index = 5;
+        played_host_run(&bed.host);
+        int jobs = bed.slurm.count;
+        more.count = 1;
+        assert_int_equal(bed.site->ops->claim(bed.site, &more, NULL), 0);
+        played_host_run(&bed.host);
+        assert_string_equal(pieces_of(&bed, 5), "4:0+1");
+        assert_int_equal(bed.slurm.count, jobs + 1);
+        assert_string_equal(bed.slurm.jobs[jobs].near, "n3");
+        more.id = more.index = 6;
+        more.on_one_node = true; /* that would be another node */
+        assert_int_equal(bed.site->ops->claim(bed.site, &more, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 6), 1);
+        release(&bed, 5);
         release(&bed, 2);
         release(&bed, 4);
         played_host_run(&bed.host);
+        assert_int_equal(gone(&bed, 4), 1);
         assert_true(gone(&bed, 1) == 1 && gone(&bed, 2) == 1 && gone(&bed, 3) == 1);
         assert_int_equal(gone(&bed, 0), 0);
         assert_int_equal(bed.slurm.free, PROCESSORS - 2);
@@ -801,6 +817,7 @@ static void test_several_hosts_after_a_restart(void **state)
     CLUSTER_BED(bed)
     {
         claim(&bed, 1, 2);
+        played_host_run(&bed.host);
         claim(&bed, 2, 5);
         played_host_run(&bed.host);
         assert_int_equal(bed.site->ops->split(bed.site, 2, 3, 3, 1, NULL), 0);
