@@ -91,6 +91,12 @@ static double folded_time(const struct pleat_workload *workload, const struct pl
     return alone * (spread > 1 ? spread : 1) * (1 + app->mpl_overhead * (mpl - 1));
 }
 
+double pleat_workload_section(const struct pleat_app *app, uint32_t number, bool end)
+{
+    double half = app->section_share / 2;
+    return (number + 0.5) / app->sections + (end ? half : -half);
+}
+
 /* Of an application that asks for processes and gets none: for how many iterations as long as its
  * iterations take then. */
 static double objects_time(const struct pleat_app *app, const struct pleat_workload_job *job,

@@ -61,6 +61,10 @@ struct pleat_app {
     /* it asks for processors, or gives some back, at points of its work (rows of the workload's
      * table of asks); only malleable jobs that do not fold can */
     uint32_t first_ask, ask_count;
+    /* `sections` times in its work, evenly spread, it is in a section in which nothing may change,
+     * each of that share of its work; only malleable jobs that do not fold have them */
+    int32_t sections;     /* 0: none */
+    double section_share; /* above 0; sections x section_share < 1 */
     /* component-and-work (Lammers 2005, 5.4): components of `component` processors each that run
      * for the job's run_us again and again, until `work` of them are done; shrinking loses what the
      * removed ones did */
@@ -109,6 +113,8 @@ struct pleat_workload_ask {
         change; /* by how many processors: above 0 it asks for more, below 0 it gives some back */
     uint32_t must; /* it cannot go on without them, and stands still until it has the answer */
 };
+
+enum { PLEAT_SECTIONS_MAX = 1000000 }; /* of an application */
 
 struct pleat_workload_job {
     int64_t number; /* in the log that it came from */
@@ -216,6 +222,10 @@ int pleat_workload_check_list(const struct pleat_app *app,
 double pleat_workload_run_time(const struct pleat_workload *workload,
                                const struct pleat_workload_job *job, int32_t partition,
                                int32_t processes);
+
+/* Where the section of that number (from 0) begins, or ends: a share of the work. Sections are in
+ * the middle of equal parts of it. */
+double pleat_workload_section(const struct pleat_app *app, uint32_t number, bool end);
 
 /* Microseconds that a job stands still to change its size (struct pleat_resize_cost). */
 int64_t pleat_workload_resize_time(const struct pleat_workload *workload,

@@ -122,6 +122,40 @@ static int check_asks(const struct pleat_workload *workload, const struct pleat_
     return 0;
 }
 
+/* An application that stands still until it has more processors is at an adaptation point, which a
+ * section does not have. */
+static bool must_have_more_in_section(const struct pleat_app *app,
+                                      const struct pleat_workload_ask *ask)
+{
+    uint32_t part = (uint32_t)(ask->at * app->sections);
+    return ask->must && ask->at >= pleat_workload_section(app, part, false) &&
+           ask->at <= pleat_workload_section(app, part, true);
+}
+
+static int check_sections(const struct pleat_workload *workload, const struct pleat_app *app,
+                          struct pleat_error *err)
+{
+    if (app->sections == 0 && app->section_share == 0)
+        return 0;
+    if (app->sections < 1 || app->sections > PLEAT_SECTIONS_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%d sections: not from 1 to %d", app->sections,
+                               PLEAT_SECTIONS_MAX);
+    if (!sensible(app->section_share) || app->section_share == 0 ||
+        app->sections * app->section_share >= 1)
+        return wrong(err, "its sections take none of its work, or all of it");
+    if (app->component > 0 || app->objects > 0)
+        return wrong(err, "an application of components or objects has no sections");
+    for (uint32_t i = 0; i < app->ask_count; i++) {
+        const struct pleat_workload_ask *ask = &workload->asks.items[app->first_ask + i];
+        if (must_have_more_in_section(app, ask))
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "at %g of its work it cannot go on without more processors, in "
+                                   "a section in which nothing may change",
+                                   ask->at);
+    }
+    return 0;
+}
+
 static int check_name(const struct pleat_app *app, struct pleat_error *err)
 {
     if (!memchr(app->name, '\0', sizeof(app->name)))
@@ -165,6 +199,8 @@ int pleat_workload_check_app(const struct pleat_workload *workload, const struct
         rc = check_phases(workload, app, err);
     if (!rc)
         rc = check_asks(workload, app, err);
+    if (!rc)
+        rc = check_sections(workload, app, err);
     if (rc)
         return rc;
     if (!time_fits(app->adapt_us))

@@ -63,7 +63,9 @@ static __attribute__((cold)) int64_t next_step(struct sim *sim, uint32_t compone
         app->end_us = app_time_of(app, 0);
         int64_t begins = phase ? app_time_of(app, 1 - phase->at) : PLEAT_NEVER;
         int64_t asks = ask ? app_time_of(app, 1 - ask->at) : PLEAT_NEVER;
-        return begins < asks ? begins : asks;
+        int64_t section = section_next(app);
+        int64_t next = begins < asks ? begins : asks;
+        return next < section ? next : section;
     }
     return PLEAT_NEVER;
 }
@@ -190,8 +192,10 @@ static int begin(struct sim *sim, uint32_t component)
     app->timed_us = app_first_timing(sim, app);
     app->owed = 0;
     app->lacks = false;
-    if (!app->plain)
-        app->returned = app->asked = app->ask = 0;
+    if (!app->plain) {
+        app->returned = app->asked = app->ask = app->section = 0;
+        app->section_told = false;
+    }
     int rc = app->plain                  ? 0
              : app->model->component > 0 ? work_begin(sim, app)
              : app->model->objects > 0   ? objects_begin(sim, component)
@@ -296,6 +300,8 @@ static __attribute__((cold)) int pieces_end(struct sim *sim, uint32_t component)
     return rc ? rc : schedule(sim, component);
 }
 
+static int pass_section(struct sim *sim, uint32_t component);
+
 int app_milestone(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
@@ -326,6 +332,8 @@ int app_milestone(struct sim *sim, uint32_t component)
         app_account(sim, app);
         rc = app_ask(sim, component);
     }
+    if (!rc && !app->plain && computes(app) && sim->now_us >= section_next(app))
+        rc = pass_section(sim, component);
     return rc ? rc : schedule(sim, component);
 }
 
@@ -395,6 +403,25 @@ static int64_t next_adaptation_point(const struct sim *sim, const struct app *ap
                                                   : sim->now_us;
 }
 
+/* The change of which the application was told comes at its next adaptation point. */
+static int await_point(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    int64_t at = next_adaptation_point(sim, app);
+    if (at <= sim->now_us)
+        return app_adapt(sim, component);
+    return at == PLEAT_NEVER ? 0 : set_timer(sim, TIMER_ADAPT, component, 0, at, &app->adapt_timer);
+}
+
+/* A section begins or ends. At its end a change that was held back comes at the next point. */
+static __attribute__((cold)) int pass_section(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    int rc = section_step(sim, component);
+    bool waits = app->resize != 0 && !in_section(app) && app->adapt_timer == PLEAT_HEAP_NONE;
+    return rc || !waits ? rc : await_point(sim, component);
+}
+
 static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
 {
     struct app *app = &sim->apps.items[component];
@@ -444,6 +471,8 @@ int app_adapt(struct sim *sim, uint32_t component)
     const struct pleat_app *model = app->model;
     if (app->stage == APP_STANDING)
         return applied(sim, component, model->component > 0 ? 0 : sim->now_us - app->since_us);
+    if (!app->plain && in_section(app))
+        return 0; /* not here: see pass_section */
     int64_t cost = pleat_workload_resize_time(sim->workload, model, app->size, app->target);
     int rc = sim->now_us >= app->timed_us ? app_tell_timing(sim, component) : 0;
     if (rc)
@@ -470,10 +499,7 @@ int app_resize(struct sim *sim, const struct pleat_effect *effect)
     app->offered = effect->u.change.offered;
     app->mandatory = effect->flags & PLEAT_MANDATORY;
     app->decided_us = pleat_core_resize(sim->core, record->resize)->begun_us;
-    int64_t at = next_adaptation_point(sim, app);
-    if (at <= sim->now_us)
-        return app_adapt(sim, component);
-    return at == PLEAT_NEVER ? 0 : set_timer(sim, TIMER_ADAPT, component, 0, at, &app->adapt_timer);
+    return await_point(sim, component);
 }
 
 int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize)
@@ -482,6 +508,7 @@ int app_withdraw(struct sim *sim, uint32_t component, uint64_t resize)
     if (app->resize != resize || app->stage != APP_COMPUTING)
         return 0; /* too late: the change is being made */
     stop_timer(sim, &app->adapt_timer);
+    sim->totals->put_off += !app->plain && app->section_told;
     app->resize = 0;
     struct pleat_event event = {
         .time_us = sim->now_us,

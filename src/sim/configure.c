@@ -23,7 +23,7 @@ static bool any_takes_time(const struct pleat_workload *workload)
     for (size_t a = 0; a < workload->apps.count; a++) {
         const struct pleat_app *app = &workload->apps.items[a];
         if (app->adapt_us > 0 || app->iterations > 0 || app->cost.fixed_us > 0 ||
-            app->cost.bytes > 0 || app->cost.count > 0)
+            app->cost.bytes > 0 || app->cost.count > 0 || app->sections > 0)
             return true;
     }
     return false;

@@ -55,7 +55,8 @@ struct app {
     uint32_t wave;    /* component-and-work: the newest wave; PLEAT_NONE */
     uint32_t phase;   /* the next phase; 0 is the application's first */
     uint8_t stage;
-    bool plain; /* all of its work ends at one time: no phases, asks, pieces of work or objects */
+    bool plain; /* all of its work ends at one time: no phases, asks, sections, pieces of work or
+                 * objects */
     bool lacks; /* processors without which it cannot go on: it stands still */
     bool started : 1; /* at least once */
     bool killed : 1;
@@ -91,9 +92,11 @@ struct app {
     uint32_t ask;      /* the next ask; 0 is the application's first */
     uint32_t asked;    /* how often it asked in this run */
     uint32_t returned; /* how often it gave some back in this run, at once */
+    uint32_t section;  /* beginnings and ends of sections in this run: odd in one */
+    bool section_told; /* the core knows that it is in one */
     bool asked_more;   /* at last: not to give some back */
     bool mandatory;
-    char spare[26];
+    char spare[21];
 };
 
 _Static_assert(sizeof(struct app) == 256 && offsetof(struct app, run) == 64 &&
@@ -231,6 +234,14 @@ const struct pleat_workload_ask *next_ask(const struct sim *sim, const struct ap
 int app_ask(struct sim *sim, uint32_t component);
 /* Counts the answer to what an application asked for; false: it has asked anew, or runs no more. */
 bool ask_answered(struct sim *sim, const struct app *app, const struct pleat_effect *answer);
+
+/* ---- sections.c: of applications that are not plain ---- */
+/* Whether the application is in a section in which nothing may change. */
+bool in_section(const struct app *app);
+/* When its next section begins, or the one in which it is ends; PLEAT_NEVER: there is none. */
+int64_t section_next(const struct app *app);
+/* That is now: the core is told, if it need know. */
+int section_step(struct sim *sim, uint32_t component);
 
 /* ---- outcome.c ---- */
 /* Gives a component other limits; the core's code, without a text. */

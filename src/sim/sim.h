@@ -119,6 +119,9 @@ struct pleat_sim_totals {
      * of it, as far as there was an answer; how long those that must have them stood still */
     uint64_t asks, gifts, asks_granted, asks_partly, asks_refused;
     double lacked_us;
+    /* of applications with sections in which nothing may change: how many the core was told of; how
+     * often a change was taken back for one, of which the application was told */
+    uint64_t sections, put_off;
 };
 
 /* Runs a workload to its end; outcomes has an entry for each job of the workload. PLEAT_E_INVALID:

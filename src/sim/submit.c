@@ -33,7 +33,7 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->own_size =
         app->wish->processes == 0 && app->wish->mpl_max == 0 ? app->wish->processors : 0;
     app->plain = model->phase_count == 0 && model->component == 0 && model->objects == 0 &&
-                 !model->gives_back && model->ask_count == 0;
+                 !model->gives_back && model->ask_count == 0 && model->sections == 0;
     app->timer = app->adapt_timer = app->files_timer = PLEAT_HEAP_NONE;
     app->sibling = PLEAT_NONE;
     app->wave = PLEAT_NONE;

@@ -239,6 +239,13 @@ static bool read_asks(struct parsing *parsing, const char **at)
     return true;
 }
 
+static bool read_sections(struct parsing *parsing, const char **at)
+{
+    struct pleat_app *app = parsing->app;
+    return read_count(at, &app->sections) && take(at, 'x') && read_real(at, &app->section_share) &&
+           app->sections > 0;
+}
+
 static bool read_component(struct parsing *parsing, const char **at)
 {
     return read_count(at, &parsing->app->component);
@@ -343,6 +350,7 @@ static const struct word options[] = {
     {"local-queues", read_local_queues, "local-queues"},
     {"phases=", read_phases, "phases=0.5:1-8,0.8:1-2 (share of work:minimum-maximum)"},
     {"asks=", read_asks, "asks=0.3:+4,0.6:must+8,0.9:-2 (share of work:change)"},
+    {"sections=", read_sections, "sections=20x0.01 (number x share of the work)"},
     {"component=", read_component, "component=4"},
     {"work=", read_work, "work=20"},
     {"gives-back", read_gives_back, "gives-back"},
@@ -399,8 +407,9 @@ static int parse(const char *text, struct parsing *parsing, struct pleat_error *
         which =
             read_word(parsing, &at, options, OPTIONS,
                       "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
-                      "mpl-overhead=, imbalance=, local-queues, phases=, asks=, component=, work=, "
-                      "gives-back, inputs=, objects=, gain=, spread=, notices=, balanced, name=",
+                      "mpl-overhead=, imbalance=, local-queues, phases=, asks=, sections=, "
+                      "component=, work=, gives-back, inputs=, objects=, gain=, spread=, notices=, "
+                      "balanced, name=",
                       err);
         if (which >= 0 && seen & 1u << which)
             which = pleat_error_set(err, PLEAT_E_INVALID, "%s is there twice", options[which].text);

@@ -89,6 +89,10 @@ void pleat_app_format(const struct pleat_workload *workload, const struct pleat_
         pleat_decimal_add_real(out, ask->at);
         pleat_string_addf(out, ":%s%+d", ask->must ? "must" : "", ask->change);
     }
+    if (app->sections > 0) {
+        pleat_string_addf(out, " sections=%dx", app->sections);
+        pleat_decimal_add_real(out, app->section_share);
+    }
     add_count(out, " component=", app->component);
     add_count(out, " work=", app->work);
     if (app->gives_back)

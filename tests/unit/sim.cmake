@@ -3,6 +3,8 @@ pleat_unit_test(sim-apps SOURCES ${test_dir}/sim_apps_test.c DEPS pleat-sim m)
 pleat_unit_test(sim-feedback SOURCES ${test_dir}/sim_feedback_test.c DEPS pleat-sim)
 pleat_unit_test(sim-objects SOURCES ${test_dir}/sim_objects_test.c DEPS pleat-sim pleat-workload)
 pleat_unit_test(sim-asks SOURCES ${test_dir}/sim_asks_test.c DEPS pleat-sim pleat-workload)
+pleat_unit_test(sim-sections SOURCES ${test_dir}/sim_sections_test.c
+  DEPS pleat-sim pleat-workload)
 pleat_unit_test(sim-sites SOURCES ${test_dir}/sim_sites_test.c DEPS pleat-sim m)
 pleat_unit_test(sim-random SOURCES ${test_dir}/sim_random_test.c DEPS pleat-sim m)
 pleat_unit_test(sim-several SOURCES ${test_dir}/sim_several_test.c DEPS pleat-sim m)

@@ -90,11 +90,29 @@ static void make_asks(struct sim_world *world, uint64_t seed)
     }
 }
 
-/* They cannot go on without every second one of what they ask for. */
+/* They cannot go on without every second one of what they ask for. Those with sections can. */
 static void must_have(struct sim_world *world)
 {
-    for (size_t i = 0; i < world->workload.asks.count; i += 2)
-        world->workload.asks.items[i].must = world->workload.asks.items[i].change > 0;
+    for (size_t a = 0; a < world->workload.apps.count; a++) {
+        const struct pleat_app *app = &world->workload.apps.items[a];
+        struct pleat_workload_ask *asks = world->workload.asks.items + app->first_ask;
+        for (uint32_t i = 0; app->sections == 0 && i < app->ask_count; i += 2)
+            asks[i].must = asks[i].change > 0;
+    }
+}
+
+/* Some must not be resized at times. */
+static void make_sections(struct sim_world *world, uint64_t seed)
+{
+    struct pleat_random random;
+    pleat_random_init(&random, seed << 32);
+    for (size_t a = 0; a < world->workload.apps.count; a++) {
+        struct pleat_app *app = &world->workload.apps.items[a];
+        if (app->component > 0 || !one_in(&random, 3))
+            continue;
+        app->sections = from_to(&random, 1, 12);
+        app->section_share = (0.01 + 0.98 * pleat_random_unit(&random)) / app->sections;
+    }
 }
 
 static void make_jobs(struct sim_world *world, struct pleat_random *random)
@@ -228,6 +246,7 @@ static struct sim_world *make_world(uint64_t seed)
     world->options.estimates = one_in(&random, 3) ? PLEAT_ESTIMATES_EXACT : PLEAT_ESTIMATES_GIVEN;
     make_apps(world, &random);
     make_asks(world, seed);
+    make_sections(world, seed);
     make_jobs(world, &random);
     join_some(world, &random);
     choose_policies(world, &random);
@@ -436,6 +455,7 @@ static void test_random_worlds(void **state)
     (void)state;
     size_t fates[PLEAT_SIM_LEFT + 1] = {0};
     uint64_t resizes = 0, restarts = 0, granted = 0, refused = 0, gifts = 0;
+    uint64_t sections = 0, put_off = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct sim_world *world = make_world(seed);
         if (sim_try(world))
@@ -449,6 +469,8 @@ static void test_random_worlds(void **state)
         granted += world->totals.asks_granted + world->totals.asks_partly;
         refused += world->totals.asks_refused;
         gifts += world->totals.gifts;
+        sections += world->totals.sections;
+        put_off += world->totals.put_off;
         assert_true(world->totals.asks >= world->totals.asks_granted + world->totals.asks_partly +
                                               world->totals.asks_refused);
         for (size_t i = 0; i < JOBS; i++)
@@ -466,6 +488,9 @@ static void test_random_worlds(void **state)
                   (unsigned long long)granted, (unsigned long long)refused,
                   (unsigned long long)gifts);
     assert_true(granted > 10 && refused > 10 && gifts > 10);
+    print_message("%llu sections, %llu resizes taken back for one\n", (unsigned long long)sections,
+                  (unsigned long long)put_off);
+    assert_true(sections > 100 && put_off > 10);
 }
 
 /* The same seed gives the same bytes, another one does not where chance has a say; and what was

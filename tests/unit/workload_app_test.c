@@ -109,6 +109,7 @@ static void test_there_and_back(void **state)
         "linear component=4 work=20 gives-back inputs=1@0:5000000000,1@2:5000000000,7@1:0.5",
         "linear iterations=3000 objects=10 gain=10/100 spread=0.09 notices=10 balanced name=cfd",
         "linear iterations=9 asks=0:+4,0.5:must+8,0.75:-2 name=evolving",
+        "linear adapt=5s asks=0.75:must+8 sections=20x0.0125 name=careful",
     };
     struct pleat_workload workload;
     begin(&workload);
@@ -175,6 +176,13 @@ static void test_wrong(void **state)
         {"linear asks=0.5:+4,0.5:-4", "increasing shares"},
         {"linear asks=0.5:+0", "no processors"},
         {"linear component=4 work=20 asks=0.5:+4", "does not ask"},
+        {"linear sections=20", "'sections=20'"},
+        {"linear sections=0x0.1", "'sections=0x0.1'"},
+        {"linear sections=2000000x1e-9", "not from 1 to 1000000"},
+        {"linear sections=4x0.25", "or all of it"},
+        {"linear sections=4x0", "none of its work"},
+        {"linear component=4 work=20 sections=4x0.1", "has no sections"},
+        {"linear asks=0.5:must+4 sections=1x0.1", "at 0.5 of its work it cannot go on"},
         {"linear gives-back", "what gives back"},
         {"linear inputs=1@0", "inputs=1@0:5e9"},
         {"linear inputs=1@5000:1", "input file"},

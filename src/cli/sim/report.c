@@ -262,6 +262,13 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
                           totals->gifts);
         line(term, "asks", &text);
     }
+    if (totals->sections > 0) {
+        pleat_string_addf(&text,
+                          "%" PRIu64 " in which sizes must not change; %" PRIu64
+                          " changes taken back for one",
+                          totals->sections, totals->put_off);
+        line(term, "sections", &text);
+    }
     pleat_string_addf(&text, "simulated%s in %s", written ? ", and every resize written," : "",
                       pleat_time_span(run->elapsed_s, span));
     if (run->elapsed_s > 0)

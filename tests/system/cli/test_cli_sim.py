@@ -254,6 +254,19 @@ def test_applications_that_ask_for_processes(cli, log):
                      r"processor-seconds prepared\s+and\s+waiting$", text, re.M)
 
 
+def test_applications_with_sections(cli, log):
+    path = log([(1, 0, 1000, 4, 2000), (2, 100, 400, 4, 800)])
+    args = ("--workload", path, "--site", "a:8", "--malleable", "100", "--min-factor", "1", "--max-factor", "2")
+    free = sim(cli, *args, "--app", "linear")["runs"][0]
+    assert free["sections"] == 0 and free["put_off"] == 0
+    careful = sim(cli, *args, "--app", "linear sections=1x0.8")["runs"][0]
+    assert careful["sections"] == 2
+    assert careful["end_s"] > free["end_s"]  # it grows later
+    text = cli("sim", *args, "--app", "linear sections=1x0.8").stdout
+    assert re.search(r"^sections +2 in which sizes must not change; 0 changes taken back for one$", text, re.M)
+    assert not re.search(r"^sections", cli("sim", *args, "--app", "linear").stdout, re.M)
+
+
 def test_csv(cli, log):
     out = os.path.join(cli.path, "some", "where")
     text = sim(cli, "--workload", log(SMALL), "--site", 'a,"b:4', "--csv", out)
