@@ -38,22 +38,29 @@ void pleat_asked_begin(const struct pleat_session *session)
         number = wanted;
 }
 
+bool pleat_asked_take(void)
+{
+    return atomic_exchange(&pleat_asked_for_checkpoint, 0) != 0;
+}
+
 void pleat_asked_tell(struct pleat_session *session)
 {
-    if (atomic_exchange(&pleat_asked_for_checkpoint, 0))
+    if (pleat_asked_take())
         pleat_mailbox_want(&session->self);
 }
 
-void pleat_asked_met(struct pleat_session *session)
+void pleat_asked_again(bool taken)
 {
-    atomic_store(&pleat_asked_for_checkpoint, 0);
-    if (session->rank == 0)
-        pleat_mailbox_unwant(&session->self);
+    if (taken)
+        atomic_store(&pleat_asked_for_checkpoint, 1);
 }
 
-void pleat_asked_finish(void)
+void pleat_asked_finish(struct pleat_session *session)
 {
-    if (number)
-        (void)sigaction(number, &before, NULL);
+    if (!number)
+        return;
+    (void)sigaction(number, &before, NULL);
     number = 0;
+    if (session->state == PLEAT_SESSION_LEAVING)
+        pleat_asked_tell(session);
 }

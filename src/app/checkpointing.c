@@ -208,8 +208,6 @@ static int write_all(struct pleat_session *session, const char *path, struct ple
     if (!failed)
         failed = agree(session, code, agreed, err);
     if (!failed && !*agreed)
-        pleat_asked_met(session);
-    if (!failed && !*agreed)
         failed = collect_sums(session, head, writer->fd, &code, err);
     if (!failed && !*agreed)
         failed = agree(session, code, agreed, err);
@@ -219,6 +217,10 @@ static int write_all(struct pleat_session *session, const char *path, struct ple
         return failed;
     if (session->rank == 0)
         *agreed = pleat_checkpoint_name(writer, err);
+    /* no rank has passed an adaptation point since all began: what they told the agent before was
+     * about this one */
+    if (session->rank == 0 && !*agreed)
+        pleat_mailbox_unwant(&session->self);
     failed = pleat_mpi_check(MPI_Bcast(agreed, 1, MPI_INT, 0, session->comm),
                              "writing a checkpoint", err);
     if (!failed && *agreed && session->rank != 0)
@@ -232,7 +234,9 @@ int pleat_checkpoint_all(struct pleat_session *session, const char *path, uint64
     struct pleat_checkpoint head = {0};
     struct pleat_checkpoint_writer writer = {.fd = -1};
     int agreed = 0;
+    const bool asked = pleat_asked_take();
     int failed = write_all(session, path, &head, &writer, &agreed, err);
+    pleat_asked_again(asked && (failed || agreed));
     *bytes = head.file_bytes;
     pleat_checkpoint_close(&writer, session->rank != 0 || (!failed && !agreed));
     pleat_checkpoint_finish(&head);

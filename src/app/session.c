@@ -209,7 +209,7 @@ void pleat_session_finish(struct pleat_session *session)
 {
     if (!session)
         return;
-    pleat_asked_finish();
+    pleat_asked_finish(session);
     if (session->joiner && session->state == PLEAT_SESSION_OPEN)
         pleat_resize_refuse(session, PLEAT_E_STATE);
     release_communicator(session);

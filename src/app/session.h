@@ -382,10 +382,14 @@ extern atomic_int pleat_asked_for_checkpoint;
 void pleat_asked_begin(const struct pleat_session *session);
 /* Tells the agent, if the signal came. */
 void pleat_asked_tell(struct pleat_session *session);
-/* Every rank, when all are inside to write a checkpoint: signals until here asked for this one. */
-void pleat_asked_met(struct pleat_session *session);
-/* The signal is handled as before. */
-void pleat_asked_finish(void);
+/* Every rank, before it begins to write a checkpoint: a signal that came until now asked for this
+ * one, a later one asks for another. Returns whether one came. */
+bool pleat_asked_take(void);
+/* That checkpoint could not be written: such a signal asks still. */
+void pleat_asked_again(bool taken);
+/* The signal is handled as before. A rank that leaves tells the agent of one that came when it was
+ * past its last adaptation point: those who go on write what it asked for. */
+void pleat_asked_finish(struct pleat_session *session);
 
 /* ---- interval.c ---- */
 

@@ -8,20 +8,25 @@
  *   leave    a process that leaves does not end
  *   skip     the program begins as if five iterations had been done
  *   damage   a byte of what rank 0 has made sure of on the disk (a checkpoint) is another one then
+ *   hold     a process that writes waits as long as MISBEHAVE_ONCE is there; meanwhile there is a
+ *            file of that name with `.held` at its end
  *   nospace  saving the state fails as if memory were short (without the file being removed)
  *
  * Built once for each MPI. It lies between libpleat and the MPI, so the library is as it is.
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "pleat.h"
@@ -76,6 +81,21 @@ static _Noreturn void sleep_for_ever(void)
         pause();
 }
 
+static void hold(void)
+{
+    const char *once = getenv("MISBEHAVE_ONCE");
+    char held[4096];
+    while (once && access(once, F_OK) == 0) {
+        const struct timespec moment = {0, 2000000};
+        int fd = snprintf(held, sizeof(held), "%s.held", once) < (int)sizeof(held)
+                     ? open(held, O_CREAT | O_WRONLY | O_CLOEXEC, 0600)
+                     : -1;
+        if (fd >= 0)
+            close(fd);
+        nanosleep(&moment, NULL);
+    }
+}
+
 __attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data, size_t bytes,
                                                       off_t offset);
 ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset)
@@ -84,6 +104,8 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset)
         void *object;
         ssize_t (*function)(int, const void *, size_t, off_t);
     } real = {.object = dlsym(RTLD_NEXT, "pwrite")};
+    if (is_told("hold"))
+        hold();
     if (is_told("nospace")) {
         errno = ENOSPC;
         return -1;

@@ -117,6 +117,30 @@ def test_asked_for_by_a_signal(pleat, mpi):
     assert pleat.wait_end(number)["state"] == "done"
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_signal_while_one_is_written(pleat, mpi):
+    """What is written is from before the signal: another one is, under the name that the signal's has."""
+    pleat.configure(LONG)
+    number = submit(pleat, mpi, sizes=(2, 2), misbehave="hold", once=False,
+                    options=["--malleable", "--checkpoint-signal", "USR2"])
+    computes(pleat, number, 2)
+    once, own = pleat.path("once"), pleat.path("own")
+    open(once, "w", encoding="utf-8").close()
+    pleat.pleat("checkpoint", "--to", own, number, check=0)
+    wait_until(lambda: os.path.exists(once + ".held"), "its ranks write")
+    assert notes(pleat, number) == []
+    os.kill(pleat.rank_pids(number, program("loop", mpi))[0], signal.SIGUSR2)
+    os.unlink(once)
+    wait_until(lambda: len(notes(pleat, number)) >= 2, "both were written")
+    first, second = notes(pleat, number)
+    assert first["path"] == own and second["path"] == pleat.path(f"pleat-{number}.checkpoint")
+    assert second["iteration"] > first["iteration"]
+    assert shown(pleat, own)["verified"] and shown(pleat, second["path"])["verified"]
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    assert pleat.wait_end(number)["state"] == "done"
+    assert len(notes(pleat, number)) == 2
+
+
 def test_one_that_cannot_be_written(pleat):
     """That is noted, the job goes on, and the next moment is tried again."""
     pleat.configure(LONG)
