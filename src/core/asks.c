@@ -92,14 +92,17 @@ static int32_t size_for(const struct pleat_core *core, const struct pleat_compon
     return pleat_accept_next(&core->view, &free, wanted - 1);
 }
 
+/* One that has not begun may be started on another node. */
 static void review_more(struct pleat_core *core, uint32_t component, int32_t size)
 {
     const struct pleat_component *comp = component_at(core, component);
     const struct pleat_site *site = site_at(core, comp->site);
+    int32_t most = pleat_view_may_wait_again(&core->view, comp)
+                       ? pleat_view_capacity(&core->view, comp, comp->site)
+                       : pleat_view_own_capacity(&core->view, comp);
     if (size <= comp->processors)
         ask_refuse(core, component, PLEAT_ASK_LIMITS);
-    else if (size > site->capacity - site->threshold ||
-             size > pleat_view_capacity(&core->view, comp, comp->site))
+    else if (size > site->capacity - site->threshold || size > most)
         ask_refuse(core, component, PLEAT_ASK_CAPACITY);
     else
         core->wants_pass = true;

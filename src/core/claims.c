@@ -20,6 +20,7 @@ static uint32_t claim_new(struct pleat_core *core)
             return PLEAT_NONE;
         }
         index = (uint32_t)core->claims.count++;
+        core->view.claims = core->claims.items; /* the array may have moved */
     }
     core->claims.items[index] = (struct pleat_claim){
         .id = core->next_id++,
@@ -65,6 +66,7 @@ static int piece_append(struct pleat_core *core, uint32_t claim, uint32_t node, 
             return PLEAT_E_NOMEM;
         }
         index = (uint32_t)core->pieces.count++;
+        core->view.pieces = core->pieces.items;
     }
     core->pieces.items[index] =
         (struct pleat_piece){.node = node, .first = first, .count = count, .next = PLEAT_NONE};

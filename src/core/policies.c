@@ -30,6 +30,8 @@ void core_sync_view(struct pleat_core *core)
     core->view.link_count = (uint32_t)core->links.count;
     core->view.nodes = core->nodes.items;
     core->view.node_count = (uint32_t)core->nodes.count;
+    core->view.claims = core->claims.items;
+    core->view.pieces = core->pieces.items;
     core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
     core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];

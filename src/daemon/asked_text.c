@@ -22,8 +22,14 @@ void asked_reason(const struct daemon *d, const struct pleat_component *componen
                  ask->wanted, component->minimum, pleat_view_limit(view, component));
         break;
     case PLEAT_ASK_CAPACITY:
-        snprintf(text, size, "%d processors: of the %d of its site %d are never used for growing",
-                 ask->wanted, site->capacity, site->threshold);
+        if (pleat_view_is_on_one_node(view, component, component->site) &&
+            pleat_view_own_capacity(view, component) < ask->wanted)
+            snprintf(text, size, "%d processors: the node that it stays on has %d", ask->wanted,
+                     pleat_view_own_capacity(view, component));
+        else
+            snprintf(text, size,
+                     "%d processors: of the %d of its site %d are never used for growing",
+                     ask->wanted, site->capacity, site->threshold);
         break;
     case PLEAT_ASK_BUSY:
         snprintf(text, size,

@@ -131,24 +131,37 @@ static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *as
     pleat_plan_withhold(pass->plan, component->site, count);
 }
 
-/* Those of a site that cannot go on. */
+/* Those at a site, or with processors on one node of it, that cannot go on. */
 struct askers {
     const struct pleat_ask *first, *last; /* by when they asked; NULL: there is none */
-    int32_t held;                         /* processors that they have */
+    int32_t held;                         /* processors that they have there */
     bool change;                          /* one of them is in a resize, or this plan changes it */
 };
 
-static struct askers askers_of(const struct pleat_pass *pass, uint32_t site)
+/* How many processors of a component are there. */
+static int32_t held_at(const struct pleat_view *view, const struct pleat_ask *ask, uint32_t site,
+                       const struct pleat_node *node)
+{
+    const struct pleat_component *component = &view->components[ask->component];
+    if (component->site != site)
+        return 0;
+    return node ? pleat_view_held_on(view, component, node->node) : component->processors;
+}
+
+/* node: NULL: the whole site. */
+static struct askers askers_of(const struct pleat_pass *pass, uint32_t site,
+                               const struct pleat_node *node)
 {
     struct askers askers = {0};
     const struct pleat_ask *ask = next_after(pass->view, 0, true);
     for (; ask; ask = next_after(pass->view, ask->turn, true)) {
         const struct pleat_component *component = &pass->view->components[ask->component];
-        if (component->site != site)
+        int32_t held = held_at(pass->view, ask, site, node);
+        if (component->site != site || (node && held == 0))
             continue;
         askers.first = askers.first ? askers.first : ask;
         askers.last = ask;
-        askers.held += component->processors;
+        askers.held += held;
         askers.change |=
             component->state != PLEAT_RUNNING || pleat_plan_is_decided(pass->plan, ask->component);
     }
@@ -164,40 +177,65 @@ static bool is_stuck(const struct pleat_pass *pass, uint32_t site, const struct 
     return askers->first && !askers->change && used <= askers->held;
 }
 
-/* The most that the first of a site's askers could ever have beyond its own, without that another
- * one goes on or ends: all that nobody of them has; and, where others are shrunk for it, what those
- * that asked later can do without. */
+/* The most that the first of the askers of a site, or of a node, could ever have there beyond its
+ * own, without that another one goes on or ends: all that nobody of them has; and, where others are
+ * shrunk for it, what those that asked later can do without. On a node that is only what is led
+ * from there. */
 static int32_t within_reach(const struct pleat_pass *pass, uint32_t site,
-                            const struct askers *askers)
+                            const struct pleat_node *node, const struct askers *askers)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_site *place = &view->sites[site];
-    int32_t most = place->capacity - place->threshold - askers->held;
+    int32_t most = (node ? node->slots : place->capacity - place->threshold) - askers->held;
     if (!pass->policies[PLEAT_NEED]->take)
         return most;
     const struct pleat_ask *ask = next_after(view, askers->first->turn, true);
     for (; ask; ask = next_after(view, ask->turn, true)) {
         const struct pleat_component *other = &view->components[ask->component];
-        if (other->site == site)
-            most += pleat_larger(0, other->processors - pleat_accept_smallest(view, other));
+        int32_t less = other->processors - pleat_accept_smallest(view, other);
+        if (!node || other->lead_node == node->node)
+            most += pleat_larger(0, pleat_smaller(less, held_at(view, ask, site, node)));
     }
     return most;
 }
 
 /* Where those that cannot go on wait for one another the last one is told no, so that it can go on
- * without, or end. */
-static void break_circle(struct pleat_pass *pass, uint32_t site)
+ * without, or end. One that must stay on its node waits for those that have something there; at the
+ * site, only because processors are to be left idle. */
+static void break_circle(struct pleat_pass *pass, uint32_t site, const struct pleat_node *node)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_site *place = &view->sites[site];
-    struct askers askers = askers_of(pass, site);
+    struct askers askers = askers_of(pass, site, node);
     if (askers.first == askers.last || askers.change)
         return;
-    int32_t unused = place->claimed > askers.held
-                         ? within_reach(pass, site, &askers)
-                         : place->capacity - place->claimed - place->threshold;
-    if (missing(view, &view->components[askers.first->component], askers.first) > unused)
+    const struct pleat_component *first = &view->components[askers.first->component];
+    bool bound = pleat_view_is_on_one_node(view, first, site);
+    int32_t lacks = missing(view, first, askers.first);
+    if (node ? !bound : bound && lacks > pleat_view_own_capacity(view, first) - first->processors)
+        return; /* judged by what its site can give; or its node has become too small */
+    int32_t claimed = node ? node->claimed : place->claimed;
+    int32_t unused = node ? node->slots - claimed : place->capacity - claimed - place->threshold;
+    if (claimed > askers.held)
+        unused = within_reach(pass, site, node, &askers);
+    if (lacks > unused)
         pleat_plan_refuse(pass->plan, askers.last->component, PLEAT_ASK_BUSY);
+}
+
+/* On the nodes on which somebody must stay who cannot go on. */
+static void break_circles_on_nodes(struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_ask *ask = view->node_count > 0 ? next_after(view, 0, true) : NULL;
+    for (; ask; ask = next_after(view, ask->turn, true)) {
+        const struct pleat_component *component = &view->components[ask->component];
+        const struct pleat_node *node =
+            pleat_view_is_on_one_node(view, component, component->site)
+                ? pleat_view_node(view, component->site, component->lead_node)
+                : NULL;
+        if (node && node->slots > 0 && !pleat_plan_is_decided(pass->plan, ask->component))
+            break_circle(pass, component->site, node);
+    }
 }
 
 static void decide_all_mandatory(struct pleat_pass *pass)
@@ -205,8 +243,9 @@ static void decide_all_mandatory(struct pleat_pass *pass)
     const struct pleat_ask *ask = next_after(pass->view, 0, true);
     for (; ask; ask = next_after(pass->view, ask->turn, true))
         decide_mandatory(pass, ask);
+    break_circles_on_nodes(pass);
     for (uint32_t site = 0; site < pass->view->site_count; site++)
-        break_circle(pass, site);
+        break_circle(pass, site, NULL);
 }
 
 /* Where others wait, those that have not begun wait again, at their old places: else both could
@@ -250,11 +289,13 @@ static void decide_yielding(struct pleat_pass *pass)
         return;
     bool waits = anybody_waits(pass);
     for (uint32_t site = 0; waits && site < view->site_count; site++) {
-        struct askers askers = askers_of(pass, site);
+        struct askers askers = askers_of(pass, site, NULL);
         waits = !is_stuck(pass, site, &askers);
     }
-    if (waits)
+    if (waits) {
+        break_circles_on_nodes(pass); /* which no waiting job, and nobody on another node, does */
         return;
+    }
     pass->plan->asks_decided = true;
     decide_all_mandatory(pass);
 }

@@ -30,6 +30,30 @@ int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_co
     return most;
 }
 
+int32_t pleat_view_own_capacity(const struct pleat_view *view,
+                                const struct pleat_component *component)
+{
+    const struct pleat_node *node =
+        pleat_view_is_on_one_node(view, component, component->site)
+            ? pleat_view_node(view, component->site, component->lead_node)
+            : NULL;
+    return node && node->slots > 0 ? node->slots
+                                   : pleat_view_capacity(view, component, component->site);
+}
+
+int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_component *component,
+                           uint32_t node)
+{
+    int32_t held = 0;
+    if (pleat_view_is_on_one_node(view, component, component->site))
+        return component->lead_node == node ? component->processors : 0;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = view->claims[c].next)
+        for (uint32_t p = view->claims[c].first_piece; p != PLEAT_NONE; p = view->pieces[p].next)
+            if (view->pieces[p].node == node)
+                held += (int32_t)view->pieces[p].count;
+    return held;
+}
+
 bool pleat_view_needs_drained(const struct pleat_view *view,
                               const struct pleat_component *component)
 {

@@ -31,6 +31,8 @@ struct pleat_view {
     const struct pleat_input *inputs;
     const struct pleat_link *links; /* sorted by (from, to) */
     const struct pleat_node *nodes; /* sorted by (site, node) */
+    const struct pleat_claim *claims;
+    const struct pleat_piece *pieces; /* of claims */
     uint32_t component_count, site_count, link_count, node_count, ask_count;
     uint32_t queue_first,
         queue_last; /* components that wait, in their order; requeued ones before their equals */
@@ -72,6 +74,13 @@ static inline bool pleat_view_is_on_one_node(const struct pleat_view *view,
  * one. */
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site);
+/* The most that a running component could ever have where it is: of its node, where it must stay on
+ * one. */
+int32_t pleat_view_own_capacity(const struct pleat_view *view,
+                                const struct pleat_component *component);
+/* How many of a running component's processors are on a node of its site. */
+int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_component *component,
+                           uint32_t node);
 /* Are all sites that are large enough for a waiting component, and there are some, drained? */
 bool pleat_view_needs_drained(const struct pleat_view *view,
                               const struct pleat_component *component);

@@ -243,6 +243,7 @@ int hand_claimed(struct hand *hand, struct pleat_effect claim, int32_t count)
     struct pleat_event piece = {.kind = PLEAT_EV_PIECE,
                                 .component = claim.u.claim.index,
                                 .u.piece = {.claim = claim.id,
+                                            .node = hand->node,
                                             .first = (uint32_t)claim.id * 100,
                                             .count = (uint32_t)count}};
     (void)hand_feed(hand, piece); /* stale where the claim is */

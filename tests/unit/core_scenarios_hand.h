@@ -20,6 +20,7 @@ struct hand {
     struct pleat_error err;
     uint32_t asked; /* the number of the latest ask */
     uint16_t flags; /* of the jobs submitted from now on */
+    uint32_t node;  /* on which claims are given from now on */
     uint8_t sizes_kind;
 };
 

@@ -201,6 +201,107 @@ static void test_others_are_of_no_help(void **state)
     }
 }
 
+/* A site of two nodes of four. */
+static void two_nodes(struct hand *h, const char *need)
+{
+    hand_init(h, 8);
+    hand_policy(h, PLEAT_NEED, need);
+    for (uint32_t n = 0; n < 2; n++) {
+        struct pleat_event node = {
+            .kind = PLEAT_EV_NODE, .component = 0, .u.node = {.node = n, .slots = 4}};
+        assert_int_equal(hand_feed(h, node), 0);
+    }
+}
+
+static uint32_t run_on(struct hand *h, uint32_t node, int32_t minimum, int32_t size)
+{
+    h->node = node;
+    uint32_t component = hand_run(h, minimum, 8, size);
+    h->node = 0;
+    assert_int_equal(hand_component(h, component)->lead_node, node);
+    return component;
+}
+
+/* Two on one node, which must stay there; a third one on the other node, where much is idle, or
+ * which waits, too, but has nothing that would help them. */
+static void test_they_wait_for_one_another_on_a_node(void **state)
+{
+    (void)state;
+    static const char *const needs[] = {"idle", "mandatory", "waiting-first"};
+    for (size_t i = 0; i < 6; i++) {
+        struct hand h;
+        two_nodes(&h, needs[i / 2]);
+        uint32_t first = run_on(&h, 0, 2, 2), second = run_on(&h, 0, 2, 2);
+        uint32_t third = run_on(&h, 1, 1, 1);
+        bool waits = i % 2;
+        if (waits) /* for the rest of its node, which a fourth one has */
+            (void)run_on(&h, 1, 3, 3);
+        uint32_t queued = i / 2 == 2 ? hand_submit(&h, PLEAT_RIGID, 4, 4, 0) : PLEAT_NONE;
+        assert_int_equal(hand_asks(&h, first, 3, true), 0);
+        hand_asks_still(&h, first);
+        assert_int_equal(hand_asks(&h, second, 3, true), 0);
+        hand_answered(&h, second, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
+        hand_mark(&h);
+        hand_asks_still(&h, first);
+        if (waits) {
+            assert_int_equal(hand_asks(&h, third, 2, true), 0);
+            hand_asks_still(&h, third); /* it is alone on its node with somebody who goes on */
+            hand_asks_still(&h, first);
+        }
+        if (queued != PLEAT_NONE)
+            assert_int_equal(hand_cancel(&h, queued), 0);
+        assert_int_equal(hand_exited(&h, second, 0), 0);
+        hand_release_all(&h);
+        hand_grows(&h, first, 3);
+        hand_answered(&h, first, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+        hand_finish(&h);
+    }
+}
+
+/* One must stay on its node, the other has processors there and on the next one, and waits for
+ * those of the first. */
+static void test_they_wait_for_one_another_across_nodes(void **state)
+{
+    (void)state;
+    for (int circle = 0; circle < 2; circle++) {
+        struct hand h;
+        two_nodes(&h, "idle");
+        uint32_t first = run_on(&h, 0, 1, 2);
+        h.flags = PLEAT_COMPONENT_SPREADS;
+        uint32_t spread = run_on(&h, circle ? 0 : 1, 1, 2);
+        h.flags = 0;
+        uint32_t other = circle ? PLEAT_NONE : run_on(&h, 0, 1, 1);
+        assert_int_equal(hand_asks(&h, first, 4, true), 0);
+        hand_asks_still(&h, first);
+        assert_int_equal(hand_asks(&h, spread, 7, true), 0);
+        if (circle) {
+            hand_answered(&h, spread, PLEAT_ASK_REFUSED, PLEAT_ASK_BUSY);
+            assert_int_equal(hand_exited(&h, spread, 0), 0);
+        } else {
+            hand_asks_still(&h, spread); /* the first one waits for a third job on its node */
+            assert_int_equal(hand_exited(&h, other, 0), 0);
+        }
+        hand_release_all(&h);
+        hand_grows(&h, first, 4);
+        hand_finish(&h);
+    }
+}
+
+/* The other node has six. */
+static void test_asks_for_more_than_its_node_has(void **state)
+{
+    (void)state;
+    struct hand h;
+    two_nodes(&h, "idle");
+    struct pleat_event node = {
+        .kind = PLEAT_EV_NODE, .component = 0, .u.node = {.node = 1, .slots = 6}};
+    assert_int_equal(hand_feed(&h, node), 0);
+    uint32_t component = run_on(&h, 0, 1, 2);
+    assert_int_equal(hand_asks(&h, component, 5, true), 0);
+    hand_answered(&h, component, PLEAT_ASK_REFUSED, PLEAT_ASK_CAPACITY);
+    hand_finish(&h);
+}
+
 static void test_waiting_jobs_come_first(void **state)
 {
     (void)state;
@@ -304,6 +405,9 @@ int main(void)
         cmocka_unit_test(test_two_that_wait_for_one_another),
         cmocka_unit_test(test_all_wait_for_one_another),
         cmocka_unit_test(test_others_are_of_no_help),
+        cmocka_unit_test(test_they_wait_for_one_another_on_a_node),
+        cmocka_unit_test(test_they_wait_for_one_another_across_nodes),
+        cmocka_unit_test(test_asks_for_more_than_its_node_has),
         cmocka_unit_test(test_waiting_jobs_come_first),
         cmocka_unit_test(test_who_gave_is_the_first_to_grow),
         cmocka_unit_test(test_who_gave_is_the_last_to_shrink),
