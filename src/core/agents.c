@@ -44,7 +44,7 @@ static int check_site(const struct pleat_core *core, const struct pleat_event *e
 {
     if (core->sites.items[event->component].instant)
         return pleat_error_set(err, PLEAT_E_INVALID, "site %u has no agent", event->component);
-    return 0;
+    return core->sites.items[event->component].gone ? PLEAT_CORE_STALE : 0;
 }
 
 int on_agent_away(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)

@@ -371,7 +371,7 @@ static bool may_ask(const struct pleat_core *core, const struct pleat_component 
     const struct pleat_site *site = &core->sites.items[component->site];
     return pleat_view_buffer_room(&core->view, component) > 0 &&
            site->quiet_until_us <= now_of(core) &&
-           site->capacity - site->background - site->claimed - site->threshold > 0;
+           pleat_view_site_unused(site) - site->threshold > 0;
 }
 
 int on_add_process(struct pleat_core *core, const struct pleat_event *event,
@@ -471,7 +471,7 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
               request <= pleat_view_buffer_room(&core->view, comp);
     if (ok && request > 0) {
         const struct pleat_site *site = site_at(core, comp->site);
-        ok = request <= site->capacity - site->background - site->claimed - site->threshold;
+        ok = request <= pleat_view_site_unused(site) - site->threshold;
     }
     if (!ok)
         return pleat_error_set(

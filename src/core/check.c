@@ -393,13 +393,19 @@ static int check_one_node(const struct pleat_core *core, const struct pleat_comp
 static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
 {
     int rc = 0;
+    int64_t shut = 0;
     for (size_t n = 0; n < core->nodes.count; n++) {
         const struct pleat_node *node = &core->nodes.items[n];
         int32_t claimed = node->slots > 0 ? core_node_count(core, node) : 0;
         if (node->claimed != claimed || (node->slots > 0 && !core->sites.items[node->site].several))
             FAIL("node %u of site %u: %d of %d processors claimed, counted %d", node->node,
                  node->site, node->claimed, node->slots, claimed);
+        shut += core_node_shut(node);
     }
+    for (size_t s = 0; s < core->sites.count; s++)
+        shut -= core->sites.items[s].shut;
+    if (shut != 0)
+        FAIL("drained nodes have %lld processors more than their sites keep", (long long)shut);
     for (size_t i = 0; !rc && i < core->components.count; i++) {
         const struct pleat_component *component = &core->components.items[i];
         if (component->site != PLEAT_NONE &&

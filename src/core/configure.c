@@ -73,6 +73,14 @@ int on_parameter(struct pleat_core *core, const struct pleat_event *event, struc
     return 0;
 }
 
+/* A site takes the place of one that is gone. */
+static void site_anew(struct pleat_site *site)
+{
+    site->gone = site->drained = 0;
+    site->quiet_until_us = site->slowest_claim_us = site->failed_us = 0;
+    site->failed_starts = 0;
+}
+
 int on_site(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     if (event->component > core->sites.count || event->component >= PLEAT_SITES_MAX ||
@@ -100,13 +108,18 @@ int on_site(struct pleat_core *core, const struct pleat_event *event, struct ple
         core_sync_view(core);
     }
     struct pleat_site *site = site_at(core, event->component);
+    if (site->gone)
+        site_anew(site);
     site->capacity = event->u.site.capacity;
     site->threshold = event->u.site.threshold;
     site->background = event->u.site.background;
     site->several = 0; /* until NODE says otherwise */
-    for (size_t n = 0; n < core->nodes.count; n++)
-        if (core->nodes.items[n].site == event->component)
-            core->nodes.items[n].slots = core->nodes.items[n].claimed = 0;
+    site->shut = 0;
+    for (size_t n = 0; n < core->nodes.count; n++) {
+        struct pleat_node *node = &core->nodes.items[n];
+        if (node->site == event->component)
+            node->slots = node->claimed = node->background = 0;
+    }
     site_pardon(core, event->component);
     core->wants_pass = true;
     return 0;
@@ -114,14 +127,18 @@ int on_site(struct pleat_core *core, const struct pleat_event *event, struct ple
 
 int on_node(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
+    if (site_at(core, event->component)->gone)
+        return PLEAT_CORE_STALE;
     if (event->u.node.slots < 1 || event->u.node.slots > PLEAT_SIZE_MAX)
         return pleat_error_set(err, PLEAT_E_INVALID, "node %u of site %u with %d processors",
                                event->u.node.node, event->component, event->u.node.slots);
     struct pleat_node *node = core_node_make(core, event->component, event->u.node.node);
     if (!node)
         return PLEAT_E_NOMEM;
-    node->slots = event->u.node.slots;
-    node->claimed = core_node_count(core, node);
+    struct pleat_node to = *node;
+    to.slots = event->u.node.slots;
+    to.claimed = core_node_count(core, node);
+    core_node_set(core, node, to);
     site_at(core, event->component)->several = 1;
     core->wants_pass = true;
     return 0;
@@ -133,9 +150,55 @@ int on_background(struct pleat_core *core, const struct pleat_event *event, stru
         return pleat_error_set(err, PLEAT_E_INVALID, "site %u with %d processors in use",
                                event->component, event->u.site.background);
     struct pleat_site *site = site_at(core, event->component);
-    if (site->background == event->u.site.background)
+    if (site->gone || site->background == event->u.site.background)
         return PLEAT_CORE_STALE;
     site->background = event->u.site.background;
+    core->wants_pass = true;
+    return 0;
+}
+
+/* The record of the node that the event names, of which its site has told the processors; NULL:
+ * there is none, and err says so. */
+static struct pleat_node *known_node(struct pleat_core *core, const struct pleat_event *event,
+                                     uint32_t number, struct pleat_error *err)
+{
+    const struct pleat_node *node = pleat_view_node(&core->view, event->component, number);
+    if (node && node->slots > 0)
+        return &core->nodes.items[node - core->view.nodes];
+    pleat_error_set(err, PLEAT_E_NOTFOUND, "site %u has no node %u", event->component, number);
+    return NULL;
+}
+
+int on_node_background(struct pleat_core *core, const struct pleat_event *event,
+                       struct pleat_error *err)
+{
+    int32_t background = event->u.node_load.background;
+    struct pleat_node *node = known_node(core, event, event->u.node_load.node, err);
+    if (!node)
+        return PLEAT_E_NOTFOUND;
+    if (background < 0)
+        return pleat_error_set(err, PLEAT_E_INVALID, "node %u of site %u with %d processors in use",
+                               node->node, event->component, background);
+    if (node->background == background)
+        return PLEAT_CORE_STALE;
+    struct pleat_node to = *node;
+    to.background = background;
+    core_node_set(core, node, to);
+    core->wants_pass = true;
+    return 0;
+}
+
+static int set_drained(struct pleat_core *core, const struct pleat_event *event, bool drained,
+                       struct pleat_error *err)
+{
+    struct pleat_node *node = known_node(core, event, event->u.node.node, err);
+    if (!node)
+        return PLEAT_E_NOTFOUND;
+    if (node->drained == drained)
+        return PLEAT_CORE_STALE;
+    struct pleat_node to = *node;
+    to.drained = drained;
+    core_node_set(core, node, to);
     core->wants_pass = true;
     return 0;
 }
@@ -166,10 +229,75 @@ int on_drain(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 int on_resume(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
-    (void)err;
+    if (site_at(core, event->component)->gone)
+        return pleat_error_set(err, PLEAT_E_STATE, "site %u is gone", event->component);
     if (!site_at(core, event->component)->drained)
         return PLEAT_CORE_STALE;
     site_at(core, event->component)->drained = 0;
+    core->wants_pass = true;
+    return 0;
+}
+
+/* A component that waits with processors of the node, or for some there, waits anew. */
+static void leave_node(struct pleat_core *core, uint32_t site, uint32_t node)
+{
+    for (uint32_t c = 0; c < core->components.count; c++) {
+        const struct pleat_component *component = component_at(core, c);
+        if (component->state != PLEAT_QUEUED || component->site != site ||
+            component->lead_node != node ||
+            !pleat_view_is_on_one_node(&core->view, component, site))
+            continue;
+        coming_drop(core, c);
+        earmarks_drop(core, c);
+    }
+}
+
+int on_node_drain(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    int rc = set_drained(core, event, true, err);
+    if (!rc)
+        leave_node(core, event->component, event->u.node.node);
+    return rc;
+}
+
+int on_node_resume(struct pleat_core *core, const struct pleat_event *event,
+                   struct pleat_error *err)
+{
+    return set_drained(core, event, false, err);
+}
+
+/* Is a component at the site, or may it only be there? */
+static bool needs_site(const struct pleat_component *component, uint32_t site)
+{
+    if (pleat_state_is_final((enum pleat_state)component->state))
+        return false;
+    return component->wanted_site == site ||
+           (component->site == site && component->state != PLEAT_QUEUED);
+}
+
+int on_site_gone(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_site *site = site_at(core, event->component);
+    if (site->gone)
+        return PLEAT_CORE_STALE;
+    bool needed = site->claimed > 0;
+    for (uint32_t c = 0; !needed && c < core->components.count; c++)
+        needed = needs_site(component_at(core, c), event->component);
+    if (needed)
+        return pleat_error_set(err, PLEAT_E_STATE, "site %u still has jobs", event->component);
+    leave_site(core, event->component);
+    for (uint32_t c = 0; c < core->components.count; c++) {
+        struct pleat_component *component = component_at(core, c);
+        if (component->promised_site != event->component)
+            continue;
+        component->promised_us = PLEAT_NEVER;
+        component->promised_site = PLEAT_NONE;
+    }
+    core_nodes_drop(core, event->component);
+    site->gone = site->drained = 1;
+    site->several = 0;
+    site->capacity = site->threshold = site->background = 0;
+    site_pardon(core, event->component);
     core->wants_pass = true;
     return 0;
 }

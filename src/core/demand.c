@@ -57,8 +57,7 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
         const struct pleat_site *site = site_at(core, component->site);
         ok = !site->drained &&
              size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
-             to - component->processors <=
-                 site->capacity - site->background - site->claimed - site->threshold;
+             to - component->processors <= pleat_view_site_unused(site) - site->threshold;
     } else if (ok) {
         ok = size_is_accepted(core, component, to, component->processors);
     }
@@ -107,6 +106,11 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
                                "%d more processors: its site is drained, so nothing grows there "
                                "until it is resumed ('pleat site resume')",
                                wanted);
+    if (node && node->drained)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d more processors: its node (%u) is drained, so nothing grows "
+                               "there until it is resumed ('pleat site resume --node %u')",
+                               wanted, node->node, node->node);
     if (node)
         snprintf(on_node, sizeof(on_node), " on its node (%u)", node->node);
     if (site->background > 0)

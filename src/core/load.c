@@ -117,7 +117,8 @@ static int load_first_nodes(struct pleat_core *core, const struct section *secti
 
 static int load_sites(struct pleat_core *core, const struct section *section, const char *bytes)
 {
-    if (section->field == SITE_SPARE_ONCE || section->field == SITE_SPARE2_ONCE)
+    if (section->field == SITE_SPARE_ONCE || section->field == SITE_SPARE2_ONCE ||
+        section->field == SITE_RESERVED_ONCE)
         return 0;
     if (section->field == SITE_AGENT_ONCE || section->field == SITE_AWAY_ONCE)
         return load_first_nodes(core, section, bytes);
@@ -164,6 +165,8 @@ static int load_links(struct pleat_core *core, const struct section *section, co
 static int load_nodes(struct pleat_core *core, const struct section *section, const char *bytes)
 {
     static const struct pleat_node fresh;
+    if (section->field == NODE_SPARE_ONCE)
+        return 0;
     LOAD_TABLE(&core->nodes, node_columns, fresh);
 }
 

@@ -16,8 +16,35 @@ void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_
     if (!core->sites.items[site].several)
         return;
     const struct pleat_node *known = pleat_view_node(&core->view, site, node);
-    if (known && known->slots > 0)
-        core->nodes.items[known - core->view.nodes].claimed += (int32_t)count;
+    if (!known || known->slots == 0)
+        return;
+    struct pleat_node changed = *known;
+    changed.claimed += (int32_t)count;
+    core_node_set(core, &core->nodes.items[known - core->view.nodes], changed);
+}
+
+int32_t core_node_shut(const struct pleat_node *node)
+{
+    int32_t unused = node->slots - node->claimed - node->background;
+    return node->drained && unused > 0 ? unused : 0;
+}
+
+void core_node_set(struct pleat_core *core, struct pleat_node *node, struct pleat_node to)
+{
+    core->sites.items[node->site].shut += core_node_shut(&to) - core_node_shut(node);
+    *node = to;
+}
+
+void core_nodes_drop(struct pleat_core *core, uint32_t site)
+{
+    struct pleat_node_array *nodes = &core->nodes;
+    size_t kept = 0;
+    for (size_t n = 0; n < nodes->count; n++)
+        if (nodes->items[n].site != site)
+            nodes->items[kept++] = nodes->items[n];
+    nodes->count = kept;
+    core->view.node_count = (uint32_t)kept;
+    core->sites.items[site].shut = 0;
 }
 
 int32_t core_node_count(const struct pleat_core *core, const struct pleat_node *node)

@@ -9,6 +9,12 @@ bool core_is_away(const struct pleat_core *core, uint32_t component);
 /* `count` processors more of a node are in pieces of claims, or fewer; nothing where its site does
  * not tell its nodes' processors. */
 void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count);
+/* Processors that its draining keeps from being used: of a drained node, those that nobody uses. */
+int32_t core_node_shut(const struct pleat_node *node);
+/* Changes a node's record, with what its site keeps of it. */
+void core_node_set(struct pleat_core *core, struct pleat_node *node, struct pleat_node to);
+/* Drops the records of a site's nodes. */
+void core_nodes_drop(struct pleat_core *core, uint32_t site);
 /* Processors of a node that are in pieces of claims, counted. */
 int32_t core_node_count(const struct pleat_core *core, const struct pleat_node *node);
 /* The record of a node, made if there is none: then other records move. NULL: out of memory. */

@@ -30,7 +30,7 @@ static void claim_now(struct pleat_core *core, uint32_t component)
     set_state(core, component, PLEAT_CLAIMING);
     if (missing <= 0)
         component_claimed(core, component);
-    else if (missing > site->capacity - site->background - site->claimed)
+    else if (missing > pleat_view_site_unused(site))
         component_claim_failed(core, component, PLEAT_REASON_CLAIM_REFUSED);
     else
         component_claim(core, component, missing);

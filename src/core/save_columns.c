@@ -156,7 +156,6 @@
     X(16, ends_first)                                                                              \
     X(17, ends_last)                                                                               \
     X(18, instant)                                                                                 \
-    X(19, reserved)                                                                                \
     X(20, buffers_first)                                                                           \
     X(21, buffered)                                                                                \
     X(22, slowest_claim_us)                                                                        \
@@ -170,7 +169,10 @@
     X(33, faded_us)                                                                                \
     X(35, several)                                                                                 \
     X(40, drained)                                                                                 \
-    X(41, spare2)
+    X(41, spare2)                                                                                  \
+    X(42, gone)                                                                                    \
+    X(43, reserved)                                                                                \
+    X(44, shut)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -260,9 +262,11 @@
     X(2, site)                                                                                     \
     X(3, node)                                                                                     \
     X(4, away)                                                                                     \
-    X(5, spare)                                                                                    \
     X(6, slots)                                                                                    \
-    X(7, claimed)
+    X(7, claimed)                                                                                  \
+    X(8, background)                                                                               \
+    X(9, drained)                                                                                  \
+    X(10, spare)
 
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \

@@ -44,8 +44,15 @@ struct column {
 };
 
 /* Columns of SITES in states of versions that knew one node of a site: what is now in NODES, and
- * padding. */
-enum { SITE_AGENT_ONCE = 27, SITE_AWAY_ONCE = 30, SITE_SPARE_ONCE = 32, SITE_SPARE2_ONCE = 34 };
+ * padding. Others were padding in later versions, too. */
+enum {
+    SITE_RESERVED_ONCE = 19,
+    SITE_AGENT_ONCE = 27,
+    SITE_AWAY_ONCE = 30,
+    SITE_SPARE_ONCE = 32,
+    SITE_SPARE2_ONCE = 34,
+    NODE_SPARE_ONCE = 5
+};
 
 struct section {
     uint16_t table, field;

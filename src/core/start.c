@@ -82,8 +82,7 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
                                (unsigned long long)comp->job, pleat_state_name(comp->state));
     const struct pleat_site *site = site_at(core, place);
     int32_t earmarked = comp->site == place ? comp->earmarked : 0;
-    bool fits =
-        size <= earmarked || size - earmarked <= site->capacity - site->background - site->claimed;
+    bool fits = size <= earmarked || size - earmarked <= pleat_view_site_unused(site);
     if (!fits && core->overtaken) { /* the next pass knows what is left */
         core->wants_pass = true;
         return PLEAT_CORE_STALE;

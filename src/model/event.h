@@ -118,6 +118,10 @@ struct pleat_event {
             int32_t slots;
         } node;
         struct {
+            uint32_t node;
+            int32_t background;
+        } node_load;
+        struct {
             uint32_t list;
             uint32_t count; /* values here, at most 10; a list may take several events */
             int32_t values[10];

@@ -332,7 +332,9 @@ struct pleat_site {
     uint32_t ends_first, ends_last; /* all running ones by expected end; only kept where a policy in
                                      * force needs it */
     uint8_t instant;                /* PLEAT_SITE_INSTANT */
-    uint8_t reserved[7];            /* no padding: tests compare records byte by byte */
+    uint8_t gone;                   /* not Pleat's any more: no processors, and drained */
+    uint8_t reserved[2];            /* no padding: tests compare records byte by byte */
+    int32_t shut;                   /* of its drained nodes: processors that nobody uses */
     uint32_t buffers_first;         /* of running components, the one started last in front */
     int32_t buffered;               /* part of claimed: prepared processes in those */
     int64_t slowest_claim_us;       /* the longest that one took to be given */
@@ -355,10 +357,12 @@ _Static_assert(sizeof(struct pleat_site) == 136, "no padding in a site");
 struct pleat_node {
     uint64_t agent; /* the last one that was there; 0: nobody said */
     uint32_t site, node;
-    int32_t slots;   /* its processors, where its site has several nodes; else 0 */
-    int32_t claimed; /* of these, in pieces of claims, whatever their state */
-    uint8_t away;    /* its agent is not there: what it runs cannot be told anything */
-    uint8_t spare[7];
+    int32_t slots;      /* its processors, where its site has several nodes; else 0 */
+    int32_t claimed;    /* of these, in pieces of claims, whatever their state */
+    int32_t background; /* of these, in use by others */
+    uint8_t away;       /* its agent is not there: what it runs cannot be told anything */
+    uint8_t drained;    /* by its user: nobody is placed or grown there */
+    uint8_t spare[2];
 };
 
 /* A site that has a file of a component. */

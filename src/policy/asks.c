@@ -173,7 +173,8 @@ static struct askers askers_of(const struct pleat_pass *pass, uint32_t site,
 static bool is_stuck(const struct pleat_pass *pass, uint32_t site, const struct askers *askers)
 {
     const struct pleat_site *place = &pass->view->sites[site];
-    int32_t used = place->capacity - place->background - pleat_plan_idle(pass->plan, site);
+    int32_t used =
+        place->capacity - place->background - place->shut - pleat_plan_idle(pass->plan, site);
     return askers->first && !askers->change && used <= askers->held;
 }
 

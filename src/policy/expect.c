@@ -39,6 +39,8 @@ static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t fir
     int32_t sum = 0;
     for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
         const struct pleat_component *component = &view->components[c];
+        if (pleat_view_is_shut(view, component))
+            continue; /* what it has is nobody's when it ends */
         int32_t all = component->target + pleat_view_buffered(view, component), counted = all;
         if (pass->shrinkable && component->kind == PLEAT_MALLEABLE &&
             pleat_accept_smallest(view, component) < counted)
@@ -87,7 +89,7 @@ static int32_t whole(const struct pleat_pass *pass, uint32_t site, int32_t taken
 {
     const struct pleat_site *place = &pass->view->sites[site];
     if (!pleat_pass_reserved(pass))
-        return place->capacity - place->background;
+        return place->capacity - place->background - pleat_view_shut_slots(pass->view, site);
     return pass->plan->sites[site].free + place->releasing + place->coming + taken;
 }
 

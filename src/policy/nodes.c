@@ -18,16 +18,50 @@ const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t
     return NULL;
 }
 
+/* The most processors of a node that the site has; `open`: of one that is not drained. */
+static int32_t largest_node(const struct pleat_view *view, uint32_t site, bool open)
+{
+    int32_t most = 0;
+    for (uint32_t n = 0; n < view->node_count; n++)
+        if (view->nodes[n].site == site && view->nodes[n].slots > most &&
+            !(open && view->nodes[n].drained))
+            most = view->nodes[n].slots;
+    return most;
+}
+
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site)
 {
-    int32_t most = 0;
-    if (!pleat_view_is_on_one_node(view, component, site))
-        return view->sites[site].capacity;
-    for (uint32_t n = 0; n < view->node_count; n++)
-        if (view->nodes[n].site == site && view->nodes[n].slots > most)
-            most = view->nodes[n].slots;
-    return most;
+    return pleat_view_is_on_one_node(view, component, site) ? largest_node(view, site, false)
+                                                            : view->sites[site].capacity;
+}
+
+int32_t pleat_view_open_capacity(const struct pleat_view *view,
+                                 const struct pleat_component *component, uint32_t site)
+{
+    return pleat_view_is_on_one_node(view, component, site)
+               ? largest_node(view, site, true)
+               : view->sites[site].capacity - pleat_view_shut_slots(view, site);
+}
+
+int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site)
+{
+    int32_t sum = 0;
+    for (uint32_t n = 0; view->sites[site].several && n < view->node_count; n++) {
+        const struct pleat_node *node = &view->nodes[n];
+        int32_t own = node->slots - node->background;
+        sum += node->site == site && node->drained && own > 0 ? own : 0;
+    }
+    return sum;
+}
+
+bool pleat_view_is_shut(const struct pleat_view *view, const struct pleat_component *component)
+{
+    if (component->site == PLEAT_NONE ||
+        !pleat_view_is_on_one_node(view, component, component->site))
+        return false;
+    const struct pleat_node *node = pleat_view_node(view, component->site, component->lead_node);
+    return node && node->drained;
 }
 
 int32_t pleat_view_own_capacity(const struct pleat_view *view,
@@ -62,7 +96,8 @@ bool pleat_view_needs_drained(const struct pleat_view *view,
     for (uint32_t site = 0; site < view->site_count; site++) {
         bool could = (component->wanted_site == PLEAT_NONE || component->wanted_site == site) &&
                      pleat_view_capacity(view, component, site) >= need;
-        if (could && !view->sites[site].drained)
+        if (could && !view->sites[site].drained &&
+            pleat_view_open_capacity(view, component, site) >= need)
             return false;
         drained = drained || could;
     }
@@ -72,12 +107,12 @@ bool pleat_view_needs_drained(const struct pleat_view *view,
 int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component)
 {
     const struct pleat_site *site = &view->sites[component->site];
-    int32_t unused = site->capacity - site->background - site->claimed - site->threshold;
+    int32_t unused = pleat_view_site_unused(site) - site->threshold;
     const struct pleat_node *node =
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)
             : NULL;
     if (site->drained)
         return 0;
-    return node && node->slots - node->claimed < unused ? node->slots - node->claimed : unused;
+    return node && pleat_view_node_unused(node) < unused ? pleat_view_node_unused(node) : unused;
 }

@@ -37,8 +37,8 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
     plan->failed = 0;
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
-        plan->sites[s] = (struct pleat_plan_site){
-            .free = site->capacity - site->background - site->claimed, .limit = PLEAT_SIZE_MAX};
+        plan->sites[s] =
+            (struct pleat_plan_site){.free = pleat_view_site_unused(site), .limit = PLEAT_SIZE_MAX};
         if (site->quiet_until_us > view->now_us) {
             plan->sites[s].quiet = true;
             pleat_plan_wake(plan, site->quiet_until_us);

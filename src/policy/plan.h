@@ -73,6 +73,7 @@ struct pleat_plan {
     struct pleat_plan_site *sites;
     int32_t *nodes; /* per node of the view: as `free` of a site */
     uint32_t node_room;
+    bool shuts;                     /* some node is drained */
     uint32_t only_site, only_node;  /* pleat_plan_shrink_only; PLEAT_NONE: everywhere */
     struct pleat_plan_known *known; /* per component */
     uint32_t pass;

@@ -10,6 +10,7 @@ int pleat_plan_nodes_begin(struct pleat_plan *plan)
 {
     const struct pleat_view *view = plan->view;
     plan->only_site = plan->only_node = PLEAT_NONE;
+    plan->shuts = false;
     if (view->node_count > plan->node_room) {
         int32_t *nodes = realloc(plan->nodes, view->node_count * sizeof(*nodes));
         if (!nodes)
@@ -17,8 +18,10 @@ int pleat_plan_nodes_begin(struct pleat_plan *plan)
         plan->nodes = nodes;
         plan->node_room = view->node_count;
     }
-    for (uint32_t n = 0; n < view->node_count; n++)
-        plan->nodes[n] = view->nodes[n].slots - view->nodes[n].claimed;
+    for (uint32_t n = 0; n < view->node_count; n++) {
+        plan->nodes[n] = pleat_view_node_unused(&view->nodes[n]);
+        plan->shuts = plan->shuts || view->nodes[n].drained;
+    }
     return 0;
 }
 
@@ -100,7 +103,7 @@ void pleat_plan_nodes_again(struct pleat_plan *plan)
 {
     const struct pleat_view *view = plan->view;
     for (uint32_t n = 0; n < view->node_count; n++)
-        plan->nodes[n] = view->nodes[n].slots - view->nodes[n].claimed;
+        plan->nodes[n] = pleat_view_node_unused(&view->nodes[n]);
     for (size_t i = 0; i < plan->decisions.count; i++) {
         const struct pleat_event *event = &plan->decisions.items[i];
         const struct pleat_component *comp = &view->components[event->component];
@@ -118,6 +121,8 @@ void pleat_plan_nodes_again(struct pleat_plan *plan)
 bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_component *comp = &plan->view->components[component];
+    if (pleat_view_is_shut(plan->view, comp))
+        return false;
     return plan->only_site == PLEAT_NONE || comp->site != plan->only_site ||
            comp->lead_node == plan->only_node;
 }

@@ -89,7 +89,8 @@ static PLEAT_COLD bool is_spared(const struct pleat_plan *plan, uint32_t compone
 /* Nobody asked for anything, and all may be shrunk: then no component is_spared. */
 static bool spares_nobody(const struct pleat_plan *plan)
 {
-    return plan->view->ask_count == 0 && !plan->spares && plan->only_site == PLEAT_NONE;
+    return plan->view->ask_count == 0 && !plan->spares && plan->only_site == PLEAT_NONE &&
+           !plan->shuts;
 }
 
 static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t component,

@@ -21,6 +21,8 @@ static bool take_next(struct next_end *next, struct pleat_plan_end *end)
         int64_t at_us = pleat_view_expected_end(next->view, component);
         if (!any || at_us <= end->at_us) {
             int32_t processors = component->target + pleat_view_buffered(next->view, component);
+            if (pleat_view_is_shut(next->view, component))
+                processors = 0;
             *end = (struct pleat_plan_end){at_us, processors};
             next->running = pleat_ending_next(next->view, next->running);
             return true;
@@ -71,7 +73,7 @@ bool pleat_shadow_cast(struct pleat_pass *pass, uint32_t head, struct pleat_shad
     for (uint32_t site = 0; site < view->site_count; site++) {
         if (!pleat_view_allows(view, component, site) ||
             need > view->sites[site].capacity - view->sites[site].background ||
-            need > pleat_view_capacity(view, component, site))
+            need > pleat_view_open_capacity(view, component, site))
             continue;
         struct pleat_shadow shadow = shadow_at(pass, head, site);
         /* enough are free, but on several nodes: nobody overtakes, or it might wait for ever */

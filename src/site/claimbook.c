@@ -13,9 +13,11 @@ int pleat_claimbook_init(struct pleat_claimbook *book, const int32_t *slots, uin
     book->nodes = nodes;
     book->slots = book->free = book->begin[nodes];
     book->taken = calloc((size_t)book->slots + 1, 1);
-    if (book->taken)
+    book->others = calloc(nodes, sizeof(*book->others));
+    book->shut = calloc(nodes, 1);
+    if (book->taken && book->others && book->shut)
         return 0;
-    free(book->begin);
+    pleat_claimbook_finish(book);
     return PLEAT_E_NOMEM;
 }
 
@@ -26,7 +28,21 @@ void pleat_claimbook_finish(struct pleat_claimbook *book)
     pleat_array_finish(&book->claims);
     free(book->taken);
     free(book->begin);
+    free(book->others);
+    free(book->shut);
     memset(book, 0, sizeof(*book));
+}
+
+void pleat_claimbook_shut(struct pleat_claimbook *book, uint32_t node, bool shut)
+{
+    if (node < book->nodes)
+        book->shut[node] = shut;
+}
+
+void pleat_claimbook_others(struct pleat_claimbook *book, uint32_t node, int32_t processors)
+{
+    if (node < book->nodes)
+        book->others[node] = processors;
 }
 
 struct pleat_booked *pleat_claimbook_find(struct pleat_claimbook *book, uint64_t id)
@@ -90,6 +106,12 @@ static int32_t free_in(const struct pleat_claimbook *book, struct stretch in)
     return count;
 }
 
+/* The slots of a node that may be booked. */
+static int32_t open_on(const struct pleat_claimbook *book, uint32_t node)
+{
+    return book->shut[node] ? 0 : free_in(book, node_stretch(book, node));
+}
+
 /* The free slots in a row that end before `end`. */
 static struct stretch row_from(const struct pleat_claimbook *book, int32_t slot, int32_t end)
 {
@@ -129,24 +151,30 @@ static struct stretch next_to(const struct pleat_claimbook *book, const struct p
     return ahead.end - ahead.begin >= count ? ahead : (struct stretch){0, 0};
 }
 
-/* The node that has `count` free slots: `own`, else the one that has the fewest that are enough.
- * The number of nodes: none has as many. */
-static uint32_t find_node(const struct pleat_claimbook *book, uint32_t own, int32_t count)
+/* The node that has `count` free slots of which others keep none busy, or, with `busy`, any: of
+ * several the one that has fewest. The number of nodes: none has as many. */
+static uint32_t fullest_node(const struct pleat_claimbook *book, int32_t count, bool busy)
 {
     uint32_t best = book->nodes;
     int32_t fewest = 0;
     for (uint32_t node = 0; node < book->nodes; node++) {
-        int32_t unused = free_in(book, node_stretch(book, node));
-        if (unused < count)
+        int32_t unused = open_on(book, node) - (busy ? 0 : book->others[node]);
+        if (unused < count || (best < book->nodes && unused >= fewest))
             continue;
-        if (node == own)
-            return own;
-        if (best == book->nodes || unused < fewest) {
-            best = node;
-            fewest = unused;
-        }
+        best = node;
+        fewest = unused;
     }
     return best;
+}
+
+/* The node for `count` slots: `own`, else the one that has the fewest that are enough. The number
+ * of nodes: none has as many. */
+static uint32_t find_node(const struct pleat_claimbook *book, uint32_t own, int32_t count)
+{
+    if (own < book->nodes && open_on(book, own) >= count)
+        return own;
+    uint32_t node = fullest_node(book, count, false);
+    return node < book->nodes ? node : fullest_node(book, count, true);
 }
 
 /* Takes free slots of the stretch until the booking has `count`. */
@@ -176,13 +204,13 @@ static void take_spread(struct pleat_claimbook *book, struct pleat_booked *booke
 {
     uint32_t node = own;
     while (booked->count < count) {
-        int32_t most = 0;
-        if (node < book->nodes)
+        int32_t most = INT32_MIN;
+        if (node < book->nodes && !book->shut[node])
             take_node(book, booked, near, node, count);
         for (uint32_t n = 0; n < book->nodes; n++) {
-            int32_t unused = free_in(book, node_stretch(book, n));
-            if (unused > most) {
-                most = unused;
+            int32_t unused = open_on(book, n);
+            if (unused > 0 && unused - book->others[n] > most) {
+                most = unused - book->others[n];
                 node = n;
             }
         }
@@ -193,7 +221,8 @@ static void take(struct pleat_claimbook *book, struct pleat_booked *booked,
                  const struct pleat_booked *near, int32_t count)
 {
     uint32_t own = near ? node_of(book, near->slots[near->count - 1]) : UINT32_MAX;
-    struct stretch row = near ? next_to(book, near, count) : (struct stretch){0, 0};
+    struct stretch row =
+        near && !book->shut[own] ? next_to(book, near, count) : (struct stretch){0, 0};
     uint32_t node = row.end > row.begin ? own : find_node(book, own, count);
     if (row.end == row.begin && node < book->nodes)
         row = shortest_row(book, node, count);
@@ -218,7 +247,10 @@ static bool fits_on_one(const struct pleat_claimbook *book, const struct pleat_b
 int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_wish *wish,
                          struct pleat_booked **booked)
 {
-    if (wish->count < 1 || wish->count > book->free)
+    int32_t open = 0;
+    for (uint32_t n = 0; n < book->nodes; n++)
+        open += open_on(book, n);
+    if (wish->count < 1 || wish->count > open)
         return PLEAT_E_BUSY;
     const struct pleat_booked *near =
         wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL;

@@ -18,8 +18,10 @@ PLEAT_ARRAY(pleat_booked_array, struct pleat_booked);
 
 struct pleat_claimbook {
     struct pleat_booked_array claims;
-    uint8_t *taken; /* for each slot: 1 if it is booked */
-    int32_t *begin; /* the first slot of each node; begin[nodes]: their number */
+    uint8_t *taken;  /* for each slot: 1 if it is booked */
+    int32_t *begin;  /* the first slot of each node; begin[nodes]: their number */
+    int32_t *others; /* of each node: processors that others keep busy */
+    uint8_t *shut;   /* of each node: 1 if nothing more is booked there */
     uint32_t nodes;
     int32_t slots, free;
 };
@@ -30,6 +32,11 @@ int pleat_claimbook_init(struct pleat_claimbook *book, const int32_t *slots,
 void pleat_claimbook_finish(struct pleat_claimbook *book);
 /* The booking of a claim; NULL: the id is not booked. */
 struct pleat_booked *pleat_claimbook_find(struct pleat_claimbook *book, uint64_t id);
+/* Nothing is booked on a node from now on, or again. A node that does not exist changes nothing. */
+void pleat_claimbook_shut(struct pleat_claimbook *book, uint32_t node, bool shut);
+/* Others keep so many processors of a node busy: it has as many fewer that are good to book, and is
+ * booked in spite of that only where no other node will do. */
+void pleat_claimbook_others(struct pleat_claimbook *book, uint32_t node, int32_t processors);
 /* Books wish->count free slots, all of one node if one has as many. If the claim `beside` is booked
  * and has as many free slots next to it on the same node, these; else of its node, or of that which
  * has the fewest that are enough, the start of the shortest row of free slots that is long enough,

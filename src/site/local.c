@@ -172,6 +172,11 @@ static int local_adopt(struct pleat_site_instance *base, const struct pleat_site
     return 0;
 }
 
+static void local_shut_node(struct pleat_site_instance *base, uint32_t node, bool shut)
+{
+    pleat_claimbook_shut(&((struct local_site *)base)->book, node, shut);
+}
+
 static void local_close(struct pleat_site_instance *base)
 {
     struct local_site *site = (struct local_site *)base;
@@ -195,5 +200,6 @@ const struct pleat_site_ops pleat_site_local = {
     .split = local_split,
     .release = local_release,
     .adopt = local_adopt,
+    .shut_node = local_shut_node,
     .close = local_close,
 };
