@@ -246,12 +246,11 @@ static uint16_t kept_port(struct daemon *d)
     return (uint16_t)port;
 }
 
-int agent_listen_open(struct daemon *d, void (*accept)(void *arg, struct pleat_connection *),
-                      struct pleat_error *err)
+static int listen_now(struct daemon *d, struct pleat_error *err)
 {
     char path[700], text[16];
-    if (sweep(d) == 0 && !has_callers(d))
-        return 0;
+    void (*accept)(void *arg, struct pleat_connection *) = d->agent_listen.accept;
+    snprintf(d->agent_listen.at, sizeof(d->agent_listen.at), "%s", interface(d));
     uint16_t wanted = (uint16_t)d->config.agent_port, kept = wanted ? wanted : kept_port(d);
     int rc = listen_at(d, kept, accept, err);
     if (rc && kept && !wanted) {
@@ -263,6 +262,21 @@ int agent_listen_open(struct daemon *d, void (*accept)(void *arg, struct pleat_c
     port_path(d, path, sizeof(path));
     snprintf(text, sizeof(text), "%u\n", (unsigned)pleat_listener_port(d->agent_listen.listener));
     return write_private(path, text, err);
+}
+
+int agent_listen_open(struct daemon *d, void (*accept)(void *arg, struct pleat_connection *),
+                      struct pleat_error *err)
+{
+    d->agent_listen.accept = accept;
+    return sweep(d) == 0 && !has_callers(d) ? 0 : listen_now(d, err);
+}
+
+int agent_listen_again(struct daemon *d, struct pleat_error *err)
+{
+    if (!has_callers(d) || (d->agent_listen.listener && !strcmp(d->agent_listen.at, interface(d))))
+        return 0;
+    agent_listen_close(d); /* agents that have called keep their connections */
+    return listen_now(d, err);
 }
 
 void agent_listen_close(struct daemon *d)

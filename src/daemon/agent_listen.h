@@ -20,12 +20,16 @@ struct agent_listen {
     struct pleat_listener *listener; /* NULL: no site has such agents */
     int64_t said_us;                 /* when the last caller was reported that was turned away */
     int64_t unsaid;                  /* callers since then */
+    void (*accept)(void *arg, struct pleat_connection *);
+    char at[64]; /* the interface at which it listens */
 };
 
 /* Listens where a site has such agents, or one of them lives; and removes the keys of those that
  * are gone. An error: this pleatd could not speak to them. */
 int agent_listen_open(struct daemon *d, void (*accept)(void *arg, struct pleat_connection *),
                       struct pleat_error *err);
+/* A site was added: listens where that needs it, at the port as before if that can be had. */
+int agent_listen_again(struct daemon *d, struct pleat_error *err);
 void agent_listen_close(struct daemon *d);
 /* Appends HOST:PORT, as agents reach this pleatd. */
 void agent_listen_address(struct daemon *d, struct pleat_string *out);

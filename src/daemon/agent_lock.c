@@ -1,4 +1,5 @@
 /* The lock file of a node's agent, as pleatd sees it. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -51,4 +52,46 @@ bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node)
     bool killed = is_it && pidfd_send_signal(process, SIGKILL, NULL, 0) == 0;
     close(process);
     return killed;
+}
+
+/* The node's number in "agent-SITE-NODE.lock", or .key, of that site; false: it is another file. */
+static bool is_file_of(const char *file, const char *site, uint32_t *node)
+{
+    size_t length = strlen(site);
+    int end = 0;
+    return !strncmp(file, "agent-", 6) && !strncmp(file + 6, site, length) &&
+           file[6 + length] == '-' && file[7 + length] >= '0' && file[7 + length] <= '9' &&
+           sscanf(file + 7 + length, "%" SCNu32 "%n", node, &end) == 1 &&
+           (!strcmp(file + 7 + length + end, ".lock") || !strcmp(file + 7 + length + end, ".key"));
+}
+
+/* The site that is gone, of whose agent a file is; PLEAT_NONE: of none. */
+static uint32_t gone_site(struct daemon *d, const char *file, uint32_t *node)
+{
+    for (uint32_t i = 0; i < d->config.site_count; i++)
+        if (d->config.sites[i].gone && is_file_of(file, d->config.sites[i].name, node))
+            return i;
+    return PLEAT_NONE;
+}
+
+bool agent_locks_sweep(struct daemon *d)
+{
+    char path[900];
+    uint32_t node;
+    bool left = false;
+    DIR *directory = opendir(d->paths.state);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        uint32_t site = gone_site(d, entry->d_name, &node);
+        if (site == PLEAT_NONE)
+            continue;
+        if (agent_lock_is_held(d, site, node)) {
+            left = true;
+            continue;
+        }
+        snprintf(path, sizeof(path), "%s/%s", d->paths.state, entry->d_name);
+        (void)unlink(path);
+    }
+    if (directory)
+        closedir(directory);
+    return left;
 }

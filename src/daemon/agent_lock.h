@@ -11,5 +11,8 @@ bool agent_lock_is_held(struct daemon *d, uint32_t site, uint32_t node);
 /* Kills the process that holds the lock (SIGKILL). False: it cannot be told which process that is.
  */
 bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node);
+/* Removes locks and keys of agents of sites that are gone. Whether some of these agents live, so
+ * that it is to be called again. */
+bool agent_locks_sweep(struct daemon *d);
 
 #endif

@@ -164,7 +164,8 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
         turn_away(connection, "it has the key of another one");
         return;
     }
-    if (site && instance && strcmp(instance, d->instance)) {
+    bool gone = index < d->config.site_count && d->config.sites[index].gone;
+    if (site && instance && (gone || strcmp(instance, d->instance))) {
         stranger_accept(d, connection, site, node);
         return;
     }
@@ -213,6 +214,37 @@ void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node)
     agent_exits(d);
 }
 
+/* Tells the agent to end. False: it is not there, or cannot be told. */
+static bool tell_to_quit(struct agent *agent)
+{
+    struct pleat_string out = {0};
+    bool told = agent->connection && !pleat_write_request(&out, agent->next_id++, "quit", NULL) &&
+                pleat_connection_send(agent->connection, &out) == 0;
+    pleat_string_finish(&out);
+    return told;
+}
+
+/* One that has not called yet is told when it calls: see agent_accept. */
+void agents_site_gone(struct daemon *d, uint32_t site)
+{
+    for (struct agent *agent = d->agents; agent; agent = agent->next) {
+        if (agent->site != site)
+            continue;
+        (void)tell_to_quit(agent);
+        uv_timer_stop(&agent->timer);
+        if (agent->connection)
+            pleat_connection_close(agent->connection);
+        agent->connection = NULL;
+        agent->started = agent->listed = agent->away = agent->said_silent = false;
+        agent->asked.count = 0;
+        json_decref(agent->runs);
+        agent->runs = NULL;
+        free(agent->cpus);
+        agent->cpus = NULL;
+        agent_key_forget(d, site, agent->node);
+    }
+}
+
 void agents_look(struct daemon *d)
 {
     for (struct agent *agent = d->agents; agent; agent = agent->next)
@@ -247,6 +279,15 @@ static int tell_away(struct daemon *d, uint32_t site, uint32_t node, struct plea
     return 0;
 }
 
+void agents_site_new(struct daemon *d, uint32_t site)
+{
+    for (uint32_t n = 0; n < d->config.sites[site].here.nodes; n++) {
+        const struct pleat_event away = {
+            .kind = PLEAT_EV_AGENT_AWAY, .component = site, .u.agent = {.node = n}};
+        turn_event(d, &away);
+    }
+}
+
 int agents_away(struct daemon *d, struct pleat_error *err)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -266,7 +307,7 @@ bool agents_absent(struct daemon *d)
         for (uint32_t n = 0; n < d->config.sites[site].here.nodes; n++)
             (void)agent_get(d, site, n);
     for (const struct agent *agent = d->agents; agent; agent = agent->next) {
-        if (agent->connection || agent->site >= d->config.site_count)
+        if (agent->connection || d->config.sites[agent->site].gone)
             continue;
         /* one that was started a moment ago has no lock yet */
         if ((agent->started && agent->process) || agent_lock_is_held(d, agent->site, agent->node))
@@ -281,13 +322,10 @@ void agents_quit(struct daemon *d)
     struct agent *next;
     for (struct agent *agent = d->agents; agent; agent = next) {
         next = agent->next;
-        struct pleat_string out = {0};
         if (agent->connection) {
-            if (d->runs.count == 0 && !pleat_write_request(&out, agent->next_id++, "quit", NULL))
-                agent->quits = pleat_connection_send(agent->connection, &out) == 0;
+            agent->quits = d->runs.count == 0 && tell_to_quit(agent);
             if (agent->quits)
                 agent_key_forget(d, agent->site, agent->node);
-            pleat_string_finish(&out);
             pleat_connection_close(agent->connection);
         }
         free(agent->cpus);

@@ -32,6 +32,10 @@ int agents_away(struct daemon *d, struct pleat_error *err);
 void agents_expect(struct daemon *d);
 /* A node is not its site's any more: what its agent ran is lost, and the agent is not expected. */
 void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node);
+/* A site joins in the coming turn: tells the core that no agent of it is connected. */
+void agents_site_new(struct daemon *d, uint32_t site);
+/* A site is gone, with its jobs: its agents end. */
+void agents_site_gone(struct daemon *d, uint32_t site);
 /* Tells the agents to end, where nothing runs, and closes the connections. */
 void agents_quit(struct daemon *d);
 /* Waits until those told have ended (at most five seconds in all): whoever sees pleatd end may

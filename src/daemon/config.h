@@ -6,8 +6,21 @@
 #include "core/core.h"
 #include "site/site.h"
 
+/* Where a site comes from. */
+enum pleat_site_from {
+    PLEAT_FROM_DEFAULT, /* pleat.conf has no site: this machine */
+    PLEAT_FROM_FILE,    /* pleat.conf */
+    PLEAT_FROM_COMMAND  /* pleat site add */
+};
+
 struct pleat_config_site {
     char *name;
+    char
+        *block; /* what was written about it, as a block of pleat.conf; NULL: a site that is gone */
+    enum pleat_site_from from;
+    bool returns; /* it was leaving, and pleat.conf has it again: it is to be resumed */
+    bool leaving; /* it is gone as soon as it has no jobs any more */
+    bool gone;    /* only its name and its index in the core are left: it has no nodes here, ... */
     const struct pleat_site_ops *ops; /* its kind */
     int32_t processors;               /* 0: all that it has */
     int32_t threshold;
@@ -25,7 +38,8 @@ struct pleat_config {
     const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
     int64_t parameters[PLEAT_PARAM_COUNT]; /* durations in microseconds, or counts, as in
                                               model/parameters.def */
-    struct pleat_config_site *sites;       /* at least one */
+    struct pleat_config_site *sites; /* at least one; while pleatd runs by their index in the core,
+                                      * with those that are gone */
     size_t site_count;
     int64_t notify_limit_us; /* the command of a job's --notify is killed after this time */
     int64_t agent_answer_us; /* an agent that is silent for this long is killed; 0: never */

@@ -176,9 +176,116 @@ static int take_own(cfg_t *block, struct pleat_config_site *site, struct pleat_e
     return 0;
 }
 
+/* ---- the text of a block ---- */
+
+/* Between single quotes libconfuse replaces nothing but \\ and \'. */
+static void add_quoted(struct pleat_string *block, const char *text)
+{
+    pleat_string_add(block, "'");
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            pleat_string_add(block, "\\");
+        pleat_string_add_bytes(block, text, 1);
+    }
+    pleat_string_add(block, "'");
+}
+
+void config_site_begin(struct pleat_string *block, const char *name)
+{
+    pleat_string_add(block, "site ");
+    add_quoted(block, name);
+    pleat_string_add(block, " {\n");
+}
+
+int config_site_add(struct pleat_string *block, const char *key, const char *value,
+                    struct pleat_error *err)
+{
+    cfg_opt_t keys[CONFIG_SITE_KEYS_MAX];
+    size_t count = 0;
+    if (!config_site_schema(keys))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the kinds of sites have too many options");
+    while (keys[count].name)
+        count++;
+    if (!has_key(keys, count, key))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%.60s: sites have no such option: pleat.conf(5) lists them", key);
+    for (const unsigned char *at = (const unsigned char *)value; *at; at++)
+        if (*at < ' ' || *at == 127)
+            return pleat_error_set(err, PLEAT_E_INVALID, "%s: it has control characters", key);
+    pleat_string_addf(block, "  %s = ", key);
+    add_quoted(block, value);
+    pleat_string_add(block, "\n");
+    return 0;
+}
+
+void config_site_end(struct pleat_string *block)
+{
+    pleat_string_add(block, "}\n");
+}
+
+/* What a block says, written anew; NULL: out of memory. */
+static char *block_of(cfg_t *from)
+{
+    struct pleat_string block = {0};
+    config_site_begin(&block, from ? cfg_title(from) : "local");
+    for (unsigned i = 0; from && i < cfg_num(from); i++) {
+        cfg_opt_t *option = cfg_getnopt(from, i);
+        char number[40];
+        const char *value = number;
+        if (!(option->flags & CFGF_MODIFIED) || cfg_opt_size(option) == 0)
+            continue;
+        if (option->type == CFGT_INT)
+            snprintf(number, sizeof(number), "%ld", cfg_opt_getnint(option, 0));
+        else if (option->type == CFGT_FLOAT)
+            snprintf(number, sizeof(number), "%.17g", cfg_opt_getnfloat(option, 0));
+        else
+            value = text_of(option);
+        pleat_string_addf(&block, "  %s = ", option->name);
+        add_quoted(&block, value);
+        pleat_string_add(&block, "\n");
+    }
+    config_site_end(&block);
+    if (!block.failed)
+        return block.text;
+    pleat_string_finish(&block);
+    return NULL;
+}
+
+int config_site_read(const char *block, struct pleat_config_site *site, struct pleat_error *err)
+{
+    static const char name[] = "block";
+    cfg_opt_t keys[CONFIG_SITE_KEYS_MAX];
+    struct pleat_error own = {0};
+    memset(site, 0, sizeof(*site));
+    if (!config_site_schema(keys))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the kinds of sites have too many options");
+    cfg_opt_t options[] = {CFG_SEC("site", keys, CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES),
+                           CFG_END()};
+    cfg_t *cfg = pleat_config_open(options);
+    if (!cfg)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    config_site_checks(cfg, keys);
+    int rc = pleat_config_parse(cfg, name, block, &own);
+    if (!rc && cfg_size(cfg, "site") != 1)
+        rc = pleat_error_set(&own, PLEAT_E_INVALID, "it is not one site");
+    if (!rc && config_site_take(cfg_getnsec(cfg, "site", 0), site)) {
+        rc = pleat_error_set(&own, PLEAT_E_NOMEM, "out of memory");
+        config_site_finish(site);
+    }
+    pleat_config_close(cfg);
+    if (rc) {
+        const char *text = strstr(own.text, ": ");
+        bool has_line = !strncmp(own.text, name, sizeof(name) - 1) && text;
+        pleat_error_set(err, rc, "%s", has_line ? text + 2 : own.text);
+    }
+    return rc;
+}
+
 int config_site_take(cfg_t *from, struct pleat_config_site *site)
 {
     memset(site, 0, sizeof(*site));
+    site->from = from ? PLEAT_FROM_FILE : PLEAT_FROM_DEFAULT;
+    site->block = block_of(from);
     site->ops = pleat_site_find(from ? cfg_getstr(from, "kind") : "local");
     site->name = strdup(from ? cfg_title(from) : "local");
     site->brings_agents = site->ops->capabilities & PLEAT_SITE_BRINGS_AGENTS;
@@ -186,7 +293,7 @@ int config_site_take(cfg_t *from, struct pleat_config_site *site)
     site->cpusets = !from || !strcmp(cfg_getstr(from, "cpuset"), "auto");
     site->poll_us = llround((from ? cfg_getfloat(from, "poll_s") : 1) * (double)PLEAT_US_PER_S);
     site->memory_groups = !from || !strcmp(cfg_getstr(from, "memory_groups"), "auto");
-    if (!site->name || pleat_site_own_make(site->ops, &site->own) ||
+    if (!site->name || !site->block || pleat_site_own_make(site->ops, &site->own) ||
         (from && take_own(from, site, NULL)))
         return PLEAT_E_NOMEM;
     struct pleat_site_options options = {
@@ -208,6 +315,7 @@ void config_site_finish(struct pleat_config_site *site)
     if (site->ops)
         pleat_site_own_free(site->ops, site->own);
     free(site->name);
+    free(site->block);
     memset(site, 0, sizeof(*site));
 }
 

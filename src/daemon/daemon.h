@@ -33,6 +33,7 @@
 #include "daemon/place.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
+#include "daemon/site_list.h"
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
 #include "runner/runner.h"
@@ -64,6 +65,8 @@ struct daemon {
     struct pleat_agent_link agent_link;
     struct pleat_site_instance **sites;
     int64_t *polled_us; /* of each site: when it was polled last; 0: never */
+    size_t site_room;   /* of both */
+    struct site_list site_list;
     struct pleat_runner *runners[PLEAT_RUNNER_KIND_COUNT]; /* in the order of model/runners.def */
 
     /* what pleatd knows */

@@ -46,6 +46,8 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
         rc = pleat_store_put_meta(d->store, "accounts", "1", err);
     if (!rc)
         rc = salvage_put_meta(d, err);
+    if (!rc && d->sites) /* they are ordered: site_list_open */
+        rc = site_list_write(d, err);
     if (!rc && rest)
         rc = rest(d, err);
     crash_point();

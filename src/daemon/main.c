@@ -33,6 +33,7 @@
 #include "daemon/salvage.h"
 #include "daemon/secret.h"
 #include "daemon/sites.h"
+#include "daemon/sites_change.h"
 #include "daemon/stop.h"
 #include "daemon/turn.h"
 #include "daemon/turn_inputs.h"
@@ -81,6 +82,8 @@ static int open_parts(struct daemon *d, struct pleat_error *err)
     if (!rc)
         log_mark_clock(d, !all_over(d));
     if (!rc)
+        rc = site_list_open(d, err);
+    if (!rc)
         rc = sites_open(d, err);
     if (!rc)
         rc = sites_adopt(d, err);
@@ -104,6 +107,7 @@ static void on_probe(uv_timer_t *handle)
     bool over = d->jobs.living == 0;
     if (!over)
         sites_poll(d);
+    sites_leave(d);
     place_check(d);
     agents_look(d);
     turn_idle(d);

@@ -29,9 +29,10 @@ method method_hold, method_release, method_requeue, method_revise;
 /* methods_ask.c */
 method method_jobs, method_job, method_why, method_top, method_wait, method_output, method_events,
     method_follow;
+/* methods_site.c */
+method method_site_add, method_site_remove, method_drain, method_undrain;
 /* methods_daemon.c */
-method method_sites, method_drain, method_undrain, method_info, method_policies, method_configure,
-    method_stop;
+method method_sites, method_info, method_policies, method_configure, method_stop;
 /* forecast.c */
 method method_forecast;
 /* history.c, clean.c */

@@ -16,15 +16,14 @@
 
 static int find_site(struct daemon *d, const char *name, uint32_t *site, struct pleat_error *err)
 {
-    *site = PLEAT_NONE;
-    if (!name)
-        return 0;
-    for (size_t i = 0; i < d->config.site_count; i++)
-        if (!strcmp(d->config.sites[i].name, name))
-            *site = (uint32_t)i;
-    return *site != PLEAT_NONE
-               ? 0
-               : pleat_error_set(err, PLEAT_E_NOTFOUND, "no site '%s': see 'pleat sites'", name);
+    *site = name ? site_list_find(d, name) : PLEAT_NONE;
+    if (name && *site == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND, "no site '%s': see 'pleat sites'", name);
+    if (name && d->config.sites[*site].leaving)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "site '%s' is being removed, and takes no jobs: see 'pleat sites'",
+                               name);
+    return 0;
 }
 
 /* Whether the program's MPI can resize it in the way that the spec wants. */
@@ -45,7 +44,8 @@ static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
 static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *err)
 {
     for (size_t i = 0; i < d->config.site_count; i++)
-        if ((wanted == PLEAT_NONE || wanted == i) && slots_are_bound(d, (uint32_t)i))
+        if ((wanted == PLEAT_NONE || wanted == i) && !d->config.sites[i].gone &&
+            slots_are_bound(d, (uint32_t)i))
             return 0;
     return pleat_error_set(
         err, PLEAT_E_UNSUPPORTED,

@@ -38,12 +38,20 @@ static json_t *brought_to_json(struct daemon *d, uint32_t site)
         uint32_t node = view->nodes[n].node;
         int32_t claimed = view->nodes[n].site == site ? claimed_on(d, site, node) : 0;
         if (claimed > 0)
-            json_array_append_new(nodes, json_pack("{s:I, s:i, s:i, s:i, s:n, s:b}", "node",
-                                                   (json_int_t)node, "processors", claimed, "used",
-                                                   claimed, "free", 0, "slot_cpus", "agent",
-                                                   agent_is_known(d, site, node)));
+            json_array_append_new(nodes,
+                                  json_pack("{s:I, s:i, s:i, s:i, s:i, s:s, s:n, s:b}", "node",
+                                            (json_int_t)node, "processors", claimed, "used",
+                                            claimed, "background", 0, "free", 0, "state", "ok",
+                                            "slot_cpus", "agent", agent_is_known(d, site, node)));
     }
     return nodes;
+}
+
+static const char *node_state(const struct pleat_view *view, const struct pleat_node *node)
+{
+    if (!node->drained && !view->sites[node->site].drained)
+        return "ok";
+    return node->claimed > 0 ? "draining" : "drained";
 }
 
 /* The nodes of a site that has several; null: it has one. */
@@ -59,10 +67,12 @@ static json_t *nodes_to_json(struct daemon *d, uint32_t site)
         const struct pleat_node *node = &view->nodes[n];
         if (node->site != site || node->slots == 0)
             continue;
+        int32_t unused = node->slots - node->claimed - node->background;
         json_array_append_new(
-            nodes, json_pack("{s:I, s:i, s:i, s:i, s:s?, s:b}", "node", (json_int_t)node->node,
-                             "processors", node->slots, "used", node->claimed, "free",
-                             node->slots - node->claimed, "slot_cpus",
+            nodes, json_pack("{s:I, s:i, s:i, s:i, s:i, s:s, s:s?, s:b}", "node",
+                             (json_int_t)node->node, "processors", node->slots, "used",
+                             node->claimed, "background", node->background, "free",
+                             unused > 0 ? unused : 0, "state", node_state(view, node), "slot_cpus",
                              slots_are_bound(d, site) ? slots_cpus(d, site, node->node) : NULL,
                              "agent", agent_is_known(d, site, node->node)));
     }
@@ -81,12 +91,13 @@ static int agents_of(struct daemon *d, uint32_t site)
     return count;
 }
 
-static const char *site_state(const struct pleat_site *site, bool paused)
+static const char *site_state(const struct pleat_site *site, bool leaving, bool paused)
 {
-    return site->drained  ? site->claimed > 0 ? "draining" : "drained"
-           : paused       ? "paused"
-           : site->barred ? "left alone"
-                          : "ok";
+    return leaving         ? "leaving"
+           : site->drained ? site->claimed > 0 ? "draining" : "drained"
+           : paused        ? "paused"
+           : site->barred  ? "left alone"
+                           : "ok";
 }
 
 int method_sites(struct client *client, int64_t request, const json_t *params,
@@ -100,70 +111,38 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     for (uint32_t i = 0; i < view->site_count && i < d->config.site_count; i++) {
         const struct pleat_site *site = &view->sites[i];
-        int32_t unused = site->capacity - site->claimed - site->background;
+        int32_t unused = pleat_view_site_unused(site);
+        if (site->gone || d->config.sites[i].gone)
+            continue;
         int silent_s = agents_silent_s(d, i);
         bool paused = site->pauses > 0 && site->quiet_until_us > daemon_now_us(d);
         json_array_append_new(
             sites,
-            json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
-                      "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o}",
-                      "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name,
-                      "processors", site->capacity, "free", unused > 0 ? unused : 0, "used",
-                      site->claimed, "background", site->background, "threshold", site->threshold,
-                      "oversubscribed", site->capacity > cpus && !d->config.sites[i].brings_agents,
-                      "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i), "sharing",
-                      d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
-                      slots_are_bound(d, i)
-                          ? (site->several ? d->config.sites[i].here.cpus : slots_cpus(d, i, 0))
-                          : NULL,
-                      "state", site_state(site, paused), "paused_until_s",
-                      paused ? json_seconds(site->quiet_until_us) : json_null(), "failed_starts",
-                      (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)),
-                      "failed_s", site->failed_us ? json_seconds(site->failed_us) : json_null(),
-                      "silent_s", silent_s ? json_integer(silent_s) : json_null(), "agents",
-                      agents_of(d, i), "nodes", nodes_to_json(d, i), "poll_s",
-                      (double)d->config.sites[i].poll_us / 1e6, "polled_ago_s",
-                      d->polled_us[i]
-                          ? json_real((double)(daemon_now_us(d) - d->polled_us[i]) / 1e6)
-                          : json_null()));
+            json_pack(
+                "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
+                "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o, s:s}",
+                "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name, "processors",
+                site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
+                "background", site->background, "threshold", site->threshold, "oversubscribed",
+                site->capacity > cpus && !d->config.sites[i].brings_agents, "cpus",
+                (json_int_t)cpus, "bound", slots_are_bound(d, i), "sharing",
+                d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
+                slots_are_bound(d, i)
+                    ? (site->several ? d->config.sites[i].here.cpus : slots_cpus(d, i, 0))
+                    : NULL,
+                "state", site_state(site, d->config.sites[i].leaving, paused), "paused_until_s",
+                paused ? json_seconds(site->quiet_until_us) : json_null(), "failed_starts",
+                (json_int_t)pleat_core_failed_starts(d->core, i, daemon_now_us(d)), "failed_s",
+                site->failed_us ? json_seconds(site->failed_us) : json_null(), "silent_s",
+                silent_s ? json_integer(silent_s) : json_null(), "agents", agents_of(d, i), "nodes",
+                nodes_to_json(d, i), "poll_s", (double)d->config.sites[i].poll_us / 1e6,
+                "polled_ago_s",
+                d->polled_us[i] ? json_real((double)(daemon_now_us(d) - d->polled_us[i]) / 1e6)
+                                : json_null(),
+                "from", site_list_from(&d->config.sites[i])));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;
-}
-
-/* Queues an event about the site that the params name. */
-static int change_site(struct client *client, int64_t request, const json_t *params,
-                       enum pleat_event_kind kind, struct pleat_error *err)
-{
-    const struct pleat_config *config = &client->daemon->config;
-    const char *name = json_string_value(json_object_get(params, "site"));
-    struct pleat_string names = {0};
-    if (!name)
-        return pleat_error_set(err, PLEAT_E_INVALID, "'site' must be the name of a site");
-    for (uint32_t s = 0; s < config->site_count; s++) {
-        struct input input = {.request = request,
-                              .reply = REPLY_EMPTY,
-                              .event = {.kind = (uint16_t)kind, .component = s}};
-        if (!strcmp(config->sites[s].name, name))
-            return method_input(client, &input, err);
-        pleat_string_addf(&names, "%s%s", s ? ", " : "", config->sites[s].name);
-    }
-    int rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no site '%s': there is %s", name,
-                             names.text ? names.text : "none");
-    pleat_string_finish(&names);
-    return rc;
-}
-
-int method_drain(struct client *client, int64_t request, const json_t *params,
-                 struct pleat_error *err)
-{
-    return change_site(client, request, params, PLEAT_EV_DRAIN, err);
-}
-
-int method_undrain(struct client *client, int64_t request, const json_t *params,
-                   struct pleat_error *err)
-{
-    return change_site(client, request, params, PLEAT_EV_RESUME, err);
 }
 
 static json_t *parameters_to_json(struct daemon *d)
@@ -192,10 +171,11 @@ static json_t *places_to_json(struct daemon *d)
     const struct pleat_view *view = pleat_core_view(d->core);
     json_t *sites = json_array();
     for (uint32_t s = 0; s < view->site_count && s < d->config.site_count; s++)
-        json_array_append_new(sites,
-                              json_pack("{s:s, s:s, s:i, s:o}", "name", d->config.sites[s].name,
-                                        "kind", d->config.sites[s].ops->name, "processors",
-                                        view->sites[s].capacity, "nodes", nodes_to_json(d, s)));
+        if (!d->config.sites[s].gone)
+            json_array_append_new(sites,
+                                  json_pack("{s:s, s:s, s:i, s:o}", "name", d->config.sites[s].name,
+                                            "kind", d->config.sites[s].ops->name, "processors",
+                                            view->sites[s].capacity, "nodes", nodes_to_json(d, s)));
     return sites;
 }
 

@@ -262,6 +262,15 @@ void note_event(struct daemon *d, const struct pleat_event *event)
                      : "resumed by its user");
         note_make(d, event->time_us, "daemon", -1, note_text(text));
     }
+    if (event->kind == PLEAT_EV_NODE_DRAIN || event->kind == PLEAT_EV_NODE_RESUME) {
+        char text[240];
+        snprintf(text, sizeof(text), "node %u of site %s is %s", event->u.node.node,
+                 d->config.sites[event->component].name,
+                 event->kind == PLEAT_EV_NODE_DRAIN
+                     ? "drained by its user: no job is started or grown there"
+                     : "resumed by its user");
+        note_make(d, event->time_us, "daemon", -1, note_text(text));
+    }
     if (event->kind == PLEAT_EV_POLICY) {
         const struct pleat_policy *policy =
             pleat_policy_get((enum pleat_question)event->u.policy.question, event->u.policy.policy);

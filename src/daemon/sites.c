@@ -5,36 +5,89 @@
 #include "daemon/sites.h"
 #include "daemon/turn_inputs.h"
 
+int sites_open_one(struct daemon *d, uint32_t index, struct pleat_error *err)
+{
+    const struct pleat_config_site *site = &d->config.sites[index];
+    const struct pleat_site_options options = {.name = site->name,
+                                               .index = index,
+                                               .processors = site->processors,
+                                               .threshold = site->threshold,
+                                               .own = site->own,
+                                               .instance = d->instance};
+    int rc = site->ops->open(&options, &d->host, &d->sites[index], err);
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (uint32_t n = 0; !rc && n < view->node_count; n++)
+        if (view->nodes[n].site == index && view->nodes[n].drained)
+            sites_node_shut(d, index, view->nodes[n].node, true);
+    return rc;
+}
+
+void sites_node_shut(struct daemon *d, uint32_t site, uint32_t node, bool shut)
+{
+    struct pleat_site_instance *instance = d->sites[site];
+    if (instance && instance->ops->shut_node)
+        instance->ops->shut_node(instance, node, shut);
+}
+
+/* A site that is gone has no processors. One that was added has none before it is opened. */
+static void tell_gone(struct daemon *d, uint32_t index)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_SITE, .component = index};
+    if (index < pleat_core_view(d->core)->site_count)
+        return;
+    turn_event(d, &event); /* the log has lost its end: the others must keep their indexes */
+    event.kind = PLEAT_EV_SITE_GONE;
+    turn_event(d, &event);
+}
+
+int sites_room(struct daemon *d, struct pleat_error *err)
+{
+    size_t before = d->site_room;
+    size_t count = d->config.site_count > before ? d->config.site_count : before;
+    struct pleat_site_instance **sites = realloc(d->sites, count * sizeof(struct pleat_site *));
+    if (sites)
+        d->sites = sites;
+    int64_t *polled_us = realloc(d->polled_us, count * sizeof(*polled_us));
+    if (polled_us)
+        d->polled_us = polled_us;
+    if (!sites || !polled_us)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    for (size_t i = before; i < count; i++) {
+        d->sites[i] = NULL;
+        d->polled_us[i] = 0;
+    }
+    d->site_room = count;
+    return 0;
+}
+
 int sites_open(struct daemon *d, struct pleat_error *err)
 {
-    d->sites = calloc(d->config.site_count, sizeof(struct pleat_site_instance *));
-    d->polled_us = calloc(d->config.site_count, sizeof(*d->polled_us));
-    if (!d->sites || !d->polled_us)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < d->config.site_count; i++) {
+    int rc = sites_room(d, err);
+    for (uint32_t i = 0; !rc && i < d->config.site_count; i++) {
         const struct pleat_config_site *site = &d->config.sites[i];
-        const struct pleat_site_options options = {.name = site->name,
-                                                   .index = (uint32_t)i,
-                                                   .processors = site->processors,
-                                                   .threshold = site->threshold,
-                                                   .own = site->own,
-                                                   .instance = d->instance};
-        int rc = site->ops->open(&options, &d->host, &d->sites[i], err);
-        if (rc)
-            return rc;
+        const struct pleat_event change = {.kind = site->leaving ? PLEAT_EV_DRAIN : PLEAT_EV_RESUME,
+                                           .component = i};
+        if (site->gone) {
+            tell_gone(d, i);
+            continue;
+        }
+        rc = sites_open_one(d, i, err);
+        if (!rc && (site->leaving || site->returns))
+            turn_event(d, &change);
     }
-    return 0;
+    return rc;
 }
 
 void sites_close(struct daemon *d)
 {
-    for (size_t i = 0; d->sites && i < d->config.site_count; i++)
+    for (size_t i = 0; i < d->site_room; i++)
         if (d->sites[i])
             d->sites[i]->ops->close(d->sites[i]);
     free(d->sites);
     free(d->polled_us);
     d->sites = NULL;
     d->polled_us = NULL;
+    d->site_room = 0;
 }
 
 /* A batch system is asked only while somebody waits who might get something of it. This machine's
@@ -52,7 +105,8 @@ void sites_poll(struct daemon *d)
     int64_t now_us = daemon_now_us(d);
     for (uint32_t i = 0; i < d->config.site_count; i++) {
         struct pleat_error err = {0};
-        if (now_us - d->polled_us[i] < d->config.sites[i].poll_us - EARLY_US || !is_polled(d, i))
+        if (!d->sites[i] || now_us - d->polled_us[i] < d->config.sites[i].poll_us - EARLY_US ||
+            !is_polled(d, i))
             continue;
         d->polled_us[i] = now_us;
         if (d->sites[i]->ops->probe(d->sites[i], &err))
@@ -73,7 +127,8 @@ static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
     for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
         pieces[i++] = *pleat_core_piece(d->core, p);
     known.pieces = pieces;
-    int rc = d->sites[claim->site]->ops->adopt(d->sites[claim->site], &known, err);
+    struct pleat_site_instance *site = d->sites[claim->site];
+    int rc = site ? site->ops->adopt(site, &known, err) : 0;
     free(pieces);
     return rc;
 }
@@ -140,8 +195,25 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
     return site->ops->claim(site, &wish, err);
 }
 
+/* What an older Pleat left at a site that nobody knows any more: it has nothing. */
+static void answer_for_nobody(struct daemon *d, const struct pleat_effect *effect)
+{
+    struct pleat_event event = {
+        .kind = effect->kind == PLEAT_DO_CLAIM ? PLEAT_EV_CLAIM_FAILED : PLEAT_EV_RELEASED,
+        .component = effect->u.claim.index,
+        .u.claim = {.claim = effect->id, .reason = PLEAT_REASON_CLAIM_FAILED}};
+    if (effect->kind == PLEAT_DO_RELEASE)
+        event.u.claim.reason = PLEAT_REASON_NONE;
+    if (effect->kind != PLEAT_DO_SPLIT)
+        turn_event(d, &event);
+}
+
 void sites_carry_out(struct daemon *d, const struct pleat_effect *effect)
 {
+    if (!d->sites[effect->u.claim.site]) {
+        answer_for_nobody(d, effect);
+        return;
+    }
     struct pleat_error err = {0};
     struct pleat_site_instance *site = d->sites[effect->u.claim.site];
     uint32_t index = effect->u.claim.index;

@@ -47,7 +47,9 @@ static json_t *sites_to_json(struct daemon *d, const struct pleat_view *view)
     json_t *sites = json_array();
     for (uint32_t s = 0; s < view->site_count && s < d->config.site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
-        int32_t unused = site->capacity - site->claimed - site->background;
+        int32_t unused = pleat_view_site_unused(site);
+        if (site->gone)
+            continue;
         json_array_append_new(
             sites,
             json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "name", d->config.sites[s].name,

@@ -15,6 +15,8 @@
 #include "daemon/notes.h"
 #include "daemon/notify.h"
 #include "daemon/parked.h"
+#include "daemon/sites.h"
+#include "daemon/sites_change.h"
 #include "daemon/specs.h"
 #include "daemon/submission.h"
 #include "daemon/turn.h"
@@ -161,6 +163,11 @@ static void apply_input(struct daemon *d, struct input *input)
             rc = submission_complete(d, &input->event, input->spec, &err);
         if (input->event.kind == PLEAT_EV_POLICY)
             agents_learn(d);
+        if (input->event.kind == PLEAT_EV_NODE_DRAIN || input->event.kind == PLEAT_EV_NODE_RESUME)
+            sites_node_shut(d, input->event.component, input->event.u.node.node,
+                            input->event.kind == PLEAT_EV_NODE_DRAIN);
+        if (input->event.kind == PLEAT_EV_SITE_GONE)
+            site_list_gone(d, input->event.component);
     } else if (rc < 0 && input->spec && input->spec->array.count) {
         d->turn.array.why = input->spec->array.place == 0 ? err : d->turn.array.why;
     } else if (rc < 0 && !input->client) {
@@ -212,6 +219,8 @@ static void act(struct daemon *d)
     }
     d->turn.effects.count = 0;
     d->turn.records.count = 0;
+    d->site_list.changed = false;
+    sites_left(d);
     if (written)
         notify_written(d, written);
     specs_written(d);
@@ -226,6 +235,7 @@ static void act(struct daemon *d)
     parked_check(d);
     checkpoints_check(d);
     checkpoint_times_look(d);
+    sites_leave(d);
     arm(d);
 }
 
@@ -264,7 +274,7 @@ void turn_run(struct daemon *d)
     }
     archive_prepare(d);
     bool anything = d->turn.records.count || d->notes.count || d->specs.made.count ||
-                    d->clean.dropped.count || d->clean.drops_shared ||
+                    d->clean.dropped.count || d->clean.drops_shared || d->site_list.changed ||
                     pleat_store_is_damaged(d->store);
     if (anything && turn_write(d, &err)) {
         hold(d, &err);

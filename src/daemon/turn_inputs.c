@@ -17,7 +17,8 @@ void turn_want(struct daemon *d)
 bool turn_is_quiet(const struct daemon *d)
 {
     return !d->turn.holding && !d->turn.inputs.count && !d->turn.records.count && !d->notes.count &&
-           !d->specs.made.count && !d->clean.dropped.count && !d->turn.replies.count;
+           !d->specs.made.count && !d->site_list.changed && !d->clean.dropped.count &&
+           !d->turn.replies.count;
 }
 
 void turn_input(struct daemon *d, const struct input *input)

@@ -40,7 +40,7 @@ static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
     json_t *sites = json_array();
     for (uint32_t s = 0; s < pass->view->site_count; s++) {
         const struct pleat_site *site = &pass->view->sites[s];
-        if (job->wanted_site != PLEAT_NONE && job->wanted_site != s)
+        if ((job->wanted_site != PLEAT_NONE && job->wanted_site != s) || site->gone)
             continue;
         json_array_append_new(
             sites,

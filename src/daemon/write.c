@@ -35,6 +35,8 @@ static int write_rest(struct daemon *d, struct pleat_error *err)
                                   d->specs.made.items[i].environment, err);
     if (!rc)
         rc = write_notes(d, err);
+    if (!rc && d->site_list.changed)
+        rc = site_list_write(d, err);
     if (!rc)
         rc = archive_write(d, err);
     return rc ? rc : clean_write(d, err);

@@ -431,6 +431,13 @@ void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t number)
         pleat_batch_lose(site, one, node, "its agent does not answer");
 }
 
+/* What the batch system has is known only when it has been asked. */
+bool pleat_batch_rests(const struct pleat_site_instance *base)
+{
+    const struct pleat_batch_site *site = (const struct pleat_batch_site *)base;
+    return site->synced && site->allocations.count == 0;
+}
+
 void pleat_batch_close(struct pleat_site_instance *base)
 {
     struct pleat_batch_site *site = of(base);

@@ -113,6 +113,12 @@ struct pleat_site_ops {
     /* The agent of a node is connected and does not answer: its node is to be given up, as if it
      * were lost. NULL for sites whose agents pleatd starts. */
     void (*end_node)(struct pleat_site_instance *site, uint32_t node);
+    /* Nothing is claimed on a node from now on, or again; what is held stays. NULL: its nodes are
+     * told by no NODE event. */
+    void (*shut_node)(struct pleat_site_instance *site, uint32_t node, bool shut);
+    /* Whether nothing of the site's is left anywhere, once it has no claims: NULL for sites that
+     * leave nothing. A site that is to go is closed when that is so. */
+    bool (*rests)(const struct pleat_site_instance *site);
     /* Frees the site; emits no event. Claims in a batch system stay. Accepts NULL. */
     void (*close)(struct pleat_site_instance *site);
 };

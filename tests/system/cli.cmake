@@ -4,7 +4,7 @@ if(TARGET pleat AND TARGET pleatd AND TARGET pleat-agent)
   add_executable(make-checkpoint ${test_dir}/make_checkpoint.c)
   target_link_libraries(make-checkpoint PRIVATE pleat-checkpoint)
   set_target_properties(make-checkpoint PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  foreach(part usage data chart mix run fold workload sim experiment real top times history tables completion waiting doctor site)
+  foreach(part usage data chart mix run fold workload sim experiment real top times history tables completion waiting doctor site site_add)
     add_test(NAME system-cli-${part}
       COMMAND ${PYTEST} -q -p no:cacheprovider
         ${CMAKE_CURRENT_LIST_DIR}/cli/test_cli_${part}.py)

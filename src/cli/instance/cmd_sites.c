@@ -31,8 +31,10 @@ static void add_nodes(struct pleat_table *table, const json_t *site)
         pleat_table_setf(table, 0, "- node %lld", (long long)pleat_reply_int(node, "node", 0));
         pleat_table_setf(table, 1, "%lld", (long long)pleat_reply_int(node, "processors", 0));
         pleat_table_setf(table, 2, "%lld", (long long)pleat_reply_int(node, "used", 0));
+        pleat_table_setf(table, 3, "%lld", (long long)pleat_reply_int(node, "background", 0));
         pleat_table_setf(table, 4, "%lld", (long long)pleat_reply_int(node, "free", 0));
-        pleat_table_set(table, 10, pleat_reply_text(node, "slot_cpus", ""));
+        pleat_table_set(table, 8, pleat_reply_text(node, "state", "ok"));
+        pleat_table_set(table, 11, pleat_reply_text(node, "slot_cpus", ""));
     }
 }
 
@@ -53,7 +55,7 @@ static int print_sites(const json_t *answer)
         {"FREE", PLEAT_COLUMN_NUMBER}, {"THRESHOLD", PLEAT_COLUMN_NUMBER},
         {"CPUS", PLEAT_COLUMN_NUMBER}, {"OVERSUBSCRIBED", PLEAT_COLUMN_TEXT},
         {"STATE", PLEAT_COLUMN_TEXT},  {"FAILED", PLEAT_COLUMN_NUMBER},
-        {"BOUND", PLEAT_COLUMN_CUT}};
+        {"FROM", PLEAT_COLUMN_TEXT},   {"BOUND", PLEAT_COLUMN_CUT}};
     static const char *const numbers[] = {"processors", "used",      "background",
                                           "free",       "threshold", "cpus"};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
@@ -69,7 +71,8 @@ static int print_sites(const json_t *answer)
         pleat_table_set(table, 7, pleat_reply_true(site, "oversubscribed") ? "yes" : "no");
         pleat_table_set(table, 8, pleat_reply_text(site, "state", "ok"));
         pleat_table_setf(table, 9, "%lld", (long long)pleat_reply_int(site, "failed_starts", 0));
-        pleat_table_set(table, 10, bound_text(site));
+        pleat_table_set(table, 10, pleat_reply_text(site, "from", ""));
+        pleat_table_set(table, 11, bound_text(site));
         add_nodes(table, site);
     }
     int code = pleat_table_print(table);
@@ -131,31 +134,36 @@ const struct pleat_command pleat_cmd_sites = {
     .name = "sites",
     .arguments = "[OPTION...]",
     .summary = "Lists the sites: where processors come from, and how many are free",
-    .help = "BACKGROUND: processors that other programs keep busy; how long ago, if that is "
-            "not of now:\n"
-            "it is looked at while there are jobs. THRESHOLD: free processors that are\n"
-            "never used for growing. OVERSUBSCRIBED: the site offers more processors "
-            "than it has CPUs.\n"
-            "STATE: ok; draining, drained ('pleat site drain': jobs run there still; none "
-            "does); paused\n"
-            "(the site could not start jobs, and is tried again after a while); left "
-            "alone (more errors in\n"
-            "a row than site_errors allows). FAILED: the number of recent starts that "
-            "failed there. BOUND: the\n"
-            "CPUs of its processors, in order, if jobs are bound to them.\n"
-            "A site that is divided into nodes has a line for each of them, too.\n"
-            "\n"
-            "Options:\n"
-            "  -w, --watch          print them again and again, until Ctrl-C: on a terminal in "
-            "place, in a\n"
-            "                       pipe one table after the other, with --json an object on "
-            "each line\n"
-            "  -i, --interval S     seconds between two of these (default: 1)\n"
-            "\n"
-            "Exit codes: 0; 2 usage; 3 no daemon.\n"
-            "\n"
-            "Example:\n"
-            "  pleat sites --json\n",
+    .help =
+        "BACKGROUND: processors that other programs keep busy; how long ago, if that is "
+        "not of now:\n"
+        "it is looked at while there are jobs. THRESHOLD: free processors that are\n"
+        "never used for growing. OVERSUBSCRIBED: the site offers more processors "
+        "than it has CPUs.\n"
+        "STATE: ok; draining, drained ('pleat site drain': jobs run there still; none "
+        "does); leaving\n"
+        "('pleat site remove', or pleat.conf does not have it any more: gone when it is empty); "
+        "paused\n"
+        "(the site could not start jobs, and is tried again after a while); left "
+        "alone (more errors in\n"
+        "a row than site_errors allows). FAILED: the number of recent starts that "
+        "failed there. FROM:\n"
+        "pleat.conf; command ('pleat site add'); default (pleat.conf has no site). BOUND: the CPUs "
+        "of its\n"
+        "processors, in order, if jobs are bound to them.\n"
+        "A site that is divided into nodes has a line for each of them, too.\n"
+        "\n"
+        "Options:\n"
+        "  -w, --watch          print them again and again, until Ctrl-C: on a terminal in "
+        "place, in a\n"
+        "                       pipe one table after the other, with --json an object on "
+        "each line\n"
+        "  -i, --interval S     seconds between two of these (default: 1)\n"
+        "\n"
+        "Exit codes: 0; 2 usage; 3 no daemon.\n"
+        "\n"
+        "Example:\n"
+        "  pleat sites --json\n",
     .json = true,
     .run = run_sites,
 };

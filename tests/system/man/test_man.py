@@ -16,7 +16,7 @@ OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # subcommands of subcommands share their command's page
 PARTS = {"workload": ["", "stat", "convert", "generate", "generate simple", "generate lublin",
                       "generate utrera", "generate grid"],
-         "site": ["", "drain", "resume"]}
+         "site": ["", "add", "remove", "drain", "resume"]}
 # pages that refer to another one for the options that they share
 SHARED = {"run": "submit"}
 # programs of others that pages speak of
