@@ -1,19 +1,12 @@
 #include "slurm/ask.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "slurm/program.h"
-
-/* What commands say, and what it means. */
-static int code_of(const char *text)
+int pleat_slurm_ask(const char *const *argv, const char *input, char **said,
+                    struct pleat_error *err)
 {
-    static const struct {
-        const char *part;
-        int code;
-    } known[] = {
+    static const struct pleat_adapter_saying known[] = {
         {"nable to contact", PLEAT_E_CLOSED},
         {"timed out", PLEAT_E_CLOSED},
         {"onnection refused", PLEAT_E_CLOSED},
@@ -36,43 +29,9 @@ static int code_of(const char *text)
         {"ermission denied", PLEAT_E_PERMISSION},
         {"nvalid job id", PLEAT_E_NOTFOUND},
         {"already completing or completed", PLEAT_E_NOTFOUND},
+        {NULL, 0},
     };
-    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-        if (strstr(text, known[i].part))
-            return known[i].code;
-    return PLEAT_E_SYSTEM;
-}
-
-int pleat_slurm_ask(const char *const *argv, const char *input, char **said,
-                    struct pleat_error *err)
-{
-    struct pleat_slurm_said got;
-    int failure = pleat_slurm_program(argv, input, &got, err);
-    if (failure)
-        return failure;
-    if (got.code != 0) {
-        const char *text = got.errors[0] ? got.errors : got.output;
-        bool named = !strncmp(text, argv[0], strlen(argv[0]));
-        failure = pleat_error_set(err, code_of(text), "%s%s%.*s", named ? "" : argv[0],
-                                  named ? "" : ": ", (int)strcspn(text, "\n"), text);
-        free(got.output);
-        free(got.errors);
-        return failure;
-    }
-    free(got.errors);
-    *said = got.output;
-    return 0;
-}
-
-bool pleat_slurm_is_number(const char *text, int64_t *number)
-{
-    char *end = NULL;
-    errno = 0;
-    long long value = *text >= '0' && *text <= '9' ? strtoll(text, &end, 10) : -1;
-    if (!end || *end || errno || value < 0 || value > INT64_C(9007199254740992))
-        return false;
-    *number = value;
-    return true;
+    return pleat_adapter_ask(argv, input, known, said, err);
 }
 
 int pleat_slurm_no_memory(struct pleat_error *err)
@@ -98,7 +57,7 @@ int64_t pleat_slurm_number(const char *line, const char *key, int64_t fallback)
 {
     char value[64];
     int64_t number;
-    return pleat_slurm_is_number(pleat_slurm_value(line, key, value, sizeof(value)), &number)
+    return pleat_adapter_is_number(pleat_slurm_value(line, key, value, sizeof(value)), &number)
                ? number
                : fallback;
 }

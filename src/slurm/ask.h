@@ -2,20 +2,12 @@
 #ifndef PLEAT_SLURM_ASK_H
 #define PLEAT_SLURM_ASK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "adapter/ask.h"
 
-#include "base/error.h"
-
-/* Runs it (pleat_slurm_program); *said: what it wrote, which the caller frees. If it fails, the
- * error has its own words, and the code that they mean (operations.h). */
+/* As pleat_adapter_ask, with what Slurm's commands say. */
 int pleat_slurm_ask(const char *const *argv, const char *input, char **said,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_slurm_no_memory(struct pleat_error *err);
-
-/* Digits only, at most 2^53. */
-bool pleat_slurm_is_number(const char *text, int64_t *number);
 
 /* Of a line "Key=value Key=value ...", as scontrol -o writes it: the first value of this key, "" if
  * there is none, cut off at `size`; or as a number, else the fallback. */

@@ -1,4 +1,4 @@
-/* ask_cluster.h - what a cluster offers, by Slurm's commands: as in struct pleat_slurm_ops. */
+/* ask_cluster.h - what a cluster offers, by Slurm's commands: as in struct pleat_adapter_ops. */
 #ifndef PLEAT_SLURM_ASK_CLUSTER_H
 #define PLEAT_SLURM_ASK_CLUSTER_H
 

@@ -8,7 +8,7 @@
 
 #include "slurm/ask.h"
 #include "slurm/ask_cluster.h"
-#include "slurm/operations.h"
+#include "slurm/system.h"
 #include "wire/message.h"
 
 enum { WORDS_MAX = 24, WORD_SIZE = 320 };
@@ -133,9 +133,9 @@ static int add_job(char *line, json_t *jobs, struct pleat_error *err)
     char copy[256], *fields[F_COUNT];
     int64_t job, cpus, time;
     snprintf(copy, sizeof(copy), "%s", line);
-    if (!divide(line, fields, F_COUNT) || !pleat_slurm_is_number(fields[F_CPUS], &cpus))
+    if (!divide(line, fields, F_COUNT) || !pleat_adapter_is_number(fields[F_CPUS], &cpus))
         return nonsense("squeue", copy, err);
-    if (!pleat_slurm_is_number(fields[F_JOB], &job) || job > PLEAT_SLURM_JOB_MAX)
+    if (!pleat_adapter_is_number(fields[F_JOB], &job) || job > PLEAT_SLURM_JOB_MAX)
         return 0; /* part of an array of jobs, for one: not ours */
     const char *state = job_state(fields[F_STATE]);
     bool runs = !strcmp(state, "running");
@@ -152,9 +152,9 @@ static int add_job(char *line, json_t *jobs, struct pleat_error *err)
     json_object_set_new(object, "state", json_string(state));
     json_object_set_new(object, "reason", pleat_json_text(runs ? "" : reason));
     json_object_set_new(object, "nodes", nodes ? nodes : json_array());
-    if (pleat_slurm_is_number(fields[F_START], &time))
+    if (pleat_adapter_is_number(fields[F_START], &time))
         json_object_set_new(object, "start", json_integer(time));
-    if (runs && pleat_slurm_is_number(fields[F_END], &time))
+    if (runs && pleat_adapter_is_number(fields[F_END], &time))
         json_object_set_new(object, "end", json_integer(time));
     return json_array_append_new(jobs, object) ? pleat_slurm_no_memory(err) : 0;
 }
@@ -206,7 +206,7 @@ static void add_number(struct words *words, const char *option, uint64_t number)
         add(words, option, text);
 }
 
-static void fill(struct words *words, const struct pleat_slurm_wish *wish)
+static void fill(struct words *words, const struct pleat_adapter_wish *wish)
 {
     static const char *const fixed[] = {"sbatch",
                                         "--parsable",
@@ -218,10 +218,10 @@ static void fill(struct words *words, const struct pleat_slurm_wish *wish)
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         add(words, fixed[i], "");
     add(words, "--job-name=", wish->name);
-    add(words, "--partition=", wish->partition);
-    add(words, "--account=", wish->account);
-    add(words, "--qos=", wish->qos);
-    add(words, "--constraint=", wish->constraint);
+    add(words, "--partition=", wish->texts[PLEAT_SLURM_PARTITION]);
+    add(words, "--account=", wish->texts[PLEAT_SLURM_ACCOUNT]);
+    add(words, "--qos=", wish->texts[PLEAT_SLURM_QOS]);
+    add(words, "--constraint=", wish->texts[PLEAT_SLURM_CONSTRAINT]);
     add_number(words, "--ntasks=", wish->count);
     add_number(words, "--nodes=", wish->nodes);
     add_number(words, "--time=", wish->minutes);
@@ -232,7 +232,7 @@ static void fill(struct words *words, const struct pleat_slurm_wish *wish)
 
 /* sbatch cannot be told to start now or never, or near a node if there is room: such wishes wait.
  */
-static int op_allocate(const struct pleat_slurm_wish *wish, json_t **job, struct pleat_error *err)
+static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err)
 {
     struct words words = {0};
     char *text, *end = NULL;
@@ -278,7 +278,7 @@ static int op_release(uint32_t job, const char *name, struct pleat_error *err)
     return failure;
 }
 
-const struct pleat_slurm_ops pleat_slurm_commands = {
+const struct pleat_adapter_ops pleat_slurm_commands = {
     .name = "commands",
     .cluster = pleat_slurm_ask_cluster,
     .nodes = pleat_slurm_ask_nodes,

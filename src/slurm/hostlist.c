@@ -2,24 +2,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "slurm/operations.h"
+#include "slurm/system.h"
 
 enum { NAMES_MAX = 1000000, NAME_MAX_BYTES = 255, WIDTH_MAX = 9 };
 
 static int no_list(const char *text, struct pleat_error *err)
 {
     return pleat_error_set(err, PLEAT_E_PROTOCOL, "not a list of nodes: '%.100s'", text);
-}
-
-bool pleat_slurm_is_word(const char *text, size_t most)
-{
-    size_t length = strnlen(text, most + 1);
-    if (length == 0 || length > most || text[0] == '-')
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)text[i] < ' ' || text[i] == 127)
-            return false;
-    return true;
 }
 
 /* A number and how many digits it was written with; NULL: there is none. */
@@ -83,7 +72,7 @@ static int expand(const char *head, const char *rest, size_t rest_length, json_t
     if (open)
         return expand_ranges(name, open + 1, rest_length - plain - 1, names);
     if (json_array_size(names) >= NAMES_MAX || strpbrk(name, "],") ||
-        !pleat_slurm_is_word(name, NAME_MAX_BYTES))
+        !pleat_adapter_is_word(name, NAME_MAX_BYTES))
         return PLEAT_E_PROTOCOL;
     json_t *item = json_string(name);
     /* not UTF-8, or out of memory */

@@ -8,14 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "slurm/operations.h"
+#include "slurm/system.h"
 #include "wire/message.h"
 
 /* exported by libslurm, but in none of its headers */
 extern char *slurm_job_reason_string(enum job_state_reason reason);
 extern char *slurm_job_state_string(uint32_t state);
 
-extern const struct pleat_slurm_ops pleat_slurm_library;
+extern const struct pleat_adapter_ops pleat_slurm_library;
 
 static int code_of(int number)
 {
@@ -299,15 +299,15 @@ static int op_jobs(json_t **jobs, struct pleat_error *err)
 
 /* ---- allocating ---- */
 
-static void fill(job_desc_msg_t *asked, const struct pleat_slurm_wish *wish)
+static void fill(job_desc_msg_t *asked, const struct pleat_adapter_wish *wish)
 {
     slurm_init_job_desc_msg(asked);
     /* libslurm does not change what these point to */
     asked->name = (char *)wish->name;
-    asked->partition = (char *)wish->partition;
-    asked->account = (char *)wish->account;
-    asked->qos = (char *)wish->qos;
-    asked->features = (char *)wish->constraint;
+    asked->partition = (char *)wish->texts[PLEAT_SLURM_PARTITION];
+    asked->account = (char *)wish->texts[PLEAT_SLURM_ACCOUNT];
+    asked->qos = (char *)wish->texts[PLEAT_SLURM_QOS];
+    asked->features = (char *)wish->texts[PLEAT_SLURM_CONSTRAINT];
     asked->work_dir = (char *)"/";
     asked->user_id = getuid();
     asked->group_id = getgid();
@@ -372,7 +372,7 @@ static json_t *given_json(const resource_allocation_response_msg_t *given, const
     return object;
 }
 
-static resource_allocation_response_msg_t *allocate(const struct pleat_slurm_wish *wish,
+static resource_allocation_response_msg_t *allocate(const struct pleat_adapter_wish *wish,
                                                     bool on_one, const char *near)
 {
     job_desc_msg_t asked;
@@ -386,7 +386,7 @@ static resource_allocation_response_msg_t *allocate(const struct pleat_slurm_wis
     return slurm_allocate_resources(&asked, &given) ? NULL : given;
 }
 
-static int op_allocate(const struct pleat_slurm_wish *wish, json_t **job, struct pleat_error *err)
+static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err)
 {
     const char *const places[] = {wish->near, NULL};
     const bool tries[] = {wish->near != NULL, wish->few};
@@ -433,7 +433,7 @@ static int op_release(uint32_t number, const char *name, struct pleat_error *err
     return 0;
 }
 
-__attribute__((visibility("default"))) const struct pleat_slurm_ops pleat_slurm_library = {
+__attribute__((visibility("default"))) const struct pleat_adapter_ops pleat_slurm_library = {
     .name = "libslurm",
     .cluster = op_cluster,
     .nodes = op_nodes,

@@ -5,7 +5,7 @@
 
 #include "must.h"
 #include "slurm/ask.h"
-#include "slurm/operations.h"
+#include "slurm/system.h"
 
 unsigned long pleat_fuzz_slurm_lists;
 
@@ -21,7 +21,7 @@ static void check_list(const char *text)
     json_array_foreach(names, i, name)
     {
         const char *word = json_string_value(name);
-        must(pleat_slurm_is_word(word, 255) && !strpbrk(word, "[],"));
+        must(pleat_adapter_is_word(word, 255) && !strpbrk(word, "[],"));
     }
     pleat_fuzz_slurm_lists++;
     json_decref(names);

@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 #include "slurm/ask.h"
-#include "slurm/operations.h"
+#include "slurm/system.h"
 
 /* The names with blanks between them; NULL: it is no list. */
 static char *expanded(const char *list, struct pleat_string *text)
@@ -76,13 +76,13 @@ static void test_lists_of_nodes(void **state)
 static void test_words(void **state)
 {
     (void)state;
-    assert_true(pleat_slurm_is_word("a", 1));
-    assert_true(pleat_slurm_is_word("gpu&fast|x", 255));
-    assert_false(pleat_slurm_is_word("", 255));
-    assert_false(pleat_slurm_is_word("ab", 1));
-    assert_false(pleat_slurm_is_word("-a", 255));
-    assert_false(pleat_slurm_is_word("a\n", 255));
-    assert_false(pleat_slurm_is_word("a\x7f", 255));
+    assert_true(pleat_adapter_is_word("a", 1));
+    assert_true(pleat_adapter_is_word("gpu&fast|x", 255));
+    assert_false(pleat_adapter_is_word("", 255));
+    assert_false(pleat_adapter_is_word("ab", 1));
+    assert_false(pleat_adapter_is_word("-a", 255));
+    assert_false(pleat_adapter_is_word("a\n", 255));
+    assert_false(pleat_adapter_is_word("a\x7f", 255));
 }
 
 static void test_values_of_lines(void **state)
@@ -105,12 +105,12 @@ static void test_numbers(void **state)
 {
     (void)state;
     int64_t number = 0;
-    assert_true(pleat_slurm_is_number("9007199254740992", &number));
+    assert_true(pleat_adapter_is_number("9007199254740992", &number));
     assert_true(number == INT64_C(9007199254740992));
     static const char *const wrong[] = {
         "", "-1", "+1", " 1", "1 ", "1_2", "9007199254740993", "N/A", "99999999999999999999"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-        assert_false(pleat_slurm_is_number(wrong[i], &number));
+        assert_false(pleat_adapter_is_number(wrong[i], &number));
 }
 
 int main(void)

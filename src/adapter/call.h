@@ -5,37 +5,38 @@
  * told its `done` all the same, as `late`. One that does not come back at all ends the process:
  * whoever started it starts another one.
  */
-#ifndef PLEAT_SLURM_CALL_H
-#define PLEAT_SLURM_CALL_H
+#ifndef PLEAT_ADAPTER_CALL_H
+#define PLEAT_ADAPTER_CALL_H
 
 #include <uv.h>
 
-#include "slurm/lines.h"
-#include "slurm/operations.h"
+#include "adapter/lines.h"
+#include "adapter/operations.h"
 
 /* How long a call that was answered already may go on. */
-enum { PLEAT_SLURM_STUCK_MS = 60000 };
+enum { PLEAT_ADAPTER_STUCK_MS = 60000 };
 
-struct pleat_slurm_calls {
+struct pleat_adapter_calls {
     uv_loop_t *loop;
-    const struct pleat_slurm_ops *ops;
-    struct pleat_slurm_lines *lines;
+    const struct pleat_adapter_system *system;
+    const struct pleat_adapter_ops *ops;
+    struct pleat_adapter_lines *lines;
     uint64_t limit_ms;
 };
 
-struct pleat_slurm_call {
-    struct pleat_slurm_calls *calls;
+struct pleat_adapter_call {
+    struct pleat_adapter_calls *calls;
     int64_t id; /* of the request that it is for; 0: its own */
     void *arg;
     /* In the thread: uses ops and what is below, and sets failure, err, result. */
-    void (*carry_out)(struct pleat_slurm_call *call);
+    void (*carry_out)(struct pleat_adapter_call *call);
     /* In the loop, once. Answers the request, unless `late`. */
-    void (*done)(struct pleat_slurm_call *call);
+    void (*done)(struct pleat_adapter_call *call);
     /* what is asked */
     json_t *params; /* kept until the end: the wish borrows from it */
-    struct pleat_slurm_wish wish;
+    struct pleat_adapter_wish wish;
     uint32_t job;
-    char name[PLEAT_SLURM_NAME_MAX + 1];
+    char name[PLEAT_ADAPTER_NAME_MAX + 1];
     /* what came of it */
     int failure;
     struct pleat_error err;
@@ -48,8 +49,8 @@ struct pleat_slurm_call {
 };
 
 /* A new call; the owner fills in the rest, and begins it. Out of memory ends the process. */
-struct pleat_slurm_call *pleat_slurm_call_create(struct pleat_slurm_calls *calls, int64_t id);
+struct pleat_adapter_call *pleat_adapter_call_create(struct pleat_adapter_calls *calls, int64_t id);
 /* It is freed after `done`. */
-void pleat_slurm_call_begin(struct pleat_slurm_call *call);
+void pleat_adapter_call_begin(struct pleat_adapter_call *call);
 
 #endif

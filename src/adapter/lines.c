@@ -1,4 +1,4 @@
-#include "slurm/lines.h"
+#include "adapter/lines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@ struct written {
     char *text;
 };
 
-/* A call of libslurm may be under way in its thread: it is not waited for. */
+/* An operation may be under way in its thread: it is not waited for. */
 static _Noreturn void leave(int code)
 {
     fflush(NULL);
@@ -27,7 +27,7 @@ static void on_written(uv_write_t *request, int status)
 }
 
 /* Takes the text over. */
-static void put(struct pleat_slurm_lines *lines, int failure, struct pleat_string *text)
+static void put(struct pleat_adapter_lines *lines, int failure, struct pleat_string *text)
 {
     if (failure || text->failed) {
         pleat_string_finish(text);
@@ -42,20 +42,20 @@ static void put(struct pleat_slurm_lines *lines, int failure, struct pleat_strin
     written->request.data = written;
     uv_buf_t buffer = uv_buf_init(text->text, (unsigned)text->length);
     if (uv_write(&written->request, (uv_stream_t *)&lines->out, &buffer, 1, on_written) ||
-        uv_stream_get_write_queue_size((uv_stream_t *)&lines->out) > PLEAT_SLURM_UNREAD_MAX) {
-        fputs("pleat-slurm: nobody reads what it says\n", stderr);
+        uv_stream_get_write_queue_size((uv_stream_t *)&lines->out) > PLEAT_ADAPTER_UNREAD_MAX) {
+        fprintf(stderr, "%s: nobody reads what it says\n", lines->program);
         leave(1);
     }
 }
 
-void pleat_slurm_refuse(struct pleat_slurm_lines *lines, int64_t id,
-                        const struct pleat_error *error)
+void pleat_adapter_refuse(struct pleat_adapter_lines *lines, int64_t id,
+                          const struct pleat_error *error)
 {
     struct pleat_string text = {0};
     put(lines, pleat_write_failure(&text, id, error), &text);
 }
 
-void pleat_slurm_answer(struct pleat_slurm_lines *lines, int64_t id, json_t *result)
+void pleat_adapter_answer(struct pleat_adapter_lines *lines, int64_t id, json_t *result)
 {
     struct pleat_string text = {0};
     int failure = pleat_write_result(&text, id, result);
@@ -63,27 +63,27 @@ void pleat_slurm_answer(struct pleat_slurm_lines *lines, int64_t id, json_t *res
         struct pleat_error error;
         pleat_error_set(&error, PLEAT_E_TOOBIG,
                         "the answer is longer than a line may be (%d bytes)", PLEAT_WIRE_LINE_MAX);
-        pleat_slurm_refuse(lines, id, &error);
+        pleat_adapter_refuse(lines, id, &error);
     }
     put(lines, failure, &text);
 }
 
-void pleat_slurm_notify(struct pleat_slurm_lines *lines, const char *method, json_t *params)
+void pleat_adapter_notify(struct pleat_adapter_lines *lines, const char *method, json_t *params)
 {
     struct pleat_string text = {0};
     put(lines, pleat_write_notification(&text, method, params), &text);
 }
 
-void pleat_slurm_greet(struct pleat_slurm_lines *lines, json_t *extra)
+void pleat_adapter_greet(struct pleat_adapter_lines *lines, const char *role, json_t *extra)
 {
     struct pleat_string text = {0};
-    put(lines, pleat_write_hello(&text, "slurm", extra), &text);
+    put(lines, pleat_write_hello(&text, role, extra), &text);
 }
 
-void pleat_slurm_give_up(struct pleat_slurm_lines *lines, const struct pleat_error *error)
+void pleat_adapter_give_up(struct pleat_adapter_lines *lines, const struct pleat_error *error)
 {
     struct pleat_string text = {0};
-    fprintf(stderr, "pleat-slurm: %s\n", error->text);
+    fprintf(stderr, "%s: %s\n", lines->program, error->text);
     if (!pleat_write_failure(&text, 0, error)) {
         uv_buf_t buffer = uv_buf_init(text.text, (unsigned)text.length);
         (void)uv_try_write((uv_stream_t *)&lines->out, &buffer, 1);
@@ -94,13 +94,13 @@ void pleat_slurm_give_up(struct pleat_slurm_lines *lines, const struct pleat_err
 static void on_room(uv_handle_t *handle, size_t size, uv_buf_t *buffer)
 {
     (void)size;
-    struct pleat_slurm_lines *lines = handle->data;
+    struct pleat_adapter_lines *lines = handle->data;
     *buffer = uv_buf_init(lines->buffer, sizeof(lines->buffer));
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
-    struct pleat_slurm_lines *lines = stream->data;
+    struct pleat_adapter_lines *lines = stream->data;
     struct pleat_message message;
     struct pleat_error err;
     if (count == 0)
@@ -114,7 +114,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         got = 0;
     }
     if (got < 0)
-        pleat_slurm_give_up(lines, &err);
+        pleat_adapter_give_up(lines, &err);
 }
 
 static int open_pipe(uv_loop_t *loop, uv_pipe_t *pipe, int fd, struct pleat_error *err)
@@ -132,8 +132,8 @@ static int open_pipe(uv_loop_t *loop, uv_pipe_t *pipe, int fd, struct pleat_erro
     return 0;
 }
 
-int pleat_slurm_lines_open(struct pleat_slurm_lines *lines, uv_loop_t *loop,
-                           struct pleat_error *err)
+int pleat_adapter_lines_open(struct pleat_adapter_lines *lines, uv_loop_t *loop,
+                             struct pleat_error *err)
 {
     int failure = pleat_reader_create(&lines->reader);
     if (failure)

@@ -1,4 +1,4 @@
-#include "slurm/program.h"
+#include "adapter/program.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 struct running {
     const char *name;
     struct pleat_commands *commands;
-    struct pleat_slurm_said *said;
+    struct pleat_adapter_said *said;
     struct pleat_error *err;
     int failure;
 };
@@ -33,7 +33,7 @@ static void on_done(void *arg, uint64_t token, const struct pleat_command_result
         return;
     case PLEAT_COMMAND_TIMED_OUT:
         running->failure = pleat_error_set(running->err, PLEAT_E_CLOSED, "%s timed out after %d s",
-                                           running->name, PLEAT_SLURM_PROGRAM_LIMIT_S);
+                                           running->name, PLEAT_ADAPTER_PROGRAM_LIMIT_S);
         return;
     case PLEAT_COMMAND_NOT_STARTED:
         running->failure = pleat_error_set(running->err, PLEAT_E_SYSTEM, "%s cannot be started: %s",
@@ -42,15 +42,15 @@ static void on_done(void *arg, uint64_t token, const struct pleat_command_result
     }
 }
 
-int pleat_slurm_program(const char *const *argv, const char *input, struct pleat_slurm_said *said,
-                        struct pleat_error *err)
+int pleat_adapter_program(const char *const *argv, const char *input,
+                          struct pleat_adapter_said *said, struct pleat_error *err)
 {
     struct running running = {.name = argv[0], .said = said, .err = err, .failure = PLEAT_E_SYSTEM};
     const struct pleat_command command = {
         .argv = argv,
         .input = input,
         .input_length = input ? strlen(input) : 0,
-        .limit_us = PLEAT_SLURM_PROGRAM_LIMIT_S * INT64_C(1000000),
+        .limit_us = PLEAT_ADAPTER_PROGRAM_LIMIT_S * INT64_C(1000000),
     };
     uv_loop_t loop; /* of this thread, for this command */
     int failure = uv_loop_init(&loop);

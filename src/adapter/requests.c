@@ -1,18 +1,18 @@
-#include "slurm/requests.h"
+#include "adapter/requests.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "slurm/step.h"
+#include "adapter/step.h"
 #include "wire/reply.h"
 
 enum { NAME_PART_MAX = 100, VALUE_MAX = 255 };
 
 /* ---- what is answered with what the operation gave ---- */
 
-static void answer(struct pleat_slurm_call *call, json_t *result)
+static void answer(struct pleat_adapter_call *call, json_t *result)
 {
     if (call->late) {
         json_decref(result);
@@ -20,28 +20,28 @@ static void answer(struct pleat_slurm_call *call, json_t *result)
     }
     if (call->failure) {
         json_decref(result);
-        pleat_slurm_refuse(call->calls->lines, call->id, &call->err);
+        pleat_adapter_refuse(call->calls->lines, call->id, &call->err);
         return;
     }
-    pleat_slurm_answer(call->calls->lines, call->id, result);
+    pleat_adapter_answer(call->calls->lines, call->id, result);
 }
 
-static void on_given(struct pleat_slurm_call *call)
+static void on_given(struct pleat_adapter_call *call)
 {
     answer(call, json_incref(call->result));
 }
 
-static void carry_out_cluster(struct pleat_slurm_call *call)
+static void carry_out_cluster(struct pleat_adapter_call *call)
 {
     call->failure = call->calls->ops->cluster(&call->result, &call->err);
 }
 
-static struct pleat_slurm_call *begin(struct pleat_slurm_adapter *adapter,
-                                      const struct pleat_message *message,
-                                      void (*carry_out)(struct pleat_slurm_call *),
-                                      void (*done)(struct pleat_slurm_call *))
+static struct pleat_adapter_call *begin(struct pleat_adapter *adapter,
+                                        const struct pleat_message *message,
+                                        void (*carry_out)(struct pleat_adapter_call *),
+                                        void (*done)(struct pleat_adapter_call *))
 {
-    struct pleat_slurm_call *call = pleat_slurm_call_create(&adapter->calls, message->id);
+    struct pleat_adapter_call *call = pleat_adapter_call_create(&adapter->calls, message->id);
     call->arg = adapter;
     call->params = json_incref((json_t *)message->params);
     call->carry_out = carry_out;
@@ -49,30 +49,30 @@ static struct pleat_slurm_call *begin(struct pleat_slurm_adapter *adapter,
     return call;
 }
 
-static int ask_cluster(struct pleat_slurm_adapter *adapter, const struct pleat_message *message,
+static int ask_cluster(struct pleat_adapter *adapter, const struct pleat_message *message,
                        struct pleat_error *err)
 {
     (void)err;
-    pleat_slurm_call_begin(begin(adapter, message, carry_out_cluster, on_given));
+    pleat_adapter_call_begin(begin(adapter, message, carry_out_cluster, on_given));
     return 0;
 }
 
 /* ---- nodes, from what was asked lately ---- */
 
-static json_t *nodes_json(const struct pleat_slurm_adapter *adapter)
+static json_t *nodes_json(const struct pleat_adapter *adapter)
 {
     return json_pack("{sOsI}", "nodes", adapter->nodes, "age_ms",
                      (json_int_t)(uv_now(adapter->calls.loop) - adapter->nodes_ms));
 }
 
-static void carry_out_nodes(struct pleat_slurm_call *call)
+static void carry_out_nodes(struct pleat_adapter_call *call)
 {
     call->failure = call->calls->ops->nodes(&call->result, &call->err);
 }
 
-static void on_nodes(struct pleat_slurm_call *call)
+static void on_nodes(struct pleat_adapter_call *call)
 {
-    struct pleat_slurm_adapter *adapter = call->arg;
+    struct pleat_adapter *adapter = call->arg;
     if (!call->failure) {
         json_decref(adapter->nodes);
         adapter->nodes = json_incref(call->result);
@@ -81,27 +81,27 @@ static void on_nodes(struct pleat_slurm_call *call)
     answer(call, call->failure ? NULL : nodes_json(adapter));
 }
 
-static int ask_nodes(struct pleat_slurm_adapter *adapter, const struct pleat_message *message,
+static int ask_nodes(struct pleat_adapter *adapter, const struct pleat_message *message,
                      struct pleat_error *err)
 {
     (void)err;
     if (adapter->nodes &&
         uv_now(adapter->calls.loop) - adapter->nodes_ms < adapter->watch.interval_ms)
-        pleat_slurm_answer(&adapter->lines, message->id, nodes_json(adapter));
+        pleat_adapter_answer(&adapter->lines, message->id, nodes_json(adapter));
     else
-        pleat_slurm_call_begin(begin(adapter, message, carry_out_nodes, on_nodes));
+        pleat_adapter_call_begin(begin(adapter, message, carry_out_nodes, on_nodes));
     return 0;
 }
 
 /* ---- allocate ---- */
 
-/* A text that is a value of an option of Slurm's. */
+/* A text that is a value of an option of the batch system's. */
 static int get_value(const json_t *params, const char *name, const char **value,
                      struct pleat_error *err)
 {
     int failure = pleat_get_string(params, name, false, value, err);
-    if (!failure && *value && !pleat_slurm_is_word(*value, VALUE_MAX))
-        return pleat_error_set(err, PLEAT_E_INVALID, "member '%s' is no value for Slurm", name);
+    if (!failure && *value && !pleat_adapter_is_word(*value, VALUE_MAX))
+        return pleat_error_set(err, PLEAT_E_INVALID, "member '%s' is no value of an option", name);
     return failure;
 }
 
@@ -121,7 +121,8 @@ static int get_name(const json_t *params, const char *member, const char **name,
     return failure;
 }
 
-static int get_wish(const json_t *params, struct pleat_slurm_wish *wish, struct pleat_error *err)
+static int get_wish(const json_t *params, const struct pleat_adapter_system *system,
+                    struct pleat_adapter_wish *wish, struct pleat_error *err)
 {
     int64_t count = 0, nodes = 0, minutes = 0, memory_mb = 0;
     int failure = get_name(params, "name", &wish->name, err);
@@ -133,10 +134,8 @@ static int get_wish(const json_t *params, struct pleat_slurm_wish *wish, struct 
                   ? failure
                   : pleat_get_int(params, "memory_mb", false, 0, INT64_C(1) << 40, &memory_mb, err);
     failure = failure ? failure : get_value(params, "near", &wish->near, err);
-    failure = failure ? failure : get_value(params, "partition", &wish->partition, err);
-    failure = failure ? failure : get_value(params, "account", &wish->account, err);
-    failure = failure ? failure : get_value(params, "qos", &wish->qos, err);
-    failure = failure ? failure : get_value(params, "constraint", &wish->constraint, err);
+    for (size_t i = 0; system->texts[i]; i++)
+        failure = failure ? failure : get_value(params, system->texts[i], &wish->texts[i], err);
     failure = failure ? failure : pleat_get_bool(params, "exclusive", false, &wish->exclusive, err);
     failure = failure ? failure : pleat_get_bool(params, "few", false, &wish->few, err);
     failure = failure ? failure : pleat_get_bool(params, "now", false, &wish->now, err);
@@ -153,89 +152,89 @@ static int get_wish(const json_t *params, struct pleat_slurm_wish *wish, struct 
     return 0;
 }
 
-static void carry_out_allocate(struct pleat_slurm_call *call)
+static void carry_out_allocate(struct pleat_adapter_call *call)
 {
     call->failure = call->calls->ops->allocate(&call->wish, &call->result, &call->err);
 }
 
-static void on_allocated(struct pleat_slurm_call *call)
+static void on_allocated(struct pleat_adapter_call *call)
 {
-    struct pleat_slurm_adapter *adapter = call->arg;
+    struct pleat_adapter *adapter = call->arg;
     bool is_there = !call->failure;
     if (is_there && !call->late)
-        pleat_slurm_watch_add(&adapter->watch, call->result);
+        pleat_adapter_watch_add(&adapter->watch, call->result);
     else if (!call->never && (is_there || call->failure == PLEAT_E_CLOSED))
         /* the request has failed; whether there is a job, or will be, is not known */
-        pleat_slurm_watch_unwanted(&adapter->watch, call->name);
+        pleat_adapter_watch_unwanted(&adapter->watch, call->name);
     answer(call, json_incref(call->result));
 }
 
-static int allocate(struct pleat_slurm_adapter *adapter, const struct pleat_message *message,
+static int allocate(struct pleat_adapter *adapter, const struct pleat_message *message,
                     struct pleat_error *err)
 {
-    struct pleat_slurm_wish wish = {0};
+    struct pleat_adapter_wish wish = {0};
     uint32_t mark;
-    int failure = get_wish(message->params, &wish, err);
+    int failure = get_wish(message->params, adapter->calls.system, &wish, err);
     if (failure)
         return failure;
     /* each attempt has a name of its own, so that one of which nobody knows what came of it can be
      * told from the next one for the same claim */
     if (getrandom(&mark, sizeof(mark), 0) != sizeof(mark))
         return pleat_error_set(err, PLEAT_E_SYSTEM, "no random number for a job's name");
-    struct pleat_slurm_call *call = begin(adapter, message, carry_out_allocate, on_allocated);
+    struct pleat_adapter_call *call = begin(adapter, message, carry_out_allocate, on_allocated);
     snprintf(call->name, sizeof(call->name), "%s.%08x", wish.name, mark);
     call->wish = wish;
     call->wish.name = call->name;
-    pleat_slurm_call_begin(call);
+    pleat_adapter_call_begin(call);
     return 0;
 }
 
 /* ---- release ---- */
 
-static void carry_out_release(struct pleat_slurm_call *call)
+static void carry_out_release(struct pleat_adapter_call *call)
 {
     call->failure = call->calls->ops->release(call->job, call->name, &call->err);
 }
 
-static void on_released(struct pleat_slurm_call *call)
+static void on_released(struct pleat_adapter_call *call)
 {
-    struct pleat_slurm_adapter *adapter = call->arg;
+    struct pleat_adapter *adapter = call->arg;
     bool is_gone = call->failure == PLEAT_E_NOTFOUND;
     if (!call->failure || is_gone) {
-        pleat_slurm_watch_remove(&adapter->watch, call->job);
+        pleat_adapter_watch_remove(&adapter->watch, call->job);
         call->failure = 0;
     }
     answer(call, json_pack("{sb}", "was_gone", is_gone));
 }
 
-static int release(struct pleat_slurm_adapter *adapter, const struct pleat_message *message,
+static int release(struct pleat_adapter *adapter, const struct pleat_message *message,
                    struct pleat_error *err)
 {
     int64_t job;
     const char *name;
-    int failure = pleat_get_int(message->params, "job", true, 1, PLEAT_SLURM_JOB_MAX, &job, err);
+    int failure = pleat_get_int(message->params, "job", true, 1, PLEAT_ADAPTER_JOB_MAX, &job, err);
     failure = failure ? failure : pleat_get_string(message->params, "name", true, &name, err);
     if (failure)
         return failure;
-    if (!pleat_slurm_is_word(name, PLEAT_SLURM_NAME_MAX) || strchr(name, ','))
+    if (!pleat_adapter_is_word(name, PLEAT_ADAPTER_NAME_MAX) || strchr(name, ','))
         return pleat_error_set(err, PLEAT_E_INVALID, "member 'name' is no name of a job");
-    struct pleat_slurm_call *call = begin(adapter, message, carry_out_release, on_released);
+    struct pleat_adapter_call *call = begin(adapter, message, carry_out_release, on_released);
     call->job = (uint32_t)job;
     snprintf(call->name, sizeof(call->name), "%s", name);
-    pleat_slurm_call_begin(call);
+    pleat_adapter_call_begin(call);
     return 0;
 }
 
 /* ---- jobs ---- */
 
-static void carry_out_jobs(struct pleat_slurm_call *call)
+static void carry_out_jobs(struct pleat_adapter_call *call)
 {
     call->failure = call->calls->ops->jobs(&call->result, &call->err);
 }
 
-static void on_jobs(struct pleat_slurm_call *call)
+static void on_jobs(struct pleat_adapter_call *call)
 {
-    struct pleat_slurm_adapter *adapter = call->arg;
+    struct pleat_adapter *adapter = call->arg;
     const char *prefix = pleat_reply_text(call->params, "prefix", "");
     json_t *found = json_array(), *job;
     size_t i;
@@ -244,48 +243,47 @@ static void on_jobs(struct pleat_slurm_call *call)
         if (strncmp(pleat_reply_text(job, "name", ""), prefix, strlen(prefix)) != 0 ||
             pleat_reply_is(job, "state", "ended"))
             continue;
-        pleat_slurm_watch_add(&adapter->watch, job);
+        pleat_adapter_watch_add(&adapter->watch, job);
         json_array_append(found, job);
     }
     answer(call, json_pack("{so}", "jobs", found));
 }
 
-static int ask_jobs(struct pleat_slurm_adapter *adapter, const struct pleat_message *message,
+static int ask_jobs(struct pleat_adapter *adapter, const struct pleat_message *message,
                     struct pleat_error *err)
 {
     const char *prefix;
     int failure = get_name(message->params, "prefix", &prefix, err);
     if (!failure)
-        pleat_slurm_call_begin(begin(adapter, message, carry_out_jobs, on_jobs));
+        pleat_adapter_call_begin(begin(adapter, message, carry_out_jobs, on_jobs));
     return failure;
 }
 
 /* ---- run ---- */
 
-static int run(struct pleat_slurm_adapter *adapter, const struct pleat_message *message,
+static int run(struct pleat_adapter *adapter, const struct pleat_message *message,
                struct pleat_error *err)
 {
-    return pleat_slurm_step_start(&adapter->lines, adapter->calls.loop, message->id,
-                                  message->params, err);
+    return pleat_adapter_step_start(&adapter->calls, message->id, message->params, err);
 }
 
 static const struct {
     const char *name;
-    int (*handle)(struct pleat_slurm_adapter *adapter, const struct pleat_message *message,
+    int (*handle)(struct pleat_adapter *adapter, const struct pleat_message *message,
                   struct pleat_error *err);
 } methods[] = {
     {"cluster", ask_cluster}, {"nodes", ask_nodes}, {"allocate", allocate},
     {"release", release},     {"jobs", ask_jobs},   {"run", run},
 };
 
-void pleat_slurm_request(void *arg, const struct pleat_message *message)
+void pleat_adapter_request(void *arg, const struct pleat_message *message)
 {
-    struct pleat_slurm_adapter *adapter = arg;
+    struct pleat_adapter *adapter = arg;
     struct pleat_error err;
     const char *role;
     if (!adapter->greeted) {
         if (pleat_read_hello(message, &role, &err))
-            pleat_slurm_give_up(&adapter->lines, &err);
+            pleat_adapter_give_up(&adapter->lines, &err);
         adapter->greeted = true;
         return;
     }
@@ -295,9 +293,9 @@ void pleat_slurm_request(void *arg, const struct pleat_message *message)
         if (strcmp(message->method, methods[i].name) != 0)
             continue;
         if (methods[i].handle(adapter, message, &err))
-            pleat_slurm_refuse(&adapter->lines, message->id, &err);
+            pleat_adapter_refuse(&adapter->lines, message->id, &err);
         return;
     }
     pleat_error_set(&err, PLEAT_E_UNSUPPORTED, "there is no method '%.64s'", message->method);
-    pleat_slurm_refuse(&adapter->lines, message->id, &err);
+    pleat_adapter_refuse(&adapter->lines, message->id, &err);
 }

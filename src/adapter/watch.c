@@ -1,4 +1,4 @@
-#include "slurm/watch.h"
+#include "adapter/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
  * again, such a job is looked for. */
 enum { UNWANTED_MS = 30000 };
 
-static void arm(struct pleat_slurm_watch *watch);
+static void arm(struct pleat_adapter_watch *watch);
 
 static bool is_in_state(const json_t *job, const char *state)
 {
@@ -19,7 +19,7 @@ static bool is_in_state(const json_t *job, const char *state)
 
 /* ---- what is watched ---- */
 
-static struct pleat_slurm_watched *find(struct pleat_slurm_watch *watch, uint32_t job)
+static struct pleat_adapter_watched *find(struct pleat_adapter_watch *watch, uint32_t job)
 {
     for (size_t i = 0; i < watch->watched.count; i++)
         if (watch->watched.items[i].job == job)
@@ -27,19 +27,19 @@ static struct pleat_slurm_watched *find(struct pleat_slurm_watch *watch, uint32_
     return NULL;
 }
 
-static void note(struct pleat_slurm_watched *watched, const json_t *job)
+static void note(struct pleat_adapter_watched *watched, const json_t *job)
 {
     watched->runs = is_in_state(job, "running");
     snprintf(watched->reason, sizeof(watched->reason), "%s", pleat_reply_text(job, "reason", ""));
     watched->start = pleat_reply_int(job, "start", 0);
 }
 
-void pleat_slurm_watch_add(struct pleat_slurm_watch *watch, const json_t *job)
+void pleat_adapter_watch_add(struct pleat_adapter_watch *watch, const json_t *job)
 {
     uint32_t number = (uint32_t)pleat_reply_int(job, "job", 0);
-    struct pleat_slurm_watched *watched = find(watch, number);
+    struct pleat_adapter_watched *watched = find(watch, number);
     if (!watched) {
-        struct pleat_slurm_watched new = {.job = number};
+        struct pleat_adapter_watched new = {.job = number};
         if (pleat_array_push(&watch->watched, new))
             abort();
         watched = &watch->watched.items[watch->watched.count - 1];
@@ -49,16 +49,16 @@ void pleat_slurm_watch_add(struct pleat_slurm_watch *watch, const json_t *job)
     arm(watch);
 }
 
-void pleat_slurm_watch_remove(struct pleat_slurm_watch *watch, uint32_t job)
+void pleat_adapter_watch_remove(struct pleat_adapter_watch *watch, uint32_t job)
 {
-    struct pleat_slurm_watched *watched = find(watch, job);
+    struct pleat_adapter_watched *watched = find(watch, job);
     if (watched)
         *watched = watch->watched.items[--watch->watched.count];
 }
 
-void pleat_slurm_watch_unwanted(struct pleat_slurm_watch *watch, const char *name)
+void pleat_adapter_watch_unwanted(struct pleat_adapter_watch *watch, const char *name)
 {
-    struct pleat_slurm_unwanted new = {0};
+    struct pleat_adapter_unwanted new = {0};
     snprintf(new.name, sizeof(new.name), "%s", name);
     if (pleat_array_push(&watch->unwanted, new))
         abort();
@@ -68,37 +68,35 @@ void pleat_slurm_watch_unwanted(struct pleat_slurm_watch *watch, const char *nam
 /* ---- what the controller says ---- */
 
 /* Reasons that stay until somebody changes the cluster's configuration. */
-static bool is_never(const json_t *job)
+static bool is_never(const struct pleat_adapter_system *system, const json_t *job)
 {
-    static const char *const reasons[] = {"PartitionConfig", "PartitionNodeLimit",
-                                          "PartitionTimeLimit", "BadConstraints"};
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-        if (pleat_reply_is(job, "reason", reasons[i]))
+    for (const char *const *reason = system->never; *reason; reason++)
+        if (pleat_reply_is(job, "reason", *reason))
             return true;
     return false;
 }
 
-static void tell(struct pleat_slurm_watch *watch, const char *method, const json_t *job)
+static void tell(struct pleat_adapter_watch *watch, const char *method, const json_t *job)
 {
     json_t *params = json_copy((json_t *)job);
-    if (is_in_state(job, "pending") && is_never(job))
+    if (is_in_state(job, "pending") && is_never(watch->calls->system, job))
         json_object_set_new(params, "never", json_true());
-    pleat_slurm_notify(watch->calls->lines, method, params);
+    pleat_adapter_notify(watch->calls->lines, method, params);
 }
 
-static void tell_end(struct pleat_slurm_watch *watch, const struct pleat_slurm_watched *watched,
+static void tell_end(struct pleat_adapter_watch *watch, const struct pleat_adapter_watched *watched,
                      const char *why)
 {
     json_t *params = json_pack("{sIss}", "job", (json_int_t)watched->job, "name", watched->name);
     if (!params)
         abort();
     json_object_set_new(params, "why", pleat_json_text(why));
-    pleat_slurm_notify(watch->calls->lines, "ended", params);
+    pleat_adapter_notify(watch->calls->lines, "ended", params);
 }
 
 /* Compares a job with what was known of it; false: it is over. job NULL: the controller knows no
  * such job. */
-static bool compare(struct pleat_slurm_watch *watch, struct pleat_slurm_watched *watched,
+static bool compare(struct pleat_adapter_watch *watch, struct pleat_adapter_watched *watched,
                     const json_t *job)
 {
     if (!job || is_in_state(job, "ended")) {
@@ -111,7 +109,7 @@ static bool compare(struct pleat_slurm_watch *watch, struct pleat_slurm_watched 
     } else if (watched->runs) {
         /* its processors are gone, and it waits for others, which nobody has asked for */
         tell_end(watch, watched, "REQUEUED");
-        pleat_slurm_watch_unwanted(watch, watched->name);
+        pleat_adapter_watch_unwanted(watch, watched->name);
         return false;
     } else if (watched->start != pleat_reply_int(job, "start", 0) ||
                strncmp(watched->reason, pleat_reply_text(job, "reason", ""),
@@ -134,32 +132,32 @@ static const json_t *job_in(const json_t *jobs, uint32_t number, const char *nam
     return NULL;
 }
 
-static void carry_out_release(struct pleat_slurm_call *call)
+static void carry_out_release(struct pleat_adapter_call *call)
 {
     call->failure = call->calls->ops->release(call->job, call->name, &call->err);
 }
 
-static void on_released(struct pleat_slurm_call *call)
+static void on_released(struct pleat_adapter_call *call)
 {
     (void)call; /* the next question shows whether it is still there */
 }
 
-static void release(struct pleat_slurm_watch *watch, const json_t *job)
+static void release(struct pleat_adapter_watch *watch, const json_t *job)
 {
-    struct pleat_slurm_call *call = pleat_slurm_call_create(watch->calls, 0);
+    struct pleat_adapter_call *call = pleat_adapter_call_create(watch->calls, 0);
     call->job = (uint32_t)pleat_reply_int(job, "job", 0);
     snprintf(call->name, sizeof(call->name), "%s", pleat_reply_text(job, "name", ""));
     call->carry_out = carry_out_release;
     call->done = on_released;
-    pleat_slurm_call_begin(call);
+    pleat_adapter_call_begin(call);
 }
 
 /* Ends jobs that nobody wants; forgets those that were looked for long enough, or have ended. */
-static void look_for_unwanted(struct pleat_slurm_watch *watch, const json_t *jobs)
+static void look_for_unwanted(struct pleat_adapter_watch *watch, const json_t *jobs)
 {
     uint64_t now = uv_now(watch->calls->loop);
     for (size_t i = watch->unwanted.count; i-- > 0;) {
-        struct pleat_slurm_unwanted *unwanted = &watch->unwanted.items[i];
+        struct pleat_adapter_unwanted *unwanted = &watch->unwanted.items[i];
         bool ended = false;
         size_t k;
         json_t *job;
@@ -178,20 +176,20 @@ static void look_for_unwanted(struct pleat_slurm_watch *watch, const json_t *job
     }
 }
 
-static void tell_whether_it_answers(struct pleat_slurm_watch *watch, const char *trouble)
+static void tell_whether_it_answers(struct pleat_adapter_watch *watch, const char *trouble)
 {
     json_t *params = json_pack("{sb}", "answers", trouble == NULL);
     if (!params)
         abort();
     if (trouble)
         json_object_set_new(params, "text", pleat_json_text(trouble));
-    pleat_slurm_notify(watch->calls->lines, "controller", params);
+    pleat_adapter_notify(watch->calls->lines, "controller", params);
     watch->silent = trouble != NULL;
 }
 
-static void on_asked(struct pleat_slurm_call *call)
+static void on_asked(struct pleat_adapter_call *call)
 {
-    struct pleat_slurm_watch *watch = call->arg;
+    struct pleat_adapter_watch *watch = call->arg;
     watch->asking = false;
     if (call->failure) {
         if (!watch->silent)
@@ -201,7 +199,7 @@ static void on_asked(struct pleat_slurm_call *call)
             tell_whether_it_answers(watch, NULL);
         for (size_t i = watch->watched.count; i-- > 0;) {
             /* comparing may add to the unwanted ones, not to these */
-            struct pleat_slurm_watched *watched = &watch->watched.items[i];
+            struct pleat_adapter_watched *watched = &watch->watched.items[i];
             if (!compare(watch, watched, job_in(call->result, watched->job, watched->name)))
                 *watched = watch->watched.items[--watch->watched.count];
         }
@@ -210,34 +208,34 @@ static void on_asked(struct pleat_slurm_call *call)
     arm(watch);
 }
 
-static void carry_out_jobs(struct pleat_slurm_call *call)
+static void carry_out_jobs(struct pleat_adapter_call *call)
 {
     call->failure = call->calls->ops->jobs(&call->result, &call->err);
 }
 
 static void on_time(uv_timer_t *timer)
 {
-    struct pleat_slurm_watch *watch = timer->data;
+    struct pleat_adapter_watch *watch = timer->data;
     if (watch->asking || watch->watched.count + watch->unwanted.count == 0)
         return;
-    struct pleat_slurm_call *call = pleat_slurm_call_create(watch->calls, 0);
+    struct pleat_adapter_call *call = pleat_adapter_call_create(watch->calls, 0);
     watch->asking = true;
     call->arg = watch;
     call->carry_out = carry_out_jobs;
     call->done = on_asked;
-    pleat_slurm_call_begin(call);
+    pleat_adapter_call_begin(call);
 }
 
 /* Has the controller asked an interval from now, if there is something to ask for. */
-static void arm(struct pleat_slurm_watch *watch)
+static void arm(struct pleat_adapter_watch *watch)
 {
     if (!watch->asking && !uv_is_active((uv_handle_t *)&watch->timer) &&
         watch->watched.count + watch->unwanted.count > 0)
         uv_timer_start(&watch->timer, on_time, watch->interval_ms, 0);
 }
 
-void pleat_slurm_watch_open(struct pleat_slurm_watch *watch, struct pleat_slurm_calls *calls,
-                            uint64_t interval_ms)
+void pleat_adapter_watch_open(struct pleat_adapter_watch *watch, struct pleat_adapter_calls *calls,
+                              uint64_t interval_ms)
 {
     watch->calls = calls;
     watch->interval_ms = interval_ms;

@@ -1,0 +1,218 @@
+#include "adapter/step.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "adapter/operations.h"
+#include "base/write.h"
+
+extern char **environ;
+
+enum { NODE_MAX = 255, VARIABLE_MAX = 250, WORDS_MAX = 256, SAID_MAX = 400, INPUT_MAX = 65536 };
+
+struct step {
+    uv_process_t process;
+    struct pleat_adapter_lines *lines;
+    uint32_t job;
+    char node[NODE_MAX + 1];
+    int said; /* what the starter itself writes; a file, since it may outlive us */
+};
+
+/* The list's end, for exec. */
+static void close_list(struct pleat_adapter_words *words)
+{
+    if (pleat_array_push(words, NULL))
+        abort();
+}
+
+/* Ours, but for what is among the variables already, or in the environment that is wanted. */
+static void fill_environment(struct pleat_adapter_words *variables, json_t *environment)
+{
+    const char *name;
+    json_t *value;
+    size_t own = variables->count;
+    for (char **at = environ; *at; at++) {
+        char key[128];
+        size_t length = strcspn(*at, "=");
+        snprintf(key, sizeof(key), "%.*s", (int)length, *at);
+        bool other = json_object_get(environment, key) != NULL;
+        for (size_t i = 0; i < own; i++)
+            other = other || !strncmp(variables->items[i], *at, length + 1);
+        if (!other)
+            pleat_adapter_word(variables, *at);
+    }
+    json_object_foreach(environment, name, value)
+    {
+        char start[256];
+        snprintf(start, sizeof(start), "%s=", name);
+        pleat_adapter_option(variables, start, json_string_value(value));
+    }
+    close_list(variables);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+static void on_exit_of(uv_process_t *process, int64_t code, int signal)
+{
+    struct step *step = process->data;
+    char text[SAID_MAX + 1];
+    ssize_t count = step->said >= 0 ? pread(step->said, text, SAID_MAX, 0) : 0;
+    text[count > 0 ? count : 0] = 0;
+    json_t *params = json_pack("{sIsssIsi}", "job", (json_int_t)step->job, "node", step->node,
+                               "code", (json_int_t)code, "signal", signal);
+    if (!params)
+        abort();
+    json_object_set_new(params, "text", pleat_json_text(text));
+    pleat_adapter_notify(step->lines, "run_ended", params);
+    if (step->said >= 0)
+        close(step->said);
+    uv_close((uv_handle_t *)process, on_closed);
+}
+
+/* A file that has no name, with what the program is to read; -1: it cannot be made. */
+static int hold_input(const char *input)
+{
+    int fd = memfd_create("input", MFD_CLOEXEC);
+    if (fd >= 0 && (pleat_write_all(fd, input, strlen(input)) || lseek(fd, 0, SEEK_SET) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* input: -1: none. */
+static int spawn(uv_loop_t *loop, struct step *step, int input, char **argv, char **environment)
+{
+    uv_stdio_container_t io[3] = {
+        {.flags = input < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = input},
+        {.flags = step->said < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = step->said},
+        {.flags = step->said < 0 ? UV_IGNORE : UV_INHERIT_FD, .data.fd = step->said},
+    };
+    const uv_process_options_t options = {
+        .exit_cb = on_exit_of,
+        .file = argv[0],
+        .args = argv,
+        .env = environment,
+        .flags = UV_PROCESS_DETACHED,
+        .stdio_count = 3,
+        .stdio = io,
+        .cwd = "/",
+    };
+    step->process.data = step;
+    return uv_spawn(loop, &step->process, &options);
+}
+
+static int check_texts(const struct pleat_adapter_system *system, const json_t *argv,
+                       json_t *environment, struct pleat_error *err)
+{
+    size_t i;
+    json_t *word, *value;
+    const char *name;
+    if (!json_is_array(argv) || json_array_size(argv) < 1 || json_array_size(argv) > WORDS_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "member 'argv' must be a list of 1 to %d words", WORDS_MAX);
+    json_array_foreach(argv, i, word)
+    {
+        if (!json_is_string(word))
+            return pleat_error_set(err, PLEAT_E_INVALID, "member 'argv' must be a list of strings");
+    }
+    if (environment && !json_is_object(environment))
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'environment' must be an object");
+    if (json_object_size(environment) && !system->passes_variables)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "%s cannot give variables to a program that only it sees",
+                               system->title);
+    json_object_foreach(environment, name, value)
+    {
+        if (!json_is_string(value) || !name[0] || strchr(name, '=') || strlen(name) > VARIABLE_MAX)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "member 'environment' must have names with strings");
+    }
+    return 0;
+}
+
+/* A request, checked. */
+struct wanted {
+    struct pleat_adapter_step step;
+    const char *input; /* NULL: none */
+    const json_t *argv;
+    json_t *environment;
+};
+
+static int read_params(const struct pleat_adapter_system *system, const json_t *params,
+                       struct wanted *wanted, struct pleat_error *err)
+{
+    int64_t job;
+    const char *input = NULL;
+    wanted->argv = json_object_get(params, "argv");
+    wanted->environment = json_object_get(params, "environment");
+    int failure = pleat_get_int(params, "job", true, 1, PLEAT_ADAPTER_JOB_MAX, &job, err);
+    failure = failure ? failure : pleat_get_string(params, "node", true, &wanted->step.node, err);
+    failure = failure ? failure : pleat_get_string(params, "input", false, &input, err);
+    failure = failure ? failure : check_texts(system, wanted->argv, wanted->environment, err);
+    if (failure)
+        return failure;
+    if (input && strlen(input) > INPUT_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'input' has more than %d bytes",
+                               INPUT_MAX);
+    if (!pleat_adapter_is_word(wanted->step.node, NODE_MAX) ||
+        strpbrk(wanted->step.node, system->not_in_a_node))
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'node' is no name of a node");
+    wanted->step.job = (uint32_t)job;
+    wanted->input = input && *input ? input : NULL;
+    wanted->step.reads = wanted->input != NULL;
+    return 0;
+}
+
+static void fill(const struct pleat_adapter_system *system, const struct wanted *wanted,
+                 struct pleat_adapter_words *words, struct pleat_adapter_words *variables)
+{
+    size_t i;
+    json_t *word;
+    system->step(&wanted->step, words, variables);
+    json_array_foreach(wanted->argv, i, word) pleat_adapter_word(words, json_string_value(word));
+    close_list(words);
+    fill_environment(variables, wanted->environment);
+}
+
+int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
+                             struct pleat_error *err)
+{
+    struct wanted wanted;
+    int failure = read_params(calls->system, params, &wanted, err);
+    if (failure)
+        return failure;
+    struct step *step = calloc(1, sizeof(*step));
+    struct pleat_adapter_words words = {0}, variables = {0};
+    int from = wanted.input ? hold_input(wanted.input) : -1;
+    if (!step || (wanted.input && from < 0))
+        abort();
+    step->lines = calls->lines;
+    step->job = wanted.step.job;
+    snprintf(step->node, sizeof(step->node), "%s", wanted.step.node);
+    step->said = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    fill(calls->system, &wanted, &words, &variables);
+    failure = spawn(calls->loop, step, from, words.items, variables.items);
+    if (from >= 0)
+        close(from);
+    pleat_adapter_words_finish(&words);
+    pleat_adapter_words_finish(&variables);
+    if (failure) {
+        if (step->said >= 0)
+            close(step->said);
+        uv_close((uv_handle_t *)&step->process, on_closed);
+        return pleat_error_set(err, PLEAT_E_SYSTEM, "%s cannot be started: %s",
+                               calls->system->starter, uv_strerror(failure));
+    }
+    pleat_adapter_answer(calls->lines, id,
+                         json_pack("{si}", "pid", uv_process_get_pid(&step->process)));
+    return 0;
+}

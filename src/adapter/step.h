@@ -1,0 +1,18 @@
+/* step.h - starts a program in an allocation, by the batch system's own starter (srun, qrsh).
+ *
+ * The starter gets a session of its own and outlives this process, so that what it started does,
+ * too; it ends with the allocation. What the program is to read, and its variables, are the
+ * starter's input and environment, never words of a command line, which everybody could read. Its
+ * output is nowhere.
+ */
+#ifndef PLEAT_ADAPTER_STEP_H
+#define PLEAT_ADAPTER_STEP_H
+
+#include "adapter/call.h"
+
+/* params: {"job", "node", "argv", "environment"}; the members are checked. The request is answered
+ * when the starter was started; its end is told as `run_ended`. A code, if it was not. */
+int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

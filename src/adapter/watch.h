@@ -1,0 +1,47 @@
+/* watch.h - what becomes of jobs, by asking the controller now and then.
+ *
+ * One question for all of this user's jobs, at most once an interval, and none while there is
+ * nothing to watch. Says `granted`, `pending` (its reason or expected start is another), `ended`,
+ * and `controller` (whether it answers).
+ */
+#ifndef PLEAT_ADAPTER_WATCH_H
+#define PLEAT_ADAPTER_WATCH_H
+
+#include "adapter/call.h"
+#include "base/array.h"
+
+struct pleat_adapter_watched {
+    uint32_t job;
+    char name[PLEAT_ADAPTER_NAME_MAX + 1];
+    bool runs;
+    char reason[64];
+    int64_t start; /* 0: not known */
+};
+
+/* A job that may have come of a call of which nobody knows what it did. */
+struct pleat_adapter_unwanted {
+    char name[PLEAT_ADAPTER_NAME_MAX + 1];
+    uint64_t since_ms; /* the controller has answered since; 0: not yet */
+};
+
+PLEAT_ARRAY(pleat_adapter_watched_list, struct pleat_adapter_watched);
+PLEAT_ARRAY(pleat_adapter_unwanted_list, struct pleat_adapter_unwanted);
+
+struct pleat_adapter_watch {
+    struct pleat_adapter_calls *calls;
+    uint64_t interval_ms;
+    uv_timer_t timer;
+    bool asking, silent; /* silent: the controller does not answer */
+    struct pleat_adapter_watched_list watched;
+    struct pleat_adapter_unwanted_list unwanted;
+};
+
+void pleat_adapter_watch_open(struct pleat_adapter_watch *watch, struct pleat_adapter_calls *calls,
+                              uint64_t interval_ms);
+/* Watches a job (as the operations give it) from now on; again: as it is now. */
+void pleat_adapter_watch_add(struct pleat_adapter_watch *watch, const json_t *job);
+void pleat_adapter_watch_remove(struct pleat_adapter_watch *watch, uint32_t job);
+/* The job of this name is ended as soon as it is seen. */
+void pleat_adapter_watch_unwanted(struct pleat_adapter_watch *watch, const char *name);
+
+#endif
