@@ -75,7 +75,7 @@ if(TARGET pleat-completion)
 endif()
 install(FILES
     docs/adding-a-policy.md docs/adding-a-runner.md docs/adding-a-site.md docs/admin-guide.md
-    docs/architecture.md docs/commands.md docs/dependencies.md docs/installing.md
+    docs/architecture.md docs/commands.md docs/dependencies.md docs/first-job-on-slurm.md docs/installing.md
     docs/mpi-programmer.md docs/protocol.md docs/resize-contract.md docs/security.md
     docs/user-guide.md docs/workload-models.md docs/demo.svg
     README.md LICENSE

@@ -155,12 +155,6 @@ static int check_file(struct daemon *d, uint32_t index, struct pleat_error *err)
     struct pleat_config now;
     struct pleat_error why = {0};
     bool has = false;
-    if (site->from == PLEAT_FROM_DEFAULT)
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "site %s is this machine, which is there as long as pleat.conf has "
-                               "no site: drain it ('pleat site drain %s'), or write other sites "
-                               "into %s",
-                               site->name, site->name, d->config_path);
     if (site->from != PLEAT_FROM_FILE || !d->config.path)
         return 0;
     if (pleat_config_load(d->config.path, &now, &why))

@@ -61,6 +61,39 @@ struct merging {
     size_t file_count;
 };
 
+/* Is another site than that of the default kept, so that the default can be away? */
+static bool has_others(const json_t *kept)
+{
+    size_t i;
+    const json_t *entry;
+    json_array_foreach(kept, i, entry)
+    {
+        if (pleat_reply_is(entry, "from", origins[PLEAT_FROM_COMMAND]) &&
+            !pleat_reply_true(entry, "gone") && !pleat_reply_true(entry, "leaving"))
+            return true;
+    }
+    return false;
+}
+
+/* pleat.conf has no site. The one that is there by default is not, if it was removed, or if there
+ * is one of its name that was added. */
+static void drop_default(struct merging *m, const json_t *kept)
+{
+    size_t i;
+    const json_t *entry;
+    bool away = false;
+    if (m->file_count != 1 || m->file[0].from != PLEAT_FROM_DEFAULT || !has_others(kept))
+        return;
+    json_array_foreach(kept, i, entry)
+    {
+        if (pleat_reply_is(entry, "name", m->file[0].name))
+            away = pleat_reply_true(entry, "gone") || pleat_reply_true(entry, "leaving") ||
+                   pleat_reply_is(entry, "from", origins[PLEAT_FROM_COMMAND]);
+    }
+    if (away)
+        config_site_finish(&m->file[0]);
+}
+
 /* Moves the site of pleat.conf that has the name; false: it has none. */
 static bool take_from_file(struct merging *m, const char *name, struct pleat_config_site *to)
 {
@@ -93,9 +126,10 @@ static int read_block(const json_t *entry, struct pleat_config_site *site, struc
                                "pleat.conf as it should be: what is there counts",
                                name, why.text);
     bool added = pleat_reply_is(entry, "from", origins[PLEAT_FROM_COMMAND]);
-    site->from = added ? PLEAT_FROM_COMMAND : PLEAT_FROM_FILE;
+    bool usual = pleat_reply_is(entry, "from", origins[PLEAT_FROM_DEFAULT]);
+    site->from = added ? PLEAT_FROM_COMMAND : usual ? PLEAT_FROM_DEFAULT : PLEAT_FROM_FILE;
     site->leaving = !added || pleat_reply_true(entry, "leaving");
-    if (!added)
+    if (!added && !pleat_reply_true(entry, "leaving"))
         daemon_log("site %s is not in pleat.conf any more: it is removed as soon as it has no jobs",
                    name);
     return 0;
@@ -139,6 +173,7 @@ static int merge(struct merging *m, const json_t *kept, struct pleat_error *err)
     size_t i;
     const json_t *entry;
     int rc = 0;
+    drop_default(m, kept);
     json_array_foreach(kept, i, entry)
     {
         if (!rc)

@@ -133,6 +133,20 @@ def test_what_is_in_the_file_counts(cli):
     assert refused.returncode == 1 and "only one" in refused.stderr
 
 
+def test_the_default_is_removed_when_there_is_another(cli):
+    """On a login node no job should run: not after a restart either. Without the other site it is there again."""
+    refused = cli("site", "remove", "local")
+    assert refused.returncode == 1 and "only one" in refused.stderr
+    assert cli("site", "add", "extra", "processors=2", "background=ignore").returncode == 0
+    assert cli("site", "remove", "local").returncode == 0 and list(sites(cli)) == ["extra"]
+    kill_daemon(cli)
+    assert list(sites(cli)) == ["extra"] and cli("run", "--", "echo", "extra").stdout == "extra\n"
+    assert show(cli, 1)["site"] == "extra" and cli("site", "remove", "extra").returncode == 1
+    assert cli("site", "add", "local", "processors=3", "background=ignore").returncode == 0
+    kill_daemon(cli)
+    assert sites(cli)["local"]["from"] == "command" and sites(cli)["local"]["processors"] == 3
+
+
 def test_mistakes(cli):
     """Nothing happens, and the message says what is wrong."""
     for options, text in (
