@@ -21,6 +21,11 @@ static void on_done(void *arg, uint64_t token, const struct pleat_command_result
     running->said->code = result->code;
     switch (result->end) {
     case PLEAT_COMMAND_EXITED:
+        if (result->truncated) { /* part of a list would be taken for all of it */
+            running->failure = pleat_error_set(running->err, PLEAT_E_TOOBIG,
+                                               "%s said more than can be read", running->name);
+            return;
+        }
         running->said->output = strdup(result->output);
         running->said->errors = strdup(result->errors);
         if (!running->said->output || !running->said->errors)
