@@ -76,6 +76,7 @@ class Slurm:
         self.dir = f"{SHARED}/{name}"
         self.conf = f"{self.dir}/slurm.conf"
         self.env = {"SLURM_CONF": self.conf}
+        self.adapter = ["pleat-slurm", "--conf", self.conf]
         world.run("mkdir", "-p", *(f"{self.dir}/{part}" for part in ("state", "spool", "run", "log")))
         lines = "\n".join(f"{key}={value}" for key, value in (SETTINGS | settings).items())
         world.path(self.conf).write_text(CONF.format(name=name, port=PORT, dir=self.dir, shared=SHARED, settings=lines,

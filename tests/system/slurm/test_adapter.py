@@ -8,11 +8,12 @@ import subprocess
 
 import pytest
 
-from adapter import PROGRAM, Adapter, Refused
 from clusters import wait_until
+from clusters.adapter import PROGRAMS, Adapter, Refused
 from clusters.world import USER
 
 WAYS = ("libslurm", "commands")
+PROGRAM = f"{PROGRAMS}/pleat-slurm"
 
 
 @contextlib.contextmanager

@@ -4,8 +4,8 @@ import os
 import subprocess
 import sys
 
-from adapter import Adapter
 from clusters import World, wait_until
+from clusters.adapter import Adapter
 from clusters.world import USER, children_of
 from conftest import skip_loudly
 

@@ -1,4 +1,4 @@
-"""pleat-slurm, spoken with as pleatd does."""
+"""An adapter (pleat-slurm, pleat-gridengine), spoken with as pleatd does."""
 
 import json
 import os
@@ -6,9 +6,9 @@ import select
 import subprocess
 import time
 
-from clusters.world import USER
+from .world import USER
 
-PROGRAM = "/media/build/bin/pleat-slurm"
+PROGRAMS = "/media/build/bin"
 LIMIT_S = 60
 
 
@@ -21,10 +21,11 @@ class Refused(Exception):
 class Adapter:
     """One that runs on a cluster's first host, as an ordinary user."""
 
-    def __init__(self, slurm, *options, interval_ms=200, **environment):
-        self.process = slurm.head.start(
+    def __init__(self, cluster, *options, interval_ms=200, **environment):
+        program, *words = cluster.adapter
+        self.process = cluster.head.start(
             "env", *(f"{name}={value}" for name, value in environment.items()),
-            PROGRAM, "--conf", slurm.conf, "--interval", interval_ms, *options, user=USER,
+            f"{PROGRAMS}/{program}", *words, "--interval", interval_ms, *options, user=USER,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.number = 0
         self.rest = b""
