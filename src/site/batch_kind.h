@@ -25,7 +25,7 @@ struct pleat_batch_wait {
     enum pleat_claim_wait means;
 };
 
-enum { PLEAT_BATCH_WORDS = 8 }; /* of the adapter's command line, the NULL at its end included */
+enum { PLEAT_BATCH_WORDS = 12 }; /* of the adapter's command line, the NULL at its end included */
 
 struct pleat_batch_kind {
     const struct pleat_site_ops *ops;

@@ -158,7 +158,7 @@ static void on_said(void *arg, struct pleat_helper *helper, const char *line)
     slurm->queries++;
     if (!strcmp(method, "hello")) {
         notice(slurm, "hello",
-               json_pack("{sissssss}", "protocol", 1, "version", "0", "role", "slurm", "by",
+               json_pack("{sissssss}", "protocol", 1, "version", "0", "role", slurm->role, "by",
                          "played"));
     } else {
         json_t *result = answer(slurm, method, json_object_get(message, "params"));

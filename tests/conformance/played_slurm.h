@@ -1,5 +1,5 @@
-/* played_slurm.h - a pleat-slurm without a process, and without a cluster: some hosts, whose
- * processors are given in the order in which they are asked for. */
+/* played_slurm.h - a pleat-slurm, or another adapter, without a process, and without a cluster:
+ * some hosts, whose processors are given in the order in which they are asked for. */
 #ifndef PLEAT_TESTS_CONFORMANCE_PLAYED_SLURM_H
 #define PLEAT_TESTS_CONFORMANCE_PLAYED_SLURM_H
 
@@ -9,6 +9,7 @@ enum { PLAYED_SLURM_JOBS = 1024, PLAYED_SLURM_HOSTS = 4 };
 
 struct played_slurm {
     struct played_programs programs;
+    const char *role;            /* in its hello */
     struct pleat_helper *helper; /* that was told something last */
     int32_t processors, free;    /* of all hosts */
     int32_t free_on[PLAYED_SLURM_HOSTS];

@@ -41,6 +41,7 @@ static const struct subject subjects[] = {
          {.seed = 6, .claim_delay_us = 1000, .release_delay_us = 1000, .agent_limit_us = 60000000}},
     {.what = "slurm", .ops = &pleat_site_slurm, .apart = true, .hosts = 1},
     {.what = "slurm, four hosts", .ops = &pleat_site_slurm, .apart = true, .hosts = 4},
+    {.what = "gridengine", .ops = &pleat_site_gridengine, .apart = true, .hosts = 1},
     {.what = "fake, refuses",
      .ops = &pleat_site_fake,
      .fake = {.seed = 2, .claim_delay_us = 1000, .fail = 0.5},
@@ -69,6 +70,7 @@ static void open_bed(struct bed *bed, const struct subject *subject)
     played_host_init(&bed->host);
     bed->host.agent_us = 5000;
     played_slurm_init(&bed->slurm, PROCESSORS, subject->hosts);
+    bed->slurm.role = subject->ops->name;
     bed->host.programs = &bed->slurm.programs;
     bool fakes = subject->ops == &pleat_site_fake || subject->ops == &pleat_site_fake_bringing;
     assert_int_equal(pleat_site_own_make(subject->ops, &bed->own), 0);
@@ -554,7 +556,7 @@ static void test_nodes_come_and_go(void **state)
     }
 }
 
-/* ---- slurm ---- */
+/* ---- batch systems ---- */
 
 static struct pleat_site_claim piece_of(uint64_t id, const struct pleat_piece *piece)
 {
@@ -565,15 +567,15 @@ static struct pleat_site_claim piece_of(uint64_t id, const struct pleat_piece *p
                                      .piece_count = 1};
 }
 
-#define SLURM_BED(bed)                                                                             \
+#define BATCH_BED(bed)                                                                             \
     FOR_EACH_SUBJECT(bed, true)                                                                    \
-    if ((bed).subject->ops == &pleat_site_slurm)
+    if ((bed).subject->apart)
 
-static void test_slurm_has_a_queue(void **state)
+static void test_batch_has_a_queue(void **state)
 {
     (void)state;
     struct bed bed;
-    SLURM_BED(bed)
+    BATCH_BED(bed)
     {
         struct pleat_event event;
         claim(&bed, 1, 6);
@@ -598,11 +600,11 @@ static void test_slurm_has_a_queue(void **state)
     }
 }
 
-static void test_slurm_takes_away(void **state)
+static void test_batch_takes_away(void **state)
 {
     (void)state;
     struct bed bed;
-    SLURM_BED(bed)
+    BATCH_BED(bed)
     {
         claim(&bed, 1, 3);
         claim(&bed, 2, PROCESSORS);
@@ -623,11 +625,11 @@ static void test_slurm_takes_away(void **state)
 }
 
 /* What a job gave up stays for its growth; another one gets nothing of it. */
-static void test_slurm_grows_in_its_allocation(void **state)
+static void test_batch_grows_in_its_allocation(void **state)
 {
     (void)state;
     struct bed bed;
-    SLURM_BED(bed)
+    BATCH_BED(bed)
     {
         if (bed.subject->hosts > 1)
             continue;
@@ -656,11 +658,11 @@ static void test_slurm_grows_in_its_allocation(void **state)
 }
 
 /* The next pleatd finds what this one left, whatever was asked for; what it does not want goes. */
-static void test_slurm_after_a_restart(void **state)
+static void test_batch_after_a_restart(void **state)
 {
     (void)state;
     struct bed bed;
-    SLURM_BED(bed)
+    BATCH_BED(bed)
     {
         for (uint64_t id = 1; id <= 3; id++)
             claim(&bed, id, 2);
@@ -1050,10 +1052,10 @@ int main(void)
         cmocka_unit_test(test_closing_with_answers_due),
         cmocka_unit_test(test_a_claim_is_given_when_its_agents_have_called),
         cmocka_unit_test(test_nodes_come_and_go),
-        cmocka_unit_test(test_slurm_has_a_queue),
-        cmocka_unit_test(test_slurm_takes_away),
-        cmocka_unit_test(test_slurm_grows_in_its_allocation),
-        cmocka_unit_test(test_slurm_after_a_restart),
+        cmocka_unit_test(test_batch_has_a_queue),
+        cmocka_unit_test(test_batch_takes_away),
+        cmocka_unit_test(test_batch_grows_in_its_allocation),
+        cmocka_unit_test(test_batch_after_a_restart),
         cmocka_unit_test(test_an_allocation_of_several_hosts),
         cmocka_unit_test(test_a_host_is_lost),
         cmocka_unit_test(test_several_hosts_after_a_restart),

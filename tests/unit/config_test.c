@@ -63,6 +63,7 @@ const struct pleat_site_ops *pleat_site_kind_at(size_t index)
     return index == 0   ? &pleat_site_local
            : index == 1 ? &lake
            : index == 2 ? &pleat_site_slurm
+           : index == 3 ? &pleat_site_gridengine
                         : NULL;
 }
 

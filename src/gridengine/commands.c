@@ -1,0 +1,178 @@
+/* The operations, by Grid Engine's commands. An allocation is a job that sleeps, in a parallel
+ * environment with all its processors on one node. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gridengine/ask.h"
+#include "gridengine/ask_cluster.h"
+#include "gridengine/jobs.h"
+#include "gridengine/pe.h"
+#include "gridengine/system.h"
+
+enum { LIST_SIZE = 512 };
+
+/* ---- allocating ---- */
+
+static void add(struct pleat_adapter_words *words, const char *option, const char *value)
+{
+    if (!value)
+        return;
+    pleat_adapter_word(words, option);
+    pleat_adapter_word(words, value);
+}
+
+/* What is asked for with -l; "": nothing. */
+static void add_limits(struct pleat_adapter_words *words, const struct pleat_adapter_wish *wish)
+{
+    char text[LIST_SIZE];
+    if (wish->minutes) {
+        snprintf(text, sizeof(text), "h_rt=%" PRIu64, (uint64_t)wish->minutes * 60);
+        add(words, "-l", text);
+    }
+    if (wish->memory_mb) { /* which counts for each slot */
+        snprintf(text, sizeof(text), "h_vmem=%" PRIu64 "M",
+                 (wish->memory_mb + wish->count - 1) / wish->count);
+        add(words, "-l", text);
+    }
+    add(words, "-l", wish->texts[PLEAT_GRIDENGINE_RESOURCES]);
+}
+
+static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_wish *wish,
+                 const char *pe)
+{
+    /* also what a user's or the cluster's defaults (sge_request) may say otherwise */
+    static const char *const fixed[] = {
+        "qsub", "-terse",    "-b", "y",         "-shell", "n", "-o",  "/dev/null",
+        "-e",   "/dev/null", "-i", "/dev/null", "-j",     "n", "-wd", "/",
+        "-r",   "n",         "-m", "n",         "-sync",  "n"};
+    char name[PLEAT_ADAPTER_NAME_MAX + 1], count[16], near[300];
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        pleat_adapter_word(words, fixed[i]);
+    pleat_gridengine_name_out(wish->name, name);
+    snprintf(count, sizeof(count), "%" PRIu32, wish->count);
+    snprintf(near, sizeof(near), "*@%s", wish->near ? wish->near : "");
+    /* immediate jobs (-now y) run in interactive queues only, so `now` is not said: it waits */
+    add(words, "-now", "n");
+    /* whether a job can ever start is found out with the loads of hosts left out, so a job that
+     * wants such a load would be refused */
+    add(words, "-w", wish->texts[PLEAT_GRIDENGINE_RESOURCES] ? "n" : "e");
+    add(words, "-N", name);
+    add(words, "-pe", pe);
+    pleat_adapter_word(words, count);
+    add(words, "-q", wish->texts[PLEAT_GRIDENGINE_QUEUE]);
+    add(words, "-P", wish->texts[PLEAT_GRIDENGINE_PROJECT]);
+    add(words, "-A", wish->texts[PLEAT_GRIDENGINE_ACCOUNT]);
+    add_limits(words, wish);
+    if (wish->near) {
+        pleat_adapter_word(words, "-soft");
+        add(words, "-q", near);
+    }
+    pleat_adapter_word(words, "/bin/sleep");
+    pleat_adapter_word(words, "2147483647");
+    if (pleat_array_push(words, NULL))
+        abort();
+}
+
+static int submit(const struct pleat_adapter_wish *wish, const char *pe, int64_t *number,
+                  struct pleat_error *err)
+{
+    struct pleat_adapter_words words = {0};
+    char *said;
+    fill(&words, wish, pe);
+    int failure = pleat_gridengine_ask((const char *const *)words.items, &said, err);
+    pleat_adapter_words_finish(&words);
+    if (failure)
+        return failure;
+    char *text = said + strspn(said, " ");
+    text[strspn(text, "0123456789")] = '\0';
+    if (!pleat_adapter_is_number(text, number) || *number < 1)
+        failure = pleat_error_set(err, PLEAT_E_PROTOCOL, "qsub says no number of a job");
+    free(said);
+    return failure;
+}
+
+/* In the first of these environments in which such a job can be. */
+static int submit_in(const json_t *pes, const struct pleat_adapter_wish *wish, int64_t *number,
+                     struct pleat_error *err)
+{
+    size_t i;
+    const json_t *pe;
+    int failure = PLEAT_E_INVALID;
+    json_array_foreach(pes, i, pe)
+    {
+        failure = submit(wish, json_string_value(pe), number, err);
+        if (failure != PLEAT_E_INVALID) {
+            pleat_gridengine_pe_good(failure ? "" : json_string_value(pe));
+            break;
+        }
+    }
+    return failure;
+}
+
+static int check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
+{
+    if (wish->nodes > 1)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "an allocation of Grid Engine's is on one node");
+    if (wish->exclusive || wish->count == 0)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "Grid Engine gives processors, not whole nodes");
+    if (wish->near && strpbrk(wish->near, ",@*?[]|&!() "))
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'near' is no name of a node");
+    return 0;
+}
+
+static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err)
+{
+    int64_t number = 0;
+    int failure = check(wish, err);
+    for (int round = 0; !failure && round < 2 && !number; round++) {
+        json_t *pes;
+        const char *wanted = wish->texts[PLEAT_GRIDENGINE_PE];
+        failure = pleat_gridengine_pes(wanted, &pes, err);
+        if (failure)
+            break;
+        failure = submit_in(pes, wish, &number, err);
+        json_decref(pes);
+        if (failure != PLEAT_E_INVALID || wanted || round > 0)
+            break;
+        pleat_gridengine_pe_good(""); /* another one may do */
+        failure = 0;
+    }
+    if (failure)
+        return failure;
+    *job = json_pack("{sIsssssss[]}", "job", (json_int_t)number, "name", wish->name, "state",
+                     "pending", "reason", "", "nodes");
+    return *job ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+}
+
+/* ---- the others ---- */
+
+static int op_release(uint32_t job, const char *name, struct pleat_error *err)
+{
+    bool has;
+    char number[16], *said;
+    int failure = pleat_gridengine_has_job(job, name, &has, err);
+    if (failure)
+        return failure;
+    if (!has)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "there is no job %" PRIu32 " '%s', or it is over", job, name);
+    snprintf(number, sizeof(number), "%" PRIu32, job);
+    const char *const argv[] = {"qdel", number, NULL};
+    failure = pleat_gridengine_ask(argv, &said, err);
+    if (!failure)
+        free(said);
+    return failure;
+}
+
+const struct pleat_adapter_ops pleat_gridengine_commands = {
+    .name = "commands",
+    .cluster = pleat_gridengine_cluster,
+    .nodes = pleat_gridengine_nodes,
+    .jobs = pleat_gridengine_jobs,
+    .allocate = op_allocate,
+    .release = op_release,
+};

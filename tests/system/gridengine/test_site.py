@@ -1,0 +1,165 @@
+"""A site of the kind gridengine: jobs of Pleat in allocations of a real cluster, which come, wait, and are taken away."""
+
+import os
+import signal
+
+import pytest
+
+from clusters import wait_until
+from clusters.pleat import APPS, ENDED, Pleat, go_file, until_file
+
+
+@pytest.fixture(name="pleat", scope="module")
+def fixture_pleat(grid):
+    pleat = Pleat(grid, f'kind = gridengine root = "{grid.dir}" queue = all.q', ["qrsh"])
+    yield pleat
+    pleat.finish()
+    for host in grid.nodes:  # of the jobs themselves
+        wait_until(lambda host=host: not host.pids("sge_shepherd"), f"no job on {host.name}")
+
+
+def hold_all(grid):
+    """All of the cluster is somebody else's."""
+    jobs = [grid.submit("-pe", "smp", grid.cpus) for _ in grid.nodes]
+    wait_until(lambda: [grid.jobs().get(job) for job in jobs] == ["r"] * len(jobs), "somebody else has all of it")
+    return jobs
+
+
+def test_a_command_runs_on_a_node(pleat):
+    assert pleat.run("run", "hostname").stdout in ("g1\n", "g2\n"), pleat.log()
+    pleat.cluster.until_empty()
+    [site] = pleat.ask("sites")["sites"]
+    assert (site["kind"], site["processors"], site["used"], site["nodes"]) == ("gridengine", 8, 0, []), site
+
+
+def test_an_mpi_job(pleat):
+    job = pleat.submit("-n", 3, "--", f"{APPS}/ring", "--iterations", 20)
+    assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
+    assert pleat.output(job).startswith("RESULT ok") and "ranks=3" in pleat.output(job)
+    pleat.cluster.until_empty()
+
+
+def test_waits_in_grid_engines_queue(pleat):
+    others = hold_all(pleat.cluster)
+    job = pleat.submit("--", "hostname")
+    wait_until(lambda: "others have the processors" in pleat.run("why", job).stdout, pleat.log())
+    pleat.cluster.command("qdel", others[0])
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    assert pleat.output(job) in ("g1\n", "g2\n")
+    pleat.cluster.command("qdel", others[1])
+    pleat.cluster.until_empty()
+    # what is not wanted any more does not stay in the queue
+    others = hold_all(pleat.cluster)
+    job = pleat.submit("--", "hostname")
+    wait_until(lambda: len(pleat.cluster.jobs()) == 3, "it waits there")
+    pleat.run("cancel", job)
+    wait_until(lambda: sorted(pleat.cluster.jobs()) == sorted(others), "only the others are left")
+    pleat.cluster.command("qdel", ",".join(others))
+    pleat.cluster.until_empty()
+
+
+def test_a_job_too_large_for_any_node_is_refused(pleat):
+    job = pleat.submit("-n", 5, "--", "true")
+    assert pleat.until(job, *ENDED)["state"] == "failed"
+    assert pleat.cluster.jobs() == {}
+
+
+def test_cancel(pleat):
+    job = pleat.submit(*until_file(go_file("never")))
+    pleat.until(job, "running")
+    pleat.run("cancel", job)
+    assert pleat.until(job, *ENDED)["state"] == "cancelled"
+    pleat.cluster.until_empty()
+
+
+def test_an_allocation_deleted_from_outside(pleat):
+    """The job waits again, with a reason, and gets another one."""
+    go = go_file("after-qdel")
+    job = pleat.submit(*until_file(go))
+    pleat.until(job, "running")
+    [allocation] = pleat.cluster.jobs()
+    pleat.cluster.command("qdel", allocation)
+    wait_until(lambda: [number for number in pleat.cluster.jobs() if number != allocation], "another allocation")
+    assert "was ended by Grid Engine: " in pleat.log() or "is given up: its agent has ended" in pleat.log()
+    pleat.until(job, "running")
+    pleat.cluster.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    pleat.cluster.until_empty()
+
+
+def test_a_job_goes_on_while_pleatd_is_killed(pleat):
+    go = go_file("after-restart")
+    job = pleat.submit(*until_file(go))
+    pleat.until(job, "running")
+    before = pleat.cluster.jobs()
+    pleat.kill_daemon()
+    wait_until(lambda: not pleat.adapters(), "its adapter is gone, too")
+    assert pleat.cluster.jobs() == before
+    pleat.run("info")  # starts another one
+    shown = pleat.until(job, "running")
+    assert shown["attempt"] == 0, shown
+    pleat.cluster.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    assert pleat.output(job).count("\n") == 1, "it was started again"
+    pleat.cluster.until_empty()
+
+
+def test_the_adapter_is_killed(pleat):
+    """Its allocations are found again by the next one."""
+    go = go_file("after-adapter")
+    job = pleat.submit(*until_file(go))
+    pleat.until(job, "running")
+    [adapter] = pleat.adapters()
+    os.kill(adapter, signal.SIGKILL)
+    wait_until(lambda: [pid for pid in pleat.adapters() if pid != adapter], "another one")
+    pleat.cluster.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    assert pleat.output(job).count("\n") == 1
+    pleat.cluster.until_empty()
+
+
+def test_the_agents_key_is_nowhere_to_be_read(pleat):
+    """Not in a command line, not in what Grid Engine keeps of the job, not in a file for others."""
+    go = go_file("after-key")
+    job = pleat.submit(*until_file(go))
+    pleat.until(job, "running")
+    grid = pleat.cluster
+    [allocation] = grid.jobs()
+    keys = [path.read_bytes().split() for path in pleat.path("").glob("agent-*.key")]
+    secrets = {word for words in keys for word in words if len(word) >= 16}
+    shown = grid.command("qstat", "-j", allocation).encode()
+    for host in (grid.head, *grid.nodes):
+        for pid in host.pids():
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    shown += file.read()
+            except OSError:
+                pass
+    assert secrets, "there is a key"
+    for secret in secrets:
+        assert secret not in shown
+        found = grid.world.run("grep", "-rlsF", secret.decode(), grid.dir, check=False).stdout
+        assert found == "", found
+    grid.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    grid.until_empty()
+
+
+def test_beside_slurm_clusters(pleat, slurms):
+    """All three at once, by one pleatd."""
+    blocks = "".join(f'site "{slurm.name}" {{ kind = slurm conf = "{slurm.conf}" agent_s = 30 }}\n' for slurm in slurms)
+    config = pleat.path("pleat.conf")
+    before = config.read_text()
+    config.write_text(before + blocks)
+    pleat.run("stop", "--force")
+    try:
+        jobs = {pleat.submit("--site", site, "--", "hostname"): hosts
+                for site, hosts in (("c1", ("g1\n", "g2\n")), ("a", ("a1\n",)), ("b", ("b1\n",)))}
+        for job, hosts in jobs.items():
+            assert pleat.until(job, *ENDED)["state"] == "done", pleat.log()
+            assert pleat.output(job) in hosts
+        for cluster in (pleat.cluster, *slurms):
+            cluster.until_empty()
+    finally:
+        pleat.run("stop", "--force")
+        config.write_text(before)

@@ -1,0 +1,2 @@
+pleat_unit_test(gridengine
+  SOURCES ${test_dir}/gridengine_test.c DEPS pleat-gridengine-base)
