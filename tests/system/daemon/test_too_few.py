@@ -1,8 +1,11 @@
 """A program that cannot begin with as few ranks as it was started with (`pleat_session_limits`)."""
 
+import os
+import signal
+
 import pytest
 
-from conftest import PLEAT, wait_until
+from conftest import PLEAT, is_alive, wait_until
 from test_asked import Asker
 from relaunching import LONG, MPIS, computes, ends_well, program, resizes, submit, text_of_events
 
@@ -132,3 +135,91 @@ def test_two_scripts_wait_for_one_another(pleat, mpi):
     computes(pleat, first, 6)
     pleat.pleat("cancel", other, check=0)
     ends_well(pleat, first)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_agent_is_killed_while_a_script_waits(pleat, mpi):
+    """Its processes are ended, and it is started anew, as is the other job: it waits for that one again, and goes on after it."""
+    pleat.configure(QUIET)
+    other = pleat.submit("-n", 4, "--", "sleep", "1000")
+    wait_until(lambda: pleat.job(other)["state"] == "running", "the other job")
+    with open(pleat.path("job.sh"), "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\necho begun >>begun\n"
+                   f"exec {PLEAT} launch {program('loop', mpi)} --pause 2 --until end --sizes 6:0:\n")
+    number = pleat.submit("--min", 1, "--max", 8, "--initial", 3, "--malleable", "job.sh")
+    for attempt in (0, 1):
+        wait_until(lambda: pleat.job(number)["attempt"] == attempt and (pleat.job(number)["asked"] or {}).get("state") == "pending",
+                   "it waits for more")
+        assert pleat.job(number)["processors"] == 3
+        if attempt == 1:
+            break
+        ranks = pleat.rank_pids(number, program("loop", mpi))
+        assert len(ranks) == 3
+        os.kill(pleat.agent_pid(), signal.SIGKILL)
+        wait_until(lambda: not any(is_alive(pid) for pid in ranks), "its ranks are gone")
+    wait_until(lambda: pleat.job(other)["state"] == "running" and pleat.job(other)["attempt"] == 1, "the other job, too")
+    pleat.pleat("cancel", other, check=0)
+    wait_until(lambda: pleat.job(number)["processors"] == 6, "it has what it needs")
+    computes(pleat, number, 6)
+    assert resizes(ends_well(pleat, number))[-1] == (3, 6, "grown")
+    with open(pleat.path("begun"), encoding="utf-8") as file:
+        assert file.read() == 2 * "begun\n"
+
+
+def waits_in_its_beginning(pids):
+    """Each of its processes sleeps until the agent has decided: in futex(2)."""
+    def word(pid):
+        try:
+            with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+                return file.read().split()[0]
+        except OSError:
+            return None
+    return [word(pid) for pid in pids] == ["202"] * len(pids)
+
+
+@pytest.mark.parametrize("idle", [True, False])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_agent_is_killed_before_it_is_decided(pleat, mpi, idle):
+    """pleatd cannot hear that it lacks processors, and then has no agent that would tell it: the next run says so again. It
+    grows, or waits in the queue."""
+    pleat.configure(QUIET)
+    other = None if idle else pleat.submit("-n", 6, "--", "sleep", "1000")
+    if other:
+        wait_until(lambda: pleat.job(other)["state"] == "running", "the other job")
+    loop, daemon = program("loop", mpi), pleat.daemon_pid()
+    number = needs(pleat, mpi, (1, 8), 2, "3:0:multiples:4")
+    wait_until(lambda: pleat.rank_pids(number, loop), "its first process")
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        wait_until(lambda: len(pleat.rank_pids(number, loop)) == 2 and waits_in_its_beginning(pleat.rank_pids(number, loop)),
+                   "its ranks to wait")
+        ranks, agent = pleat.rank_pids(number, loop), pleat.agent_pid()
+        os.kill(agent, signal.SIGKILL)
+        wait_until(lambda: not any(is_alive(pid) for pid in ranks), "its ranks are gone")
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    if other:
+        wait_until(lambda: pleat.job(number)["state"] == "queued" and pleat.job(number)["min"] == 3, "it waits in the queue")
+        assert "it needs 4 processors, and 2 are free" in pleat.pleat("why", number, check=0).stdout
+        wait_until(lambda: pleat.job(other)["state"] == "running" and pleat.job(other)["attempt"] == 1, "the other job")
+        pleat.pleat("cancel", other, check=0)
+    wait_until(lambda: pleat.job(number)["processors"] == 4, "it has what it needs")
+    computes(pleat, number, 4)
+    assert pleat.agent_pid() != agent
+    ends_well(pleat, number)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_agent_is_killed_when_it_asks(pleat, mpi):
+    """Whatever of it has been done by then: it is begun once on what it needs."""
+    pleat.configure(QUIET)
+    number = needs(pleat, mpi, (1, 8), 2, "3:0:multiples:4")
+    wait_until(lambda: any(event["kind"] == "asked" for event in pleat.call("events", job=number, after=0, limit=1000)["events"]),
+               "it asks")
+    agent = pleat.agent_pid()
+    os.kill(agent, signal.SIGKILL)
+    wait_until(lambda: pleat.job(number)["attempt"] == 1, "it is started anew")
+    wait_until(lambda: pleat.job(number)["processors"] == 4, "it has what it needs")
+    computes(pleat, number, 4)
+    assert pleat.agent_pid() != agent
+    ends_well(pleat, number)
