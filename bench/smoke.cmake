@@ -9,6 +9,9 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-core
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
     set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)
+    add_test(NAME system-bench-memory COMMAND ${Python3_EXECUTABLE} ${smoke} --no-goals
+      $<TARGET_FILE:bench_memory> --repeats 1 --bytes 4194304)
+    set_tests_properties(system-bench-memory PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-recover
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_recover> --repeats 1 --most 1000)
     set_tests_properties(system-bench-recover PROPERTIES LABELS system TIMEOUT 120)
