@@ -26,13 +26,23 @@ struct words {
  * the runs of this one. */
 static bool is_own_variable(const char *entry)
 {
-    static const char *const names[] = {PLEAT_RUN_ENV,         PLEAT_NODE_ENV,
-                                        PLEAT_AGENT_ENV,       PLEAT_MAILBOX_ENV,
-                                        PLEAT_DOORBELL_ENV,    PLEAT_STATE_ENV,
-                                        PLEAT_FOLD_ENV,        PLEAT_LAUNCHING_ENV,
-                                        PLEAT_LAUNCH_ENV,      PLEAT_CPUS_ENV,
-                                        PLEAT_AGENT_KEY_ENV,   PLEAT_REMOTE_ENV,
-                                        PLEAT_REMOTE_HERE_ENV, NULL};
+    static const char *const names[] = {PLEAT_RUN_ENV,
+                                        PLEAT_NODE_ENV,
+                                        PLEAT_AGENT_ENV,
+                                        PLEAT_MAILBOX_ENV,
+                                        PLEAT_DOORBELL_ENV,
+                                        PLEAT_STATE_ENV,
+                                        PLEAT_FOLD_ENV,
+                                        PLEAT_LAUNCHING_ENV,
+                                        PLEAT_LAUNCH_ENV,
+                                        PLEAT_CPUS_ENV,
+                                        PLEAT_AGENT_KEY_ENV,
+                                        PLEAT_REMOTE_ENV,
+                                        PLEAT_REMOTE_HERE_ENV,
+                                        PLEAT_MAILBOX_HERE_ENV,
+                                        PLEAT_DOORBELL_HERE_ENV,
+                                        PLEAT_STATE_HERE_ENV,
+                                        NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')

@@ -15,6 +15,7 @@
 #include "agent/owner.h"
 #include "agent/params.h"
 #include "agent/relaunch.h"
+#include "agent/remote.h"
 #include "agent/resize.h"
 #include "agent/succession.h"
 #include "agent/warm.h"
@@ -28,19 +29,21 @@
 
 static bool is_malleable(const struct pleat_run_request *request)
 {
-    return request->mailbox_ranks && !request->launches;
+    return request->mailbox_ranks && !request->launches && !request->part;
 }
 
 static bool is_script(const struct pleat_run_request *request)
 {
-    return request->mailbox_ranks && request->launches;
+    return request->mailbox_ranks && request->launches && !request->part;
 }
 
 static int create(struct pleat_run *run, const struct pleat_run_request *request,
                   struct pleat_error *err)
 {
     int result = pleat_malleable_create(run, pleat_run_processes(run, request->mailbox_ranks),
-                                        !request->launches, err);
+                                        request->places, !request->launches, err);
+    if (!result && request->nodes)
+        result = pleat_remote_create(run, request->nodes, err);
     if (result)
         return result;
     pleat_malleable_watch(run->malleable);
@@ -55,6 +58,7 @@ static int create(struct pleat_run *run, const struct pleat_run_request *request
 
 static void destroy(struct pleat_run *run)
 {
+    pleat_remote_destroy(run);
     pleat_relaunch_drop(run);
     pleat_malleable_destroy(run->malleable);
     run->malleable = NULL;
@@ -75,6 +79,7 @@ static void environment(const struct pleat_run *run, const struct pleat_generati
     pleat_run_add_variable(own, PLEAT_DOORBELL_ENV, text);
     pleat_state_store_paths(&run->malleable->state, paths);
     pleat_run_add_variable(own, PLEAT_STATE_ENV, paths);
+    pleat_remote_add_variables(run, own);
 }
 
 static void environment_of_script(const struct pleat_run *run,
@@ -125,6 +130,7 @@ static void over(struct pleat_run *run, bool broken)
     else if (run->malleable)
         pleat_malleable_stop(run->malleable);
     pleat_launches_stop(run);
+    pleat_remote_stop(run);
 }
 
 static void unwanted(struct pleat_run *run)
@@ -147,6 +153,7 @@ static void report(const struct pleat_run *run)
         return;
     pleat_malleable_tell_limit(run->malleable);
     pleat_malleable_tell_ask(run->malleable);
+    pleat_remote_report(run);
 }
 
 static int describe(const struct pleat_run *run, json_t *text)
@@ -159,10 +166,20 @@ static int describe(const struct pleat_run *run, json_t *text)
         json_integer(pleat_run_processors(run, pleat_malleable_processes(run->malleable))));
     if (pleat_malleable_outstanding(run->malleable, &resize))
         failed |= json_object_set_new(text, "resize", json_integer((json_int_t)resize));
-    return failed;
+    return run->remote ? failed | pleat_remote_describe(run, text) : failed;
 }
 
 /* ---- requests ---- */
+
+/* What its ranks have is spread over the nodes, and no agent has all of it. */
+static int check_one_node(const struct pleat_run *run, const char *what, struct pleat_error *err)
+{
+    if (run->malleable->places == 1)
+        return 0;
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "run %" PRIu64 " is on %" PRIu32 " nodes, and %s only on one", run->id,
+                           run->malleable->places, what);
+}
 
 /* Reads a number of processors, and turns it into a number of processes. */
 static int get_size(const struct pleat_run *run, const json_t *params, const char *name,
@@ -203,6 +220,8 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
     if (!run->malleable)
         return pleat_kind_no_relaunch(run, params, err);
     int result = pleat_param_id(params, "resize", &request.resize, err);
+    if (!result)
+        result = check_one_node(run, "can change its size", err);
     if (!result)
         result = get_size(run, params, ask ? "offered" : "target", &request.target, err);
     if (!result)
@@ -247,6 +266,8 @@ static int relaunch(struct pleat_run *run, const json_t *params, struct pleat_er
         return pleat_kind_no_relaunch(run, params, err);
     int result = pleat_param_id(params, "resize", &order.resize, err);
     if (!result)
+        result = check_one_node(run, "can be started again", err);
+    if (!result)
         result = get_size(run, params, "processes", &order.processes, err);
     if (!result)
         result = read_order(params, RELAUNCH_GRACE_S, &order, err);
@@ -268,6 +289,8 @@ static int checkpoint(struct pleat_run *run, const json_t *params, bool withdraw
     if (!run->malleable)
         return pleat_kind_no_checkpoint(run, params, withdraw_it, err);
     int result = pleat_param_id(params, "checkpoint", &id, err);
+    if (!result)
+        result = check_one_node(run, "writes checkpoints", err);
     if (!result && withdraw_it) {
         pleat_malleable_look(run->malleable);
         pleat_wish_withdraw(run->malleable, id);

@@ -12,6 +12,7 @@
 #include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/notify.h"
+#include "agent/part_mailbox.h"
 
 enum { STREAMS = 2, CHUNK = 16384 };
 /* Nothing is read from a part while the daemon has that much to read. */
@@ -126,11 +127,13 @@ static int create(struct pleat_run *run, const struct pleat_run_request *request
     }
     run->part_number = request->part;
     run->part_output = output;
-    int rc = open_stream(run, &output->streams[0], &run->stdout_path, err);
+    int rc = request->mailbox_ranks ? pleat_part_mailbox_create(run, request, err) : 0;
+    if (!rc)
+        rc = open_stream(run, &output->streams[0], &run->stdout_path, err);
     return rc ? rc : open_stream(run, &output->streams[1], &run->stderr_path, err);
 }
 
-static void destroy(struct pleat_run *run)
+static void destroy_output(struct pleat_run *run)
 {
     struct pleat_part_output *output = run->part_output;
     if (!output)
@@ -148,6 +151,12 @@ static void destroy(struct pleat_run *run)
         free(output);
 }
 
+static void destroy(struct pleat_run *run)
+{
+    destroy_output(run);
+    pleat_part_mailbox_destroy(run);
+}
+
 /* All that it wrote is told before its end is. */
 static void over(struct pleat_run *run, bool broken)
 {
@@ -162,7 +171,15 @@ static void over(struct pleat_run *run, bool broken)
 
 static int describe(const struct pleat_run *run, json_t *text)
 {
-    return json_object_set_new(text, "part", json_integer((json_int_t)run->part_number));
+    int bad = json_object_set_new(text, "part", json_integer((json_int_t)run->part_number));
+    return bad | pleat_part_mailbox_describe(run, text);
+}
+
+static void environment(const struct pleat_run *run, const struct pleat_generation *generation,
+                        struct pleat_string *own)
+{
+    (void)generation;
+    pleat_part_mailbox_add_variables(run, own);
 }
 
 static void arm(struct pleat_agent *agent)
@@ -182,7 +199,7 @@ const struct pleat_run_kind pleat_kind_part = {
     .is_wanted = is_wanted,
     .create = create,
     .destroy = destroy,
-    .environment = pleat_kind_no_environment,
+    .environment = environment,
     .started = pleat_kind_starts_itself,
     .look = pleat_kind_nothing,
     .goes_on = pleat_kind_never,

@@ -1,11 +1,10 @@
 /* kind_spread.c - the kind of runs that have parts on other nodes. */
 #include "agent/kind.h"
 #include "agent/remote.h"
-#include "base/remote.h"
 
 static bool is_wanted(const struct pleat_run_request *request)
 {
-    return request->nodes != NULL;
+    return request->nodes && !request->mailbox_ranks;
 }
 
 static int create(struct pleat_run *run, const struct pleat_run_request *request,
@@ -18,10 +17,7 @@ static void environment(const struct pleat_run *run, const struct pleat_generati
                         struct pleat_string *own)
 {
     (void)generation;
-    if (!run->remote)
-        return;
-    pleat_run_add_variable(own, PLEAT_REMOTE_ENV, pleat_remote_path(run->remote));
-    pleat_run_add_variable(own, PLEAT_REMOTE_HERE_ENV, pleat_remote_here(run->remote));
+    pleat_remote_add_variables(run, own);
 }
 
 static void over(struct pleat_run *run, bool broken)

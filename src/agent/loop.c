@@ -242,11 +242,12 @@ static void connect_to_daemon(struct pleat_agent *agent)
         connection_lost(agent);
         return;
     }
-    json_t *extra = json_pack(
-        "{s:s, s:s, s:I, s:i, s:I, s:s, s:[s, s, s, s]}", "instance", options->instance, "site",
-        options->site, "node", (json_int_t)options->node, "pid", (int)agent->pid, "agent",
-        (json_int_t)agent->number, "shared", PLEAT_SHARED_MEMORY, "features", PLEAT_FEATURE_TASKS,
-        PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS, PLEAT_FEATURE_PARTS);
+    json_t *extra =
+        json_pack("{s:s, s:s, s:I, s:i, s:I, s:s, s:[s, s, s, s, s]}", "instance",
+                  options->instance, "site", options->site, "node", (json_int_t)options->node,
+                  "pid", (int)agent->pid, "agent", (json_int_t)agent->number, "shared",
+                  PLEAT_SHARED_MEMORY, "features", PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL,
+                  PLEAT_FEATURE_CHECKPOINTS, PLEAT_FEATURE_PARTS, PLEAT_FEATURE_PLACES);
     if (extra && *agent->mark)
         (void)json_object_set_new(extra, "mark", json_string(agent->mark));
     struct pleat_string cpus = {0};

@@ -133,11 +133,19 @@ static void close_mailbox(struct pleat_malleable *malleable)
     close_one(&malleable->fd);
 }
 
+static int make_mailbox(struct pleat_malleable *malleable, struct pleat_error *err)
+{
+    int result =
+        pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    if (!result)
+        pleat_mailbox_place(malleable->mailbox, 0, malleable->places);
+    return result;
+}
+
 int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *err)
 {
     malleable->unbegun = false;
-    int result =
-        pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    int result = make_mailbox(malleable, err);
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = malleable->lacks = false;
     if (!result)
@@ -235,7 +243,7 @@ void pleat_malleable_limit(struct pleat_malleable *malleable,
     pleat_malleable_tell_limit(malleable);
 }
 
-int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_once,
+int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, uint32_t places, bool at_once,
                            struct pleat_error *err)
 {
     struct pleat_malleable *malleable = calloc(1, sizeof(*malleable));
@@ -243,6 +251,7 @@ int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_on
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a mailbox");
     malleable->run = run;
     malleable->max_ranks = max_ranks;
+    malleable->places = places;
     malleable->fd = malleable->bell[0] = malleable->bell[1] = -1;
     for (int i = 0; i < PLEAT_STATE_FILES; i++)
         malleable->state.fd[i] = -1;
@@ -288,8 +297,7 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
     struct pleat_state_header header;
     close_mailbox(malleable);
     malleable->unbegun = pleat_state_store_held(&malleable->state, &header) == 0;
-    int result =
-        pleat_mailbox_create(malleable->max_ranks, &malleable->mailbox, &malleable->fd, err);
+    int result = make_mailbox(malleable, err);
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = malleable->lacks = false;
     if (!result) {
@@ -336,7 +344,8 @@ bool pleat_malleable_is_broken(const struct pleat_malleable *malleable, struct p
 {
     struct pleat_state_header held;
     struct pleat_mailbox_status status;
-    if (!malleable->mailbox || pleat_state_store_held(&malleable->state, &held))
+    if (!malleable->mailbox || malleable->places > 1 ||
+        pleat_state_store_held(&malleable->state, &held))
         return false;
     if (pleat_malleable_broke_inside(malleable, why))
         return true;
@@ -357,7 +366,9 @@ bool pleat_malleable_broke_inside(const struct pleat_malleable *malleable, struc
     struct pleat_state_header held;
     char text[256];
     uint64_t iteration;
-    if (!malleable->mailbox || pleat_state_store_held(&malleable->state, &held))
+    /* of several nodes this one has a part of the state only */
+    if (!malleable->mailbox || malleable->places > 1 ||
+        pleat_state_store_held(&malleable->state, &held))
         return false;
     if (malleable->unbegun) {
         pleat_mailbox_failure(malleable->mailbox, text, sizeof(text));

@@ -30,6 +30,7 @@ struct pleat_malleable {
     struct pleat_run *run; /* NULL once destroyed, while the doorbell's handle is being closed */
     struct pleat_mailbox *mailbox; /* NULL: no ranks are there */
     uint32_t max_ranks;
+    uint32_t places; /* on how many nodes its ranks are; this one leads */
     int fd;
     int bell[2];
     uv_poll_t doorbell;
@@ -70,9 +71,9 @@ struct pleat_malleable {
     bool told_section; /* ... said that the program is in a section that lasts */
 };
 
-/* Sets run->malleable. at_once: also makes a mailbox for at most max_ranks ranks, and memory for a
- * state. */
-int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, bool at_once,
+/* Sets run->malleable. places: on how many nodes its ranks are. at_once: also makes a mailbox for
+ * at most max_ranks ranks, and memory for a state. */
+int pleat_malleable_create(struct pleat_run *run, uint32_t max_ranks, uint32_t places, bool at_once,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Only for launches: makes a mailbox and memory for a state, for the next program only. */
 int pleat_malleable_open(struct pleat_malleable *malleable,

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/notify.h"
 #include "agent/owner.h"
 #include "agent/params.h"
+#include "base/remote.h"
 
 /* Output of a part that waits for a pleat-remote that does not read it; what is above is dropped.
  */
@@ -272,14 +274,12 @@ void pleat_remote_destroy(struct pleat_run *run)
     run->remote = NULL;
 }
 
-const char *pleat_remote_path(const struct pleat_remote *remote)
+void pleat_remote_add_variables(const struct pleat_run *run, struct pleat_string *own)
 {
-    return remote->path;
-}
-
-const char *pleat_remote_here(const struct pleat_remote *remote)
-{
-    return remote->here;
+    if (!run->remote)
+        return;
+    pleat_run_add_variable(own, PLEAT_REMOTE_ENV, run->remote->path);
+    pleat_run_add_variable(own, PLEAT_REMOTE_HERE_ENV, run->remote->here);
 }
 
 /* ---- the daemon ---- */

@@ -19,9 +19,8 @@ int pleat_remote_create(struct pleat_run *run, const json_t *nodes,
 /* Ends all calls, and listens no more. Accepts a run that does not listen. */
 void pleat_remote_stop(struct pleat_run *run);
 void pleat_remote_destroy(struct pleat_run *run);
-/* The path of the socket, and the name of this node. */
-const char *pleat_remote_path(const struct pleat_remote *remote);
-const char *pleat_remote_here(const struct pleat_remote *remote);
+/* Adds the variables by which pleat-remote finds the socket, and knows this node. */
+void pleat_remote_add_variables(const struct pleat_run *run, struct pleat_string *own);
 
 /* Tells again which parts are wanted, or not any more. */
 void pleat_remote_report(const struct pleat_run *run);

@@ -29,6 +29,7 @@ struct pleat_folded;
 struct pleat_folded_request;
 struct pleat_launches;
 struct pleat_malleable;
+struct pleat_part_mailbox;
 struct pleat_part_output;
 struct pleat_relaunch;
 struct pleat_remote;
@@ -95,8 +96,9 @@ struct pleat_run {
     struct pleat_launches *launches;   /* NULL: the main process is the launcher of the program */
     struct pleat_folded *folded;       /* NULL: each process has a processor */
     struct pleat_remote *remote;       /* NULL: it has no parts on other nodes */
-    struct pleat_part_output *part_output; /* of a part; NULL: it is none */
-    struct pleat_relaunch *relaunch;       /* NULL: no relaunch is wanted */
+    struct pleat_part_output *part_output;   /* of a part; NULL: it is none */
+    struct pleat_part_mailbox *part_mailbox; /* of a part of a malleable run; NULL: it is none */
+    struct pleat_relaunch *relaunch;         /* NULL: no relaunch is wanted */
     /* EXITED in a resize, and can be relaunched; of launches: the program has, and the script waits
      */
     bool broken;
@@ -148,6 +150,7 @@ struct pleat_run_request {
     const json_t *slots;    /* NULL: not bound */
     const json_t *nodes;    /* NULL: one */
     uint32_t part;          /* of a run that another node's agent leads; 0: it is none */
+    uint32_t place, places; /* which node of the run this is (0: it leads), and of how many */
     int64_t memory_kb;      /* limit for all processes together; 0: no limit */
     uint32_t cpus_per_task; /* as in struct pleat_run */
 };

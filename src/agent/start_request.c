@@ -110,6 +110,22 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
     return result;
 }
 
+/* Of a run over several nodes: which of them this is. */
+static int read_place(const json_t *params, struct pleat_run_request *request,
+                      struct pleat_error *err)
+{
+    int64_t place = 0, places = 1;
+    int result = pleat_get_int(params, "places", false, 1, PLEAT_PARAM_RANKS_MAX, &places, err);
+    if (!result)
+        result = pleat_get_int(params, "place", false, 0, places - 1, &place, err);
+    request->place = (uint32_t)place;
+    request->places = (uint32_t)places;
+    if (!result && request->part && request->mailbox_ranks && !place)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'place' must be given: the node of a part does not lead its run");
+    return result;
+}
+
 /* limits: room for the limits to which the request refers. */
 static int read_start(const json_t *params, struct pleat_run_request *request,
                       struct pleat_limits *limits, struct pleat_error *err)
@@ -166,6 +182,8 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = pleat_get_int(params, "part", false, 1, UINT32_MAX, &part, err);
     request->part = (uint32_t)part;
     request->nodes = json_object_get(params, "nodes");
+    if (!result)
+        result = read_place(params, request, err);
     if (!result && request->nodes && !json_is_array(request->nodes))
         result = pleat_error_set(err, PLEAT_E_INVALID, "'nodes' must be an array");
     if (!result)
@@ -186,9 +204,9 @@ int pleat_start_request_read(const json_t *params, struct pleat_start_request *r
             pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                             "run %" PRIu64 " cannot be folded and have a mailbox", request->run.id);
     if (!result && request->run.nodes &&
-        (request->run.mailbox_ranks || request->folded.processes || request->run.part))
+        (request->run.launches || request->folded.processes || request->run.part))
         result = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                                 "run %" PRIu64 " is malleable, folded, or a part: it has one node",
+                                 "run %" PRIu64 " is a script, folded, or a part: it has one node",
                                  request->run.id);
     request->run.folded = request->folded.processes ? &request->folded : NULL;
     return result;

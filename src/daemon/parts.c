@@ -457,6 +457,14 @@ void parts_signal(struct daemon *d, uint64_t run, int32_t number)
     }
 }
 
+bool parts_has(const struct daemon *d, uint64_t run)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++)
+        if (d->parts.items.items[i].run == run && d->parts.items.items[i].state != PART_ENDED)
+            return true;
+    return false;
+}
+
 static void drop(struct part *part)
 {
     json_decref(part->wish);

@@ -69,6 +69,8 @@ void parts_refused(struct agent *agent, const struct asked *asked, const struct 
 void parts_listed(struct agent *agent);
 /* Whether something of a run is, or may be, on that node, which another node leads. */
 bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node);
+/* Whether processes of a run are on other nodes than the one that leads it. */
+bool parts_has(const struct daemon *d, uint64_t run);
 /* Whether the agent leads no run of that component, but has, or had, a part of it. */
 bool parts_is_other(const struct agent *agent, uint32_t component);
 

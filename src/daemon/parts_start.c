@@ -11,6 +11,7 @@
 #include "daemon/runs.h"
 #include "daemon/slots.h"
 #include "daemon/specs.h"
+#include "model/runner_kind.h"
 
 static bool has_name(const char *entry, const char *name, size_t length)
 {
@@ -74,15 +75,29 @@ static json_t *environment(const json_t *base, const char *scratch)
     return NULL;
 }
 
-/* The slots of the component on that node; NULL: it is not bound. */
+/* Which of the run's nodes it is, and of how many; where the run has a mailbox. */
+static int add_place(struct daemon *d, const struct pleat_component *component, size_t place,
+                     size_t places, json_t *params)
+{
+    int32_t most = pleat_core_view(d->core)->sites[component->site].capacity;
+    return json_object_set_new(params, "mailbox_ranks", json_integer(most)) ||
+           json_object_set_new(params, "place", json_integer((json_int_t)place)) ||
+           json_object_set_new(params, "places", json_integer((json_int_t)places));
+}
+
+/* The slots of the component on that node; none where it is not bound. */
 static int add_slots(struct daemon *d, const struct pleat_component *component, uint32_t node,
-                     json_t *params, struct pleat_error *err)
+                     bool mailbox, json_t *params, struct pleat_error *err)
 {
     struct node_slots_list nodes = {0};
     int rc = slots_of(d, component, component->processors, &nodes, err);
     for (size_t i = 0; !rc && i < nodes.count; i++) {
         const struct slot_ranges *ranges = &nodes.items[i].ranges;
-        if (nodes.items[i].node != node || ranges->count == 0)
+        if (nodes.items[i].node != node)
+            continue;
+        if (mailbox && add_place(d, component, i, nodes.count, params))
+            rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        if (ranges->count == 0)
             continue;
         json_t *slots = json_array();
         for (size_t r = 0; slots && r < ranges->count; r++)
@@ -110,6 +125,7 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
                                "have ended",
                                part->node);
     const struct pleat_spec *spec = job_spec(d, job->id);
+    bool mailbox = pleat_runner_kind_find(spec->runner)->starts & PLEAT_STARTS_MAILBOX;
     agent_scratch(d, part->site, part->node, part->run, scratch, sizeof(scratch));
     snprintf(number, sizeof(number), "%lld", (long long)job->id);
     json_t *params =
@@ -123,7 +139,7 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
         json_object_set_new(params, "nice", json_integer(spec->nice));
     if (params && spec->memory_limit_kb)
         json_object_set_new(params, "memory_limit_kb", json_integer(spec->memory_limit_kb));
-    int rc = params ? add_slots(d, job_component(d, job), part->node, params, err)
+    int rc = params ? add_slots(d, job_component(d, job), part->node, mailbox, params, err)
                     : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc) {
         json_decref(params);

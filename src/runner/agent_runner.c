@@ -283,7 +283,9 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
                 add(params, "adapts", json_boolean(order->spec->resize == PLEAT_WAY_AUTO)));
     bad = bad || (params && order->spec->script && has_scratch(runner, order) &&
                   add(params, "hosts", json_integer(order->processes)));
-    bad = bad || (params && order->node_count && add_nodes(params, order));
+    bad = bad || (params && order->node_count &&
+                  (add_nodes(params, order) ||
+                   add(params, "places", json_integer((json_int_t)order->node_count))));
     if ((add_slots(params, order) || bad) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc && starts(runner, PLEAT_STARTS_FOLDED))

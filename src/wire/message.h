@@ -31,6 +31,8 @@
 #define PLEAT_FEATURE_CHECKPOINTS "checkpoints"
 /* The same: parts of runs that another node's agent leads, and runs that have such parts. */
 #define PLEAT_FEATURE_PARTS "parts"
+/* The same: parts of malleable runs, which have mailboxes of their own. */
+#define PLEAT_FEATURE_PLACES "places"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
