@@ -154,6 +154,7 @@ static void report(const struct pleat_run *run)
     pleat_malleable_tell_limit(run->malleable);
     pleat_malleable_tell_ask(run->malleable);
     pleat_remote_report(run);
+    pleat_agreement_report(run->malleable);
 }
 
 static int describe(const struct pleat_run *run, json_t *text)
@@ -209,6 +210,9 @@ static int read_order(const json_t *object, double grace_s, struct pleat_relaunc
         result = pleat_param_seconds(object, "grace_s", grace_s, &order->grace_us, err);
     if (!result)
         result = pleat_param_seconds(object, "warm_s", 0, &order->warm_us, err);
+    order->nodes = json_object_get(object, "nodes");
+    if (!result && order->nodes && (!json_is_array(order->nodes) || !json_array_size(order->nodes)))
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'nodes' must be an array, and not empty");
     return result;
 }
 
@@ -220,8 +224,6 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
     if (!run->malleable)
         return pleat_kind_no_relaunch(run, params, err);
     int result = pleat_param_id(params, "resize", &request.resize, err);
-    if (!result)
-        result = check_one_node(run, "can change its size", err);
     if (!result)
         result = get_size(run, params, ask ? "offered" : "target", &request.target, err);
     if (!result)
@@ -240,6 +242,10 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
         result = read_order(relaunch, LEAVE_S, &order, err);
     if (!result && request.relaunch)
         result = pleat_get_bool(relaunch, "or_merge", false, &order.or_merges, err);
+    if (!result && !ask && !(request.relaunch && !order.or_merges))
+        result = check_one_node(run, "can merge and split", err);
+    request.stays = true;
+    request.next_nodes = order.nodes ? (uint32_t)json_array_size(order.nodes) : 1;
     if (!result)
         result = pleat_malleable_request(run->malleable, ask, &request,
                                          request.relaunch ? &order : NULL, slots, err);
@@ -265,8 +271,6 @@ static int relaunch(struct pleat_run *run, const json_t *params, struct pleat_er
     if (!run->malleable)
         return pleat_kind_no_relaunch(run, params, err);
     int result = pleat_param_id(params, "resize", &order.resize, err);
-    if (!result)
-        result = check_one_node(run, "can be started again", err);
     if (!result)
         result = get_size(run, params, "processes", &order.processes, err);
     if (!result)

@@ -166,7 +166,7 @@ static void over(struct pleat_run *run, bool broken)
     for (int i = 0; i < STREAMS; i++)
         while (is_heard(run->agent) && tell(&run->part_output->streams[i]))
             ;
-    destroy(run);
+    destroy_output(run); /* the state is kept for the next part of the run on this node */
 }
 
 static int describe(const struct pleat_run *run, json_t *text)

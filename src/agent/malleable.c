@@ -130,6 +130,7 @@ static void close_mailbox(struct pleat_malleable *malleable)
     pleat_mailbox_close(malleable->mailbox);
     malleable->mailbox = NULL;
     malleable->wish.posted = false;
+    malleable->agreement = (struct pleat_agreement){.order = malleable->agreement.order};
     close_one(&malleable->fd);
 }
 
@@ -344,8 +345,7 @@ bool pleat_malleable_is_broken(const struct pleat_malleable *malleable, struct p
 {
     struct pleat_state_header held;
     struct pleat_mailbox_status status;
-    if (!malleable->mailbox || malleable->places > 1 ||
-        pleat_state_store_held(&malleable->state, &held))
+    if (!malleable->mailbox || pleat_state_store_held(&malleable->state, &held))
         return false;
     if (pleat_malleable_broke_inside(malleable, why))
         return true;
@@ -366,9 +366,7 @@ bool pleat_malleable_broke_inside(const struct pleat_malleable *malleable, struc
     struct pleat_state_header held;
     char text[256];
     uint64_t iteration;
-    /* of several nodes this one has a part of the state only */
-    if (!malleable->mailbox || malleable->places > 1 ||
-        pleat_state_store_held(&malleable->state, &held))
+    if (!malleable->mailbox || pleat_state_store_held(&malleable->state, &held))
         return false;
     if (malleable->unbegun) {
         pleat_mailbox_failure(malleable->mailbox, text, sizeof(text));

@@ -7,6 +7,7 @@
 #ifndef PLEAT_AGENT_MALLEABLE_H
 #define PLEAT_AGENT_MALLEABLE_H
 
+#include "agent/agreement.h"
 #include "agent/run.h"
 #include "agent/vacate.h"
 #include "shm/mailbox.h"
@@ -54,7 +55,8 @@ struct pleat_malleable {
     struct pleat_mailbox_request request;
     /* the request is in the mailbox; until the application has attached it waits here */
     bool posted;
-    bool unwanted; /* it is to be taken back as soon as that is possible */
+    bool unwanted;                    /* it is to be taken back as soon as that is possible */
+    struct pleat_agreement agreement; /* of the nodes, where there are several */
     uint32_t size_before;
     struct pleat_leavers *leaving; /* opened when a shrink was posted */
     char instead[256]; /* why it is no relaunch, though it was to be one; "": it was not */

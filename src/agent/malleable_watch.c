@@ -8,6 +8,7 @@
 #include "agent/notify.h"
 #include "agent/outcomes.h"
 #include "agent/owner.h"
+#include "agent/part_mailbox.h"
 #include "agent/resize.h"
 #include "base/clock.h"
 
@@ -158,6 +159,8 @@ static void on_resizing(uv_timer_t *timer)
         if (agent->runs.items[i]->malleable)
             look(agent->runs.items[i]->malleable);
     for (size_t i = 0; i < agent->runs.count; i++)
+        pleat_part_mailbox_look(agent->runs.items[i]);
+    for (size_t i = 0; i < agent->runs.count; i++)
         if (agent->runs.items[i]->malleable)
             look_at_section(agent->runs.items[i]->malleable);
 }
@@ -188,6 +191,7 @@ void pleat_malleables_arm(struct pleat_agent *agent)
         return;
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_malleable *malleable = agent->runs.items[i]->malleable;
+        resizing = resizing || pleat_part_mailbox_holds(agent->runs.items[i]);
         if (!malleable || !malleable->mailbox)
             continue;
         progress = true;

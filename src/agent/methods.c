@@ -12,6 +12,7 @@
 #include "agent/malleable.h"
 #include "agent/owner.h"
 #include "agent/params.h"
+#include "agent/part_mailbox.h"
 #include "agent/remote.h"
 #include "agent/run.h"
 #include "agent/start_request.h"
@@ -38,12 +39,25 @@ static int do_start(struct pleat_agent *agent, const json_t *params, json_t **an
 {
     (void)answer;
     struct pleat_start_request request;
+    struct pleat_state_store state = {{-1, -1, -1}};
     int result = pleat_start_request_read(params, &request, err);
-    if (result || pleat_run_find(agent, request.run.id))
+    struct pleat_run *before = result ? NULL : pleat_run_find(agent, request.run.id);
+    /* an earlier part of the run on this node: it has ended, or its end is told later */
+    bool again = before && before->part_number && before->part_number < request.run.part;
+    if (result || (before && !again))
         return result;
     if (agent->quitting)
         return pleat_error_set(err, PLEAT_E_STATE, "the agent is ending: start another");
-    return pleat_run_start(agent, &request.run, err);
+    if (again && pleat_run_is_live(before))
+        return pleat_error_set(err, PLEAT_E_BUSY, "run %" PRIu64 " has a part here", before->id);
+    if (again) {
+        pleat_part_mailbox_take_state(before, &state);
+        pleat_run_destroy(before);
+    }
+    request.run.inherits = &state;
+    result = pleat_run_start(agent, &request.run, err);
+    pleat_state_store_finish(&state);
+    return result;
 }
 
 static int do_ask(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -125,6 +139,28 @@ static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t 
     struct pleat_run *run = NULL;
     int result = get_run(agent, params, &run, err);
     return result ? result : pleat_remote_told(run, params, err);
+}
+
+static int do_part_order(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                         struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_part_mailbox_order(run, params, err);
+}
+
+static int do_part_said(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                        struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    if (!result)
+        result = pleat_remote_said(run, params, err);
+    if (!result)
+        run->kind->look(run);
+    return result;
 }
 
 static int do_part_output(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -323,6 +359,8 @@ static const struct {
     {"answer", do_answer},
     {"part_told", do_part_told},
     {"part_output", do_part_output},
+    {"part_order", do_part_order},
+    {"part_said", do_part_said},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

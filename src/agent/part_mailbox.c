@@ -2,18 +2,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "agent/kind.h"
+#include "agent/log.h"
+#include "agent/notify.h"
+#include "agent/params.h"
+#include "base/clock.h"
+#include "model/occasion.h"
 #include "shm/mailbox.h"
-#include "shm/state.h"
+#include "wire/message.h"
+
+/* What is held is withdrawn after this time. Then pleatd has been away for long: it was told on
+ * which iteration all agree, and perhaps the others know. */
+#define HELD_US (60 * PLEAT_US_PER_S)
 
 struct pleat_part_mailbox {
     struct pleat_mailbox *mailbox;
     int fd;
     int bell[2]; /* a pipe that its ranks write to; both ends are held, so it never breaks */
     struct pleat_state_store state;
+    uint32_t order; /* the last one that was carried out, from 1; 0: none */
+    bool yes;       /* what came of it */
+    uint64_t k;
+    int64_t held_us; /* since when ranks may sleep (monotonic); 0: they do not */
 };
 
 int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_request *request,
@@ -29,7 +44,13 @@ int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_requ
     int rc = pleat_mailbox_create(request->mailbox_ranks, &made->mailbox, &made->fd, err);
     if (!rc) {
         pleat_mailbox_place(made->mailbox, request->place, request->places);
-        rc = pleat_state_store_init(&made->state, err);
+        if (request->inherits && request->inherits->fd[0] >= 0) {
+            made->state = *request->inherits;
+            for (int i = 0; i < PLEAT_STATE_FILES; i++)
+                request->inherits->fd[i] = -1;
+        } else {
+            rc = pleat_state_store_init(&made->state, err);
+        }
     }
     if (!rc && pipe2(made->bell, O_CLOEXEC | O_NONBLOCK))
         rc = pleat_error_sys(err, errno, "no pipe for the doorbell");
@@ -49,6 +70,125 @@ void pleat_part_mailbox_destroy(struct pleat_run *run)
             close(fds[i]);
     pleat_state_store_finish(&old->state);
     free(old);
+}
+
+void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_store *state)
+{
+    for (int i = 0; i < PLEAT_STATE_FILES; i++) {
+        state->fd[i] = run->part_mailbox ? run->part_mailbox->state.fd[i] : -1;
+        if (run->part_mailbox)
+            run->part_mailbox->state.fd[i] = -1;
+    }
+}
+
+/* ---- orders ---- */
+
+static void say(const struct pleat_run *run)
+{
+    const struct pleat_part_mailbox *here = run->part_mailbox;
+    pleat_agent_notify(run->agent, "part_said",
+                       json_pack("{s:I, s:I, s:I, s:b, s:I}", "run", (json_int_t)run->id, "part",
+                                 (json_int_t)run->part_number, "order", (json_int_t)here->order,
+                                 "yes", here->yes, "k", (json_int_t)here->k));
+}
+
+static int read_resize(const json_t *params, struct pleat_mailbox_request *request,
+                       struct pleat_error *err)
+{
+    int64_t target = 0, margin = 0, nodes = 0;
+    const char *occasion = NULL;
+    int rc = pleat_param_id(params, "resize", &request->resize, err);
+    if (!rc)
+        rc = pleat_get_int(params, "target", true, 1, PLEAT_PARAM_RANKS_MAX, &target, err);
+    if (!rc)
+        rc = pleat_get_int(params, "margin", true, 0, PLEAT_PARAM_RANKS_MAX, &margin, err);
+    if (!rc)
+        rc = pleat_get_int(params, "next_nodes", true, 1, PLEAT_PARAM_RANKS_MAX, &nodes, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "mandatory", true, &request->mandatory, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "stays", true, &request->stays, err);
+    if (!rc)
+        rc = pleat_get_string(params, "occasion", false, &occasion, err);
+    request->relaunch = true;
+    request->target = (uint32_t)target;
+    request->margin = (uint32_t)margin;
+    request->next_nodes = (uint32_t)nodes;
+    request->occasion = (uint32_t)pleat_occasion_parse(occasion);
+    return rc;
+}
+
+/* Posts the resize. A rank that is in a section in which nothing may change would have those of
+ * other nodes sleep: then it is withdrawn, and who leads tries again. */
+static bool post(struct pleat_part_mailbox *here, const struct pleat_mailbox_request *request)
+{
+    struct pleat_mailbox_status status;
+    pleat_mailbox_status(here->mailbox, &status);
+    pleat_mailbox_acknowledge(here->mailbox);
+    if (!status.attached || pleat_mailbox_post(here->mailbox, request))
+        return false;
+    if (pleat_mailbox_held(here->mailbox, &here->k))
+        return true;
+    (void)!pleat_mailbox_withdraw(here->mailbox);
+    return false;
+}
+
+static void carry_out(struct pleat_part_mailbox *here, const char *what,
+                      const struct pleat_mailbox_request *request, uint64_t k)
+{
+    bool posts = !strcmp(what, "post"), holds = !strcmp(what, "hold");
+    if (posts)
+        here->yes = post(here, request);
+    else if (holds)
+        here->yes = !pleat_mailbox_hold_again(here->mailbox);
+    else if (!strcmp(what, "settle"))
+        here->yes = !pleat_mailbox_settle(here->mailbox, k);
+    else
+        here->yes = !pleat_mailbox_withdraw(here->mailbox);
+    here->held_us = here->yes && (posts || holds) ? pleat_clock_monotonic_us() : 0;
+}
+
+int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    struct pleat_part_mailbox *here = run->part_mailbox;
+    struct pleat_mailbox_request request = {0};
+    const char *what = NULL;
+    int64_t part = 0, order = 0, k = 0;
+    int rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &part, err);
+    if (!rc)
+        rc = pleat_get_int(params, "order", true, 1, UINT32_MAX, &order, err);
+    if (!rc)
+        rc = pleat_get_string(params, "do", true, &what, err);
+    if (!rc)
+        rc = pleat_get_int(params, "k", false, 0, INT64_MAX, &k, err);
+    if (!rc && !strcmp(what, "post"))
+        rc = read_resize(params, &request, err);
+    if (rc || !here || part != run->part_number || order < here->order)
+        return rc;
+    if (order > here->order) {
+        here->order = (uint32_t)order;
+        here->k = 0;
+        carry_out(here, what, &request, (uint64_t)k);
+    }
+    say(run);
+    return 0;
+}
+
+bool pleat_part_mailbox_holds(const struct pleat_run *run)
+{
+    return run->part_mailbox && run->part_mailbox->held_us;
+}
+
+void pleat_part_mailbox_look(struct pleat_run *run)
+{
+    struct pleat_part_mailbox *here = run->part_mailbox;
+    if (!here || !here->held_us || pleat_clock_monotonic_us() - here->held_us < HELD_US)
+        return;
+    here->held_us = 0;
+    if (!pleat_mailbox_withdraw(here->mailbox))
+        pleat_log("run %" PRIu64 " (job %s): nobody has said what comes of a change of its size: "
+                  "its ranks here go on",
+                  run->id, run->job);
 }
 
 static void add_path(const struct pleat_run *run, struct pleat_string *own, const char *name,

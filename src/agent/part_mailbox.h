@@ -5,11 +5,23 @@
 #define PLEAT_AGENT_PART_MAILBOX_H
 
 #include "agent/run.h"
+#include "shm/state.h"
 
 /* Sets run->part_mailbox, of a part that is about to be started: for at most
  * request->mailbox_ranks ranks of the whole run, on node request->place of request->places. */
 int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_request *request,
                               struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The next part of the run on this node has what the last one has kept of its state: it is moved to
+ * *state, whose descriptors are -1 where there is none. */
+void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_store *state);
+/* The request `part_order`: one step of the agreement on a resize (agreement.h). What comes of it
+ * is told as `part_said`, also where the order was carried out before. */
+int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether ranks may sleep until the agent that leads has said more. */
+bool pleat_part_mailbox_holds(const struct pleat_run *run);
+/* To be called from time to time while that is so: gives up when that takes too long. */
+void pleat_part_mailbox_look(struct pleat_run *run);
 /* Accepts a run that has none. */
 void pleat_part_mailbox_destroy(struct pleat_run *run);
 /* Adds the variables by which ranks find them; none where the part has none. */

@@ -9,6 +9,7 @@
 #include "agent/life.h"
 #include "agent/log.h"
 #include "agent/owner.h"
+#include "agent/remote.h"
 #include "agent/scratch.h"
 #include "agent/settle.h"
 #include "agent/succession.h"
@@ -58,6 +59,7 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
         cost.total_ns -
         (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
     uint32_t size = pleat_malleable_size(run->malleable, status);
+    pleat_remote_tidy(run);
     pleat_malleable_applied(
         run->malleable, size, &cost,
         status->loaded || relaunch->anew ? "" : "it began from its beginning, not its state");
@@ -125,9 +127,13 @@ static void forget_end(struct pleat_run *run)
 
 static int start_again(struct pleat_run *run, struct pleat_error *err)
 {
+    const json_t *nodes = run->relaunch->nodes;
+    run->malleable->places = nodes ? (uint32_t)json_array_size(nodes) : 1;
     int result = pleat_malleable_renew(run->malleable, err);
     if (!result && run->scratch)
         result = pleat_scratch_make(run->scratch, err);
+    if (!result && nodes)
+        result = pleat_remote_renew(run, nodes, err);
     pleat_bind_renew(run);
     if (!result)
         result = pleat_run_execute(run, &run->now, run->relaunch->argv, run->relaunch->env,

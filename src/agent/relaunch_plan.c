@@ -8,6 +8,7 @@ static void relaunch_free(struct pleat_relaunch *relaunch)
 {
     json_decref(relaunch->argv);
     json_decref(relaunch->env);
+    json_decref(relaunch->nodes);
     free(relaunch);
 }
 
@@ -31,7 +32,8 @@ struct pleat_relaunch *pleat_relaunch_make(const struct pleat_run *run,
         made->or_merges = order->or_merges;
         made->argv = json_deep_copy(order->argv);
         made->env = json_deep_copy(order->env);
-        if (run->launches || (made->argv && made->env))
+        made->nodes = json_deep_copy(order->nodes);
+        if ((run->launches || (made->argv && made->env)) && !made->nodes == !order->nodes)
             return made;
         relaunch_free(made);
     }

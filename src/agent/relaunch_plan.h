@@ -23,13 +23,14 @@ struct pleat_relaunch {
     int64_t warm_us; /* as in the order; 0 also once it is known that the relaunch is cold */
     bool or_merges;  /* as in the order */
     json_t *argv, *env;
-    int64_t leaving_us;             /* when LEAVING began (monotonic) */
-    bool told_to_end;               /* processes that did not leave were told to end */
-    bool warm_failed;               /* new processes were started first, and did not come up */
-    bool handed_over;               /* they did, and have taken over */
-    bool anew;                      /* those who leave have not begun: there is no state */
-    bool from_state;                /* in STARTING: a state is held, */
-    uint64_t iteration;             /* and is of this iteration */
+    json_t *nodes;      /* all nodes of the new processes, as `start` has them; NULL: this one */
+    int64_t leaving_us; /* when LEAVING began (monotonic) */
+    bool told_to_end;   /* processes that did not leave were told to end */
+    bool warm_failed;   /* new processes were started first, and did not come up */
+    bool handed_over;   /* they did, and have taken over */
+    bool anew;          /* those who leave have not begun: there is no state */
+    bool from_state;    /* in STARTING: a state is held, */
+    uint64_t iteration; /* and is of this iteration */
     struct pleat_mailbox_cost cost; /* of the old processes' part */
 };
 
@@ -42,6 +43,7 @@ struct pleat_relaunch_order {
     bool or_merges;     /* where that cannot be, it is no relaunch: the ranks merge or split */
     const json_t *argv; /* not empty; unused for launches, as is env */
     const json_t *env;
+    const json_t *nodes; /* as `start` has them; NULL: this one */
     const json_t *slots; /* only of a demanded relaunch; NULL: the slots stay */
 };
 

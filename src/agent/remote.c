@@ -27,6 +27,7 @@ struct part {
     uint32_t node;
     int64_t request; /* of pleat-remote, which is answered when the part has ended */
     json_t *wish;    /* what `part_wanted` says; NULL: the daemon need not be told any more */
+    struct pleat_part_voice voice;
 };
 
 struct node_name {
@@ -119,9 +120,11 @@ static int read_wish(const struct part *part, const json_t *params, struct pleat
     if (!*name)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "job %s has no node called '%.60s'", run->job,
                                host);
-    *wish = json_pack("{s:I, s:I, s:I, s:s, s:s, s:O}", "run", (json_int_t)run->id, "part",
-                      (json_int_t)run->remote->last + 1, "node", (json_int_t)(*name)->node,
-                      "command", command, "cwd", cwd, "env", (json_t *)(uintptr_t)env);
+    *wish = json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:O}", "run", (json_int_t)run->id,
+                      "part", (json_int_t)run->remote->last + 1, "node", (json_int_t)(*name)->node,
+                      "place", (json_int_t)(*name - run->remote->names.items), "places",
+                      (json_int_t)run->remote->names.count, "command", command, "cwd", cwd, "env",
+                      (json_t *)(uintptr_t)env);
     return *wish ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
@@ -250,6 +253,41 @@ int pleat_remote_create(struct pleat_run *run, const json_t *nodes, struct pleat
                                       &remote->listener, err);
 }
 
+int pleat_remote_renew(struct pleat_run *run, const json_t *nodes, struct pleat_error *err)
+{
+    struct pleat_remote *remote = run->remote;
+    if (!remote)
+        return pleat_remote_create(run, nodes, err);
+    for (const struct part *part = remote->parts; part; part = part->next)
+        if (part->connection && (part->stage == STAGE_WANTED || part->stage == STAGE_RUNNING))
+            tell_unwanted(part); /* its pleat-remote has ended, which may not be known yet */
+    pleat_remote_stop(run);
+    remote->names.count = 0;
+    remote->here = NULL;
+    int rc = take_nodes(remote, run->agent->options.node, nodes, err);
+    return rc ? rc
+              : pleat_listener_create(&run->agent->loop, remote->path, on_accept, run,
+                                      &remote->listener, err);
+}
+
+void pleat_remote_tidy(struct pleat_run *run)
+{
+    struct part *next;
+    for (struct part *part = run->remote ? run->remote->parts : NULL; part; part = next) {
+        next = part->next;
+        bool left = true;
+        for (size_t i = 0; i < run->remote->names.count; i++)
+            left = left && run->remote->names.items[i].node != part->node;
+        if (part->stage != STAGE_ENDED)
+            continue;
+        if (left)
+            pleat_agent_notify(run->agent, "part_left",
+                               json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "part",
+                                         (json_int_t)part->number));
+        part_drop(part);
+    }
+}
+
 void pleat_remote_stop(struct pleat_run *run)
 {
     struct pleat_remote *remote = run->remote;
@@ -340,6 +378,44 @@ int pleat_remote_told(struct pleat_run *run, const json_t *params, struct pleat_
     part->stage = ended ? STAGE_ENDED : STAGE_RUNNING;
     if (ended)
         answer_end(part, params);
+    return 0;
+}
+
+struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
+                                           const struct pleat_part_voice *before)
+{
+    struct part *part = run->remote ? run->remote->parts : NULL;
+    if (before) {
+        while (part && &part->voice != before)
+            part = part->next;
+        part = part ? part->next : NULL;
+    }
+    while (part && part->stage != STAGE_RUNNING)
+        part = part->next;
+    if (!part)
+        return NULL;
+    part->voice.part = part->number;
+    part->voice.node = part->node;
+    return &part->voice;
+}
+
+int pleat_remote_said(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    int64_t number = 0, order = 0, k = 0;
+    bool yes = false;
+    int rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &number, err);
+    if (!rc)
+        rc = pleat_get_int(params, "order", true, 1, UINT32_MAX, &order, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "yes", true, &yes, err);
+    if (!rc)
+        rc = pleat_get_int(params, "k", false, 0, INT64_MAX, &k, err);
+    struct part *part = rc ? NULL : find_part(run, number);
+    if (!part || part->voice.order >= order)
+        return rc;
+    part->voice.order = (uint32_t)order;
+    part->voice.yes = yes;
+    part->voice.k = (uint64_t)k;
     return 0;
 }
 

@@ -16,6 +16,13 @@
  * in the request. Sets run->remote. */
 int pleat_remote_create(struct pleat_run *run, const json_t *nodes,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The run is started again over these nodes: listens for its new launcher, and knows the new names.
+ * Also where it did not listen before. */
+int pleat_remote_renew(struct pleat_run *run, const json_t *nodes,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Forgets parts that have ended. Tells which nodes the run has left: what agents there keep of it
+ * can be freed. */
+void pleat_remote_tidy(struct pleat_run *run);
 /* Ends all calls, and listens no more. Accepts a run that does not listen. */
 void pleat_remote_stop(struct pleat_run *run);
 void pleat_remote_destroy(struct pleat_run *run);
@@ -26,6 +33,20 @@ void pleat_remote_add_variables(const struct pleat_run *run, struct pleat_string
 void pleat_remote_report(const struct pleat_run *run);
 /* Adds the member "parts" to what `list` says. Nonzero: no memory. */
 int pleat_remote_describe(const struct pleat_run *run, json_t *text);
+
+/* What the agent of a part that runs has said to the last order (agreement.h). */
+struct pleat_part_voice {
+    uint32_t part, node;
+    uint32_t order; /* that it has answered; 0: none */
+    bool yes;
+    uint64_t k; /* an iteration */
+};
+/* The part that runs after that one, NULL: the first. Returns NULL after the last. */
+struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
+                                           const struct pleat_part_voice *before);
+/* The request `part_said`. About a part that is not known it does nothing. */
+int pleat_remote_said(struct pleat_run *run, const json_t *params,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* The requests `part_told` and `part_output`. About a part that is not known they do nothing. */
 int pleat_remote_told(struct pleat_run *run, const json_t *params,

@@ -116,7 +116,7 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
             malleable->leaving =
                 pleat_leavers_open(malleable->run, malleable->mailbox, request->target,
                                    malleable->size_before - request->target);
-        result = pleat_mailbox_post(malleable->mailbox, request);
+        result = pleat_agreement_post(malleable, status);
     }
     if (result == 0)
         malleable->posted = true;
@@ -179,7 +179,7 @@ static bool withdraw_if_finished(struct pleat_malleable *malleable,
 {
     if (!status->finished)
         return false;
-    if (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox))
+    if (malleable->posted && pleat_agreement_withdraw(malleable))
         return false;
     pleat_malleable_withdrawn(malleable);
     return true;
@@ -192,6 +192,12 @@ static void look_at_posted(struct pleat_malleable *malleable,
     static const char overwritten[] =
         "the application's mailbox lost the request: was its memory overwritten?";
     char text[256];
+    if (malleable->kind == PLEAT_REQUEST_RESIZE && !pleat_agreement_look(malleable, status)) {
+        malleable->posted = false;
+        if (malleable->unwanted)
+            pleat_malleable_withdrawn(malleable);
+        return;
+    }
     switch (status->phase) {
     case PLEAT_MAILBOX_ANSWERED:
         answered(malleable, status);
@@ -214,12 +220,12 @@ static void look_at_posted(struct pleat_malleable *malleable,
         }
         break;
     case PLEAT_MAILBOX_IDLE:
-    case PLEAT_MAILBOX_PUT_OFF: /* only on several nodes */
+    case PLEAT_MAILBOX_PUT_OFF:
         pleat_malleable_failed(malleable, overwritten);
         break;
     case PLEAT_MAILBOX_ASKED:
     case PLEAT_MAILBOX_POSTED:
-        if (malleable->unwanted && !pleat_mailbox_withdraw(malleable->mailbox))
+        if (malleable->unwanted && !pleat_agreement_withdraw(malleable))
             pleat_malleable_withdrawn(malleable);
         else if (!withdraw_if_finished(malleable, status))
             (void)is_prepared(malleable, status);
@@ -416,7 +422,7 @@ int pleat_malleable_withdraw(struct pleat_malleable *malleable, uint64_t resize,
     pleat_malleable_look(malleable);
     if (malleable->kind != PLEAT_REQUEST_NONE && malleable->request.resize == resize) {
         bool anew = malleable->run->relaunch && malleable->run->relaunch->anew;
-        if (!malleable->posted || (!anew && pleat_mailbox_withdraw(malleable->mailbox) == 0))
+        if (!malleable->posted || (!anew && pleat_agreement_withdraw(malleable) == 0))
             pleat_malleable_withdrawn(malleable);
         else /* ranks have entered the change: its outcome follows, or they put it off */
             malleable->unwanted = true;

@@ -34,6 +34,7 @@ struct pleat_part_output;
 struct pleat_relaunch;
 struct pleat_remote;
 struct pleat_run_kind;
+struct pleat_state_store;
 struct pleat_starting;
 struct pleat_succession;
 
@@ -147,9 +148,10 @@ struct pleat_run_request {
     const char *scratch; /* NULL: none */
     /* the number of processors in the file PLEAT_SCRATCH_HOSTS (scratch.h); 0: no file */
     uint32_t hosts;
-    const json_t *slots;    /* NULL: not bound */
-    const json_t *nodes;    /* NULL: one */
-    uint32_t part;          /* of a run that another node's agent leads; 0: it is none */
+    const json_t *slots; /* NULL: not bound */
+    const json_t *nodes; /* NULL: one */
+    uint32_t part;       /* of a run that another node's agent leads; 0: it is none */
+    struct pleat_state_store *inherits; /* what an earlier part here kept; taken; NULL: nothing */
     uint32_t place, places; /* which node of the run this is (0: it leads), and of how many */
     int64_t memory_kb;      /* limit for all processes together; 0: no limit */
     uint32_t cpus_per_task; /* as in struct pleat_run */

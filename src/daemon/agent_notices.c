@@ -217,6 +217,10 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
         parts_wanted(agent, component, message->params);
     else if (!strcmp(message->method, "part_unwanted"))
         parts_unwanted(agent, component, message->params);
+    else if (!strcmp(message->method, "part_order"))
+        parts_order(agent, message->params);
+    else if (!strcmp(message->method, "part_left"))
+        parts_left(agent, message->params);
     else
         return !strcmp(message->method, "exited") &&
                parts_hold(agent->daemon, run, message->params);

@@ -252,17 +252,6 @@ void carry_out_kill(struct daemon *d, struct job *job)
         do_kill(d, &effect);
 }
 
-/* A change of size from or to several nodes: what the ranks have would stay where it is. */
-static int check_nodes(struct daemon *d, const struct pleat_effect *effect,
-                       const struct pleat_run_order *start, struct pleat_error *err)
-{
-    if (!start->node_count && !parts_has(d, effect->u.change.run))
-        return 0;
-    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                           "its processes are on several nodes, or would be: it cannot change its "
-                           "size there, nor be started again from its state");
-}
-
 static int change(struct pleat_runner *runner, const struct pleat_effect *effect,
                   const struct pleat_change_order *order, struct pleat_error *err)
 {
@@ -331,8 +320,9 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         order.anew = pleat_view_is_unbegun(pleat_core_view(d->core), component);
         rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
                         effect->u.change.processors, &made, &err);
-        if (!rc)
-            rc = check_nodes(d, effect, &made.order, &err);
+        order.spread = made.order.node_count || parts_has(d, effect->u.change.run);
+        if (!rc && order.spread)
+            rc = check_agent(d, &made.order, &err);
     } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */
     bool for_good = rc && is_for_good(&err);
     if (!rc)

@@ -8,6 +8,8 @@
 #include "daemon/notes.h"
 #include "daemon/parts_start.h"
 #include "daemon/runs.h"
+#include "daemon/specs.h"
+#include "model/runner_kind.h"
 
 /* What outlives the launcher on another node has this time to end. */
 #define REST_GRACE_S 2.0
@@ -17,6 +19,11 @@
 enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
 
 /* ---- finding ---- */
+
+static bool is_live(const struct part *part)
+{
+    return part->state == PART_SENT || part->state == PART_STARTED;
+}
 
 static const struct pleat_component *component_of(struct daemon *d, uint32_t component)
 {
@@ -31,22 +38,18 @@ static struct part *find(struct daemon *d, uint64_t run, uint32_t number)
     return NULL;
 }
 
-/* The last part of the run on that node. */
+/* The last part of the run on that node; but one that is there, before one that waits for it to
+ * end. */
 static struct part *find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node)
 {
     struct part *last = NULL;
     for (size_t i = 0; i < d->parts.items.count; i++) {
         struct part *part = &d->parts.items.items[i];
         if (part->run == run && part->site == site && part->node == node &&
-            (!last || part->number > last->number))
+            (!last || is_live(part) || (part->number > last->number && !is_live(last))))
             last = part;
     }
     return last;
-}
-
-static bool is_live(const struct part *part)
-{
-    return part->state == PART_SENT || part->state == PART_STARTED;
 }
 
 struct held_exit *parts_held_exit(struct daemon *d, uint64_t run)
@@ -57,15 +60,34 @@ struct held_exit *parts_held_exit(struct daemon *d, uint64_t run)
     return NULL;
 }
 
+static bool claim_has_node(struct daemon *d, uint32_t claim, uint32_t node)
+{
+    for (uint32_t p = pleat_core_claim(d->core, claim)->first_piece; p != PLEAT_NONE;
+         p = pleat_core_piece(d->core, p)->next)
+        if (pleat_core_piece(d->core, p)->node == node)
+            return true;
+    return false;
+}
+
+/* The claim of a growth is the component's only when that has been applied. */
 static bool has_node(struct daemon *d, uint32_t component, uint32_t node)
 {
-    for (uint32_t c = component_of(d, component)->first_claim; c != PLEAT_NONE;
-         c = pleat_core_claim(d->core, c)->next)
-        for (uint32_t p = pleat_core_claim(d->core, c)->first_piece; p != PLEAT_NONE;
-             p = pleat_core_piece(d->core, p)->next)
-            if (pleat_core_piece(d->core, p)->node == node)
-                return true;
-    return false;
+    const struct pleat_component *comp = component_of(d, component);
+    uint32_t growth =
+        comp->resize != PLEAT_NONE ? pleat_core_resize(d->core, comp->resize)->claim : PLEAT_NONE;
+    for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = pleat_core_claim(d->core, c)->next)
+        if (claim_has_node(d, c, node))
+            return true;
+    return growth != PLEAT_NONE && claim_has_node(d, growth, node);
+}
+
+/* Whether the run has a mailbox on each node: then its program may be started again, and a part
+ * that has ended keeps the state for the next one on its node. */
+static bool has_mailboxes(struct daemon *d, uint64_t run)
+{
+    const struct job *job = job_of_component(d, run_component(d, run));
+    return job &&
+           pleat_runner_kind_find(job_spec(d, job->id)->runner)->starts & PLEAT_STARTS_MAILBOX;
 }
 
 bool parts_is_other(const struct agent *agent, uint32_t component)
@@ -134,6 +156,18 @@ static void end_run(struct daemon *d, const struct part *part)
                 json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
 }
 
+static void go_on(struct daemon *d, struct part *part);
+
+/* Starts the part that has waited for the end of this one. */
+static void go_on_after(struct daemon *d, const struct part *part)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *next = &d->parts.items.items[i];
+        if (next->run == part->run && next->site == part->site && next->node == part->node)
+            go_on(d, next);
+    }
+}
+
 /* Takes `end`. */
 static void ended(struct daemon *d, struct part *part, json_t *end)
 {
@@ -145,6 +179,7 @@ static void ended(struct daemon *d, struct part *part, json_t *end)
     tell(d, part);
     if (part->failed || part->over_memory)
         end_run(d, part);
+    go_on_after(d, part);
 }
 
 static void ended_with(struct daemon *d, struct part *part, int code, const char *text)
@@ -165,7 +200,8 @@ static void go_on(struct daemon *d, struct part *part)
 {
     struct pleat_error err = {0};
     struct agent *agent = agent_get(d, part->site, part->node);
-    if (part->state != PART_WANTED || !agent)
+    const struct part *there = find_on(d, part->run, part->site, part->node);
+    if (part->state != PART_WANTED || !agent || (there && is_live(there)))
         return;
     if (!agent->connection || !agent->listed) {
         agent_want(agent);
@@ -231,12 +267,13 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
         return;
     if (!has_node(d, component, part->node) || part->node == agent->node)
         ended_with(d, part, CODE_NOT_STARTED, "the job has no other node with that name");
-    else if (busy)
+    else if (busy && !has_mailboxes(d, part->run))
         ended_with(d, part, CODE_NOT_STARTED, "the job has a part on that node already");
     else if (parts_held_exit(d, part->run))
         ended_with(d, part, CODE_UNWANTED, NULL);
     else {
-        forget_earlier(d, part);
+        if (!has_mailboxes(d, part->run))
+            forget_earlier(d, part);
         go_on(d, part);
     }
 }
@@ -251,6 +288,26 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
         ended_with(d, part, CODE_UNWANTED, NULL);
     else if (part && is_live(part))
         end_part(d, part, REST_GRACE_S);
+}
+
+void parts_order(struct agent *agent, const json_t *params)
+{
+    struct daemon *d = agent->daemon;
+    const struct part *part = find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
+                                   (uint32_t)json_integer_value(json_object_get(params, "part")));
+    if (part && is_live(part))
+        request(d, part->site, part->node, "part_order", json_deep_copy(params));
+}
+
+void parts_left(struct agent *agent, const json_t *params)
+{
+    struct daemon *d = agent->daemon;
+    struct part *part = find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
+                             (uint32_t)json_integer_value(json_object_get(params, "part")));
+    const struct part *there = part ? find_on(d, part->run, part->site, part->node) : NULL;
+    if (part && part == there && part->state == PART_ENDED)
+        request(d, part->site, part->node, "forget",
+                json_pack("{s:I}", "run", (json_int_t)part->run));
 }
 
 /* ---- the other agents ---- */
@@ -273,13 +330,14 @@ static void exited(struct daemon *d, struct part *part, const json_t *params)
                     json_object_get(params, "text")));
 }
 
-/* What a launcher's part writes goes to the launcher. */
-static void hand_on(struct daemon *d, const struct part *part, const json_t *params)
+/* What a launcher's part writes goes to the launcher, what its agent says to the one that leads. */
+static void hand_on(struct daemon *d, const struct part *part, const char *method,
+                    const json_t *params)
 {
     uint32_t component = run_component(d, part->run);
     if (component != PLEAT_NONE && component_of(d, component)->site != PLEAT_NONE)
-        request(d, component_of(d, component)->site, component_of(d, component)->lead_node,
-                "part_output", json_deep_copy(params));
+        request(d, component_of(d, component)->site, component_of(d, component)->lead_node, method,
+                json_deep_copy(params));
 }
 
 void parts_notice(struct agent *agent, uint32_t component, const char *method, const json_t *params)
@@ -294,8 +352,8 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
                     json_pack("{s:I}", "run", (json_int_t)run));
         return;
     }
-    if (!strcmp(method, "part_output")) {
-        hand_on(d, part, params);
+    if (!strcmp(method, "part_output") || !strcmp(method, "part_said")) {
+        hand_on(d, part, method, params);
     } else if (!strcmp(method, "started") && part->state == PART_SENT) {
         part->state = PART_STARTED;
         tell(d, part);

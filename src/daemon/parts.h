@@ -60,6 +60,9 @@ struct parts {
 /* The notices `part_wanted` and `part_unwanted` of the agent that leads the run. */
 void parts_wanted(struct agent *agent, uint32_t component, const json_t *params);
 void parts_unwanted(struct agent *agent, uint32_t component, const json_t *params);
+/* The notices `part_order` and `part_left` of that agent. */
+void parts_order(struct agent *agent, const json_t *params);
+void parts_left(struct agent *agent, const json_t *params);
 /* A notice of another node's agent about a run. */
 void parts_notice(struct agent *agent, uint32_t component, const char *method,
                   const json_t *params);

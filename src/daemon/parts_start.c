@@ -75,29 +75,34 @@ static json_t *environment(const json_t *base, const char *scratch)
     return NULL;
 }
 
-/* Which of the run's nodes it is, and of how many; where the run has a mailbox. */
-static int add_place(struct daemon *d, const struct pleat_component *component, size_t place,
-                     size_t places, json_t *params)
+/* Which of the run's nodes it is, and of how many, as its leading agent has said; where the run has
+ * a mailbox. */
+static int add_place(struct daemon *d, const struct pleat_component *component, const json_t *wish,
+                     json_t *params)
 {
     int32_t most = pleat_core_view(d->core)->sites[component->site].capacity;
     return json_object_set_new(params, "mailbox_ranks", json_integer(most)) ||
-           json_object_set_new(params, "place", json_integer((json_int_t)place)) ||
-           json_object_set_new(params, "places", json_integer((json_int_t)places));
+           json_object_set(params, "place", json_object_get(wish, "place")) ||
+           json_object_set(params, "places", json_object_get(wish, "places"));
+}
+
+/* The number of processors with which the run is started: of a resize under way, if there is one.
+ */
+static int32_t processors_of(struct daemon *d, const struct pleat_component *component)
+{
+    return component->resize != PLEAT_NONE ? pleat_core_resize(d->core, component->resize)->to
+                                           : component->processors;
 }
 
 /* The slots of the component on that node; none where it is not bound. */
 static int add_slots(struct daemon *d, const struct pleat_component *component, uint32_t node,
-                     bool mailbox, json_t *params, struct pleat_error *err)
+                     json_t *params, struct pleat_error *err)
 {
     struct node_slots_list nodes = {0};
-    int rc = slots_of(d, component, component->processors, &nodes, err);
+    int rc = slots_of(d, component, processors_of(d, component), &nodes, err);
     for (size_t i = 0; !rc && i < nodes.count; i++) {
         const struct slot_ranges *ranges = &nodes.items[i].ranges;
-        if (nodes.items[i].node != node)
-            continue;
-        if (mailbox && add_place(d, component, i, nodes.count, params))
-            rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-        if (ranges->count == 0)
+        if (nodes.items[i].node != node || ranges->count == 0)
             continue;
         json_t *slots = json_array();
         for (size_t r = 0; slots && r < ranges->count; r++)
@@ -139,8 +144,10 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
         json_object_set_new(params, "nice", json_integer(spec->nice));
     if (params && spec->memory_limit_kb)
         json_object_set_new(params, "memory_limit_kb", json_integer(spec->memory_limit_kb));
-    int rc = params ? add_slots(d, job_component(d, job), part->node, mailbox, params, err)
+    int rc = params ? add_slots(d, job_component(d, job), part->node, params, err)
                     : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!rc && mailbox && add_place(d, job_component(d, job), part->wish, params))
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc) {
         json_decref(params);
         return rc;

@@ -344,12 +344,13 @@ static int runner_resize(struct pleat_runner *base, const struct pleat_change_or
     struct agent_runner *runner = (struct agent_runner *)base;
     json_t *params = change_params(order, "target");
     int rc = 0, bad = add_slots(params, order->start);
-    bool always = order->start && is_relaunched(order->start->spec);
+    bool always = order->start && (order->spread || is_relaunched(order->start->spec));
     bool anew = order->start && order->anew && !starts_others(runner, order->start->spec);
     if (always || anew || (order->start && order->way == PLEAT_WAY_RELAUNCH)) {
         json_t *how = json_object();
         rc = add_command(runner, order->start, how, err);
-        if (order->start->spec->resize != PLEAT_WAY_RESTART && !anew)
+        bad = bad || (order->start->node_count && add_nodes(how, order->start));
+        if (order->start->spec->resize != PLEAT_WAY_RESTART && !anew && !order->spread)
             bad = add(how, "warm_s", json_real(WARM_S)) || bad;
         if (!always && !anew)
             bad = add(how, "or_merge", json_true()) || bad;
@@ -368,7 +369,8 @@ static int runner_relaunch(struct pleat_runner *base, const struct pleat_change_
         json_pack("{s:I, s:I, s:i, s:f}", "run", (json_int_t)order->run, "resize",
                   (json_int_t)order->resize, "processes", order->processes, "grace_s", GRACE_S);
     int rc = add_command(runner, order->start, params, err);
-    if (add_slots(params, order->start) && !rc)
+    bool bad = params && order->start->node_count && add_nodes(params, order->start);
+    if ((add_slots(params, order->start) || bad) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return send(base, order->site, order->node, "relaunch", params, rc, err);
 }

@@ -1,13 +1,13 @@
 """Malleable programs on several nodes: each node's agent has a mailbox and a state for the ranks there. It is for
-tests only that such a job is on several nodes (PLEAT_TEST_SPREAD): it cannot change its size there."""
+tests only that such a job is on several nodes (PLEAT_TEST_SPREAD)."""
 
 import os
 import signal
 
 import pytest
 
-from conftest import is_alive, wait_until, words_of
-from relaunching import MPIS, program, submit, text_of_events
+from conftest import FINAL, is_alive, wait_until
+from relaunching import MPIS, program, resizes, submit, text_of_events
 from test_nodes import divided, environment, nodes_of, two_cpus
 from test_parts import by_node
 
@@ -91,15 +91,30 @@ def test_what_is_killed(pleat, mpi):
     ends(pleat, job)
 
 
+def on(pleat, job, name, counts):
+    """It computes with so many ranks on the two nodes."""
+    def there():
+        shown = pleat.job(job)
+        assert shown["state"] not in FINAL, pleat.output(job, "stderr") + text_of_events(pleat, job)
+        ranks = by_node(pleat, job, name)
+        return (shown["state"] == "running" and shown["processors"] == sum(counts) and
+                [len(ranks[0]), len(ranks[1])] == counts and (shown["progress"] or {}).get("iteration"))
+    wait_until(there, f"ranks on the nodes: {counts}")
+
+
+@pytest.mark.parametrize("name", ["loop", "heat"])
 @pytest.mark.parametrize("mpi", MPIS)
-def test_a_change_of_size_is_refused(pleat, mpi):
-    """One that must be ends it, with the reason: what its ranks have would be lost."""
-    job = spread(pleat, mpi)
-    pleat.pleat("shrink", job, 1, check=0)
-    assert pleat.wait_end(job)["state"] != "done"
-    assert "its processes are on several nodes" in text_of_events(pleat, job)
-    assert "RESULT" not in pleat.output(job)
-    pleat.wait_free(4)
+def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
+    """Each time it is started again from its state, which each node's agent has a part of; the program checks its data."""
+    pleat.env["PLEAT_TEST_SPREAD"] = "1"
+    divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    args = ["--pause", "5", "--iterations", "600"] if name == "heat" else []
+    job = submit(pleat, mpi, name=name, sizes=(2, 4), options=["--initial", "2"], args=args)
+    for counts in ([2, 2], [2, 0], [2, 1], [2, 2], [2, 1]):
+        pleat.pleat("limits", job, "--max", sum(counts), check=0)
+        on(pleat, job, name, counts)
+    assert [r[2] for r in resizes(pleat.job(job))] == ["grown", "shrunk", "grown", "grown", "shrunk"]
+    ends(pleat, job)
 
 
 def test_without_the_wish_it_is_on_one_node(pleat):

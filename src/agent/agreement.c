@@ -1,0 +1,232 @@
+#include "agent/agreement.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/log.h"
+#include "agent/malleable.h"
+#include "agent/notify.h"
+#include "agent/relaunch_plan.h"
+#include "agent/remote.h"
+#include "base/clock.h"
+#include "model/occasion.h"
+
+#define AGAIN_US (PLEAT_US_PER_S / 2)     /* until an order is sent again */
+#define PAUSE_US (PLEAT_US_PER_S / 5)     /* until what one node could not hold is posted again */
+#define PATIENCE_US (10 * PLEAT_US_PER_S) /* for an answer to what is posted */
+#define MARGIN_NS UINT64_C(30000000)      /* that agents need to agree, about */
+#define MARGIN_MOST 1000
+
+/* ---- orders ---- */
+
+static const char *const words[] = {
+    [PLEAT_AGREEMENT_NONE] = "drop",       [PLEAT_AGREEMENT_ASKED] = "post",
+    [PLEAT_AGREEMENT_SETTLING] = "settle", [PLEAT_AGREEMENT_SETTLED] = "settle",
+    [PLEAT_AGREEMENT_HOLDING] = "hold",    [PLEAT_AGREEMENT_BACK] = "hold"};
+
+/* Whether the node has processes when the run has been started again. */
+static bool stays(const struct pleat_run *run, uint32_t node)
+{
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(run->relaunch ? run->relaunch->nodes : NULL, index, entry)
+    {
+        if (json_integer_value(json_object_get(entry, "node")) == (json_int_t)node)
+            return true;
+    }
+    return false;
+}
+
+static json_t *describe(const struct pleat_malleable *malleable, uint32_t node)
+{
+    const struct pleat_mailbox_request *request = &malleable->request;
+    json_t *params =
+        json_pack("{s:I, s:i, s:i, s:i, s:b, s:b}", "resize", (json_int_t)request->resize, "target",
+                  (int)request->target, "margin", (int)request->margin, "next_nodes",
+                  (int)request->next_nodes, "mandatory", request->mandatory, "stays",
+                  stays(malleable->run, node));
+    if (params && request->occasion)
+        (void)json_object_set_new(
+            params, "occasion",
+            json_string(pleat_occasion_name((enum pleat_occasion)request->occasion)));
+    return params;
+}
+
+/* Sends the order of the stage to those who have not answered it. */
+static void send_order(struct pleat_malleable *malleable)
+{
+    struct pleat_agreement *agreement = &malleable->agreement;
+    struct pleat_run *run = malleable->run;
+    agreement->sent_us = pleat_clock_monotonic_us();
+    for (const struct pleat_part_voice *voice = NULL; (voice = pleat_remote_next(run, voice));) {
+        if (voice->order == agreement->order)
+            continue;
+        json_t *params = agreement->stage == PLEAT_AGREEMENT_ASKED
+                             ? describe(malleable, voice->node)
+                             : json_pack("{s:I}", "k", (json_int_t)agreement->k);
+        if (params) {
+            (void)json_object_set_new(params, "run", json_integer((json_int_t)run->id));
+            (void)json_object_set_new(params, "part", json_integer((json_int_t)voice->part));
+            (void)json_object_set_new(params, "order", json_integer((json_int_t)agreement->order));
+            (void)json_object_set_new(params, "do", json_string(words[agreement->stage]));
+        }
+        pleat_agent_notify(run->agent, "part_order", params);
+    }
+}
+
+static void go_to(struct pleat_malleable *malleable, enum pleat_agreement_stage stage)
+{
+    malleable->agreement.stage = stage;
+    malleable->agreement.order++;
+    malleable->agreement.since_us = pleat_clock_monotonic_us();
+    send_order(malleable);
+}
+
+/* What all agents have answered. *latest: the latest iteration that they said. */
+enum answers { WAITING, ALL_YES, NOT_ALL };
+static enum answers answers_of(const struct pleat_malleable *malleable, uint64_t *latest)
+{
+    bool all = true, no = false;
+    uint32_t count = 1;
+    for (const struct pleat_part_voice *voice = NULL;
+         (voice = pleat_remote_next(malleable->run, voice)); count++) {
+        bool answered = voice->order == malleable->agreement.order;
+        all = all && answered;
+        no = no || (answered && !voice->yes);
+        *latest = answered && voice->k > *latest ? voice->k : *latest;
+    }
+    if (count != malleable->places)
+        return WAITING; /* a part has ended, or is not told as running yet */
+    return !all ? WAITING : no ? NOT_ALL : ALL_YES;
+}
+
+/* ---- posting ---- */
+
+/* Nothing is posted any more. Whoever held it lets go. */
+static void drop(struct pleat_malleable *malleable)
+{
+    (void)!pleat_mailbox_withdraw(malleable->mailbox);
+    malleable->agreement.pause_us = pleat_clock_monotonic_us() + PAUSE_US;
+    go_to(malleable, PLEAT_AGREEMENT_NONE);
+}
+
+int pleat_agreement_post(struct pleat_malleable *malleable,
+                         const struct pleat_mailbox_status *status)
+{
+    struct pleat_agreement *agreement = &malleable->agreement;
+    struct pleat_mailbox_request *request = &malleable->request;
+    uint64_t k = 0;
+    if (malleable->places == 1)
+        return pleat_mailbox_post(malleable->mailbox, request);
+    if (pleat_clock_monotonic_us() < agreement->pause_us)
+        return PLEAT_E_BUSY;
+    uint64_t margin = status->iteration_ns ? MARGIN_NS / status->iteration_ns : 0;
+    request->margin = margin < MARGIN_MOST ? (uint32_t)margin : MARGIN_MOST;
+    int code = pleat_mailbox_post(malleable->mailbox, request);
+    if (code)
+        return code;
+    agreement->for_good = false;
+    if (!pleat_mailbox_held(malleable->mailbox, &k)) {
+        drop(malleable);
+        return PLEAT_E_BUSY;
+    }
+    go_to(malleable, PLEAT_AGREEMENT_ASKED);
+    return 0;
+}
+
+/* ---- going on ---- */
+
+/* All have it: K is known everywhere before the ranks of this node may enter. */
+static void settle(struct pleat_malleable *malleable, uint64_t k)
+{
+    malleable->agreement.k = k;
+    go_to(malleable, PLEAT_AGREEMENT_SETTLING);
+}
+
+static bool look_at_asked(struct pleat_malleable *malleable)
+{
+    uint64_t own = 0, latest = 0;
+    enum answers answers = answers_of(malleable, &latest);
+    if (!pleat_mailbox_held(malleable->mailbox, &own) || answers == NOT_ALL ||
+        pleat_clock_monotonic_us() - malleable->agreement.since_us > PATIENCE_US) {
+        drop(malleable);
+        return false;
+    }
+    if (answers == ALL_YES)
+        settle(malleable, own > latest ? own : latest);
+    return true;
+}
+
+static void look_at_settling(struct pleat_malleable *malleable)
+{
+    uint64_t unused = 0;
+    enum answers answers = answers_of(malleable, &unused);
+    if (answers == WAITING)
+        return;
+    if (answers == NOT_ALL)
+        pleat_log("run %" PRIu64 " (job %s): the ranks of a node have not waited for the others: "
+                  "its change of size cannot be",
+                  malleable->run->id, malleable->run->job);
+    if (pleat_mailbox_settle(malleable->mailbox, malleable->agreement.k))
+        pleat_log("run %" PRIu64 ": its mailbox has lost what was agreed on", malleable->run->id);
+    malleable->agreement.stage = PLEAT_AGREEMENT_SETTLED;
+}
+
+static void look_at_holding(struct pleat_malleable *malleable)
+{
+    uint64_t unused = 0;
+    enum answers answers = answers_of(malleable, &unused);
+    if (answers == ALL_YES) {
+        malleable->agreement.stage = PLEAT_AGREEMENT_BACK;
+    } else if (answers == NOT_ALL) {
+        malleable->agreement.for_good = true;
+        settle(malleable, malleable->agreement.k);
+    }
+}
+
+bool pleat_agreement_look(struct pleat_malleable *malleable,
+                          const struct pleat_mailbox_status *status)
+{
+    struct pleat_agreement *agreement = &malleable->agreement;
+    if (malleable->places == 1)
+        return true;
+    if (status->phase == PLEAT_MAILBOX_PUT_OFF) {
+        pleat_mailbox_acknowledge(malleable->mailbox);
+        agreement->stage = PLEAT_AGREEMENT_NONE;
+        agreement->pause_us = pleat_clock_monotonic_us() + PAUSE_US;
+        return false;
+    }
+    if (agreement->stage != PLEAT_AGREEMENT_NONE &&
+        pleat_clock_monotonic_us() - agreement->sent_us > AGAIN_US)
+        send_order(malleable);
+    if (agreement->stage == PLEAT_AGREEMENT_ASKED)
+        return look_at_asked(malleable);
+    if (agreement->stage == PLEAT_AGREEMENT_SETTLING)
+        look_at_settling(malleable);
+    else if (agreement->stage == PLEAT_AGREEMENT_HOLDING)
+        look_at_holding(malleable);
+    return true;
+}
+
+/* ---- taking it back ---- */
+
+int pleat_agreement_withdraw(struct pleat_malleable *malleable)
+{
+    struct pleat_agreement *agreement = &malleable->agreement;
+    if (malleable->places == 1)
+        return pleat_mailbox_withdraw(malleable->mailbox);
+    if (agreement->stage == PLEAT_AGREEMENT_ASKED || agreement->stage == PLEAT_AGREEMENT_BACK) {
+        drop(malleable);
+        return 0;
+    }
+    if (agreement->stage == PLEAT_AGREEMENT_SETTLED && !agreement->for_good &&
+        !pleat_mailbox_hold_again(malleable->mailbox))
+        go_to(malleable, PLEAT_AGREEMENT_HOLDING);
+    return PLEAT_E_STATE;
+}
+
+void pleat_agreement_report(struct pleat_malleable *malleable)
+{
+    if (malleable->places > 1 && malleable->mailbox && malleable->agreement.order)
+        send_order(malleable);
+}
