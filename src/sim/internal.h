@@ -30,7 +30,8 @@ enum timer_kind {
     TIMER_REPAIR,     /* a node comes back */
     TIMER_TRACE,      /* the next point of the background load */
     TIMER_LOCAL,      /* a local user's job comes */
-    TIMER_LOCAL_ENDED /* a local user's job ends; extra: its processors */
+    TIMER_LOCAL_ENDED, /* a local user's job ends; extra: its processors */
+    TIMER_POLL         /* the next look at what others use, where that has changed */
 };
 
 enum app_stage {
@@ -167,7 +168,8 @@ struct site {
      * come */
     int32_t local_lost;
     int32_t background; /* as last told to the core */
-    uint32_t failure_timer;
+    uint32_t failure_timer, poll_timer;
+    int64_t polled_us;  /* since when it is polled: it has joined then */
     bool instant;       /* the core need not ask the site */
     bool present, left; /* neither: the site has not joined yet */
 };
@@ -340,8 +342,10 @@ int32_t site_up(const struct site *site);
 /* Sums capacity and background load up to now: called before every change of what is up or in local
  * use, ... */
 void site_count(struct sim *sim, struct site *site);
-/* ... and after it. */
+/* ... and after it. Where the site is polled the core hears of it at the next look. */
 int site_tell_background(struct sim *sim, uint32_t index);
+/* Looks now. */
+int site_poll(struct sim *sim, uint32_t index);
 /* Adds capacity and background load up to the last end of a job to the totals. */
 void sites_count(struct sim *sim);
 

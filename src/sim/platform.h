@@ -55,6 +55,10 @@ struct pleat_sim_site {
     struct pleat_load_points trace;
     int64_t load_gap_us, load_run_us; /* means; gap 0: no local users */
     int32_t load_processors;
+    /* time between two looks at what others use of it and which nodes are up: policies decide with
+     * what the last look told (Buisson et al. 2007, IV-A: KOALA polls its information service). 0:
+     * they know it at once */
+    int64_t poll_us;
     int64_t joins_us, leaves_us; /* 0: from the beginning; PLEAT_NEVER: stays */
 };
 

@@ -2,7 +2,8 @@
  *
  * The capacity of a site counts all of its nodes. Nodes that are down, and all nodes of a site that
  * has not joined, count as background: so a job that fits when they are up waits for them. A site
- * that has left has a capacity of 0.
+ * that has left has a capacity of 0. Where a site is polled, policies know of local users and of
+ * nodes what the last look told: a claim for which there is no room is refused.
  *
  * Simulated sites do not say where claims are. When a node fails all slots are laid out on
  * the nodes that are up: those of claims, in the order of their records, then those of local users,
@@ -98,7 +99,8 @@ static int joins(struct sim *sim, uint32_t index)
     struct site *site = &sim->sites[index];
     site_count(sim, site);
     site->present = true;
-    int rc = site_tell_background(sim, index);
+    site->polled_us = sim->now_us;
+    int rc = site_poll(sim, index);
     if (!rc)
         rc = load_begin(sim, index);
     return rc ? rc : next_failure(sim, index);
@@ -113,6 +115,7 @@ static int leaves(struct sim *sim, uint32_t index)
     site->background = 0;
     load_end(site);
     stop_timer(sim, &site->failure_timer);
+    stop_timer(sim, &site->poll_timer);
     int rc = site_tell(sim, index, 0);
     return rc ? rc : strike(sim, index, 0, INT64_MAX);
 }
@@ -133,13 +136,28 @@ static int claim_timer(struct sim *sim, enum timer_kind kind, uint32_t claim, ui
     return set_timer(sim, kind, claim, 0, sim->now_us + delay, &timer->timer);
 }
 
+/* Is there room for a claim? The core need not know what is free where it polls the site. */
+static bool has_room(const struct sim *sim, const struct pleat_claim *wanted)
+{
+    const struct site *site = &sim->sites[wanted->site];
+    int64_t free = site_up(site) - site->local;
+    if (site->spec->poll_us == 0)
+        return true;
+    for (uint32_t c = 0; c < pleat_core_claim_count(sim->core); c++) {
+        const struct pleat_claim *claim = pleat_core_claim(sim->core, c);
+        bool has = claim->state == PLEAT_CLAIM_HELD || claim->state == PLEAT_CLAIM_RELEASING;
+        free -= claim->site == wanted->site && has ? claim->count : 0;
+    }
+    return wanted->count <= free;
+}
+
 static int claimed(struct sim *sim, uint32_t index, uint64_t id)
 {
     const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
     uint32_t owner = claim->component;
     if (claim->id != id || claim->state != PLEAT_CLAIM_REQUESTED)
         return 0;
-    bool fails = site_fails(&sim->sites[claim->site], PLEAT_FAILURE_CLAIM);
+    bool fails = site_fails(&sim->sites[claim->site], PLEAT_FAILURE_CLAIM) || !has_room(sim, claim);
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = fails ? PLEAT_EV_CLAIM_FAILED : PLEAT_EV_CLAIMED,
                                 .component = index,
@@ -192,6 +210,9 @@ int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t e
     case TIMER_FAILURE:
         sim->sites[index].failure_timer = PLEAT_HEAP_NONE;
         return node_fails(sim, index);
+    case TIMER_POLL:
+        sim->sites[index].poll_timer = PLEAT_HEAP_NONE;
+        return site_poll(sim, index);
     case TIMER_REPAIR:
         return node_is_repaired(sim, index);
     case TIMER_LOCAL_ENDED:
@@ -254,6 +275,8 @@ static const char *fault_of(const struct pleat_sim_site *spec)
                                    spec->load_processors > spec->nodes * spec->slots)))
         return "jobs of local users run for more than 0 seconds on 1 processor to all of the "
                "site's";
+    if (spec->poll_us < 0)
+        return "the time between two looks at it is at least 0";
     if (spec->leaves_us <= spec->joins_us)
         return "it leaves before it joins";
     return NULL;
@@ -265,7 +288,8 @@ static bool is_instant(const struct pleat_sim_site *spec)
     for (size_t i = 0; i < 3; i++)
         if (delays[i]->mean_us > 0 || delays[i]->spread_us > 0)
             return false;
-    return spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE;
+    return spec->poll_us == 0 &&
+           (spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE);
 }
 
 int sites_create(struct sim *sim)
@@ -288,7 +312,7 @@ int sites_create(struct sim *sim)
         struct site *site = &sim->sites[s];
         uint64_t seed = sim->options->seed * 0x9e3779b97f4a7c15u + (uint64_t)s * 4;
         site->spec = &specs->items[s];
-        site->failure_timer = PLEAT_HEAP_NONE;
+        site->failure_timer = site->poll_timer = PLEAT_HEAP_NONE;
         site->counted_us = sim->now_us;
         site->instant = !sim->options->asks_all_sites && is_instant(site->spec);
         sim->reads_decisions |= !site->instant;

@@ -82,10 +82,16 @@ int site_tell(struct sim *sim, uint32_t index, int32_t capacity)
     return input(sim, &event);
 }
 
-int site_tell_background(struct sim *sim, uint32_t index)
+/* Processors that are not there for jobs. */
+static int32_t background_of(const struct site *site)
+{
+    return site_capacity(site->spec) - site_up(site) + site->local;
+}
+
+int site_poll(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];
-    int32_t background = site_capacity(site->spec) - site_up(site) + site->local;
+    int32_t background = background_of(site);
     if (background == site->background || site->left)
         return 0;
     site->background = background;
@@ -94,4 +100,19 @@ int site_tell_background(struct sim *sim, uint32_t index)
                                 .component = index,
                                 .u.site = {.background = background}};
     return input(sim, &event);
+}
+
+/* A look that would find what is known is left out: nothing comes of it. */
+int site_tell_background(struct sim *sim, uint32_t index)
+{
+    struct site *site = &sim->sites[index];
+    int64_t every_us = site->spec->poll_us;
+    if (every_us == 0)
+        return site_poll(sim, index);
+    if (site->left || site->poll_timer != PLEAT_HEAP_NONE ||
+        background_of(site) == site->background)
+        return 0;
+    int64_t looks = (sim->now_us - site->polled_us) / every_us;
+    return set_timer(sim, TIMER_POLL, index, 0, site->polled_us + (looks + 1) * every_us,
+                     &site->poll_timer);
 }

@@ -99,6 +99,41 @@ static void test_background_by_trace(void **state)
     sim_world_destroy(world);
 }
 
+static bool has_event(const struct pleat_events *log, uint16_t kind, int64_t at_us)
+{
+    for (size_t i = 0; i < log->count; i++)
+        if (log->items[i].kind == kind && log->items[i].time_us == at_us)
+            return true;
+    return false;
+}
+
+/* Policies decide with what the last look told, however old that is (Buisson et al. 2007, IV-A). */
+static void test_a_polled_site(void **state)
+{
+    (void)state;
+    const struct pleat_load_point points[] = {{0, 0}, {10 * S, 6}, {200 * S, 0}};
+    for (int polled = 0; polled < 2; polled++) {
+        struct sim_world *world = sim_world_create(8);
+        struct pleat_sim_site *site = sim_world_site(world, 0);
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(pleat_array_push(&site->trace, points[i]), 0);
+        site->poll_us = polled ? 60 * S : 0;
+        struct pleat_events log = {0};
+        world->options.log = &log;
+        sim_rigid(world, 20, 4, 30);
+        sim_run(world);
+        /* 2 are free at 20 s; who polls takes 8 for free until 60 s, and 2 until 240 s */
+        sim_expect(world, 0, polled ? 240 : 200, polled ? 270 : 230);
+        assert_int_equal(has_event(&log, PLEAT_EV_START, 20 * S), polled);
+        assert_int_equal(has_event(&log, PLEAT_EV_CLAIM_FAILED, 20 * S), polled);
+        assert_int_equal(has_event(&log, PLEAT_EV_BACKGROUND, 10 * S), !polled);
+        assert_int_equal(has_event(&log, PLEAT_EV_BACKGROUND, 60 * S), polled);
+        assert_int_equal(has_event(&log, PLEAT_EV_BACKGROUND, 240 * S), polled);
+        pleat_array_finish(&log);
+        sim_world_destroy(world);
+    }
+}
+
 /* A trace that begins before the first job, and one that ends with everything taken. */
 static void test_background_for_ever(void **state)
 {
@@ -388,6 +423,7 @@ int main(void)
         cmocka_unit_test(test_delays_spread),
         cmocka_unit_test(test_resizing_with_delays),
         cmocka_unit_test(test_background_by_trace),
+        cmocka_unit_test(test_a_polled_site),
         cmocka_unit_test(test_background_for_ever),
         cmocka_unit_test(test_background_by_model),
         cmocka_unit_test(test_nodes_fail),

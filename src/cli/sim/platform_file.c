@@ -125,9 +125,13 @@ static int check_site(cfg_t *cfg, cfg_opt_t *option)
 static void set_checks(cfg_t *cfg)
 {
     static const char *const counts[] = {"nodes", "slots", "threshold", "background-processors"};
-    static const char *const spans[] = {"repair-time",    "time-between-failures",
-                                        "background-gap", "background-run",
-                                        "joins",          "leaves"};
+    static const char *const spans[] = {"repair-time",
+                                        "time-between-failures",
+                                        "background-gap",
+                                        "background-run",
+                                        "joins",
+                                        "leaves",
+                                        "poll"};
     static const char *const delays[] = {"claim-delay", "start-delay", "release-delay"};
     char name[64];
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -190,6 +194,7 @@ static int take_site(cfg_t *from, const char *path, struct pleat_platform *platf
     site->load_gap_us = span(from, "background-gap");
     site->load_run_us = span(from, "background-run");
     site->load_processors = (int32_t)cfg_getint(from, "background-processors");
+    site->poll_us = span(from, "poll");
     site->joins_us = span(from, "joins");
     site->leaves_us = *cfg_getstr(from, "leaves") ? span(from, "leaves") : PLEAT_NEVER;
     return *trace ? pleat_load_trace_read(path, trace, &site->trace, err) : 0;
@@ -263,6 +268,7 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
                         CFG_STR("background-gap", "0", CFGF_NONE),
                         CFG_STR("background-run", "0", CFGF_NONE),
                         CFG_INT("background-processors", 1, CFGF_NONE),
+                        CFG_STR("poll", "0", CFGF_NONE),
                         CFG_STR("joins", "0", CFGF_NONE),
                         CFG_STR("leaves", "", CFGF_NONE),
                         CFG_END()};
