@@ -99,19 +99,30 @@ static bool is_polled(struct daemon *d, uint32_t site)
            (site < view->site_count && view->sites[site].growers > 0);
 }
 
+/* Polls a site whose interval is over, or is in `early_us`. */
+static void poll_if_due(struct daemon *d, uint32_t index, int64_t early_us)
+{
+    struct pleat_error err = {0};
+    int64_t now_us = daemon_now_us(d);
+    if (!d->sites[index] || (d->polled_us[index] && now_us - d->polled_us[index] <
+                                                        d->config.sites[index].poll_us - early_us))
+        return;
+    d->polled_us[index] = now_us;
+    if (d->sites[index]->ops->probe(d->sites[index], &err))
+        daemon_log("site %s: %s", d->config.sites[index].name, err.text);
+}
+
 void sites_poll(struct daemon *d)
 {
     enum { EARLY_US = 500000 }; /* this is called once in a second, more or less */
-    int64_t now_us = daemon_now_us(d);
-    for (uint32_t i = 0; i < d->config.site_count; i++) {
-        struct pleat_error err = {0};
-        if (!d->sites[i] || now_us - d->polled_us[i] < d->config.sites[i].poll_us - EARLY_US ||
-            !is_polled(d, i))
-            continue;
-        d->polled_us[i] = now_us;
-        if (d->sites[i]->ops->probe(d->sites[i], &err))
-            daemon_log("site %s: %s", d->config.sites[i].name, err.text);
-    }
+    for (uint32_t i = 0; i < d->config.site_count; i++)
+        if (is_polled(d, i))
+            poll_if_due(d, i, EARLY_US);
+}
+
+void sites_look(struct daemon *d, uint32_t index)
+{
+    poll_if_due(d, index, 0);
 }
 
 static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)

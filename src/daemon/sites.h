@@ -17,6 +17,8 @@ int sites_room(struct daemon *d, struct pleat_error *err);
 void sites_close(struct daemon *d);
 /* To be called every second while there are jobs: polls the sites whose time it is. */
 void sites_poll(struct daemon *d);
+/* Somebody looks at a site: it is polled if its time is over. */
+void sites_look(struct daemon *d, uint32_t index);
 /* After a recovery: sites take over the claims that the core holds. */
 int sites_adopt(struct daemon *d, struct pleat_error *err);
 /* Asks a site for a claim, its split, or its release. */

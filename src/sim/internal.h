@@ -26,10 +26,10 @@ enum timer_kind {
     TIMER_RELEASE, /* claim: the processors are the site's again */
     TIMER_JOIN,    /* site, as all below */
     TIMER_LEAVE,
-    TIMER_FAILURE,    /* the next node goes down */
-    TIMER_REPAIR,     /* a node comes back */
-    TIMER_TRACE,      /* the next point of the background load */
-    TIMER_LOCAL,      /* a local user's job comes */
+    TIMER_FAILURE,     /* the next node goes down */
+    TIMER_REPAIR,      /* a node comes back */
+    TIMER_TRACE,       /* the next point of the background load */
+    TIMER_LOCAL,       /* a local user's job comes */
     TIMER_LOCAL_ENDED, /* a local user's job ends; extra: its processors */
     TIMER_POLL         /* the next look at what others use, where that has changed */
 };

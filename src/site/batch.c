@@ -118,6 +118,10 @@ static void on_nodes(void *arg, uint64_t token, const json_t *result,
     site->asking_nodes = false;
     if (!result)
         return; /* it is as it was */
+    json_decref(site->hosts);
+    site->hosts = json_incref(pleat_reply_array(result, "nodes"));
+    site->hosts_us =
+        site->host->now_us(site->host->arg) - pleat_reply_int(result, "age_ms", 0) * 1000;
     site->largest = 0;
     site->total = 0;
     json_array_foreach(pleat_reply_array(result, "nodes"), i, node)
@@ -449,5 +453,6 @@ void pleat_batch_close(struct pleat_site_instance *base)
         pleat_batch_remove(site, site->allocations.items[0]);
     pleat_array_finish(&site->allocations);
     pleat_array_finish(&site->agents);
+    json_decref(site->hosts);
     free(site);
 }

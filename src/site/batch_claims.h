@@ -76,6 +76,8 @@ struct pleat_batch_site {
     int32_t processors, threshold, capacity, largest; /* largest: CPUs of a node; 0: not known */
     int64_t total; /* CPUs of all nodes, also those that are down; 0: not known */
     int32_t partition_cpus;
+    json_t *hosts;     /* of the last answer about nodes; NULL: there was none */
+    int64_t hosts_us;  /* when that came */
     bool synced;       /* what is there was compared with what the batch system has */
     bool asking_nodes; /* not answered yet */
     bool silent;       /* people were told that it cannot be reached */

@@ -59,6 +59,7 @@ int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_
                       struct pleat_error *err);
 void pleat_batch_agent(struct pleat_site_instance *base, uint32_t node, bool there);
 void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t node);
+void pleat_batch_nodes(const struct pleat_site_instance *base, struct pleat_site_nodes *nodes);
 bool pleat_batch_rests(const struct pleat_site_instance *base);
 void pleat_batch_close(struct pleat_site_instance *base);
 
@@ -67,7 +68,8 @@ void pleat_batch_close(struct pleat_site_instance *base);
     .capabilities = PLEAT_SITE_SPLITS | PLEAT_SITE_GROWS | PLEAT_SITE_BRINGS_AGENTS,               \
     .probe = pleat_batch_probe, .claim = pleat_batch_claim, .split = pleat_batch_split,            \
     .release = pleat_batch_release, .adopt = pleat_batch_adopt, .agent = pleat_batch_agent,        \
-    .end_node = pleat_batch_end_node, .rests = pleat_batch_rests, .close = pleat_batch_close
+    .end_node = pleat_batch_end_node, .rests = pleat_batch_rests, .nodes = pleat_batch_nodes,      \
+    .close = pleat_batch_close
 
 /* ---- its options ---- */
 

@@ -82,6 +82,15 @@ struct pleat_site_instance {
     const struct pleat_site_ops *ops;
 };
 
+/* What a site's batch system said of its nodes when it was asked last. */
+struct pleat_site_nodes {
+    /* [{"name", "processors", "used" (by this site), "background" (by others), "free", "state"}];
+     * NULL: it has not said anything yet. To be released by the caller */
+    struct json_t *list;
+    int64_t at_us; /* when that was */
+    bool asked;    /* it is being asked now */
+};
+
 struct pleat_site_ops {
     const char *name; /* kind: "local", ... */
     unsigned capabilities;
@@ -113,6 +122,8 @@ struct pleat_site_ops {
     /* The agent of a node is connected and does not answer: its node is to be given up, as if it
      * were lost. NULL for sites whose agents pleatd starts. */
     void (*end_node)(struct pleat_site_instance *site, uint32_t node);
+    /* What is known of the nodes of its batch system, which `probe` asks for; NULL: it has none. */
+    void (*nodes)(const struct pleat_site_instance *site, struct pleat_site_nodes *nodes);
     /* Nothing is claimed on a node from now on, or again; what is held stays. NULL: its nodes are
      * told by no NODE event. */
     void (*shut_node)(struct pleat_site_instance *site, uint32_t node, bool shut);

@@ -120,10 +120,11 @@ static void test_a_polled_site(void **state)
         site->poll_us = polled ? 60 * S : 0;
         struct pleat_events log = {0};
         world->options.log = &log;
+        sim_rigid(world, 0, 1, 1); /* time begins with the first job */
         sim_rigid(world, 20, 4, 30);
         sim_run(world);
         /* 2 are free at 20 s; who polls takes 8 for free until 60 s, and 2 until 240 s */
-        sim_expect(world, 0, polled ? 240 : 200, polled ? 270 : 230);
+        sim_expect(world, 1, polled ? 240 : 200, polled ? 270 : 230);
         assert_int_equal(has_event(&log, PLEAT_EV_START, 20 * S), polled);
         assert_int_equal(has_event(&log, PLEAT_EV_CLAIM_FAILED, 20 * S), polled);
         assert_int_equal(has_event(&log, PLEAT_EV_BACKGROUND, 10 * S), !polled);

@@ -97,6 +97,16 @@ EVENTS = _events()
 SITES = {"sites": [{"name": "local", "processors": 8, "free": 8, "used": 0, "background": 0,
                     "threshold": 0, "oversubscribed": True, "cpus": 2}]}
 
+NODES = {"sites": [
+    {"name": "local", "kind": "local", "poll_s": 1.0, "ago_s": 0.2, "looking": False, "nodes": [
+        {"name": "0", "processors": 8, "used": 3, "background": 1, "free": 4, "state": "ok"}]},
+    {"name": "cluster", "kind": "slurm", "poll_s": 30.0, "ago_s": 12.0, "looking": False, "nodes": [
+        {"name": "node-with-a-long-name-001.cluster.example.org", "processors": 128, "used": 0, "background": 64,
+         "free": 64, "state": "ok"},
+        {"name": "node-with-a-long-name-002.cluster.example.org", "processors": 128, "used": 0, "background": 0,
+         "free": 0, "state": "reserved"}]},
+    {"name": "far", "kind": "slurm", "poll_s": 30.0, "ago_s": None, "looking": False, "nodes": None}]}
+
 
 def events(params, _connection):
     some = [e for e in EVENTS if e["seq"] > params.get("after", 0)]
@@ -107,4 +117,4 @@ def events(params, _connection):
 
 def answers():
     return {"jobs": {"jobs": [{k: v for k, v in j.items() if k != "history"} for j in JOBS]},
-            "job": lambda params, _: JOBS[params["job"] - 1], "sites": SITES, "events": events}
+            "job": lambda params, _: JOBS[params["job"] - 1], "sites": SITES, "nodes": NODES, "events": events}

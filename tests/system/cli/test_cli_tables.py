@@ -26,7 +26,7 @@ TABLES = {
     "jobs/history_print.c": [["history", "1"]] + [["history", "--by", by]
                                                   for by in ("job", "size", "resize", "name", "day")],
     "doctor/cmd_doctor.c": [["doctor", "configuration", "limits", "pleatd", "sites"]],
-    "instance/cmd_sites.c": [["sites"]],
+    "instance/cmd_sites.c": [["sites"], ["sites", "--nodes"]],
     "instance/cmd_policies.c": [["policies"]],
     "sim/cmd_experiment.c": [["experiment"]],
     "mix/report.c": [["mix"]],

@@ -53,6 +53,21 @@ def a_second_cluster_comes_and_goes(head, env, slurm):
     go = f"{HOME}/go"
     job = pleat("submit", "--site", "second", "--", "sh", "-c", f"while [ ! -e {go} ]; do sleep 0.05; done").strip()
     wait_until(lambda: json.loads(pleat("show", job, "--json"))["state"] == "running", "it runs at the second cluster")
+    # of each node: ours, others', free; asked when somebody looks, with the age of what is shown
+    other = slurm.command("sbatch", "--parsable", "-N1", "-n3", "-w", "b2", "-o", "/dev/null",
+                          text_in="#!/bin/sh\nsleep 100000\n").strip()
+    wait_until(lambda: slurm.jobs().get(other) == "RUNNING", "somebody else has processors")
+
+    def nodes():
+        found = [site for site in json.loads(pleat("sites", "--nodes", "--json"))["sites"] if site["name"] == "second"]
+        return {node["name"]: node for node in found[0]["nodes"] or []}, found[0]["ago_s"]
+
+    wait_until(lambda: nodes()[0].get("b2", {}).get("background") == 3, f"others' processors are shown: {nodes()}")
+    known, ago_s = nodes()
+    assert ago_s is not None and sum(node["used"] for node in known.values()) == 1, known
+    assert all(node["processors"] == 4 == node["used"] + node["background"] + node["free"] and node["state"] == "ok"
+               for node in known.values()), known
+    slurm.command("scancel", other)
     refused = head.run(f"{HOME}/pleat/bin/pleat", "site", "remove", "second", user=USER, env=env, check=False)
     assert refused.returncode == 1 and "--drain" in refused.stderr, refused
     pleat("site", "remove", "--drain", "second")

@@ -1,0 +1,59 @@
+/* What a batch system says of its nodes, for people. */
+#include <string.h>
+
+#include "site/batch_claims.h"
+#include "site/batch_kind.h"
+#include "wire/reply.h"
+
+/* Processors that an allocation has of a node: of claims, and those that they left. */
+static int64_t held_of(const struct pleat_claimbook *book)
+{
+    int64_t held = book->free;
+    for (size_t i = 0; i < book->claims.count; i++)
+        held += book->claims.items[i].count;
+    return held;
+}
+
+/* Processors of a host that are in allocations of this site. */
+static int64_t own_on(const struct pleat_batch_site *site, const char *host)
+{
+    int64_t own = 0;
+    for (size_t i = 0; i < site->allocations.count; i++) {
+        const struct pleat_batch_node_list *nodes = &site->allocations.items[i]->nodes;
+        for (size_t n = 0; n < nodes->count; n++)
+            own += !strcmp(nodes->items[n].host, host) ? held_of(&nodes->items[n].book) : 0;
+    }
+    return own;
+}
+
+/* Ours are known now, the others were counted when the batch system was asked. */
+static json_t *node_to_json(const struct pleat_batch_site *site, const json_t *node)
+{
+    const char *name = pleat_reply_text(node, "name", "");
+    const char *state = pleat_reply_text(node, "state", "");
+    int64_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
+    int64_t all = pleat_reply_small(node, "used", 0, PLEAT_BATCH_NODE_CPUS);
+    int64_t own = own_on(site, name);
+    own = own < cpus ? own : cpus;
+    int64_t others = all > own ? all - own : 0;
+    bool open = !strcmp(state, "idle") || !strcmp(state, "used");
+    int64_t unused = open && cpus > own + others ? cpus - own - others : 0;
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}", "name", name, "processors", (json_int_t)cpus,
+                     "used", (json_int_t)own, "background", (json_int_t)others, "free",
+                     (json_int_t)unused, "state", open ? "ok" : state);
+}
+
+void pleat_batch_nodes(const struct pleat_site_instance *base, struct pleat_site_nodes *nodes)
+{
+    const struct pleat_batch_site *site = (const struct pleat_batch_site *)base;
+    size_t i;
+    const json_t *node;
+    *nodes = (struct pleat_site_nodes){.at_us = site->hosts_us, .asked = site->asking_nodes};
+    if (!site->hosts)
+        return;
+    nodes->list = json_array();
+    json_array_foreach(site->hosts, i, node)
+    {
+        json_array_append_new(nodes->list, node_to_json(site, node));
+    }
+}
