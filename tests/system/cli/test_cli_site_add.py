@@ -150,7 +150,7 @@ def test_the_default_is_removed_when_there_is_another(cli):
 def test_mistakes(cli):
     """Nothing happens, and the message says what is wrong."""
     for options, text in (
-            (["kind=foo"], "must be local or slurm"), (["color=red"], "color: sites have no such option"),
+            (["kind=foo"], "must be local or slurm or gridengine"), (["color=red"], "color: sites have no such option"),
             (["processors=many"], "processors"), (["nodes=9", "processors=2"], "only 2 processors"),
             (["poll_s=0"], "poll_s = 0: must be from 1 to 1e6 seconds"),
             (["kind=slurm", "nodes=2"], "but site \"bad\" is of the kind slurm"),
