@@ -194,8 +194,11 @@ static int32_t within_reach(const struct pleat_pass *pass, uint32_t site,
     for (; ask; ask = next_after(view, ask->turn, true)) {
         const struct pleat_component *other = &view->components[ask->component];
         int32_t less = other->processors - pleat_accept_smallest(view, other);
-        if (!node || other->lead_node == node->node)
-            most += pleat_larger(0, pleat_smaller(less, held_at(view, ask, site, node)));
+        if (node)
+            less = other->lead_node == node->node
+                       ? pleat_smaller(less, pleat_view_last_on(view, other, node->node))
+                       : 0;
+        most += other->site == site ? pleat_larger(0, less) : 0;
     }
     return most;
 }

@@ -88,6 +88,18 @@ int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_com
     return held;
 }
 
+int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
+                           uint32_t node)
+{
+    if (pleat_view_is_on_one_node(view, component, component->site))
+        return component->lead_node == node ? component->processors : 0;
+    uint32_t last = component->last_claim != PLEAT_NONE
+                        ? view->claims[component->last_claim].last_piece
+                        : PLEAT_NONE;
+    return last != PLEAT_NONE && view->pieces[last].node == node ? (int32_t)view->pieces[last].count
+                                                                 : 0;
+}
+
 bool pleat_view_needs_drained(const struct pleat_view *view,
                               const struct pleat_component *component)
 {

@@ -42,6 +42,8 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
 void pleat_plan_nodes_again(struct pleat_plan *plan);
 /* Whether pleat_plan_shrink_only lets a running component be shrunk. */
 bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component);
+/* How many processors it would give where that wants them. */
+int32_t pleat_plan_gives_on(const struct pleat_plan *plan, uint32_t component);
 
 /* Is this the try after which a waiting component is given up? Then no room need be made for it. */
 bool pleat_plan_is_given_up(const struct pleat_plan *plan, uint32_t waiter);

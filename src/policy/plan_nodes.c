@@ -127,6 +127,13 @@ bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component)
            comp->lead_node == plan->only_node;
 }
 
+int32_t pleat_plan_gives_on(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    return comp->site == plan->only_site ? pleat_view_last_on(plan->view, comp, plan->only_node)
+                                         : comp->processors;
+}
+
 void pleat_plan_shrink_only(struct pleat_plan *plan, uint32_t site, uint32_t node)
 {
     plan->only_site = site;

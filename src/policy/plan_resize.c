@@ -103,7 +103,10 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
         (!spares_nobody(plan) && is_spared(plan, component, known)))
         return 0;
     int32_t size = known ? known->u.resize.processors : comp->processors;
-    return pleat_accept_shrink(plan->view, comp, size, processors);
+    if (plan->only_site != PLEAT_NONE) /* what it gives elsewhere is of no use */
+        processors = pleat_smaller(processors, pleat_plan_gives_on(plan, component) -
+                                                   (comp->processors - size));
+    return processors > 0 ? pleat_accept_shrink(plan->view, comp, size, processors) : 0;
 }
 
 /* Its program says that its size must not change now: it is not asked, unless it cannot go on

@@ -99,6 +99,9 @@ int32_t pleat_view_open_capacity(const struct pleat_view *view,
                                  const struct pleat_component *component, uint32_t site);
 /* Processors of a site's drained nodes that others do not use. */
 int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site);
+/* How many of its last processors, which a shrink gives back, are surely on that node. */
+int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
+                           uint32_t node);
 /* Are all sites, or nodes, that are large enough for a waiting component, and there are some,
  * drained? */
 bool pleat_view_needs_drained(const struct pleat_view *view,

@@ -13,3 +13,6 @@ target_compile_definitions(test-core-scenarios-states PRIVATE SOURCE_DIR="${CMAK
 pleat_unit_test(core-holds
   SOURCES ${test_dir}/core_holds_test.c ${test_dir}/core_scenarios_hand.c
   DEPS pleat-core)
+pleat_unit_test(core-circles
+  SOURCES ${test_dir}/core_circles_test.c ${test_dir}/core_scenarios_hand.c
+  DEPS pleat-core)
