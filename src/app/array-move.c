@@ -71,13 +71,13 @@ static void drop_plans(struct pleat_array *array)
     pleat_plan_finish(&array->receive);
     memset(&array->send, 0, sizeof(array->send));
     memset(&array->receive, 0, sizeof(array->receive));
-    pleat_old_parts_close(&array->old);
 }
 
 void pleat_array_cancel(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);
     drop_plans(array);
+    pleat_old_parts_close(&array->old);
     pleat_part_close(&array->coming);
 }
 
@@ -231,7 +231,8 @@ static int move_mark(struct pleat_array *array, const struct pleat_change *chang
 static void take_coming(struct pleat_array *array)
 {
     drop_plans(array);
-    pleat_part_close(&array->now);
+    pleat_old_parts_close_later(array, &array->old);
+    pleat_part_close_later(array, &array->now);
     array->now = array->coming;
     memset(&array->coming, 0, sizeof(array->coming));
 }
@@ -247,6 +248,8 @@ int pleat_array_exchange(struct pleat_object *object, const struct pleat_change 
         return code;
     }
     int code = 0;
+    /* that of arrays before this one: none needs more memory than the largest one */
+    pleat_freeing_end(&array->session->freeing);
     if (change->rank < change->new_size)
         code = pleat_part_fill(array, &array->coming, true, err);
     if (!code)
@@ -257,7 +260,7 @@ int pleat_array_exchange(struct pleat_object *object, const struct pleat_change 
     const struct pleat_part old = array->now;
     take_coming(array);
     if (change->rank < change->old_size)
-        pleat_part_free_area(array, &old, change->rank);
+        pleat_part_free_area_later(array, &old, change->rank);
     return 0;
 }
 

@@ -10,7 +10,6 @@
 #include "dist/grid.h"
 #include "shm/available.h"
 
-#define MARK_MAGIC UINT64_C(0x31796172726c70)
 #define HASH_SEED UINT64_C(0xcbf29ce484222325)
 
 /* ---- describing ---- */
@@ -153,6 +152,11 @@ static uint64_t page_up(uint64_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
+size_t pleat_part_pages(const struct pleat_layout *layout)
+{
+    return (size_t)page_up((uint64_t)layout->bytes);
+}
+
 /* Room for any rank's part. */
 static uint64_t stride_of(const struct pleat_dist *dist)
 {
@@ -166,7 +170,7 @@ static uint64_t stride_of(const struct pleat_dist *dist)
     return page_up(bytes);
 }
 
-static bool fits_window(const struct pleat_dist *dist)
+bool pleat_part_fits_window(const struct pleat_dist *dist)
 {
     return stride_of(dist) <= PLEAT_STATE_WINDOW_HALF / (uint64_t)dist->ranks;
 }
@@ -188,21 +192,34 @@ static void punch(const struct pleat_array *array, uint64_t first, uint64_t end)
                         (off_t)(end - first));
 }
 
+/* Where a rank's area ends: the last rank's goes to the end of the half, whatever was there before
+ * with other areas. */
+static uint64_t end_of_area(const struct pleat_array *array, const struct pleat_part *part,
+                            int rank)
+{
+    return rank == part->dist.ranks - 1 ? half_of(array, part->half) + PLEAT_STATE_WINDOW_HALF
+                                        : area_of(array, part, rank + 1);
+}
+
 void pleat_part_free_area(const struct pleat_array *array, const struct pleat_part *part, int rank)
 {
-    /* The last rank's area goes to the end, whatever was there before with other areas. */
-    bool last = rank == part->dist.ranks - 1;
-    punch(array, area_of(array, part, rank),
-          last ? half_of(array, part->half) + PLEAT_STATE_WINDOW_HALF
-               : area_of(array, part, rank + 1));
+    punch(array, area_of(array, part, rank), end_of_area(array, part, rank));
+}
+
+void pleat_part_free_area_later(const struct pleat_array *array, const struct pleat_part *part,
+                                int rank)
+{
+    const uint64_t first = area_of(array, part, rank);
+    pleat_free_later(&array->session->freeing,
+                     (struct pleat_free_piece){.fd = array->fd,
+                                               .first = first,
+                                               .bytes = end_of_area(array, part, rank) - first});
 }
 
 void pleat_part_free_rest(const struct pleat_array *array, const struct pleat_part *part)
 {
-    bool last = part->rank == part->dist.ranks - 1;
     punch(array, area_of(array, part, part->rank) + part->mapped,
-          last ? half_of(array, part->half) + PLEAT_STATE_WINDOW_HALF
-               : area_of(array, part, part->rank + 1));
+          end_of_area(array, part, part->rank));
 }
 
 void pleat_part_free_other_half(const struct pleat_array *array, const struct pleat_part *part)
@@ -225,9 +242,12 @@ static uint64_t memory_of_half(const struct pleat_array *array, unsigned half)
 int pleat_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
                           struct pleat_error *err)
 {
-    uint64_t there = bytes ? memory_of_half(array, half) : 0;
-    bytes = bytes > there ? bytes - there : 0;
     uint64_t available = bytes ? pleat_available_bytes("") : 0;
+    if (bytes <= available)
+        return 0;
+    /* looked at last, as it takes long */
+    uint64_t there = memory_of_half(array, half);
+    bytes = bytes > there ? bytes - there : 0;
     if (bytes <= available)
         return 0;
     return pleat_error_set(err, PLEAT_E_NOMEM,
@@ -259,12 +279,12 @@ int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
                        struct pleat_error *err)
 {
     bool in_file = array->fd >= 0;
-    if (!fits_window(&part->dist))
+    if (!pleat_part_fits_window(&part->dist))
         return pleat_error_set(err, PLEAT_E_TOOBIG, "array '%s' is too large for %d ranks",
                                array->object.name, part->dist.ranks);
     if (!part->layout.bytes)
         return 0;
-    part->mapped = (size_t)page_up((uint64_t)part->layout.bytes);
+    part->mapped = pleat_part_pages(&part->layout);
     void *at = mmap(NULL, part->mapped, in_file ? PROT_READ | PROT_WRITE : PROT_NONE,
                     in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, in_file ? array->fd : -1,
                     in_file ? (off_t)area_of(array, part, part->rank) : 0);
@@ -283,42 +303,15 @@ int pleat_part_fill(const struct pleat_array *array, struct pleat_part *part, bo
         return 0;
     if (array->fd < 0 && mprotect(part->memory, part->mapped, PROT_READ | PROT_WRITE))
         return no_memory(array, part, err);
-    if (at_once && madvise(part->memory, part->mapped, MADV_POPULATE_WRITE) && errno != EINVAL)
+    return at_once ? pleat_part_populate(array, part, err) : 0;
+}
+
+int pleat_part_populate(const struct pleat_array *array, const struct pleat_part *part,
+                        struct pleat_error *err)
+{
+    if (part->memory && madvise(part->memory, part->mapped, MADV_POPULATE_WRITE) && errno != EINVAL)
         return no_memory(array, part, err);
     return 0;
-}
-
-/* *half: in which the array is. A program that has begun anew, and was never saved, has it in the
- * first, and has written no mark. */
-static bool find_half(const struct pleat_array *array, const struct pleat_part *part,
-                      unsigned *half)
-{
-    struct pleat_part there;
-    *half = 0;
-    if (pleat_mark_read(array, part->rank, &there, NULL))
-        return memory_of_half(array, 0) > 0;
-    *half = there.half;
-    return pleat_part_grid(&there) != pleat_part_grid(part);
-}
-
-bool pleat_part_foresee(const struct pleat_array *array, struct pleat_part *part)
-{
-    unsigned half;
-    struct pleat_part there = *part;
-    if (!part->layout.bytes || !find_half(array, part, &half))
-        return false;
-    there.half = 1 - half;
-    there.memory = NULL;
-    if (pleat_part_check_room(array, there.half, pleat_part_bytes_of_all(part), NULL) ||
-        pleat_part_reserve(array, &there, NULL))
-        return false;
-    if (madvise(there.memory, there.mapped, MADV_POPULATE_WRITE)) {
-        pleat_part_close(&there);
-        return false;
-    }
-    pleat_part_close(part);
-    *part = there;
-    return true;
 }
 
 /* Zeroes the halos on a line along the fastest dimension, or, if the whole line is in one, all of
@@ -366,6 +359,20 @@ void pleat_part_close(struct pleat_part *part)
     part->mapped = 0;
 }
 
+static void unmap_later(const struct pleat_array *array, void *at, size_t bytes)
+{
+    if (at)
+        pleat_free_later(&array->session->freeing,
+                         (struct pleat_free_piece){.at = at, .bytes = bytes});
+}
+
+void pleat_part_close_later(const struct pleat_array *array, struct pleat_part *part)
+{
+    unmap_later(array, part->memory, part->mapped);
+    part->memory = NULL;
+    part->mapped = 0;
+}
+
 void pleat_part_detach(const struct pleat_array *array, struct pleat_part *part)
 {
     if (array->fd < 0 || !part->memory)
@@ -399,82 +406,8 @@ void pleat_old_parts_close(struct pleat_old_parts *old)
     *old = (struct pleat_old_parts){0};
 }
 
-/* ---- the mark ---- */
-
-/* What the window says about the array in it. There is a place for a mark of each half; the good
- * one with the highest number counts. So a rank that dies while it writes one does no harm. */
-struct mark {
-    uint64_t magic;
-    uint64_t number;
-    uint64_t shape;
-    int32_t ranks;
-    int32_t processes[PLEAT_DIST_DIMS];
-    uint32_t unused;
-    uint64_t checksum; /* of the members above */
-};
-
-_Static_assert(sizeof(struct mark) == 56, "a mark has no padding");
-
-static uint64_t checksum_of(const struct mark *mark)
+void pleat_old_parts_close_later(const struct pleat_array *array, struct pleat_old_parts *old)
 {
-    return pleat_session_hash(HASH_SEED, mark, offsetof(struct mark, checksum));
-}
-
-/* *half: whose mark counts; -1: there is none. */
-static int read_marks(const struct pleat_array *array, struct mark marks[2], int *half,
-                      struct pleat_error *err)
-{
-    int code = pleat_state_read_data(array->fd, array->window, marks, 2 * sizeof(struct mark), err);
-    *half = -1;
-    for (int i = 0; i < 2 && !code; i++) {
-        bool good = marks[i].magic == MARK_MAGIC && marks[i].checksum == checksum_of(&marks[i]);
-        if (good && (*half < 0 || marks[i].number > marks[*half].number))
-            *half = i;
-    }
-    return code;
-}
-
-int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *part,
-                     struct pleat_error *err)
-{
-    struct mark there[2];
-    struct mark mark;
-    int half;
-    int code = read_marks(array, there, &half, err);
-    if (code)
-        return code;
-    memset(&mark, 0, sizeof(mark));
-    mark.magic = MARK_MAGIC;
-    mark.number = half >= 0 ? there[half].number : 1;
-    mark.shape = array->object.ops->shape(&array->object);
-    mark.ranks = part->dist.ranks;
-    for (int d = 0; d < part->dist.dims; d++)
-        mark.processes[d] = part->dist.dim[d].processes;
-    mark.checksum = checksum_of(&mark);
-    if (half == (int)part->half && !memcmp(&mark, &there[half], sizeof(mark)))
-        return 0;
-    mark.number += half >= 0;
-    mark.checksum = checksum_of(&mark);
-    return pleat_state_put(array->fd, array->window + part->half * sizeof(mark), &mark,
-                           sizeof(mark), err);
-}
-
-int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_part *part,
-                    struct pleat_error *err)
-{
-    struct mark marks[2];
-    int half;
-    int code = read_marks(array, marks, &half, err);
-    if (code)
-        return code;
-    const struct mark *mark = half >= 0 ? &marks[half] : NULL;
-    bool good = mark && mark->shape == array->object.ops->shape(&array->object) &&
-                mark->ranks >= 1 &&
-                !pleat_part_describe(array, mark->ranks, rank, mark->processes, part, NULL) &&
-                fits_window(&part->dist);
-    if (!good)
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "the memory of array '%s' is damaged",
-                               array->object.name);
-    part->half = (unsigned)half;
-    return 0;
+    unmap_later(array, old->memory, old->mapped);
+    *old = (struct pleat_old_parts){0};
 }

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/memory.h"
 #include "app/session.h"
 #include "dist/plan.h"
 
@@ -40,6 +41,16 @@ struct pleat_old_parts {
     uint64_t stride;
 };
 
+/* What was done for the array before it is loaded (array-ahead.c). */
+struct pleat_array_ahead {
+    bool begun;             /* it is known where the array is */
+    bool has_memory;        /* `now` has its memory in the data file already */
+    struct pleat_part from; /* where the array will be loaded from, as far as can be known */
+    struct pleat_old_parts old;
+    struct pleat_memory_ahead *sources; /* each is a part in `old` from which elements will come */
+    size_t source_count;
+};
+
 struct pleat_array {
     struct pleat_object object;
     struct pleat_session *session;
@@ -53,7 +64,7 @@ struct pleat_array {
     struct pleat_part coming;
     struct pleat_plan send, receive;
     struct pleat_old_parts old;
-    bool is_foreseen; /* between foresee and load: `now` has its memory in the data file already */
+    struct pleat_array_ahead ahead; /* between foresee and load */
     /* between load and tidy: where the array was loaded from, if it was distributed otherwise */
     struct pleat_part loaded;
 };
@@ -68,7 +79,7 @@ static inline const struct pleat_array *pleat_array_of_const(const struct pleat_
     return (const struct pleat_array *)(const void *)object;
 }
 
-/* ---- array-part.c: a size, its grid, memory, the mark ---- */
+/* ---- array-part.c: a size, its grid, memory ---- */
 
 /* Fills all of *part but its memory and half. grid: NULL: the one that the program names, or else
  * the one proposed. rank: may be beyond the size, and has no part then. PLEAT_E_INVALID,
@@ -81,6 +92,8 @@ int64_t pleat_part_most(const struct pleat_dimension *dim);
 /* As pleat_object_ops.usable. */
 int pleat_part_usable(const struct pleat_object *object, int size,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether the parts of all ranks have room in a half of a window. */
+bool pleat_part_fits_window(const struct pleat_dist *dist);
 /* A hash of the grid, which must be equal on all ranks. */
 uint64_t pleat_part_grid(const struct pleat_part *part);
 /* PLEAT_E_NOMEM where less memory is available than `bytes` for new parts of the array. What that
@@ -98,19 +111,24 @@ int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
  * PLEAT_E_NOMEM. */
 int pleat_part_fill(const struct pleat_array *array, struct pleat_part *part, bool at_once,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Before the other ranks have left their parts: takes address space and memory in the half that
- * they are not in, as far as can be known. Changes nothing that the file has. False: it cannot be
- * done, and nothing has changed. */
-bool pleat_part_foresee(const struct pleat_array *array, struct pleat_part *part);
-/* After that, when it was the right half: frees what an earlier attempt may have left in the rest
- * of this rank's area. Its part is not zero. */
+/* Takes all memory that a reserved part does not have yet, whatever is in it. PLEAT_E_NOMEM. */
+int pleat_part_populate(const struct pleat_array *array, const struct pleat_part *part,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Frees what an earlier attempt may have left in the rest of this rank's area. */
 void pleat_part_free_rest(const struct pleat_array *array, const struct pleat_part *part);
 void pleat_part_zero_halos(struct pleat_part *part);
 void pleat_part_close(struct pleat_part *part);
+/* As pleat_part_close, but the pages are forgotten later (freeing.h). */
+void pleat_part_close_later(const struct pleat_array *array, struct pleat_part *part);
 /* Changes made from now on stay in this process. */
 void pleat_part_detach(const struct pleat_array *array, struct pleat_part *part);
-/* Frees a rank's area of a half that nobody uses. If all ranks do that for theirs, the whole half
- * is free. */
+/* Bytes of the pages of a part. */
+size_t pleat_part_pages(const struct pleat_layout *layout);
+/* Has a rank's area of a half that nobody uses freed later (freeing.h). If all ranks do that for
+ * theirs, the whole half is free. */
+void pleat_part_free_area_later(const struct pleat_array *array, const struct pleat_part *part,
+                                int rank);
+/* Frees it at once. */
 void pleat_part_free_area(const struct pleat_array *array, const struct pleat_part *part, int rank);
 /* Frees the half that the part is not in. */
 void pleat_part_free_other_half(const struct pleat_array *array, const struct pleat_part *part);
@@ -118,6 +136,10 @@ void pleat_part_free_other_half(const struct pleat_array *array, const struct pl
 int pleat_old_parts_open(const struct pleat_array *array, const struct pleat_part *part,
                          struct pleat_old_parts *old, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_old_parts_close(struct pleat_old_parts *old);
+/* As pleat_old_parts_close, but the pages are forgotten later (freeing.h). */
+void pleat_old_parts_close_later(const struct pleat_array *array, struct pleat_old_parts *old);
+
+/* ---- array-mark.c ---- */
 
 /* Says in the window that the array is where `part` says. PLEAT_E_NOMEM. */
 int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *part,
@@ -126,6 +148,16 @@ int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *p
  */
 int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_part *part,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- array-ahead.c: before an array is loaded ---- */
+
+enum pleat_foreseen pleat_array_foresee(struct pleat_object *object, int data);
+/* Maps the parts of all ranks in `from`, unless they are mapped already; then *old has them.
+ * PLEAT_E_NOMEM. */
+int pleat_array_sources(struct pleat_array *array, const struct pleat_part *from,
+                        struct pleat_old_parts *old, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Forgets what was done ahead; `now` keeps its memory. */
+void pleat_array_drop_ahead(struct pleat_array *array);
 
 /* ---- array-comm.c ---- */
 
@@ -151,7 +183,6 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int data,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-enum pleat_foreseen pleat_array_foresee(struct pleat_object *object, int data);
 int pleat_array_fits(const struct pleat_object *object, int size,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -95,13 +95,19 @@ static int load_copy(struct pleat_array *array, struct pleat_state *state, struc
 static int take_memory(struct pleat_array *array, unsigned half, struct pleat_error *err)
 {
     struct pleat_part *now = &array->now;
-    if (array->is_foreseen && now->half == half) {
+    if (array->ahead.has_memory && now->half == half) {
         pleat_part_free_rest(array, now);
-        pleat_part_zero_halos(now);
-        return 0;
+        int code = 0;
+        if (pleat_memory_there(now->memory, now->mapped) < now->mapped) /* freed since */
+            code = pleat_part_populate(array, now, err);
+        if (!code)
+            pleat_part_zero_halos(now);
+        return code;
     }
     pleat_part_close(now);
     now->half = half;
+    /* that of arrays before this one: none needs more memory than the largest one */
+    pleat_freeing_end(&array->session->freeing);
     int code = pleat_part_check_room(array, half, (uint64_t)now->layout.bytes, err);
     if (!code)
         code = pleat_part_reserve(array, now, err);
@@ -119,10 +125,10 @@ static int load_from_old(struct pleat_array *array, struct pleat_error *err)
     if (!code)
         code = pleat_plan_receive(&array->loaded.dist, &now->dist, now->rank, NULL, 0, &plan, err);
     if (!code && plan.peers)
-        code = pleat_old_parts_open(array, &array->loaded, &old, err);
+        code = pleat_array_sources(array, &array->loaded, &old, err);
     if (!code)
         code = pleat_array_copy(&plan, &old, now, err);
-    pleat_old_parts_close(&old);
+    pleat_old_parts_close_later(array, &old);
     pleat_plan_finish(&plan);
     return code;
 }
@@ -150,24 +156,14 @@ int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int
 {
     struct pleat_array *array = pleat_array_of(object);
     const bool in_window = data >= 0 && pleat_state_is_data(state);
-    if (!in_window || !array->is_foreseen) {
+    if (!in_window || !array->ahead.has_memory) {
         pleat_part_close(&array->now);
         array->now.half = 0;
     }
     array->fd = data;
     int code = in_window ? load_window(array, err) : load_copy(array, state, err);
-    array->is_foreseen = false;
+    pleat_array_drop_ahead(array);
     return code;
-}
-
-enum pleat_foreseen pleat_array_foresee(struct pleat_object *object, int data)
-{
-    struct pleat_array *array = pleat_array_of(object);
-    array->fd = data;
-    array->is_foreseen = pleat_part_foresee(array, &array->now);
-    if (!array->is_foreseen)
-        array->fd = -1;
-    return PLEAT_FORESEEN_ALL;
 }
 
 int pleat_array_fits(const struct pleat_object *object, int size, struct pleat_error *err)
@@ -191,7 +187,7 @@ void pleat_array_tidy(struct pleat_object *object)
     struct pleat_array *array = pleat_array_of(object);
     const struct pleat_part *now = &array->now;
     for (int rank = now->rank; rank < array->loaded.dist.ranks; rank += now->dist.ranks)
-        pleat_part_free_area(array, &array->loaded, rank);
+        pleat_part_free_area_later(array, &array->loaded, rank);
     /* what a resize that was not completed has left */
     if (!array->loaded.dist.dims && array->fd >= 0 && now->rank == 0)
         pleat_part_free_other_half(array, now);

@@ -83,6 +83,7 @@ static void array_destroy(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);
     pleat_array_cancel(object);
+    pleat_array_drop_ahead(array);
     pleat_part_close(&array->now);
     free(array);
 }
@@ -178,7 +179,12 @@ static int first_part(struct pleat_session *session, struct pleat_array *array,
     if (session->in_data && !session->resumed)
         array->fd = pleat_state_data(session->saved);
     code = pleat_part_reserve(array, &array->now, err);
-    return code ? code : pleat_part_fill(array, &array->now, pleat_memory_is_strict(), err);
+    if (!code)
+        code = pleat_part_fill(array, &array->now, pleat_memory_is_strict(), err);
+    /* those who will take the array over learn from the mark where it is */
+    if (!code && array->fd >= 0 && session->rank == 0)
+        code = pleat_mark_write(array, &array->now, err);
+    return code;
 }
 
 int pleat_array_create(struct pleat_session *session, const char *name,

@@ -97,5 +97,6 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
     if (!session->joiner)
         pleat_interval_begin(session);
     pleat_asked_begin(session);
+    pleat_freeing_begin(&session->freeing);
     return session->joiner || session->resumed ? PLEAT_JOINED : PLEAT_STARTED;
 }

@@ -83,7 +83,11 @@ void pleat_memory_unprepare(struct pleat_memory *memory, struct pleat_span block
  * unusable. */
 int pleat_memory_move(struct pleat_memory *memory, struct pleat_span block, struct pleat_span open,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* ---- memory-ahead.c: prepares a block while others still fill the file ---- */
+
+/* How many of these bytes, whole mapped pages, are in memory. */
+size_t pleat_memory_there(unsigned char *at, size_t bytes);
 
 enum pleat_foreseen {
     PLEAT_FORESEEN_ALL,     /* nothing is left to be done, or nothing can be */
@@ -93,6 +97,7 @@ enum pleat_foreseen {
 
 /* Zeroed: not begun. */
 struct pleat_memory_ahead {
+    unsigned char *base;
     struct pleat_span pages;
     bool *provided; /* of each piece; NULL: not begun */
     size_t left;    /* pieces that are not provided */
@@ -103,11 +108,13 @@ struct pleat_memory_ahead {
  * changed. */
 int pleat_memory_ahead_begin(struct pleat_memory_ahead *ahead, struct pleat_memory *memory,
                              struct pleat_span block, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same for bytes [first, end) from `base`, which are mapped already, whole pages of a file. */
+int pleat_memory_ahead_over(struct pleat_memory_ahead *ahead, unsigned char *base,
+                            struct pleat_span pages, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Has the kernel provide some of those pages that are in the file; takes some milliseconds. */
-enum pleat_foreseen pleat_memory_ahead_go_on(struct pleat_memory_ahead *ahead,
-                                             const struct pleat_memory *memory);
+enum pleat_foreseen pleat_memory_ahead_go_on(struct pleat_memory_ahead *ahead);
 /* Has it provide the rest: then it is as after pleat_memory_prepare. PLEAT_E_NOMEM. */
-int pleat_memory_ahead_end(struct pleat_memory_ahead *ahead, const struct pleat_memory *memory,
+int pleat_memory_ahead_end(struct pleat_memory_ahead *ahead,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Forgets it, whether it was begun or not; the memory stays as it is. */
 void pleat_memory_ahead_drop(struct pleat_memory_ahead *ahead);

@@ -329,6 +329,7 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
 {
     struct order order;
     int64_t start = pleat_clock_monotonic_ns();
+    pleat_freeing_end(&session->freeing);
     int code = pleat_sums_note(session, &outcome->why);
     if (!code)
         code = pleat_save_measure(session, &outcome->why);
@@ -436,6 +437,7 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
     session->interval.next = pleat_interval_after(session);
     outcome.cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
     int result = conclude(session, &outcome);
+    pleat_freeing_begin(&session->freeing);
     if (result < 0 && err)
         *err = outcome.why;
     return result;

@@ -386,7 +386,7 @@ static enum pleat_foreseen rows_foresee(struct pleat_object *object, int data)
             return PLEAT_FORESEEN_ALL;
         }
     }
-    return pleat_memory_ahead_go_on(&rows->ahead, &rows->memory);
+    return pleat_memory_ahead_go_on(&rows->ahead);
 }
 
 static int rows_load(struct pleat_object *object, struct pleat_state *state, int data,
@@ -395,7 +395,7 @@ static int rows_load(struct pleat_object *object, struct pleat_state *state, int
     struct pleat_rows *rows = rows_of(object);
     int code = 0;
     if (data >= 0 && rows->memory.prepared)
-        code = pleat_memory_ahead_end(&rows->ahead, &rows->memory, err);
+        code = pleat_memory_ahead_end(&rows->ahead, err);
     else if (data >= 0)
         code = prepare_block(rows, data, err);
     if (data >= 0 && !code)

@@ -215,6 +215,7 @@ void pleat_session_finish(struct pleat_session *session)
     release_communicator(session);
     if (session->mailbox && session->rank == 0 && session->state <= PLEAT_SESSION_RUNNING)
         pleat_mailbox_finish(&session->self);
+    pleat_freeing_end(&session->freeing);
     while (session->objects) {
         struct pleat_object *next = session->objects->next;
         session->objects->ops->destroy(session->objects);

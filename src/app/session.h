@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/freeing.h"
 #include "app/object.h"
 #include "base/array.h"
 #include "model/sizes.h"
@@ -112,8 +113,9 @@ struct pleat_session {
     size_t values_bytes;
     unsigned char *packed; /* buffer for values during a resize */
     struct pleat_object *objects;
-    unsigned windows;       /* of arrays, in the data file */
-    uint64_t objects_bytes; /* where the last object ends in a state */
+    struct pleat_freeing freeing; /* memory of theirs that a resize has left */
+    unsigned windows;             /* of arrays, in the data file */
+    uint64_t objects_bytes;       /* where the last object ends in a state */
 
     int64_t last_ns; /* time at the end of the last adaptation point */
     uint64_t busy_ns;

@@ -45,7 +45,7 @@ if(PLEAT_MPI)
   target_link_libraries(test-app-arrays-driver PRIVATE pleat-shm)
   set_target_properties(test-app-arrays-driver PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  app_data(arrays openmpi pleat-openmpi resizes resizes+copies resizes-and-relaunches
+  app_data(arrays openmpi pleat-openmpi resizes resizes+copies relaunches resizes-and-relaunches
     resizes-and-relaunches+copies copy deaths-in-growth deaths-in-shrink no-memory
     no-memory-half-way no-address-space small-files small-files+copies mismatches different-grids narrow)
   app_data(arrays mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches narrow)

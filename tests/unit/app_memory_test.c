@@ -336,20 +336,20 @@ static void test_ahead_of_those_who_fill_the_file(void **state)
     assert_int_equal(pleat_memory_reserve(&memory, bytes, &err), 0);
     pleat_memory_share(&memory, fd, origin);
     assert_int_equal(pleat_memory_ahead_begin(&ahead, &memory, block, &err), 0);
-    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_NOTHING);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead), PLEAT_FORESEEN_NOTHING);
     assert_int_equal(bytes_of_file(fd), 0);
 
     assert_int_equal(pwrite(fd, filled, 2 * PIECE, origin), 2 * PIECE);
     int64_t before = bytes_of_file(fd);
-    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_MORE);
-    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_NOTHING);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead), PLEAT_FORESEEN_MORE);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead), PLEAT_FORESEEN_NOTHING);
     assert_int_equal(bytes_of_file(fd), before);
     /* no fault for each sixteen pages, as there is without */
     assert_true(faults_reading(&memory, first) < 8);
 
     assert_int_equal(pwrite(fd, filled, 2 * PIECE, origin + 3 * PIECE), 2 * PIECE);
-    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_MORE);
-    assert_int_equal(pleat_memory_ahead_end(&ahead, &memory, &err), 0); /* the one between */
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead), PLEAT_FORESEEN_MORE);
+    assert_int_equal(pleat_memory_ahead_end(&ahead, &err), 0); /* the one between */
     assert_int_equal(pleat_memory_move(&memory, block, block, &err), 0);
     assert_true(faults_reading(&memory, block) < 8);
     assert_int_equal(memory.base[3 * PIECE], 7);
@@ -360,7 +360,7 @@ static void test_ahead_of_those_who_fill_the_file(void **state)
     assert_int_equal(pleat_memory_reserve(&memory, bytes, &err), 0);
     pleat_memory_share(&memory, fd, origin);
     assert_int_equal(pleat_memory_ahead_begin(&ahead, &memory, block, &err), 0);
-    assert_int_equal(pleat_memory_ahead_go_on(&ahead, &memory), PLEAT_FORESEEN_ALL);
+    assert_int_equal(pleat_memory_ahead_go_on(&ahead), PLEAT_FORESEEN_ALL);
     pleat_memory_ahead_drop(&ahead);
     pleat_memory_unprepare(&memory, block);
     pleat_memory_release(&memory);
