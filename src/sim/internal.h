@@ -190,7 +190,9 @@ struct sim {
     struct objects_list objects; /* by component, as far as any was needed */
     struct requests *requests;   /* by application; NULL: none asks for processes */
     uint32_t free_wave;
-    uint32_t foreseen;          /* the head of the queue whose records have been asked for */
+    uint32_t queue_first;       /* the head of the queue when records were last asked for */
+    uint32_t foreseen;          /* the last component whose records have been asked for; */
+    size_t ahead;               /* how many, from the head of the queue to that; 0: none */
     struct claim_timers claims; /* by claim; empty where all sites are instant */
     struct claim_list struck;   /* scratch of site.c */
     struct site *sites;

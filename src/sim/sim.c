@@ -10,9 +10,9 @@
 /* After this number of instants progress is reported, even if no job has ended. */
 enum { INSTANTS = 65536 };
 
-/* Where fewer components are known their records are in a cache anyway; how many starts are
- * foreseen, of which one pass may make several. */
-enum { MANY = 1024, AHEAD = 4 };
+/* Where fewer components are known their records are in a cache anyway; for how many starts records
+ * are fetched ahead, of which one pass may make all. */
+enum { MANY = 1024, AHEAD = 32 };
 
 static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat_effect *effect)
 {
@@ -138,18 +138,25 @@ static inline void foresee_lines(const void *record, size_t count)
         __builtin_prefetch((const char *)record + i * PLEAT_LINE);
 }
 
-/* Has the records fetched that the next starts will need: those of the first components of the
- * queue. Where thousands wait they are in no cache. All but the last one's were asked for before,
- * so that the queue can be followed without waiting for it. */
+/* Has the records fetched that coming starts will need: those of the first AHEAD components of the
+ * queue. Where thousands wait they are in no cache, and often many start at once. At each pass the
+ * queue is followed one step, from the component that was asked for at the pass before: so this
+ * does not wait for memory either. */
 static void foresee(struct sim *sim)
 {
-    uint32_t at = sim->foreseen = sim->view->queue_first;
-    for (int i = 0; i < AHEAD && at != PLEAT_NONE; i++) {
-        const struct pleat_component *component = &sim->view->components[at];
-        foresee_lines(component, 4);
-        foresee_lines(&sim->apps.items[at], 3);
-        at = component->next;
-    }
+    const struct pleat_component *components = sim->view->components;
+    uint32_t first = sim->view->queue_first;
+    size_t started = first != sim->queue_first ? pleat_core_decided(sim->core) : 0;
+    bool follows = started < sim->ahead && components[sim->foreseen].state == PLEAT_QUEUED;
+    uint32_t next = follows ? components[sim->foreseen].next : first;
+    sim->ahead = follows ? sim->ahead - started : 0;
+    sim->queue_first = first;
+    if (sim->ahead >= AHEAD || next == PLEAT_NONE)
+        return;
+    sim->ahead++;
+    sim->foreseen = next;
+    foresee_lines(&components[next], 4);
+    foresee_lines(&sim->apps.items[next], 3);
 }
 
 static int pass(struct sim *sim)
@@ -164,7 +171,7 @@ static int pass(struct sim *sim)
         rc = look_at_decisions(sim);
     if (!rc && sim->effects.count > 0)
         rc = drain(sim);
-    if (sim->view->queue_first != sim->foreseen && sim->apps.count >= MANY)
+    if (sim->apps.count >= MANY)
         foresee(sim);
     return rc;
 }
