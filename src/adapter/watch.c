@@ -32,6 +32,7 @@ static void note(struct pleat_adapter_watched *watched, const json_t *job)
     watched->runs = is_in_state(job, "running");
     snprintf(watched->reason, sizeof(watched->reason), "%s", pleat_reply_text(job, "reason", ""));
     watched->start = pleat_reply_int(job, "start", 0);
+    watched->end = pleat_reply_int(job, "end", 0);
 }
 
 void pleat_adapter_watch_add(struct pleat_adapter_watch *watch, const json_t *job)
@@ -106,6 +107,8 @@ static bool compare(struct pleat_adapter_watch *watch, struct pleat_adapter_watc
     if (is_in_state(job, "running")) {
         if (!watched->runs)
             tell(watch, "granted", job);
+        else if (watched->end != pleat_reply_int(job, "end", 0))
+            tell(watch, "moved", job);
     } else if (watched->runs) {
         /* its processors are gone, and it waits for others, which nobody has asked for */
         tell_end(watch, watched, "REQUEUED");

@@ -15,7 +15,7 @@ struct pleat_adapter_watched {
     char name[PLEAT_ADAPTER_NAME_MAX + 1];
     bool runs;
     char reason[64];
-    int64_t start; /* 0: not known */
+    int64_t start, end; /* 0: not known */
 };
 
 /* A job that may have come of a call of which nobody knows what it did. */

@@ -2,6 +2,7 @@
 #include "core/check_jobs.h"
 #include "core/node.h"
 #include "core/side.h"
+#include "core/terms.h"
 
 #include <string.h>
 
@@ -90,8 +91,8 @@ static int check_component(const struct pleat_core *core, uint32_t index, struct
                  index, component->processors, component->maximum);
     }
     if (running) {
-        bool due =
-            component->limit_us > 0 || (component->state == PLEAT_RUNNING && component->young);
+        bool due = run_until(core, component) < PLEAT_NEVER ||
+                   (component->state == PLEAT_RUNNING && component->young);
         if (due && component->deadline == PLEAT_HEAP_NONE)
             FAIL("component %u has no deadline for its time limit, or for the lifetime of its size",
                  index);

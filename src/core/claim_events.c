@@ -8,6 +8,7 @@
 #include "core/handlers.h"
 #include "core/resize.h"
 #include "core/state.h"
+#include "core/terms.h"
 
 int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
@@ -74,6 +75,23 @@ int on_claim_waits(struct pleat_core *core, const struct pleat_event *event,
     if (until_us != c->until_us)
         wait_until(core, claim, until_us);
     c->until_us = until_us;
+    return 0;
+}
+
+int on_claim_ends(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    uint32_t claim = claim_find(core, event);
+    int64_t end_us = event->u.ends.end_us > 0 ? event->u.ends.end_us : 0;
+    if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_HELD)
+        return PLEAT_CORE_STALE;
+    struct pleat_claim *c = claim_at(core, claim);
+    if (c->until_us == end_us || end_us > PLEAT_NEVER / 4)
+        return PLEAT_CORE_STALE;
+    c->until_us = end_us;
+    const struct pleat_component *comp = component_at(core, c->component);
+    if (comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING)
+        running_arm(core, c->component);
     return 0;
 }
 

@@ -156,6 +156,8 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
     case PLEAT_RESIZING:
         if (limit_is_over(core, comp))
             component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
+        else if (site_time_is_over(core, comp))
+            component_kill(core, component, PLEAT_REASON_SITE_TIME);
         else
             terms_follow(core, component);
         break;

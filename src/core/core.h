@@ -99,6 +99,9 @@ const struct pleat_dependency *pleat_core_dependency(const struct pleat_core *co
 const struct pleat_view *pleat_core_view(const struct pleat_core *core);
 /* How many starts a site could not do, as far as they count at that time: the count fades. */
 uint32_t pleat_core_failed_starts(const struct pleat_core *core, uint32_t site, int64_t now_us);
+/* When the run of a running component has to be over: at its time limit, or before, when a site
+ * takes processors back. PLEAT_NEVER: it may run on. */
+int64_t pleat_core_run_until(const struct pleat_core *core, uint32_t component);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
 uint32_t pleat_core_size_list_count(const struct pleat_core *core);
 uint32_t pleat_core_claim_count(const struct pleat_core *core); /* indexes below; some FREE */

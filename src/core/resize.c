@@ -239,6 +239,8 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
         comp->young = is_young(core, comp);
         tally_in(core, component);
         running_arm(core, component);
+    } else if (!site_at(core, comp->site)->instant) {
+        running_arm(core, component); /* what it has now may have to go back earlier, or later */
     }
     comp->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK &&

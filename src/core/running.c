@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) void begin_running(struct pleat_cor
     comp->relaunches = 0;
     comp->signalled = PLEAT_SIGNALLED_NOT;
     comp->young = is_to_be_young(core, comp);
-    if (comp->limit_us > 0 || core->view.lifetimes)
+    if (comp->limit_us > 0 || core->view.lifetimes || !site_at(core, comp->site)->instant)
         running_arm(core, component);
     else
         disarm(core, &comp->deadline);

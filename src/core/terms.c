@@ -8,24 +8,51 @@
 #include "core/tally.h"
 #include "core/tell.h"
 
-/* When the component is due to get the signal before its time limit. PLEAT_NEVER: it has none, or
- * was told already. */
+/* When a site takes processors of a component back; PLEAT_NEVER: none does. */
+static int64_t claims_until(const struct pleat_core *core, const struct pleat_component *component)
+{
+    int64_t until_us = PLEAT_NEVER;
+    if (component->site == PLEAT_NONE || core->sites.items[component->site].instant)
+        return until_us;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
+        const struct pleat_claim *claim = &core->claims.items[c];
+        if (claim->state == PLEAT_CLAIM_HELD && claim->until_us > 0 && claim->until_us < until_us)
+            until_us = claim->until_us;
+    }
+    return until_us;
+}
+
+int64_t run_until(const struct pleat_core *core, const struct pleat_component *component)
+{
+    int64_t until_us = claims_until(core, component);
+    if (component->limit_us > 0 && component->start_us + component->limit_us < until_us)
+        until_us = component->start_us + component->limit_us;
+    return until_us;
+}
+
+int64_t pleat_core_run_until(const struct pleat_core *core, uint32_t component)
+{
+    return run_until(core, &core->components.items[component]);
+}
+
+/* When the component is due to get the signal before its run has to be over. PLEAT_NEVER: it has
+ * none, or was told already. */
 static int64_t signal_due(const struct pleat_core *core, const struct pleat_component *component)
 {
-    if (component->limit_us == 0 || component->signalled)
-        return PLEAT_NEVER;
     const struct pleat_terms *terms = pleat_view_terms(&core->view, component);
-    if (terms->signal_number == 0)
-        return PLEAT_NEVER;
-    return component->start_us + (component->limit_us > terms->signal_lead_us
-                                      ? component->limit_us - terms->signal_lead_us
-                                      : 0);
+    int64_t until_us = terms->signal_number == 0 || component->signalled
+                           ? PLEAT_NEVER
+                           : run_until(core, component);
+    if (until_us == PLEAT_NEVER)
+        return until_us;
+    return until_us - component->start_us > terms->signal_lead_us ? until_us - terms->signal_lead_us
+                                                                  : component->start_us;
 }
 
 void running_arm(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    int64_t at_us = comp->limit_us > 0 ? comp->start_us + comp->limit_us : PLEAT_NEVER;
+    int64_t at_us = run_until(core, comp);
     if (is_young(core, comp) && pleat_view_young_until(&core->view, comp) < at_us)
         at_us = pleat_view_young_until(&core->view, comp);
     if (signal_due(core, comp) < at_us)
@@ -68,6 +95,11 @@ int64_t notice_of(const struct pleat_core *core, const struct pleat_component *c
 bool limit_is_over(const struct pleat_core *core, const struct pleat_component *component)
 {
     return component->limit_us > 0 && now_of(core) >= component->start_us + component->limit_us;
+}
+
+bool site_time_is_over(const struct pleat_core *core, const struct pleat_component *component)
+{
+    return now_of(core) >= claims_until(core, component);
 }
 
 void terms_follow(struct pleat_core *core, uint32_t component)

@@ -20,6 +20,11 @@ bool is_young(const struct pleat_core *core, const struct pleat_component *compo
 void young_refresh(struct pleat_core *core, uint32_t component);
 /* Has the component, which runs, used up its time limit? */
 bool limit_is_over(const struct pleat_core *core, const struct pleat_component *component);
+/* When the component's run has to be over: at its time limit, or before, when a site takes
+ * processors back. PLEAT_NEVER: it may run on. */
+int64_t run_until(const struct pleat_core *core, const struct pleat_component *component);
+/* Has the time come at which a site takes processors of the component back? */
+bool site_time_is_over(const struct pleat_core *core, const struct pleat_component *component);
 /* The deadline of a component has come that runs within its time limit: it is due to get its
  * signal, or its size is not young any more. */
 void terms_follow(struct pleat_core *core, uint32_t component);

@@ -52,13 +52,15 @@ void checkpoint_times_recover(struct daemon *d)
 
 /* ---- moments ---- */
 
-/* Before the limit; PLEAT_NEVER: there is no limit, or it was not asked for. */
-static int64_t before_limit(const struct pleat_component *component,
+/* Before its run has to be over; PLEAT_NEVER: it need not, or it was not asked for. */
+static int64_t before_limit(struct daemon *d, const struct job *job,
+                            const struct pleat_component *component,
                             const struct pleat_spec_checkpoints *wanted)
 {
-    if (!wanted->before_us || !component->limit_us)
-        return PLEAT_NEVER;
-    int64_t at = component->start_us + component->limit_us - wanted->before_us;
+    int64_t until = wanted->before_us ? pleat_core_run_until(d->core, job->component) : PLEAT_NEVER;
+    if (until == PLEAT_NEVER)
+        return until;
+    int64_t at = until - wanted->before_us;
     return at > component->start_us ? at : component->start_us + 1;
 }
 
@@ -131,7 +133,7 @@ static int64_t look_at(struct daemon *d, struct job *job, struct timed_job *time
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_spec_checkpoints *wanted = &job_spec(d, job->id)->checkpoints;
     int64_t over = job_account(d, job)->checkpoint_last;
-    int64_t limit = before_limit(component, wanted), next;
+    int64_t limit = before_limit(d, job, component, wanted), next;
     int64_t moment = last_of_every(component, wanted, now, &next);
     bool last = limit <= now && limit > over;
     moment = last ? limit : moment;

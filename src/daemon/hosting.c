@@ -6,6 +6,7 @@
 #include "daemon/agent_call.h"
 #include "daemon/agents.h"
 #include "daemon/daemon.h"
+#include "daemon/jobs.h"
 #include "daemon/notes.h"
 
 struct later {
@@ -42,6 +43,18 @@ static void host_say(void *arg, uint32_t site, const char *text)
     snprintf(whole, sizeof(whole), "site %s: %s", d->config.sites[site].name, text);
     daemon_log("%s", whole);
     note_make(d, daemon_now_us(d), "daemon", -1, note_text(whole));
+}
+
+static void host_tell(void *arg, uint32_t index, uint64_t claim, const char *text)
+{
+    struct daemon *d = arg;
+    const struct pleat_claim *of =
+        index < pleat_core_claim_count(d->core) ? pleat_core_claim(d->core, index) : NULL;
+    if (!of || of->state == PLEAT_CLAIM_FREE || of->id != claim)
+        return;
+    const struct job *job = job_of_component(d, of->component);
+    if (job)
+        note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
 }
 
 static void forget(struct later *later)
@@ -129,6 +142,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .helper_say = host_helper_say,
                                   .agent_call = host_agent_call,
                                   .say = host_say,
+                                  .tell = host_tell,
                                   .drop = host_drop};
     if (pleat_commands_create(&d->loop, &d->hosting.commands))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

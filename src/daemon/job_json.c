@@ -56,6 +56,14 @@ json_t *site_queue_to_json(struct daemon *d, const struct pleat_component *c)
                      json_seconds(claim->until_us ? claim->until_us : PLEAT_NEVER));
 }
 
+/* When a running job has to be over. */
+static int64_t runs_until(const struct daemon *d, const struct job *job,
+                          const struct pleat_component *c)
+{
+    bool runs = c->state == PLEAT_RUNNING || c->state == PLEAT_RESIZING;
+    return runs ? pleat_core_run_until(d->core, job->component) : PLEAT_NEVER;
+}
+
 static json_t *site_queue_text(struct daemon *d, const struct pleat_claim *claim)
 {
     int64_t left_us = claim->expected_us - daemon_now_us(d);
@@ -238,6 +246,7 @@ json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
         json_object_set_new(object, "array", json_null());
     json_object_set_new(object, "waits_for", needs_to_json(d, c));
     json_object_set_new(object, "site_queue", site_queue_to_json(d, c));
+    json_object_set_new(object, "until_s", json_seconds(runs_until(d, job, c)));
     json_object_set_new(object, "processors", json_integer(c->processors));
     json_object_set_new(object, "processes", json_integer(job_processes(d, job->id, c)));
     json_object_set_new(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));

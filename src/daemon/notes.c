@@ -239,10 +239,12 @@ static void note_of_job(struct daemon *d, const struct pleat_event *event)
                   json_pack("{s:s, s:b, s:b}", "by", "user", "hold",
                             !needs || (event->flags & PLEAT_RELEASE_HOLD), "needs", needs));
     else if (event->kind == PLEAT_EV_SIGNALLED)
-        note_make(d, event->time_us, "signal", job->id,
-                  json_pack("{s:i, s:f, s:b}", "signal", (int)terms->signal_number, "left_s",
-                            (double)(c->start_us + c->limit_us - event->time_us) / 1e6, "script",
-                            terms->signal_script));
+        note_make(
+            d, event->time_us, "signal", job->id,
+            json_pack("{s:i, s:f, s:b}", "signal", (int)terms->signal_number, "left_s",
+                      (double)(pleat_core_run_until(d->core, event->component) - event->time_us) /
+                          1e6,
+                      "script", terms->signal_script));
 }
 
 void note_event(struct daemon *d, const struct pleat_event *event)

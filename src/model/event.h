@@ -226,6 +226,10 @@ struct pleat_event {
             uint32_t reason;     /* enum pleat_claim_wait */
         } waits;
         struct {
+            uint64_t claim;
+            int64_t end_us; /* by then nobody may be left on it; 0: it is the owner's for good */
+        } ends;
+        struct {
             uint64_t run;
             int32_t code, signal;
             uint32_t reason;

@@ -101,6 +101,10 @@ struct pleat_host {
     /* Tells people something of the site with that index in the core: in pleatd's log, and as an
      * event of the daemon. Not for what comes again and again. */
     void (*say)(void *arg, uint32_t site, const char *text);
+    /* Tells the user of the job that has this claim (its id, and its index as in the call): a
+     * warning among what happened to the job, shown with it until it runs again. Before the event
+     * that it explains. Nobody is told of a claim that is not there any more. */
+    void (*tell)(void *arg, uint32_t index, uint64_t claim, const char *text);
     /* Kills all commands and helpers of this fn_arg and forgets its timers: none of its functions
      * is called any more. A site does so when it is closed. */
     void (*drop)(void *arg, void *fn_arg);

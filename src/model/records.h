@@ -391,7 +391,8 @@ struct pleat_claim {
     uint32_t previous, next; /* of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
     int64_t asked_us; /* since it is REQUESTED, or taken from another claim */
-    /* as the site said of one that waits: when it is given up, when it may be given; 0: not said */
+    /* As the site said; 0: not said. until_us: REQUESTED, when it is given up; later, when its site
+     * takes it back. expected_us: REQUESTED, when it may be given */
     int64_t until_us, expected_us;
 };
 

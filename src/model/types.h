@@ -118,7 +118,8 @@ enum pleat_reason {
     PLEAT_REASON_DEPENDENCY, /* it waited for how another job would end, and that ended otherwise */
     PLEAT_REASON_START_UNKNOWN, /* it may have been started: the agent that was to do it is gone */
     PLEAT_REASON_MEMORY,        /* EXITED: it was ended since it used more memory than it may */
-    PLEAT_REASON_TOO_FEW, /* its application cannot begin on so few: it waits again, for more */
+    PLEAT_REASON_TOO_FEW,   /* its application cannot begin on so few: it waits again, for more */
+    PLEAT_REASON_SITE_TIME, /* its site had lent the processors for a time, which is over */
     PLEAT_REASON_COUNT
 };
 

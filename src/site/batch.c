@@ -200,7 +200,8 @@ static void on_notice(void *arg, const char *method, const json_t *params)
         pleat_batch_step_is_over(site, one, params);
     } else if (!pleat_reply_is(params, "name", one->name)) {
         return;
-    } else if (!strcmp(method, "granted") || !strcmp(method, "pending")) {
+    } else if (!strcmp(method, "granted") || !strcmp(method, "pending") ||
+               !strcmp(method, "moved")) {
         pleat_batch_job_is(site, one, params);
     } else if (!strcmp(method, "ended")) {
         pleat_batch_is_over(site, one, pleat_reply_text(params, "why", ""));

@@ -198,6 +198,55 @@ void pleat_batch_say_claim(const struct pleat_batch_site *site, uint16_t kind, u
     emit(site, &event);
 }
 
+/* Whether one of the nodes before this one has processors of the claim, too. */
+static bool was_met(const struct pleat_batch_allocation *one, size_t node, uint64_t claim)
+{
+    for (size_t i = 0; i < node; i++)
+        if (pleat_claimbook_find(&one->nodes.items[i].book, claim))
+            return true;
+    return false;
+}
+
+void pleat_batch_tell(const struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
+                      const struct pleat_batch_node *node, const char *format, ...)
+{
+    char text[700];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    for (size_t i = 0; i < one->nodes.count; i++) {
+        const struct pleat_booked_array *claims = &one->nodes.items[i].book.claims;
+        for (size_t c = 0; c < claims->count; c++)
+            if (node ? node == &one->nodes.items[i] : !was_met(one, i, claims->items[c].id))
+                site->host->tell(site->host->arg, claims->items[c].index, claims->items[c].id,
+                                 text);
+    }
+    if (one->nodes.count == 0)
+        site->host->tell(site->host->arg, one->wish.index, one->wish.id, text);
+}
+
+static void say_end_of(const struct pleat_batch_site *site,
+                       const struct pleat_batch_allocation *one, uint64_t claim, uint32_t index)
+{
+    const struct pleat_event ends = {
+        .kind = PLEAT_EV_CLAIM_ENDS,
+        .component = index,
+        .u.ends = {.claim = claim, .end_us = one->end_us > 0 ? one->leave_us : 0}};
+    emit(site, &ends);
+}
+
+void pleat_batch_say_end(const struct pleat_batch_site *site,
+                         const struct pleat_batch_allocation *one)
+{
+    for (size_t i = 0; i < one->nodes.count; i++) {
+        const struct pleat_booked_array *claims = &one->nodes.items[i].book.claims;
+        for (size_t c = 0; c < claims->count; c++)
+            if (!was_met(one, i, claims->items[c].id))
+                say_end_of(site, one, claims->items[c].id, claims->items[c].index);
+    }
+}
+
 /* What the claim has of a node. */
 static void announce_on(const struct pleat_batch_site *site, uint32_t node,
                         const struct pleat_booked *booked)
@@ -232,6 +281,8 @@ void pleat_batch_announce(const struct pleat_batch_site *site, struct pleat_batc
     }
     pleat_batch_say_claim(site, PLEAT_EV_CLAIMED, claim, index, pleat_batch_count_of(one, claim),
                           PLEAT_REASON_NONE);
+    if (one->end_us > 0)
+        say_end_of(site, one, claim, index);
 }
 
 void pleat_batch_say_waits(const struct pleat_batch_site *site,

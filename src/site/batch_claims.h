@@ -51,6 +51,8 @@ struct pleat_batch_allocation {
     struct pleat_site_wish wish; /* what it was asked for; in ENDING: the claim to be answered */
     int64_t until_us;            /* the wish may wait until then */
     int64_t agent_until_us;      /* STARTING: its agents must have called by then */
+    int64_t end_us;              /* the batch system ends it then; 0: never, or it is not known */
+    int64_t leave_us;            /* before that nobody may be left there */
     bool numbered;               /* the numbers of its nodes are known: they are in its name */
     bool answers;                /* ENDING: RELEASED is due */
     bool asked;                  /* ENDING: a request to make it is not answered yet */
@@ -119,7 +121,14 @@ void pleat_batch_say(const struct pleat_batch_site *site, const char *format, ..
     PLEAT_PRINTF(2, 3);
 void pleat_batch_say_claim(const struct pleat_batch_site *site, uint16_t kind, uint64_t id,
                            uint32_t index, int32_t count, enum pleat_reason reason);
-/* PIECEs and CLAIMED of a claim. */
+/* Tells the users of all jobs that have or want processors of it, or, with `node`, of that one. */
+void pleat_batch_tell(const struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
+                      const struct pleat_batch_node *node, const char *format, ...)
+    PLEAT_PRINTF(4, 5);
+/* CLAIM_ENDS of all its claims: when the batch system ends it, if that was told. */
+void pleat_batch_say_end(const struct pleat_batch_site *site,
+                         const struct pleat_batch_allocation *one);
+/* PIECEs and CLAIMED of a claim, and CLAIM_ENDS. */
 void pleat_batch_announce(const struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           uint64_t claim);
 /* CLAIM_WAITS; start_s: its estimate, seconds since 1970; 0: none. */

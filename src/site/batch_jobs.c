@@ -101,11 +101,17 @@ void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_alloc
     case PLEAT_BATCH_QUEUED:
         pleat_batch_say(site, "job %" PRIu32 " (%s) was ended in the queue: %.200s", one->job,
                         one->name, why);
+        pleat_batch_tell(site, one, NULL,
+                         "%s ended its request %" PRIu32 " while it waited there: %.200s",
+                         site->kind->title, one->job, why);
         refuse(site, one, PLEAT_REASON_CLAIM_REFUSED);
         break;
     case PLEAT_BATCH_STARTING:
         pleat_batch_say(site, "the allocation %" PRIu32 " on %s ended before it was used: %.200s",
                         one->job, pleat_batch_hosts(one), why);
+        pleat_batch_tell(site, one, NULL,
+                         "%s ended its allocation %" PRIu32 " before it was used: %.200s",
+                         site->kind->title, one->job, why);
         refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
         break;
     case PLEAT_BATCH_HELD:
@@ -113,6 +119,8 @@ void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_alloc
         if (pleat_batch_is_used(one))
             pleat_batch_say(site, "the allocation %" PRIu32 " on %s was ended by %s: %.200s",
                             one->job, pleat_batch_hosts(one), site->kind->title, why);
+        pleat_batch_tell(site, one, NULL, "%s ended its allocation %" PRIu32 " on %s: %.200s",
+                         site->kind->title, one->job, pleat_batch_hosts(one), why);
         pleat_batch_say_lost(site, one, NULL);
         break;
     case PLEAT_BATCH_WANTED:
@@ -132,6 +140,8 @@ void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocati
                     node && one->nodes.count > 1 ? node->host : "", why);
     if (node)
         node->dead = true;
+    pleat_batch_tell(site, one, node, "its allocation %" PRIu32 " on %s is given up: %.400s",
+                     one->job, node ? node->host : pleat_batch_hosts(one), why);
     pleat_batch_say_lost(site, one, node);
     if (!pleat_batch_is_used(one))
         pleat_batch_end(site, one, false);
@@ -142,6 +152,8 @@ static void fail(struct pleat_batch_site *site, struct pleat_batch_allocation *o
 {
     pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given back: %.400s", one->job,
                     pleat_batch_hosts(one), why);
+    pleat_batch_tell(site, one, NULL, "its allocation %" PRIu32 " on %s is given back: %.400s",
+                     one->job, pleat_batch_hosts(one), why);
     refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
     pleat_batch_end(site, one, false);
 }
@@ -289,10 +301,28 @@ static bool book_wish(struct pleat_batch_allocation *one)
     return pleat_batch_take(one, &wish);
 }
 
+/* The time at which it is ended there may be another one. At least half of what is left of it is
+ * used, however short it is. */
+static void note_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                     const json_t *job)
+{
+    int64_t end_s = pleat_reply_int(job, "end", 0), now = now_us(site);
+    int64_t end_us = end_s > 0 && end_s < INT64_C(1) << 40 ? end_s * 1000000 : 0;
+    if (end_us == one->end_us)
+        return;
+    one->end_us = end_us;
+    one->leave_us = end_us - site->options->leave_us;
+    if (end_us > now && one->leave_us < now + (end_us - now) / 2)
+        one->leave_us = now + (end_us - now) / 2;
+    if (one->state == PLEAT_BATCH_HELD)
+        pleat_batch_say_end(site, one);
+}
+
 /* The processors are there. */
 static void take(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                  const json_t *job, bool asked_now)
 {
+    note_end(site, one, job);
     one->state = PLEAT_BATCH_STARTING;
     one->agent_until_us = now_us(site) + site->options->agent_us;
     size_t count = json_array_size(pleat_reply_array(job, "nodes"));
@@ -329,6 +359,7 @@ static void take_adopted(struct pleat_batch_site *site, struct pleat_batch_alloc
     }
     for (size_t i = 0; i < one->nodes.count; i++)
         one->nodes.items[i].given = true;
+    note_end(site, one, job);
 }
 
 /* ---- waiting ---- */
@@ -349,6 +380,9 @@ static void wait_in_queue(struct pleat_batch_site *site, struct pleat_batch_allo
     if (pleat_reply_true(job, "never")) {
         pleat_batch_say(site, "%s can never give %d processors%s: %.100s", site->kind->title,
                         one->wish.count, one->wish.on_one_node ? " on one node" : "", reason);
+        pleat_batch_tell(site, one, NULL, "%s can never give %d processors%s: %.100s",
+                         site->kind->title, one->wish.count,
+                         one->wish.on_one_node ? " on one node" : "", reason);
         refuse(site, one, PLEAT_REASON_CLAIM_CANNOT);
         pleat_batch_end(site, one, false);
         return;
@@ -383,6 +417,9 @@ void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_alloca
         break;
     case PLEAT_BATCH_STARTING:
     case PLEAT_BATCH_HELD:
+        if (runs)
+            note_end(site, one, job);
+        break;
     case PLEAT_BATCH_STRAY:
         break;
     }
@@ -411,6 +448,8 @@ static void on_asked(void *arg, uint64_t number, const json_t *result,
         bool never = wrong->code == PLEAT_E_INVALID || wrong->code == PLEAT_E_PERMISSION;
         if (wrong->code != PLEAT_E_BUSY)
             pleat_batch_say(site, "no allocation: %.400s", wrong->text);
+        pleat_batch_tell(site, one, NULL, "%s gave no allocation: %.400s", site->kind->title,
+                         wrong->text);
         refuse(site, one,
                never                         ? PLEAT_REASON_CLAIM_CANNOT
                : wrong->code == PLEAT_E_BUSY ? PLEAT_REASON_CLAIM_REFUSED

@@ -17,6 +17,7 @@ struct pleat_batch_options {
     int64_t limit_us;  /* of an allocation; 0: what the batch system has */
     int64_t queue_us;  /* how long a claim may wait in the queue */
     int64_t agent_us;  /* by then an agent must have called */
+    int64_t leave_us;  /* so long before its time is over an allocation is left */
 };
 
 /* Why a job waits, as the batch system says it. */
@@ -115,6 +116,13 @@ void pleat_batch_set_text(json_t *params, const char *member, const char *value)
          .low = 1,                                                                                 \
          .high = 86400,                                                                            \
          .help = "by when the agent of an allocation must have called"},                           \
+        {.name = "leave_s",                                                                        \
+         .type = PLEAT_OPTION_SECONDS,                                                             \
+         .offset = offsetof(struct pleat_batch_options, leave_us),                                 \
+         .usual = "30",                                                                            \
+         .low = 1,                                                                                 \
+         .high = 86400,                                                                            \
+         .help = "how long before the end of an allocation a job there is ended"},                 \
     {                                                                                              \
         .name = "adapter", .type = PLEAT_OPTION_TEXT,                                              \
         .offset = offsetof(struct pleat_batch_options, adapter), .usual = "auto",                  \

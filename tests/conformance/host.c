@@ -175,6 +175,14 @@ static void say(void *arg, uint32_t site, const char *text)
     assert_true(text[0] != '\0');
 }
 
+static void tell(void *arg, uint32_t index, uint64_t claim, const char *text)
+{
+    (void)index;
+    (void)claim;
+    ((struct played_host *)arg)->told++;
+    assert_true(text[0] != '\0');
+}
+
 static void drop(void *arg, void *fn_arg)
 {
     struct played_host *played = arg;
@@ -214,6 +222,7 @@ void played_host_init(struct played_host *played)
                                        .helper_say = helper_say,
                                        .agent_call = agent_call,
                                        .say = say,
+                                       .tell = tell,
                                        .drop = drop};
     played->now_us = 1000000;
     pleat_heap_init(&played->timers);

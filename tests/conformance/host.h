@@ -55,6 +55,7 @@ struct played_host {
     int64_t agent_us;                 /* how long one takes to call; -1: none ever does */
     int agent_calls;
     int said;              /* to people */
+    int told;              /* to the users of jobs */
     struct played_due due; /* of programs */
 };
 

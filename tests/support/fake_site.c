@@ -235,6 +235,17 @@ static int begin_queue(struct fake_site *site, const struct pending *claim)
     return rc ? rc : schedule(site, *claim, wait_us);
 }
 
+/* It is told until when the processors are its owner's. */
+static void say_end(struct fake_site *site, const struct pending *what)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_CLAIM_ENDS,
+                                .component = what->index,
+                                .u.ends = {.claim = what->id,
+                                           .end_us = site->host->now_us(site->host->arg) +
+                                                     delay(site, site->options.ends_us)}};
+    site->host->emit(site->host->arg, &event);
+}
+
 static void answer_claim(struct fake_site *site, struct pending *what)
 {
     struct pleat_site_wish wish = {.id = what->id,
@@ -263,6 +274,9 @@ static void answer_claim(struct fake_site *site, struct pending *what)
         begin_agent(site, what);
     else
         announce(site, booked);
+    if (!brings(site) && site->options.ends > 0 &&
+        pleat_random_unit(&site->random) < site->options.ends)
+        say_end(site, what);
     if (pleat_random_unit(&site->random) < site->options.lose) {
         struct pending loss = *what;
         loss.kind = PENDING_LOSS;

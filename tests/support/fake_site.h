@@ -26,6 +26,8 @@ struct pleat_fake_site_options {
     double partial;           /* that it gets fewer than asked */
     double lose;              /* that a claim is lost some time after it was given */
     int64_t lose_delay_us;
+    double ends;     /* that a claim is only for a time */
+    int64_t ends_us; /* uniform in 0 .. this */
 };
 
 /* Processors that the fake has handed out now, for comparing. */

@@ -465,7 +465,7 @@ static void check_happened(void)
         PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
         PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
         PLEAT_EV_DECLARED,   PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
-        PLEAT_EV_SECTION,    PLEAT_EV_EXPECTED};
+        PLEAT_EV_SECTION,    PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -596,7 +596,9 @@ static void live(uint64_t seed, bool misbehave, const char *path)
                                            .queues = seed % 3 ? 0 : 0.2,
                                            .queue_us = 20000000,
                                            .patience_us = 30000000,
-                                           .lose_delay_us = 9000000};
+                                           .lose_delay_us = 9000000,
+                                           .ends = seed % 5 ? 0 : 0.2,
+                                           .ends_us = 400000000};
     if (misbehave) {
         applications.start_fail = applications.crash = 0.05;
         applications.refuse = 0.2;

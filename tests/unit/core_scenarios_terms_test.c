@@ -225,6 +225,82 @@ static void test_a_time_limit_in_a_resize(void **state)
     hand_finish(&h);
 }
 
+/* ---- processors that a site lends for a time ---- */
+
+/* The latest claim is its owner's for so long; 0: for good. */
+static int ends(struct hand *h, int64_t in_us)
+{
+    struct pleat_effect claim = hand_last(h, PLEAT_DO_CLAIM);
+    struct pleat_event event = {
+        .kind = PLEAT_EV_CLAIM_ENDS,
+        .component = claim.u.claim.index,
+        .u.ends = {.claim = claim.id, .end_us = in_us ? h->now_us + in_us : 0}};
+    return hand_feed(h, event);
+}
+
+/* It gets its signal in time, is ended in time, and waits again. */
+static void test_its_site_takes_processors_back_at_a_time(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
+    assert_int_equal(hand_terms(&h, component, -1, -1, 1000 * SECONDS), 0);
+    assert_int_equal(signal_at(&h, component, 20 * SECONDS, false), 0);
+    assert_int_equal(ends(&h, 100 * SECONDS), PLEAT_CORE_STALE); /* it has not been given */
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 4), 0);
+    assert_int_equal(ends(&h, 100 * SECONDS), 0);
+    assert_int_equal(ends(&h, 100 * SECONDS), PLEAT_CORE_STALE); /* nothing is new */
+    assert_int_equal(hand_started(&h, component), 0);
+    assert_int_equal(pleat_core_run_until(h.core, component), h.now_us + 100 * SECONDS);
+    hand_restart(&h);
+    assert_int_equal(pleat_core_next_deadline(h.core), h.now_us + 80 * SECONDS);
+    hand_sleep(&h, 80 * SECONDS);
+    assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 1);
+    assert_int_equal(signalled(&h, component), 0);
+    hand_sleep(&h, 20 * SECONDS - 1);
+    is(&h, component, PLEAT_RUNNING);
+    hand_sleep(&h, 1);
+    is(&h, component, PLEAT_FINISHING);
+    assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_SITE_TIME);
+    assert_int_equal(hand_exited(&h, component, 1), 0);
+    hand_mark(&h);
+    hand_release_all(&h);
+    assert_int_equal(hand_component(&h, component)->attempt, 1);
+    is(&h, component, PLEAT_CLAIMING); /* other processors are asked for */
+    hand_finish(&h);
+}
+
+/* What the site says last holds; a part that is given back does not count. */
+static void test_a_site_s_time_changes(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_run(&h, 2, 8, 4);
+    struct pleat_effect first = hand_last(&h, PLEAT_DO_CLAIM);
+    assert_int_equal(ends(&h, 100 * SECONDS), 0);
+    assert_int_equal(hand_resize(&h, component, 8, PLEAT_NONE), 0);
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 4), 0);
+    assert_int_equal(ends(&h, 50 * SECONDS), 0);
+    assert_int_equal(pleat_core_run_until(h.core, component), h.now_us + 100 * SECONDS);
+    assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, component, 8), 0);
+    assert_int_equal(pleat_core_run_until(h.core, component), h.now_us + 50 * SECONDS);
+    assert_int_equal(pleat_core_next_deadline(h.core), h.now_us + 50 * SECONDS);
+    assert_int_equal(ends(&h, 0), 0);
+    assert_int_equal(pleat_core_run_until(h.core, component), h.now_us + 100 * SECONDS);
+    struct pleat_event longer = {.kind = PLEAT_EV_CLAIM_ENDS,
+                                 .component = first.u.claim.index,
+                                 .u.ends = {.claim = first.id, .end_us = h.now_us + 300 * SECONDS}};
+    assert_int_equal(hand_feed(&h, longer), 0);
+    hand_sleep(&h, 299 * SECONDS);
+    is(&h, component, PLEAT_RUNNING);
+    hand_sleep(&h, SECONDS);
+    is(&h, component, PLEAT_FINISHING);
+    assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_SITE_TIME);
+    hand_finish(&h);
+}
+
 /* ---- the notice of a mandatory shrink ---- */
 
 /* A job of 8 whose user wants 4 of it back. */
@@ -560,6 +636,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_time_limit_ends_the_job),
+        cmocka_unit_test(test_its_site_takes_processors_back_at_a_time),
+        cmocka_unit_test(test_a_site_s_time_changes),
         cmocka_unit_test(test_a_signal_before_the_time_limit),
         cmocka_unit_test(test_a_signal_while_the_agent_is_away),
         cmocka_unit_test(test_a_signal_for_each_run),

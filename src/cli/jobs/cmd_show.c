@@ -392,7 +392,7 @@ static void show_wishes(const json_t *job)
 {
     static const struct {
         const char *name, *member;
-    } times[] = {{"to begin", "begin_s"}, {"deadline", "deadline_s"}};
+    } times[] = {{"to begin", "begin_s"}, {"deadline", "deadline_s"}, {"ends by", "until_s"}};
     static const struct {
         const char *name, *member;
     } spans[] = {{"estimate", "estimate_s"},
