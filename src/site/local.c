@@ -1,5 +1,5 @@
 /* This machine, whose slots Pleat hands out itself: one node, or several, which then have as many
- * CPUs each. Processors that others keep busy are measured (local_load.c), on all nodes together.
+ * CPUs each. Processors that others keep busy are measured (local_load.c), and on which nodes.
  */
 #include <string.h>
 
@@ -15,6 +15,7 @@ struct local_site {
     int32_t threshold, background;
     struct pleat_claimbook book;
     struct pleat_local_load *load; /* NULL: the load of others is ignored */
+    int32_t *parts; /* of each node, where there are several: what others use of it */
 };
 
 static void announce_site(struct local_site *site)
@@ -27,6 +28,8 @@ static void announce_site(struct local_site *site)
     site->host->emit(site->host->arg, &there);
     pleat_claimbook_nodes(&site->book, site->index, site->host);
 }
+
+static void local_close(struct pleat_site_instance *base);
 
 static int local_settle(struct pleat_site_options *options, struct pleat_error *err)
 {
@@ -91,8 +94,37 @@ static int local_open(const struct pleat_site_options *options, const struct ple
             return rc;
         }
     }
+    if (site->load && nodes > 1) {
+        site->parts = calloc((size_t)nodes, sizeof(*site->parts));
+        const char *list = pleat_local_options_cpus(own) > 0 ? own->cpus : NULL;
+        if (!site->parts || pleat_local_load_divide(site->load, list, (uint32_t)nodes)) {
+            local_close(&site->base);
+            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        }
+    }
     announce_site(site);
     *out = &site->base;
+    return 0;
+}
+
+/* Tells on which nodes others are busy, where that has changed. */
+static int tell_parts(struct local_site *site, struct pleat_error *err)
+{
+    uint32_t nodes = site->book.nodes;
+    int32_t *parts = calloc(nodes, sizeof(*parts));
+    if (!parts)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    pleat_local_load_parts(site->load, parts);
+    for (uint32_t n = 0; n < nodes; n++) {
+        struct pleat_event event = {.kind = PLEAT_EV_NODE_BACKGROUND,
+                                    .component = site->index,
+                                    .u.node_load = {.node = n, .background = parts[n]}};
+        if (parts[n] != site->parts[n])
+            site->host->emit(site->host->arg, &event);
+        site->parts[n] = parts[n];
+        pleat_claimbook_others(&site->book, n, parts[n]);
+    }
+    free(parts);
     return 0;
 }
 
@@ -104,14 +136,15 @@ static int local_probe(struct pleat_site_instance *base, struct pleat_error *err
     int32_t background;
     int rc =
         pleat_local_load_sample(site->load, site->host->now_us(site->host->arg), &background, err);
-    if (rc || background == site->background)
+    if (rc)
         return rc;
-    site->background = background;
     struct pleat_event event = {.kind = PLEAT_EV_BACKGROUND,
                                 .component = site->index,
                                 .u.site = {.background = background}};
-    site->host->emit(site->host->arg, &event);
-    return 0;
+    if (background != site->background)
+        site->host->emit(site->host->arg, &event);
+    site->background = background;
+    return site->parts ? tell_parts(site, err) : 0;
 }
 
 static int local_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
@@ -184,6 +217,7 @@ static void local_close(struct pleat_site_instance *base)
         return;
     pleat_local_load_destroy(site->load);
     pleat_claimbook_finish(&site->book);
+    free(site->parts);
     free(site);
 }
 

@@ -10,11 +10,15 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/cpus.h"
+#include "site/local_split.h"
 
 struct process {
     int pid, parent;
     int ours;
     uint64_t ticks; /* CPU time of the process and of its reaped children */
+    uint64_t own;   /* of the process alone */
+    int cpu;        /* on which it was last; -1: not told */
 };
 
 PLEAT_ARRAY(process_array, struct process);
@@ -27,6 +31,7 @@ struct pleat_local_load {
     double average; /* processors busy with the work of others */
     int32_t background;
     long ticks_per_s;
+    struct pleat_local_split *split; /* NULL: the machine is not divided */
 };
 
 int32_t pleat_local_cpus(void)
@@ -59,7 +64,30 @@ void pleat_local_load_destroy(struct pleat_local_load *load)
     if (!load)
         return;
     pleat_array_finish(&load->processes);
+    pleat_local_split_destroy(load->split);
     free(load);
+}
+
+int pleat_local_load_divide(struct pleat_local_load *load, const char *cpus, uint32_t nodes)
+{
+    struct pleat_cpu_list list = {0};
+    cpu_set_t set;
+    int rc = cpus ? pleat_cpu_list_parse(cpus, &list, NULL) : 0;
+    CPU_ZERO(&set);
+    if (!cpus && sched_getaffinity(0, sizeof(set), &set))
+        CPU_SET(0, &set);
+    for (uint32_t cpu = 0; !rc && !cpus && cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set))
+            rc = pleat_array_push(&list, cpu);
+    if (!rc)
+        rc = pleat_local_split_create(&list, nodes, &load->split);
+    pleat_array_finish(&list);
+    return rc ? PLEAT_E_NOMEM : 0;
+}
+
+void pleat_local_load_parts(const struct pleat_local_load *load, int32_t *processors)
+{
+    pleat_local_split_parts(load->split, load->background, processors);
 }
 
 static int read_busy(const struct pleat_local_load *load, uint64_t *busy, struct pleat_error *err)
@@ -72,6 +100,8 @@ static int read_busy(const struct pleat_local_load *load, uint64_t *busy, struct
     unsigned long long user, nice, system, idle, wait, irq, soft;
     int fields = fscanf(file, "cpu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
                         &idle, &wait, &irq, &soft);
+    if (load->split)
+        pleat_local_split_begin(load->split, file);
     fclose(file);
     if (fields != 7)
         return pleat_error_set(err, PLEAT_E_INVALID, "%s is not what it should be", path);
@@ -99,9 +129,14 @@ static int read_process(const struct pleat_local_load *load, const char *pid,
     unsigned long long user, system;
     long long child_user, child_system;
     process->pid = atoi(pid);
-    if (sscanf(close + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld",
-               &process->parent, &user, &system, &child_user, &child_system) != 5)
+    process->cpu = -1;
+    if (sscanf(
+            close + 1,
+            " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld %*s %*s %*s %*s %*s "
+            "%*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d",
+            &process->parent, &user, &system, &child_user, &child_system, &process->cpu) < 5)
         return 0;
+    process->own = user + system;
     process->ticks = user + system + (uint64_t)child_user + (uint64_t)child_system;
     process->ours = !strcmp(open + 1, "pleat-agent") || !strcmp(open + 1, "pleat-guard") ||
                     !strcmp(open + 1, "pleatd");
@@ -156,6 +191,9 @@ static uint64_t ticks_of_ours(struct pleat_local_load *load)
     for (size_t i = 0; i < load->processes.count; i++)
         if (items[i].ours)
             ticks += items[i].ticks;
+    for (size_t i = 0; load->split && i < load->processes.count; i++)
+        if (items[i].ours)
+            pleat_local_split_ours(load->split, items[i].pid, items[i].cpu, items[i].own);
     return ticks;
 }
 
@@ -179,6 +217,8 @@ int pleat_local_load_sample(struct pleat_local_load *load, int64_t now_us, int32
         if (fabs(load->average - load->background) > 0.75)
             load->background = (int32_t)lround(load->average);
     }
+    if (load->split)
+        pleat_local_split_end(load->split, load->sampled_us < 0 ? -1 : now_us - load->sampled_us);
     load->busy = busy;
     load->ours = ours;
     load->sampled_us = now_us;

@@ -6,10 +6,23 @@
 #include <unistd.h>
 
 #include "daemon/config.h"
+#include "daemon/config_site.h"
 #include "must.h"
 #include "site/local.h"
 
 unsigned long pleat_fuzz_conf_good;
+
+/* What is kept of a site says the same when it is read again. */
+static void check_block(const struct pleat_config_site *site)
+{
+    struct pleat_config_site again;
+    must(site->block && config_site_read(site->block, &again, NULL) == 0);
+    must(!strcmp(again.name, site->name) && again.ops == site->ops);
+    must(again.processors == site->processors && again.threshold == site->threshold);
+    must(again.poll_us == site->poll_us && again.shares_time == site->shares_time);
+    must(!strcmp(again.block, site->block));
+    config_site_finish(&again);
+}
 
 static void check(const struct pleat_config *config)
 {
@@ -22,6 +35,7 @@ static void check(const struct pleat_config *config)
     for (size_t i = 0; i < config->site_count; i++) {
         const struct pleat_config_site *site = &config->sites[i];
         must(site->name && site->ops && site->own);
+        check_block(site);
         must(site->processors >= 0 && site->processors <= 65536);
         must(site->threshold >= 0 && site->threshold <= 65536);
         const struct pleat_local_options *own = site->own;

@@ -116,6 +116,51 @@ static void test_several_nodes_and_as_few_as_can_be(void **state)
     pleat_claimbook_finish(&bed.book);
 }
 
+/* Nothing is booked on a node that is shut, whoever has something there. */
+static void test_a_node_that_is_shut(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct pleat_booked *booked;
+    open_book(&bed);
+    take(&bed, 1, 1, 0);
+    EXPECT(&bed, {1, 0, 1});
+    pleat_claimbook_shut(&bed.book, 1, true);
+    take(&bed, 2, 1, 1);
+    EXPECT(&bed, {0, 0, 1});
+    pleat_claimbook_shut(&bed.book, 2, true);
+    pleat_claimbook_shut(&bed.book, 3, true); /* there is none */
+    struct pleat_site_wish wish = {.id = 3, .count = 4};
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY);
+    wish.on_one_node = true;
+    wish.count = 1;
+    wish.beside = 1;
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY);
+    pleat_claimbook_shut(&bed.book, 2, false);
+    take(&bed, 4, 6, 0);
+    EXPECT(&bed, {2, 0, 4}, {0, 1, 2});
+    pleat_claimbook_finish(&bed.book);
+}
+
+/* A node where others keep processors busy is booked last. */
+static void test_load_of_others(void **state)
+{
+    (void)state;
+    struct bed bed;
+    open_book(&bed);
+    pleat_claimbook_others(&bed.book, 1, 1);
+    take(&bed, 1, 2, 0);
+    EXPECT(&bed, {0, 0, 2});
+    pleat_claimbook_others(&bed.book, 2, 3);
+    take(&bed, 2, 1, 0);
+    EXPECT(&bed, {1, 0, 1});
+    take(&bed, 3, 4, 0); /* no other one will do */
+    EXPECT(&bed, {2, 0, 4});
+    take(&bed, 4, 3, 0);
+    EXPECT(&bed, {0, 2, 2}, {1, 1, 1});
+    pleat_claimbook_finish(&bed.book);
+}
+
 static void test_all_on_one_node_or_none(void **state)
 {
     (void)state;
@@ -180,6 +225,8 @@ int main(void)
         cmocka_unit_test(test_one_node_where_one_is_enough),
         cmocka_unit_test(test_beside_means_on_the_same_node),
         cmocka_unit_test(test_several_nodes_and_as_few_as_can_be),
+        cmocka_unit_test(test_a_node_that_is_shut),
+        cmocka_unit_test(test_load_of_others),
         cmocka_unit_test(test_all_on_one_node_or_none),
         cmocka_unit_test(test_taken_up_again),
     };

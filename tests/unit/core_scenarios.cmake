@@ -16,3 +16,6 @@ pleat_unit_test(core-holds
 pleat_unit_test(core-circles
   SOURCES ${test_dir}/core_circles_test.c ${test_dir}/core_scenarios_hand.c
   DEPS pleat-core)
+pleat_unit_test(core-sites
+  SOURCES ${test_dir}/core_sites_test.c ${test_dir}/core_scenarios_hand.c
+  DEPS pleat-core)
