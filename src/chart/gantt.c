@@ -168,28 +168,65 @@ static void take_slots(struct builder *b, const json_t *event)
 
 /* ---- rows ---- */
 
-static void place_rows(struct pleat_gantt *gantt, const json_t *sites)
+static void at_least(struct pleat_gantt_node *node, int64_t slots)
 {
+    if (node->slots < slots && slots <= PLEAT_SIZE_MAX)
+        node->slots = slots;
+}
+
+/* Processors that no job used are there, too: of a site, or of its nodes, that any job used. */
+static void count_unused(struct builder *b, const json_t *site)
+{
+    struct pleat_gantt *gantt = b->gantt;
+    const char *name = pleat_reply_text(site, "name", "");
+    size_t count = 0, last = 0, n;
+    const json_t *node;
+    for (size_t i = 0; i < gantt->nodes.count; i++)
+        if (!strcmp(gantt->nodes.items[i].site, name)) {
+            last = i;
+            count++;
+        }
+    if (count == 0)
+        return;
+    json_array_foreach(pleat_reply_array(site, "nodes"), n, node)
+    {
+        size_t index = node_index(b, name, pleat_reply_int(node, "node", 0));
+        if (index != NO_JOB)
+            at_least(&gantt->nodes.items[index], pleat_reply_int(node, "processors", 0));
+    }
+    if (count == 1 && json_array_size(pleat_reply_array(site, "nodes")) == 0)
+        at_least(&gantt->nodes.items[last], pleat_reply_int(site, "processors", 0));
+}
+
+/* Nodes by their numbers; those that have rows have a row of 0 or more. site NULL: of all sites. */
+static void give_rows(struct pleat_gantt *gantt, const char *site)
+{
+    for (;;) {
+        struct pleat_gantt_node *next = NULL;
+        for (size_t i = 0; i < gantt->nodes.count; i++) {
+            struct pleat_gantt_node *node = &gantt->nodes.items[i];
+            if (node->row < 0 && (!site || !strcmp(node->site, site)) &&
+                (!next || (site && node->number < next->number)))
+                next = node;
+        }
+        if (!next)
+            return;
+        next->row = gantt->rows;
+        gantt->rows += next->slots;
+    }
+}
+
+/* Sites one below the other, in their order, and so their nodes. */
+static void place_rows(struct builder *b, const json_t *sites)
+{
+    struct pleat_gantt *gantt = b->gantt;
     size_t s;
     json_t *site;
-    json_array_foreach(sites, s, site)
-    {
-        struct pleat_gantt_node *only = NULL;
-        const char *name = pleat_reply_text(site, "name", "");
-        int64_t processors = pleat_reply_int(site, "processors", 0);
-        size_t nodes = 0;
-        for (size_t i = 0; i < gantt->nodes.count; i++)
-            if (!strcmp(gantt->nodes.items[i].site, name)) {
-                only = &gantt->nodes.items[i];
-                nodes++;
-            }
-        if (nodes == 1 && only->slots < processors && processors <= PLEAT_SIZE_MAX)
-            only->slots = processors; /* also those that no job used */
-    }
-    for (size_t i = 0; i < gantt->nodes.count; i++) {
-        gantt->nodes.items[i].row = gantt->rows;
-        gantt->rows += gantt->nodes.items[i].slots;
-    }
+    json_array_foreach(sites, s, site) count_unused(b, site);
+    for (size_t i = 0; i < gantt->nodes.count; i++)
+        gantt->nodes.items[i].row = -1;
+    json_array_foreach(sites, s, site) give_rows(gantt, pleat_reply_text(site, "name", ""));
+    give_rows(gantt, NULL);
     for (size_t i = 0; i < gantt->intervals.count; i++) {
         struct pleat_gantt_interval *interval = &gantt->intervals.items[i];
         interval->row = gantt->nodes.items[interval->node].row + interval->first;
@@ -231,7 +268,7 @@ int pleat_gantt_build(struct pleat_gantt *gantt, const json_t *events, const jso
         pleat_gantt_finish(gantt);
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the chart");
     }
-    place_rows(gantt, sites);
+    place_rows(&b, sites);
     choose_window(gantt, now_s);
     return 0;
 }

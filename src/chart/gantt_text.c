@@ -105,17 +105,57 @@ static void add_column(struct canvas *c, int column, double capacity)
     }
 }
 
+/* The node that has a row; NULL: none has. */
+static const struct pleat_gantt_node *node_of(const struct pleat_gantt *gantt, int64_t row)
+{
+    for (size_t i = 0; i < gantt->nodes.count; i++) {
+        const struct pleat_gantt_node *node = &gantt->nodes.items[i];
+        if (row >= node->row && row < node->row + node->slots)
+            return node;
+    }
+    return NULL;
+}
+
+/* Whether the site has another node. */
+static bool has_others(const struct pleat_gantt *gantt, const struct pleat_gantt_node *node)
+{
+    for (size_t i = 0; i < gantt->nodes.count; i++)
+        if (gantt->nodes.items[i].number != node->number &&
+            !strcmp(gantt->nodes.items[i].site, node->site))
+            return true;
+    return false;
+}
+
+/* Which processors a row is of: "3", "0-3"; where there are several nodes, with the one on which
+ * the first of them is: "two/1 3". */
+static void label_text(const struct canvas *c, int64_t row, char *text, size_t size)
+{
+    const struct pleat_gantt *gantt = c->gantt;
+    long long first = row * c->per_row, last = first + c->per_row - 1;
+    const struct pleat_gantt_node *node = gantt->nodes.count > 1 ? node_of(gantt, first) : NULL;
+    if (last >= gantt->rows)
+        last = gantt->rows - 1;
+    *text = '\0';
+    if (node && has_others(gantt, node))
+        snprintf(text, size, "%.24s/%lld ", node->site, (long long)node->number);
+    else if (node)
+        snprintf(text, size, "%.24s ", node->site);
+    size_t used = strlen(text);
+    if (node) { /* numbers of the node's own processors */
+        first -= node->row;
+        last -= node->row;
+        last = last < node->slots ? last : node->slots - 1;
+    }
+    if (first == last)
+        snprintf(text + used, size - used, "%lld", first);
+    else
+        snprintf(text + used, size - used, "%lld-%lld", first, last);
+}
+
 static void add_label(struct canvas *c, int row)
 {
-    char text[64];
-    long long first = row * c->per_row;
-    long long last = first + c->per_row - 1;
-    if (last >= c->gantt->rows)
-        last = c->gantt->rows - 1;
-    if (first == last)
-        snprintf(text, sizeof(text), "%lld", first);
-    else
-        snprintf(text, sizeof(text), "%lld-%lld", first, last);
+    char text[96];
+    label_text(c, row, text, sizeof(text));
     pleat_string_addf(c->out, "%*s %s", c->label, text, c->term->utf8 ? "\u2502" : "|");
 }
 
@@ -230,6 +270,11 @@ void pleat_gantt_add_text(const struct pleat_gantt *gantt, const struct pleat_te
     c.rows = (int)((gantt->rows + c.per_row - 1) / c.per_row);
     c.label = snprintf(NULL, 0, c.per_row > 1 ? "%lld-%lld" : "%lld", (long long)gantt->rows - 1,
                        (long long)gantt->rows - 1);
+    for (int row = 0; gantt->nodes.count > 1 && row < c.rows; row++) {
+        char text[96];
+        label_text(&c, row, text, sizeof(text));
+        c.label = (int)strlen(text) > c.label ? (int)strlen(text) : c.label;
+    }
     c.columns = term->width - c.label - 2;
     if (c.columns < 10)
         c.columns = 10;

@@ -67,7 +67,7 @@ static json_t *nodes_to_json(struct daemon *d, uint32_t site)
         const struct pleat_node *node = &view->nodes[n];
         if (node->site != site || node->slots == 0)
             continue;
-        int32_t unused = node->slots - node->claimed - node->background;
+        int32_t unused = view->sites[site].drained ? 0 : pleat_view_node_unused(node);
         json_array_append_new(
             nodes, json_pack("{s:I, s:i, s:i, s:i, s:i, s:s, s:s?, s:b}", "node",
                              (json_int_t)node->node, "processors", node->slots, "used",

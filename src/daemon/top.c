@@ -35,10 +35,10 @@ static json_t *nodes_to_json(const struct pleat_view *view, uint32_t site)
     json_t *nodes = json_array();
     for (uint32_t n = 0; n < view->node_count; n++)
         if (view->nodes[n].site == site && view->nodes[n].slots > 0)
-            json_array_append_new(nodes,
-                                  json_pack("{s:I, s:i, s:i}", "node",
-                                            (json_int_t)view->nodes[n].node, "processors",
-                                            view->nodes[n].slots, "used", view->nodes[n].claimed));
+            json_array_append_new(
+                nodes, json_pack("{s:I, s:i, s:i, s:b}", "node", (json_int_t)view->nodes[n].node,
+                                 "processors", view->nodes[n].slots, "used", view->nodes[n].claimed,
+                                 "drained", view->nodes[n].drained));
     return nodes;
 }
 

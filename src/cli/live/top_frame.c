@@ -163,10 +163,11 @@ static void add_site(const json_t *frame, const json_t *site, const struct pleat
     const json_t *node;
     json_array_foreach(pleat_reply_array(site, "nodes"), i, node)
     {
-        snprintf(text, sizeof(text), "%s node %lld: %lld of %lld", i ? "," : ";",
+        snprintf(text, sizeof(text), "%s node %lld: %lld of %lld%s", i ? "," : ";",
                  (long long)pleat_reply_int(node, "node", 0),
                  (long long)pleat_reply_int(node, "used", 0),
-                 (long long)pleat_reply_int(node, "processors", 0));
+                 (long long)pleat_reply_int(node, "processors", 0),
+                 pleat_reply_true(node, "drained") ? ", drained" : "");
         put(&line, 0, text);
     }
     end(&line);

@@ -185,6 +185,9 @@ def test_a_node_runs_empty(cli):
     waiter = cli.start("site", "drain", "--wait", "--node", str(used), "two")
     wait_for(lambda: sites(cli)["two"]["nodes"][used]["state"] == "draining")
     assert sites(cli)["two"]["free"] == 2 and sites(cli)["two"]["state"] == "ok"
+    assert f"node {used}: 1 of 2, drained" in cli("top", "--once").stdout
+    rows = [line.split("\u2502")[0].strip() for line in cli("chart").stdout.splitlines() if "\u2502" in line]
+    assert rows == ["two/0 0", "two/0 1", "two/1 0", "two/1 1"], rows
     cli("submit", "-n", "2", "--", "sleep", "1000")
     wait_for(lambda: show(cli, 2)["state"] == "running")
     assert sites(cli)["two"]["nodes"][1 - used]["used"] == 2
