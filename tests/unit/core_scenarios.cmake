@@ -3,6 +3,9 @@ foreach(name resize life relaunch terms application ask need said fold buffer pa
     SOURCES ${test_dir}/core_scenarios_${name}_test.c ${test_dir}/core_scenarios_hand.c
     DEPS pleat-core)
 endforeach()
+pleat_unit_test(core-sites
+  SOURCES ${test_dir}/core_sites_test.c ${test_dir}/core_scenarios_hand.c
+  DEPS pleat-core)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 add_test(NAME unit-core-scenarios-doc
   COMMAND ${Python3_EXECUTABLE} ${test_dir}/core_scenarios_doc_test.py ${CMAKE_SOURCE_DIR})
@@ -15,7 +18,4 @@ pleat_unit_test(core-holds
   DEPS pleat-core)
 pleat_unit_test(core-circles
   SOURCES ${test_dir}/core_circles_test.c ${test_dir}/core_scenarios_hand.c
-  DEPS pleat-core)
-pleat_unit_test(core-sites
-  SOURCES ${test_dir}/core_sites_test.c ${test_dir}/core_scenarios_hand.c
   DEPS pleat-core)
