@@ -25,8 +25,8 @@ function(pleat_install_library PLEAT_PC_NAME PLEAT_PC_MPI_NAME PLEAT_PC_MPI)
 endfunction()
 pleat_install_library(openmpi "Open MPI" ompi-c)
 pleat_install_library(mpich "MPICH" mpich)
-# libpleat-loopback and libpleat-fold belong to the programs: nobody links with them
-install(TARGETS pleat-loopback LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
+# libpleat-loopback, libpleat-farewell and libpleat-fold belong to the programs: nobody links with them
+install(TARGETS pleat-loopback pleat-farewell LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
 if(TARGET pleat-slurm-library)
   install(TARGETS pleat-slurm-library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
 endif()
@@ -83,7 +83,7 @@ install(FILES
 install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
-add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-slurm pleat-gridengine pleat-loopback)
+add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-slurm pleat-gridengine pleat-loopback pleat-farewell)
 foreach(target pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})

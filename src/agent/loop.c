@@ -14,6 +14,7 @@
 #include "agent/log.h"
 #include "agent/memory.h"
 #include "agent/methods.h"
+#include "agent/networks.h"
 #include "agent/notify.h"
 #include "agent/owner.h"
 #include "agent/run.h"
@@ -248,6 +249,8 @@ static void connect_to_daemon(struct pleat_agent *agent)
                   "pid", (int)agent->pid, "agent", (json_int_t)agent->number, "shared",
                   PLEAT_SHARED_MEMORY, "features", PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL,
                   PLEAT_FEATURE_CHECKPOINTS, PLEAT_FEATURE_PARTS, PLEAT_FEATURE_PLACES);
+    if (extra)
+        pleat_networks_add(extra);
     if (extra && *agent->mark)
         (void)json_object_set_new(extra, "mark", json_string(agent->mark));
     struct pleat_string cpus = {0};

@@ -36,7 +36,8 @@ bool pleat_rank_env_is_rank(char *const *env)
 /* Whether the first `length` bytes of `name` are the path of a library that Pleat preloads. */
 static bool is_pleats(const char *name, size_t length)
 {
-    static const char *const libraries[] = {"libpleat-fold", "libpleat-loopback"};
+    static const char *const libraries[] = {"libpleat-fold", "libpleat-loopback",
+                                            "libpleat-farewell"};
     for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
         if (memmem(name, length, libraries[i], strlen(libraries[i])))
             return true;

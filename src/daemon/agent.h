@@ -54,6 +54,11 @@ struct agent {
     char *cpus;   /* CPUs of its slots, as it says; NULL: it did not say */
     char *shared; /* directory for files in its shared memory, as it says; NULL: it did not say */
     char *mark;   /* at the end of names of its scratch directories; NULL: none */
+    char *host;   /* name of its host, as it says; NULL: it did not say */
+    /* The interface of its host by which it is connected over TCP, and the network there as
+     * "10.0.0.0/8"; "": not known */
+    char interface[16], network[24];
+    bool fabric;      /* its host has devices for remote memory access */
     json_t *features; /* features (wire/message.h) that it says it has; NULL: none */
     uv_timer_t timer; /* runs out when it must have connected */
 };

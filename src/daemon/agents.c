@@ -6,6 +6,7 @@
 #include "daemon/agent.h"
 #include "daemon/agent_listen.h"
 #include "daemon/agent_lock.h"
+#include "daemon/agent_network.h"
 #include "daemon/agents.h"
 #include "daemon/stranger.h"
 #include "daemon/turn_inputs.h"
@@ -190,6 +191,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
     take_shared(agent, json_string_value(json_object_get(hello, "shared")),
                 json_string_value(json_object_get(hello, "mark")));
+    agent_network_take(agent, hello);
     json_decref(agent->features);
     agent->features = json_incref(json_object_get(hello, "features"));
     if (pleat_connection_start(connection, &callbacks, agent))
@@ -331,8 +333,9 @@ void agents_quit(struct daemon *d)
         free(agent->cpus);
         free(agent->shared);
         free(agent->mark);
+        free(agent->host);
         json_decref(agent->features);
-        agent->cpus = agent->shared = agent->mark = NULL;
+        agent->cpus = agent->shared = agent->mark = agent->host = NULL;
         agent->features = NULL;
         pleat_array_finish(&agent->asked);
         uv_timer_stop(&agent->timer);

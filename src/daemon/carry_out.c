@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "daemon/agent_link.h"
+#include "daemon/agent_network.h"
 #include "daemon/asked_text.h"
 #include "daemon/carry_out.h"
 #include "daemon/checkpoint_times.h"
@@ -37,6 +38,7 @@ struct start_order {
     struct pleat_run_order order;
     struct node_slots_list slots;
     struct pleat_run_node *nodes;
+    struct agents_network network;
     char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[PATH_MAX];
 };
 
@@ -48,8 +50,9 @@ static void order_finish(struct start_order *made)
 }
 
 /* The nodes of a run that has several, as its launcher knows them. */
-static int name_nodes(struct start_order *made, bool one_machine, struct pleat_error *err)
+static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_error *err)
 {
+    const struct pleat_config_site *site = &d->config.sites[made->order.site];
     const struct node_slots_list *slots = &made->slots;
     if (slots->count < 2)
         return 0;
@@ -59,12 +62,19 @@ static int name_nodes(struct start_order *made, bool one_machine, struct pleat_e
     for (size_t i = 0; i < slots->count; i++) {
         made->nodes[i].node = slots->items[i].node;
         made->nodes[i].processors = slots->items[i].processors;
-        snprintf(made->nodes[i].name, sizeof(made->nodes[i].name), "pleat-node-%u",
-                 slots->items[i].node);
+        agent_node_name(d, made->order.site, slots->items[i].node, made->nodes[i].name,
+                        sizeof(made->nodes[i].name));
+        if (i == 0)
+            agent_network_begin(d, made->order.site, slots->items[i].node, &made->network);
+        else
+            agent_network_join(d, made->order.site, slots->items[i].node, &made->network);
     }
     made->order.nodes = made->nodes;
     made->order.node_count = slots->count;
-    made->order.one_machine = one_machine;
+    made->order.one_machine = site->here.nodes > 0;
+    made->order.interface = site->interface ? site->interface : made->network.interface;
+    made->order.network = site->interface ? "" : made->network.network;
+    made->order.fabric = !site->interface && made->network.fabric;
     return 0;
 }
 
@@ -113,8 +123,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .truncate = (spec->output || spec->error) && !spec->append && component->attempt == 0,
         .scratch = made->scratch,
     };
-    bool one_machine = d->config.sites[component->site].here.nodes > 0;
-    return rc ? rc : name_nodes(made, one_machine, err);
+    return rc ? rc : name_nodes(d, made, err);
 }
 
 /* Whether the connected agent has the features that the job needs. */

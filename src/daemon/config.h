@@ -30,6 +30,7 @@ struct pleat_config_site {
     bool shares_time;   /* a job is bound to all CPUs of the site, not to those of its own slots */
     bool brings_agents; /* it starts its agents itself: pleatd starts none for it */
     bool cpusets;       /* use cpusets where the machine has them */
+    char *interface;    /* by which MPI speaks between its nodes' machines; NULL: it is found out */
     bool memory_groups; /* use control groups for limits of memory, where the machine has them */
 };
 

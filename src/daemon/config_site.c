@@ -1,5 +1,6 @@
 #include "daemon/config_site.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,7 @@ bool config_site_schema(cfg_opt_t keys[CONFIG_SITE_KEYS_MAX])
         CFG_STR("kind", "local", CFGF_NONE),  CFG_INT("processors", 0, CFGF_NONE),
         CFG_INT("threshold", 0, CFGF_NONE),   CFG_STR("sharing", "space", CFGF_NONE),
         CFG_STR("cpuset", "auto", CFGF_NONE), CFG_STR("memory_groups", "auto", CFGF_NONE),
-        CFG_FLOAT("poll_s", 1, CFGF_NONE),
+        CFG_FLOAT("poll_s", 1, CFGF_NONE),    CFG_STR("interface", "auto", CFGF_NONE),
     };
     const cfg_opt_t end = CFG_END();
     size_t count = sizeof(common) / sizeof(common[0]);
@@ -49,6 +50,23 @@ bool config_site_schema(cfg_opt_t keys[CONFIG_SITE_KEYS_MAX])
 static const char *text_of(cfg_opt_t *option)
 {
     return cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
+}
+
+/* It becomes a word of MPI launchers. */
+static int check_interface(cfg_t *cfg, cfg_opt_t *option)
+{
+    const char *text = text_of(option);
+    size_t length = strlen(text);
+    bool good = length > 0 && length < 16 && text[0] != '-';
+    for (size_t i = 0; i < length; i++)
+        good = good && (isalnum((unsigned char)text[i]) || strchr("_.-", text[i]));
+    if (good)
+        return 0;
+    cfg_error(cfg,
+              "interface = %s: must be auto, or the name of a network interface: 1 to 15 letters, "
+              "digits, '_', '.' and '-', the last one not first",
+              text);
+    return -1;
 }
 
 static int check_processors(cfg_t *cfg, cfg_opt_t *option)
@@ -293,6 +311,8 @@ int config_site_take(cfg_t *from, struct pleat_config_site *site)
     site->cpusets = !from || !strcmp(cfg_getstr(from, "cpuset"), "auto");
     site->poll_us = llround((from ? cfg_getfloat(from, "poll_s") : 1) * (double)PLEAT_US_PER_S);
     site->memory_groups = !from || !strcmp(cfg_getstr(from, "memory_groups"), "auto");
+    const char *interface = from ? cfg_getstr(from, "interface") : "auto";
+    site->interface = strcmp(interface, "auto") ? strdup(interface) : NULL;
     if (!site->name || !site->block || pleat_site_own_make(site->ops, &site->own) ||
         (from && take_own(from, site, NULL)))
         return PLEAT_E_NOMEM;
@@ -316,6 +336,7 @@ void config_site_finish(struct pleat_config_site *site)
         pleat_site_own_free(site->ops, site->own);
     free(site->name);
     free(site->block);
+    free(site->interface);
     memset(site, 0, sizeof(*site));
 }
 
@@ -378,7 +399,8 @@ void config_site_checks(cfg_t *cfg, const cfg_opt_t *keys)
                   {"sharing", check_sharing},
                   {"cpuset", check_groups},
                   {"memory_groups", check_groups},
-                  {"poll_s", check_poll}};
+                  {"poll_s", check_poll},
+                  {"interface", check_interface}};
     char path[80];
     size_t count = sizeof(common) / sizeof(common[0]);
     for (size_t i = 0; keys[i].name; i++) {

@@ -34,6 +34,10 @@ struct pleat_launch_request {
      * ssh */
     const char *hook;
     bool one_machine; /* all nodes are of the machine on which the command is executed */
+    /* of several machines: name of the interface by which all of them reach one another, and the
+     * network there ("10.0.0.0/8"), which goes before its name; NULL: the MPI chooses */
+    const char *interface, *network;
+    bool fabric; /* they may have a faster network, which is for the MPI to choose */
     /* a directory of this run for the MPI's files and shared memory, so that none outlives the run;
      * NULL: the MPI's default */
     const char *scratch;
@@ -46,6 +50,9 @@ struct pleat_launch_request {
     /* path of libpleat-loopback, preloaded into Open MPI's mpirun and processes on one machine, and
      * into MPICH's on several nodes of it; NULL: none, so they accept connections from anybody */
     const char *loopback;
+    /* path of libpleat-farewell, preloaded into MPICH's processes on several machines; NULL: none,
+     * so they may not end */
+    const char *farewell;
     /* processors of each process. MPI processes are bound to theirs by `pmi`, which must be given,
      * if the job is bound (PLEAT_CPUS_ENV in base/cpus.h). 0: not specified */
     uint32_t cpus_per_task;

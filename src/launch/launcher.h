@@ -37,6 +37,9 @@ void pleat_launch_add_preload(struct pleat_launch_list *list,
                               const struct pleat_launch_request *request, const char *prefix,
                               const char *first, const char *second);
 
+/* Has the library preloaded into what is executed. */
+void pleat_launch_preload(const struct pleat_launch_request *request, const char *library,
+                          struct pleat_launch_list *env);
 /* Has libpleat-loopback preloaded into what is executed, and UCX do without TCP. */
 void pleat_launch_stay_on_loopback(const struct pleat_launch_request *request,
                                    struct pleat_launch_list *env);

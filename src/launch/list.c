@@ -78,15 +78,21 @@ bool pleat_launch_is_on_one_machine(const struct pleat_launch_request *request)
     return request->one_machine || pleat_launch_is_local(request);
 }
 
-void pleat_launch_stay_on_loopback(const struct pleat_launch_request *request,
-                                   struct pleat_launch_list *env)
+void pleat_launch_preload(const struct pleat_launch_request *request, const char *library,
+                          struct pleat_launch_list *env)
 {
     const char *asan = pleat_launch_env(request->env, "ASAN_OPTIONS");
     pleat_launch_unset(env, "LD_PRELOAD");
-    pleat_launch_add_preload(env, request, "LD_PRELOAD=", request->loopback, NULL);
+    pleat_launch_add_preload(env, request, "LD_PRELOAD=", library, NULL);
     pleat_launch_unset(env, "ASAN_OPTIONS");
     pleat_launch_addf(env, "ASAN_OPTIONS=verify_asan_link_order=0%s%s", asan ? ":" : "",
                       asan ? asan : "");
+}
+
+void pleat_launch_stay_on_loopback(const struct pleat_launch_request *request,
+                                   struct pleat_launch_list *env)
+{
+    pleat_launch_preload(request, request->loopback, env);
     if (!pleat_launch_env(request->env, "UCX_TLS"))
         pleat_launch_set(env, "UCX_TLS", "^tcp");
 }

@@ -16,6 +16,10 @@
  * With `-iface lo` hydra gives 127.0.0.1 as its address, but listens on every one:
  * libpleat-loopback mends that, where all nodes are of one machine.
  *
+ * On several machines the processes speak by UCX over all networks that there are, or over the one
+ * by which the machines reach one another. There MPICH 4.0 may not end, which libpleat-farewell
+ * mends (src/farewell).
+ *
  * `oversubscribed` has no effect: MPIR_CVAR_POLLS_BEFORE_YIELD was tried (6 ranks on 2 processors)
  * and changes nothing.
  */
@@ -77,6 +81,21 @@ static void add_pmi(const struct pleat_launch_request *request, struct pleat_lau
     pleat_launch_add(argv, "--");
 }
 
+/* Between machines: hydra's proxies call back at the interface, and UCX uses that alone, unless
+ * there may be a faster one, or the user has chosen. */
+static void use_network(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
+                        struct pleat_launch_list *env)
+{
+    if (request->interface) {
+        pleat_launch_add(argv, "-iface");
+        pleat_launch_add(argv, request->interface);
+        if (!request->fabric && !pleat_launch_env(request->env, "UCX_NET_DEVICES"))
+            pleat_launch_set(env, "UCX_NET_DEVICES", request->interface);
+    }
+    if (request->farewell)
+        pleat_launch_preload(request, request->farewell, env);
+}
+
 /* hydra starts a proxy on each node through the hook. Names that do not resolve are none of its own
  * host's, so it does that for its own node, too. */
 static void add_hook(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
@@ -86,8 +105,10 @@ static void add_hook(const struct pleat_launch_request *request, struct pleat_la
     pleat_launch_add(argv, "ssh");
     pleat_launch_add(argv, "-launcher-exec");
     pleat_launch_add(argv, request->hook);
-    if (!request->one_machine)
+    if (!request->one_machine) {
+        use_network(request, argv, env);
         return;
+    }
     pleat_launch_add(argv, "-iface");
     pleat_launch_add(argv, "lo");
     if (request->loopback)

@@ -111,6 +111,20 @@ static void add_hook(const struct pleat_launch_request *request, struct pleat_la
     pleat_launch_set(env, "TMPDIR", request->scratch);
 }
 
+/* What mpirun, its daemons and the ranks listen on and reach one another by, between machines. A
+ * parameter that says which interfaces are not to be used cannot stand beside these. */
+static void use_network(const struct pleat_launch_request *request, struct pleat_launch_list *argv)
+{
+    static const struct {
+        const char *include, *other;
+    } uses[] = {{"oob_tcp_if_include", "OMPI_MCA_oob_tcp_if_exclude"},
+                {"btl_tcp_if_include", "OMPI_MCA_btl_tcp_if_exclude"}};
+    const char *value = request->network ? request->network : request->interface;
+    for (size_t i = 0; value && i < sizeof(uses) / sizeof(*uses); i++)
+        if (!pleat_launch_env(request->env, uses[i].other))
+            add_parameter(request, argv, uses[i].include, value);
+}
+
 static int check_hook(const struct pleat_launch_request *request, struct pleat_error *err)
 {
     if (request->hook && strpbrk(request->hook, " \t"))
@@ -157,6 +171,8 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
             add_parameter(request, argv, parameters[i].name, parameters[i].value);
     if (hook) {
         add_hook(request, argv, env);
+        if (!request->one_machine)
+            use_network(request, argv);
     } else if (request->scratch) {
         add_parameter(request, argv, BACKING, request->scratch);
         add_parameter(request, argv, SESSIONS, request->scratch);

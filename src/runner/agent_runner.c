@@ -70,7 +70,7 @@ static char **words_of(const struct pleat_run_order *order)
 }
 
 struct paths {
-    char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX], remote[PATH_MAX];
+    char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX], remote[PATH_MAX], farewell[PATH_MAX];
     struct pleat_launch_node *nodes;
 };
 
@@ -88,6 +88,9 @@ static int launch_on_nodes(const struct pleat_run_order *order,
     request->nodes = paths->nodes;
     request->node_count = order->node_count;
     request->one_machine = order->one_machine;
+    request->interface = order->interface && *order->interface ? order->interface : NULL;
+    request->network = order->network && *order->network ? order->network : NULL;
+    request->fabric = order->fabric;
     request->hook = paths->remote;
     return pleat_launch_remote(paths->remote, sizeof(paths->remote), err);
 }
@@ -113,6 +116,11 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
     if (!rc && (request->mpi == PLEAT_MPI_OPENMPI || order->node_count)) {
         request->loopback = paths->loopback;
         rc = pleat_launch_loopback(paths->loopback, sizeof(paths->loopback), err);
+    }
+    if (!rc && request->mpi == PLEAT_MPI_MPICH && order->node_count && !order->one_machine) {
+        request->farewell = paths->farewell;
+        rc = pleat_launch_library("libpleat-farewell.so", paths->farewell, sizeof(paths->farewell),
+                                  err);
     }
     if (rc || !starts(runner, PLEAT_STARTS_FOLDED))
         return rc;

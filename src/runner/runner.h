@@ -46,7 +46,7 @@ struct pleat_slot_range {
 struct pleat_run_node {
     uint32_t node;
     int32_t processors; /* of the run there */
-    char name[32];      /* as MPI launchers know it */
+    char name[64];      /* as MPI launchers know it */
 };
 
 struct pleat_run_order {
@@ -61,6 +61,10 @@ struct pleat_run_order {
     const struct pleat_run_node *nodes;   /* all its nodes, the one that leads it first */
     size_t node_count;                    /* 0: it has one */
     bool one_machine;                     /* they are all of one machine */
+    /* of several machines: the interface by which they reach one another, the network of it; "":
+     * not known. fabric: they may have a faster one (struct pleat_launch_request) */
+    const char *interface, *network;
+    bool fabric;
     int32_t most; /* the largest number of processes that the run may ever have */
     const struct pleat_spec *spec;
     const char *program;    /* executed instead of the spec's argv[0]; NULL: argv[0] */

@@ -275,6 +275,17 @@ int pleat_connection_peer_pid(const struct pleat_connection *connection)
     return connection->peer_pid;
 }
 
+void pleat_connection_peer_host(const struct pleat_connection *connection, char *host, size_t size)
+{
+    struct sockaddr_storage peer;
+    int length = sizeof(peer);
+    host[0] = '\0';
+    if (connection->u.handle.type == UV_TCP &&
+        !uv_tcp_getpeername(&connection->u.tcp, (struct sockaddr *)&peer, &length) &&
+        uv_ip_name((const struct sockaddr *)&peer, host, size))
+        host[0] = '\0';
+}
+
 const char *pleat_connection_identity(const struct pleat_connection *connection)
 {
     return connection->tls ? pleat_tls_identity(connection->tls) : "";

@@ -108,6 +108,9 @@ size_t pleat_connection_backlog(const struct pleat_connection *connection);
 const char *pleat_connection_identity(const struct pleat_connection *connection);
 /* The peer's process id (SO_PEERCRED); 0: not known. */
 int pleat_connection_peer_pid(const struct pleat_connection *connection);
+/* The number of the address from which the peer is connected over TCP; "" over a unix socket, or
+ * where it does not fit. */
+void pleat_connection_peer_host(const struct pleat_connection *connection, char *host, size_t size);
 /* Closes once what is queued has been written, at most 1 s later, and frees the connection. No
  * callback follows. May be called from a callback (from `closed` it does nothing). Accepts NULL. */
 void pleat_connection_close(struct pleat_connection *connection);

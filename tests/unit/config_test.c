@@ -136,6 +136,7 @@ static struct key_array known_keys(void)
     add_key(&keys, "cpuset", "auto", true);
     add_key(&keys, "memory_groups", "auto", true);
     add_key(&keys, "poll_s", "1", true);
+    add_key(&keys, "interface", "auto", true);
     const struct pleat_site_ops *kind;
     for (size_t k = 0; (kind = pleat_site_kind_at(k)); k++) {
         for (const struct pleat_site_option *o = kind->options; kind != &lake && o->name; o++) {
@@ -378,6 +379,9 @@ static void test_mistakes(void **state)
     refuses("site \"a\" {\n  cpuset = on\n}\n", 2, "auto or off");
     refuses("site \"a\" {\n  memory_groups = 1\n}\n", 2, "auto or off");
     refuses("site \"a\" {\n  poll_s = 0.5\n}\n", 2, "from 1 to 1e6 seconds");
+    refuses("site \"a\" {\n  interface = -x\n}\n", 2, "the name of a network interface");
+    refuses("site \"a\" {\n  interface = \"eth0 -x\"\n}\n", 2, "the name of a network interface");
+    refuses("site \"a\" {\n  interface = a234567890123456\n}\n", 2, "1 to 15 letters");
     refuses("site \"a\" {\n  poll_s = nan\n}\n", 2, "from 1 to 1e6 seconds");
     refuses("idle_exit_s = -1\n", 1, "0 to 1e9 seconds");
     refuses("claim_s = nan\n", 1, "0 to 1e9 seconds");

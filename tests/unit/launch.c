@@ -274,6 +274,25 @@ static void test_a_hook(void **state)
         &request, words,
         "OMPI_MCA_btl_vader_backing_directory=/mine|PLEAT_PART_SCRATCH=OMPI_MCA_orte_tmpdir_base|"
         "PLEAT_PART_TMPDIR=|TMPDIR=/dev/shm/s|EVENT_NOEPOLL=1");
+    /* between machines: by the network that they have in common */
+    request.env = NULL;
+    request.interface = "eth0";
+    request.scratch = NULL;
+    static const char by[] =
+        "mpirun.openmpi|--oversubscribe|--bind-to|none|--mca|pml|ob1|--mca|btl|vader,self,tcp|"
+        "--mca|async_mpi_finalize|1|--mca|ras|^slurm,gridengine,tm,lsf,loadleveler,alps|--mca|"
+        "orte_leave_session_attached|1|--mca|plm_rsh_no_tree_spawn|1|--mca|plm|rsh|--mca|"
+        "plm_rsh_agent|/bin/pleat-remote|%s--mca|mpi_yield_when_idle|0|--host|n0:4,n1:2|-n|"
+        "6|" APP;
+    snprintf(whole, sizeof(whole), by,
+             "--mca|oob_tcp_if_include|eth0|--mca|btl_tcp_if_include|eth0|");
+    expect(&request, whole, "EVENT_NOEPOLL=1");
+    request.network = "10.0.0.0/8";
+    static const char *const own[] = {"OMPI_MCA_btl_tcp_if_exclude=lo", NULL};
+    request.env = own;
+    snprintf(whole, sizeof(whole), by, "--mca|oob_tcp_if_include|10.0.0.0/8|");
+    expect(&request, whole, "OMPI_MCA_btl_tcp_if_exclude=lo|EVENT_NOEPOLL=1");
+    request.interface = request.network = NULL;
     request.hook = "/a b/pleat-remote";
     expect_refused(&request, PLEAT_E_UNSUPPORTED, "blank");
 
@@ -284,6 +303,21 @@ static void test_a_hook(void **state)
            "n0:4,n1:2|-bind-to|none|-genvlist|TMPDIR,OMPI_MCA_plm,A|-n|6|" APP,
            "TMPDIR=/t|OMPI_MCA_plm=slurm|A=1");
     request.env = NULL;
+    request.interface = "eth0";
+    request.network = "10.0.0.0/8";
+    request.farewell = "/lib/farewell.so";
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-iface|eth0|"
+           "-hosts|n0:4,n1:2|-bind-to|none|-genvlist|UCX_NET_DEVICES,LD_PRELOAD,ASAN_OPTIONS|-n|"
+           "6|" APP,
+           "UCX_NET_DEVICES=eth0|LD_PRELOAD=/lib/farewell.so|ASAN_OPTIONS=verify_asan_link_order="
+           "0");
+    request.fabric = true; /* which is for UCX to find */
+    request.farewell = NULL;
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-iface|eth0|"
+           "-hosts|n0:4,n1:2|-bind-to|none|-genvnone|-n|6|" APP,
+           "");
     request.one_machine = true;
     expect(&request,
            "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-iface|lo|"

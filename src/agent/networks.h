@@ -1,0 +1,13 @@
+/* networks.h - what of a host's networks the daemon is told: with the address from which an agent
+ * calls, it knows which interface that is. */
+#ifndef PLEAT_AGENT_NETWORKS_H
+#define PLEAT_AGENT_NETWORKS_H
+
+#include <jansson.h>
+
+/* The host's name, the interfaces that are up with an IPv4 address (but the loopback one), and
+ * whether there are devices for remote memory access: members "host", "networks" and "fabric" of
+ * what the agent says of itself. What cannot be found is left out. */
+void pleat_networks_add(json_t *hello);
+
+#endif

@@ -1,0 +1,257 @@
+"""Jobs over several hosts of a cluster: their processes find one another, what they write comes back, and nothing is left."""
+
+import os
+import signal
+
+import pytest
+
+import clusters
+from clusters import wait_until
+from clusters.pleat import APPS, ENDED, Pleat, go_file
+from conftest import skip_loudly
+
+PATHS = {"openmpi": APPS, "mpich": f"{APPS}/mpich"}
+DAEMON = {"openmpi": "orted", "mpich": "hydra_pmi_proxy"}
+LAUNCHER = {"openmpi": "mpirun.openmpi", "mpich": "mpiexec.mpich"}
+both_mpis = pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+
+
+@pytest.fixture(name="pleat", scope="module")
+def fixture_pleat():
+    """Three hosts of two processors each."""
+    skip_loudly()
+    with clusters.World(clusters.Slurm.hosts("a", 3), build=os.environ["PLEAT_BUILD"]) as world:
+        slurm = clusters.Slurm(world, "a", nodes=3, cpus=2)
+        slurm.start()
+        slurm.until_idle()
+        pleat = Pleat(slurm, f'kind = slurm conf = "{slurm.conf}" partition = main', ["srun"])
+        yield pleat
+        pleat.finish()
+
+
+def ring(mpi, iterations=20, hold=None):
+    words = ["--", f"{PATHS[mpi]}/ring", "--iterations", iterations]
+    return words + (["--hold", hold] if hold else [])
+
+
+def ranks(pleat, name="ring"):
+    """{host: pids} of what runs of a program."""
+    found = {host.name: host.pids(name) for host in pleat.cluster.nodes}
+    return {host: pids for host, pids in found.items() if pids}
+
+
+def until_ranks(pleat, size, name="ring"):
+    wait_until(lambda: sum(map(len, ranks(pleat, name).values())) == size, f"{size} ranks")
+    return ranks(pleat, name)
+
+
+def text_of(pid, name):
+    with open(f"/proc/{pid}/{name}", "rb") as file:
+        return [word.decode(errors="replace") for word in file.read().split(b"\0")]
+
+
+def environment(pid):
+    return dict(entry.partition("=")[::2] for entry in text_of(pid, "environ") if "=" in entry)
+
+
+def let_go(pleat, go):
+    pleat.cluster.world.path(go).touch()
+
+
+@both_mpis
+@pytest.mark.parametrize("size", [4, 6])
+def test_a_job_over_several_hosts(pleat, mpi, size):
+    go = go_file(f"go-{mpi}-{size}")
+    job = pleat.submit("-n", size, *ring(mpi, hold=go))
+    there = until_ranks(pleat, size)
+    assert [len(pids) for pids in there.values()] == [2] * (size // 2)
+    assert len(pleat.cluster.jobs()) == 1
+    lead = pleat.cluster.nodes[0]
+    [launcher] = lead.pids(LAUNCHER[mpi][:15]) or lead.pids("mpirun") or lead.pids("mpiexec")
+    words = " ".join(text_of(launcher, "cmdline"))
+    # by the network of the cluster, and by nothing that is for one machine only
+    if mpi == "openmpi":
+        assert "oob_tcp_if_include 10.77.0.0/24" in words and "btl_tcp_if_include 10.77.0.0/24" in words, words
+    else:
+        assert "-iface eth0" in words, words
+    names = set()
+    for host, pids in there.items():
+        for pid in pids:
+            env = environment(pid)
+            names.add(env["PLEAT_NODE_NAME"])
+            assert env["PLEAT_NODE_NAME"].startswith(f"{host}-pleat-"), env
+            assert "libpleat-loopback" not in env.get("LD_PRELOAD", ""), env
+            assert mpi == "openmpi" or env["UCX_NET_DEVICES"] == "eth0", env
+    assert len(names) == size // 2
+    let_go(pleat, go)
+    assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
+    assert pleat.output(job).startswith("RESULT ok") and f"ranks={size}" in pleat.output(job)
+    pleat.cluster.until_empty()
+
+
+def test_programs_of_mpich_end(pleat):
+    """All of them: without Pleat's help every second one of them stays in MPI_Finalize."""
+    for _ in range(6):
+        assert pleat.run("run", "-n", 6, *ring("mpich")).stdout.startswith("RESULT ok")
+
+
+def test_as_few_hosts_as_can_be(pleat):
+    """Two jobs that share a host: each has an agent of its own there, and they know nothing of one another."""
+    go = go_file("go-shared")
+    jobs = [pleat.submit("-n", 3, *ring(mpi, hold=go)) for mpi in ("openmpi", "mpich")]
+    there = until_ranks(pleat, 6)
+    assert [len(pids) for pids in there.values()] == [2, 2, 2]
+    scratch = {environment(pid)["PLEAT_SCRATCH"] for pids in there.values() for pid in pids}
+    assert len(scratch) == 4
+    let_go(pleat, go)
+    for job in jobs:
+        assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
+        assert "ranks=3" in pleat.output(job)
+    assert pleat.run("run", "-n", 2, *ring("mpich")).stdout.startswith("RESULT ok")
+    pleat.cluster.until_empty()
+
+
+def shells(last, others):
+    """Words of a job whose ranks are shells; the last one is on another host than the first."""
+    return ["--mpi", "openmpi", "--", "sh", "-c", f'if [ "$OMPI_COMM_WORLD_RANK" = 3 ]; then {last}; else {others}; fi']
+
+
+def test_what_it_writes_and_how_it_ends(pleat):
+    done = pleat.run("run", "-n", 4, *shells("hostname; exit 7", "hostname; sleep 1000"), check=False)
+    assert done.returncode == 7 and sorted(done.stdout.split()) == ["a1", "a1", "a2", "a2"], done
+    # more than any pipe holds
+    done = pleat.run("run", "-n", 4, *shells("seq 200000", "true"))
+    assert done.stdout == "".join(f"{number}\n" for number in range(1, 200001))
+    # the signal before its time limit reaches all of it
+    job = pleat.submit("-n", 4, "--time-limit", "9000s", "--signal", "USR1@900s", "--mpi", "openmpi", "--", "sh", "-c",
+                       'trap "echo got it; exit 0" USR1; echo ready; while :; do sleep 0.05; done')
+    wait_until(lambda: pleat.path(f"jobs/{job}/stdout").exists() and pleat.output(job).count("ready") == 4, "all are ready")
+    pleat.run("set", job, "--time-limit", "900s")
+    assert pleat.until(job, *ENDED)["state"] == "done" and pleat.output(job).count("got it") == 4
+    # its limit of memory holds on each host
+    job = pleat.submit("-n", 4, "--memory", "100M",
+                       *shells("exec python3 -c 'import time; a = bytearray(200 << 20); time.sleep(1000)'", "exec sleep 1000"))
+    ended = pleat.until(job, *ENDED)
+    assert (ended["state"], ended["reason"]) == ("failed", "memory limit reached"), ended
+    pleat.cluster.until_empty()
+
+
+@both_mpis
+def test_it_is_ended(pleat, mpi):
+    job = pleat.submit("-n", 6, *ring(mpi, hold=go_file("never")))
+    until_ranks(pleat, 6)
+    pleat.run("cancel", job)
+    assert pleat.until(job, *ENDED)["state"] == "cancelled"
+    assert not ranks(pleat) and not ranks(pleat, DAEMON[mpi])
+    pleat.cluster.until_empty()
+
+
+def holding(pleat, mpi, go):
+    job = pleat.submit("-n", 4, *ring(mpi, hold=go))
+    there = until_ranks(pleat, 4)
+    return job, there, {pid for pids in there.values() for pid in pids}
+
+
+def again(pleat, job, attempt, before):
+    """It has been started again, and nothing is left of its last start. Its ranks by host."""
+    def there():
+        shown = pleat.job(job)
+        assert shown["state"] not in ENDED, (shown, pleat.log())
+        found = ranks(pleat)
+        pids = {pid for own in found.values() for pid in own}
+        return found if shown["attempt"] == attempt and len(pids) == 4 and not before & pids else None
+    return wait_until(there, f"attempt {attempt} of job {job}: {pleat.log()}")
+
+
+def done_after(pleat, job, go):
+    let_go(pleat, go)
+    assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
+    assert pleat.output(job).count("RESULT ok") == 1
+    pleat.cluster.until_empty()
+
+
+def agent_of(pid):
+    return int(environment(pid)["PLEAT_AGENT_PID"].split(":")[0])
+
+
+def agent_on(pleat, host):
+    [pid] = pleat.cluster.world[host].pids("pleat-agent")
+    return pid
+
+
+@both_mpis
+def test_an_agent_is_killed(pleat, mpi):
+    """Of another host than that which leads the job, then of that."""
+    go = go_file(f"go-agents-{mpi}")
+    job, there, before = holding(pleat, mpi, go)
+    for attempt, last in ((1, True), (2, False)):
+        os.kill(agent_on(pleat, sorted(there)[-1 if last else 0]), signal.SIGKILL)
+        there = again(pleat, job, attempt, before)
+        before = {pid for pids in there.values() for pid in pids}
+    assert "its agent has ended" in pleat.log()
+    done_after(pleat, job, go)
+
+
+@both_mpis
+def test_what_the_launcher_started_is_killed(pleat, mpi):
+    go = go_file(f"go-parts-{mpi}")
+    job, there, before = holding(pleat, mpi, go)
+    [part] = pleat.cluster.world[sorted(there)[-1]].pids(DAEMON[mpi][:15])
+    os.kill(part, signal.SIGKILL)
+    again(pleat, job, 1, before)
+    done_after(pleat, job, go)
+
+
+@both_mpis
+def test_the_way_to_another_host_is_killed(pleat, mpi):
+    """The launcher says what becomes of the job."""
+    job, there, _ = holding(pleat, mpi, go_file("never"))
+    [remote] = pleat.cluster.world[sorted(there)[0]].pids("pleat-remote")
+    os.kill(remote, signal.SIGKILL)
+    ended = pleat.until(job, *ENDED)
+    assert ended["state"] == "failed" and (ended["exit_code"] or ended["signal"]), ended
+    assert not ranks(pleat)
+    pleat.cluster.until_empty()
+
+
+@both_mpis
+def test_pleatd_and_the_adapter_are_killed(pleat, mpi):
+    """They are no part of it."""
+    go = go_file(f"go-pleatd-{mpi}")
+    job, _, before = holding(pleat, mpi, go)
+    held = pleat.cluster.jobs()
+    [adapter] = pleat.head.pids("pleat-slurm")
+    os.kill(adapter, signal.SIGKILL)
+    wait_until(lambda: [pid for pid in pleat.head.pids("pleat-slurm") if pid != adapter], "another adapter")
+    pleat.kill_daemon()
+    wait_until(lambda: not pleat.head.pids("pleat-slurm"), "its adapter is gone, too")
+    pleat.run("info")
+    assert pleat.until(job, "running")["attempt"] == 0
+    assert pleat.cluster.jobs() == held
+    assert {pid for pids in ranks(pleat).values() for pid in pids} == before
+    done_after(pleat, job, go)
+
+
+@both_mpis
+def test_the_allocation_is_taken_away(pleat, mpi):
+    go = go_file(f"go-scancel-{mpi}")
+    job, _, before = holding(pleat, mpi, go)
+    [allocation] = pleat.cluster.jobs()
+    pleat.cluster.command("scancel", allocation)
+    again(pleat, job, 1, before)
+    done_after(pleat, job, go)
+
+
+@both_mpis
+def test_a_host_dies(pleat, mpi):
+    """The job goes on elsewhere: three hosts are there, and it needs two."""
+    go = go_file(f"go-host-{mpi}")
+    job, there, before = holding(pleat, mpi, go)
+    victim = pleat.cluster.world[sorted(there)[-1]]
+    victim.crash()
+    left = again(pleat, job, 1, before)
+    assert victim.name not in left
+    victim.boot()
+    pleat.cluster.start_node(victim)
+    done_after(pleat, job, go)
+    pleat.cluster.until_idle()
