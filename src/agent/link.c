@@ -123,6 +123,28 @@ static void take_recorded_port(struct pleat_agent *agent)
     close(fd);
 }
 
+bool pleat_link_shares_state(const struct pleat_agent *agent)
+{
+    char path[1024], text[2 * PLEAT_WIRE_KEY + 2] = "";
+    unsigned char key[PLEAT_WIRE_KEY] = {0};
+    const struct pleat_agent_options *options = &agent->options;
+    if (!options->state)
+        return false;
+    snprintf(path, sizeof(path), "%s/agent-%s-%u.key", options->state, options->site,
+             options->node);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return false;
+    ssize_t count = read(fd, text, sizeof(text) - 1);
+    close(fd);
+    text[strcspn(text, " \n")] = '\0';
+    bool same =
+        count > 0 && pleat_wire_key_parse(text, key) && !memcmp(key, agent->link.key, sizeof(key));
+    pleat_wire_wipe(text, sizeof(text));
+    pleat_wire_wipe(key, sizeof(key));
+    return same;
+}
+
 int pleat_link_open(struct pleat_agent *agent, const struct pleat_connection_callbacks *callbacks,
                     struct pleat_error *err)
 {

@@ -14,6 +14,8 @@
 int pleat_link_take(struct pleat_agent *agent, int key_fd,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 bool pleat_link_is_tcp(const struct pleat_agent *agent);
+/* Whether the directory of state is pleatd's own: there this agent's key is known. Over TCP only. */
+bool pleat_link_shares_state(const struct pleat_agent *agent);
 /* Begins to connect. agent->connection is set. */
 int pleat_link_open(struct pleat_agent *agent, const struct pleat_connection_callbacks *callbacks,
                     struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -251,6 +251,9 @@ static void connect_to_daemon(struct pleat_agent *agent)
                   PLEAT_FEATURE_CHECKPOINTS, PLEAT_FEATURE_PARTS, PLEAT_FEATURE_PLACES);
     if (extra)
         pleat_networks_add(extra);
+    if (extra && pleat_link_is_tcp(agent))
+        (void)json_object_set_new(extra, "shares_state",
+                                  json_boolean(pleat_link_shares_state(agent)));
     if (extra && *agent->mark)
         (void)json_object_set_new(extra, "mark", json_string(agent->mark));
     struct pleat_string cpus = {0};

@@ -8,6 +8,7 @@
 #include "daemon/agent_lock.h"
 #include "daemon/agent_network.h"
 #include "daemon/agents.h"
+#include "daemon/notes.h"
 #include "daemon/stranger.h"
 #include "daemon/turn_inputs.h"
 
@@ -152,6 +153,29 @@ static void turn_away(struct pleat_connection *connection, const char *why)
     pleat_connection_close(connection);
 }
 
+/* Whether jobs on its host would not find their files, nor anybody what they write: a directory of
+ * the same name there is another one. It calls again, so that one that comes late is found. */
+static bool is_apart(struct agent *agent, const json_t *hello)
+{
+    char text[700];
+    const struct pleat_config_site *site = &agent->daemon->config.sites[agent->site];
+    const char *host = json_string_value(json_object_get(hello, "host"));
+    if (!site->brings_agents || !json_is_false(json_object_get(hello, "shares_state"))) {
+        agent->said_apart = false;
+        return false;
+    }
+    snprintf(text, sizeof(text),
+             "host %.100s of site %.100s does not see the directory %.300s of this host: that, "
+             "Pleat's programs and the files of jobs must be in a file system that both share",
+             host ? host : "?", site->name, agent->daemon->paths.state);
+    if (!agent->said_apart)
+        note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
+    if (!agent->said_apart)
+        daemon_log("%s", text);
+    agent->said_apart = true;
+    return true;
+}
+
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
@@ -177,6 +201,10 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     struct agent *agent = agent_get(d, index, node);
     if (!agent || (agent->connection && !takes_over(agent, connection, number_of(hello)))) {
         turn_away(connection, "its node has another one");
+        return;
+    }
+    if (is_apart(agent, hello)) {
+        pleat_connection_close(connection);
         return;
     }
     uv_timer_stop(&agent->timer);

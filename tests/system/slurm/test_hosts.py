@@ -8,6 +8,7 @@ import pytest
 import clusters
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, Pleat, go_file
+from clusters.world import USER_ID
 from conftest import skip_loudly
 
 PATHS = {"openmpi": APPS, "mpich": f"{APPS}/mpich"}
@@ -255,3 +256,17 @@ def test_a_host_dies(pleat, mpi):
     pleat.cluster.start_node(victim)
     done_after(pleat, job, go)
     pleat.cluster.until_idle()
+
+
+def test_a_host_without_the_shared_home(pleat):
+    """Nothing is started there, which would write where nobody sees it."""
+    host = pleat.cluster.nodes[-1]
+    host.run("mount", "-t", "tmpfs", "-o", f"mode=700,uid={USER_ID},gid={USER_ID}", "none", pleat.dir)
+    job = pleat.submit("-n", 6, *ring("openmpi"))
+    wait_until(lambda: f"host {host.name} of site c1 does not see the directory {pleat.dir}" in pleat.log(), "that is said")
+    assert pleat.job(job)["state"] in ("claiming", "queued", "placed") and not ranks(pleat)
+    assert "must be in a file system that both share" in pleat.run("events").stdout
+    host.run("umount", "-l", pleat.dir)  # the agent has its lock there
+    # it is there again, and the agent calls again
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    pleat.cluster.until_empty()
