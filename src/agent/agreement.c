@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/ending.h"
 #include "agent/log.h"
 #include "agent/malleable.h"
 #include "agent/notify.h"
@@ -100,6 +101,24 @@ static enum answers answers_of(const struct pleat_malleable *malleable, uint64_t
     return !all ? WAITING : no ? NOT_ALL : ALL_YES;
 }
 
+bool pleat_agreement_waits(const struct pleat_malleable *malleable)
+{
+    const struct pleat_part_voice *voice = NULL;
+    if (malleable->places == 1 || !malleable->mailbox || !malleable->agreement.order)
+        return false;
+    while ((voice = pleat_remote_next(malleable->run, voice)))
+        if (voice->order != malleable->agreement.order)
+            return true;
+    return false;
+}
+
+void pleat_agreement_tend(struct pleat_malleable *malleable)
+{
+    if (pleat_clock_monotonic_us() - malleable->agreement.sent_us > AGAIN_US &&
+        pleat_agreement_waits(malleable))
+        send_order(malleable);
+}
+
 /* ---- posting ---- */
 
 /* Nothing is posted any more. Whoever held it lets go. */
@@ -157,16 +176,31 @@ static bool look_at_asked(struct pleat_malleable *malleable)
     return true;
 }
 
+/* A node's agent has heard nothing for so long that it has let its ranks go on, while those of
+ * others may be inside already and wait for them. Nothing is saved, so they can only be ended. */
+static void part_ways(struct pleat_malleable *malleable)
+{
+    static const char text[] =
+        "pleatd was away while its nodes agreed on a change of size: the ranks "
+        "of one have not waited, so it is ended";
+    struct pleat_run *run = malleable->run;
+    pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, text);
+    pleat_agent_notify(run->agent, "warning",
+                       json_pack("{s:I, s:s}", "run", (json_int_t)run->id, "text", text));
+    drop(malleable);
+    pleat_run_kill(run, 0);
+}
+
 static void look_at_settling(struct pleat_malleable *malleable)
 {
     uint64_t unused = 0;
     enum answers answers = answers_of(malleable, &unused);
     if (answers == WAITING)
         return;
-    if (answers == NOT_ALL)
-        pleat_log("run %" PRIu64 " (job %s): the ranks of a node have not waited for the others: "
-                  "its change of size cannot be",
-                  malleable->run->id, malleable->run->job);
+    if (answers == NOT_ALL) {
+        part_ways(malleable);
+        return;
+    }
     if (pleat_mailbox_settle(malleable->mailbox, malleable->agreement.k))
         pleat_log("run %" PRIu64 ": its mailbox has lost what was agreed on", malleable->run->id);
     malleable->agreement.stage = PLEAT_AGREEMENT_SETTLED;
@@ -196,9 +230,6 @@ bool pleat_agreement_look(struct pleat_malleable *malleable,
         agreement->pause_us = pleat_clock_monotonic_us() + PAUSE_US;
         return false;
     }
-    if (agreement->stage != PLEAT_AGREEMENT_NONE &&
-        pleat_clock_monotonic_us() - agreement->sent_us > AGAIN_US)
-        send_order(malleable);
     if (agreement->stage == PLEAT_AGREEMENT_ASKED)
         return look_at_asked(malleable);
     if (agreement->stage == PLEAT_AGREEMENT_SETTLING)
@@ -223,10 +254,4 @@ int pleat_agreement_withdraw(struct pleat_malleable *malleable)
         !pleat_mailbox_hold_again(malleable->mailbox))
         go_to(malleable, PLEAT_AGREEMENT_HOLDING);
     return PLEAT_E_STATE;
-}
-
-void pleat_agreement_report(struct pleat_malleable *malleable)
-{
-    if (malleable->places > 1 && malleable->mailbox && malleable->agreement.order)
-        send_order(malleable);
 }

@@ -51,7 +51,9 @@ int pleat_agreement_withdraw(struct pleat_malleable *malleable);
  * again. */
 bool pleat_agreement_look(struct pleat_malleable *malleable,
                           const struct pleat_mailbox_status *status);
-/* The daemon may have missed the last order. */
-void pleat_agreement_report(struct pleat_malleable *malleable);
+/* Whether an agent has not answered the last order yet, which may be one to let go. */
+bool pleat_agreement_waits(const struct pleat_malleable *malleable);
+/* To be called from time to time while that is so: sends it again, to those who have not. */
+void pleat_agreement_tend(struct pleat_malleable *malleable);
 
 #endif

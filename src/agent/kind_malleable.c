@@ -154,7 +154,6 @@ static void report(const struct pleat_run *run)
     pleat_malleable_tell_limit(run->malleable);
     pleat_malleable_tell_ask(run->malleable);
     pleat_remote_report(run);
-    pleat_agreement_report(run->malleable);
 }
 
 static int describe(const struct pleat_run *run, json_t *text)

@@ -32,6 +32,7 @@ static uint64_t progress_ms(void)
 static void look(struct pleat_malleable *malleable)
 {
     pleat_malleable_look(malleable);
+    pleat_agreement_tend(malleable);
     if (malleable->run->succession) /* one of the two may have to end */
         pleat_runs_sweep(malleable->run->agent);
 }
@@ -195,7 +196,8 @@ void pleat_malleables_arm(struct pleat_agent *agent)
         if (!malleable || !malleable->mailbox)
             continue;
         progress = true;
-        resizing = resizing || malleable->kind != PLEAT_REQUEST_NONE || malleable->wish.id;
+        resizing = resizing || pleat_agreement_waits(malleable) ||
+                   malleable->kind != PLEAT_REQUEST_NONE || malleable->wish.id;
     }
     arm(&agent->resizing, on_resizing, resizing, RESIZE_POLL_MS);
     arm(&agent->progress, on_progress, progress && agent->connection && agent->reporting,

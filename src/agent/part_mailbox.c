@@ -133,6 +133,13 @@ static bool post(struct pleat_part_mailbox *here, const struct pleat_mailbox_req
     return false;
 }
 
+/* It may be settled here, and not elsewhere. */
+static bool let_go(struct pleat_part_mailbox *here)
+{
+    (void)!pleat_mailbox_hold_again(here->mailbox);
+    return !pleat_mailbox_withdraw(here->mailbox);
+}
+
 static void carry_out(struct pleat_part_mailbox *here, const char *what,
                       const struct pleat_mailbox_request *request, uint64_t k)
 {
@@ -144,7 +151,7 @@ static void carry_out(struct pleat_part_mailbox *here, const char *what,
     else if (!strcmp(what, "settle"))
         here->yes = !pleat_mailbox_settle(here->mailbox, k);
     else
-        here->yes = !pleat_mailbox_withdraw(here->mailbox);
+        here->yes = let_go(here);
     here->held_us = here->yes && (posts || holds) ? pleat_clock_monotonic_us() : 0;
 }
 

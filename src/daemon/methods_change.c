@@ -55,12 +55,12 @@ static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *er
         wanted == PLEAT_NONE ? "each site" : d->config.sites[wanted].name);
 }
 
-/* For tests: whether a malleable job may be on several nodes, though it keeps its size there. */
+/* For tests: whether a malleable job may be on several nodes. */
 static bool spreads_for_tests(const struct pleat_spec *spec)
 {
     return getenv("PLEAT_TEST_SPREAD") && !strcmp(spec->runner, "malleable") && spec->mpi &&
            strcmp(spec->mpi, "none") != 0 && !spec->script && !spec->terminal &&
-           !spec->cpus_per_task && !spec->one_node;
+           !spec->cpus_per_task && !spec->one_node && spec->resize != PLEAT_WAY_MERGE;
 }
 
 /* Makes the input that submits a job. It refers to `json` and `spec`, which stay the caller's. */

@@ -117,6 +117,36 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
     ends(pleat, job)
 
 
+@pytest.mark.parametrize("mpi", MPIS)
+def test_pleatd_is_killed_in_changes_of_size(pleat, mpi):
+    """Agents agree through it: they wait for the next one, and nobody is left asleep."""
+    pleat.env["PLEAT_TEST_SPREAD"] = "1"
+    divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    job = submit(pleat, mpi, sizes=(2, 4), options=["--initial", "2"])
+    on(pleat, job, "loop", [2, 2])
+    for number in range(4):
+        counts = [2, 1] if number % 2 == 0 else [2, 2]
+        pleat.pleat("limits", job, "--max", sum(counts), check=0)
+        for _ in range(number):  # it comes a bit farther each time
+            pleat.call("info")
+        pleat.kill_daemon()
+        on(pleat, job, "loop", counts)
+    assert pleat.job(job)["attempt"] == 0
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("node", [0, 1])
+def test_an_agent_is_killed_in_a_change_of_size(pleat, node):
+    """By no fault of its own the job waits again, and ends well in the end."""
+    job = spread(pleat, "openmpi", sizes=(2, 4), text="attempts = 9\napply_s = 60\nshrink_s = 60\nlifetime_s = 0\n")
+    pid = int(agent_of(by_node(pleat, job, "loop")[node][0]))
+    pleat.pleat("limits", job, "--max", 3, check=0)
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid), "the agent is gone")
+    on(pleat, job, "loop", [2, 1])
+    ends(pleat, job)
+
+
 def test_without_the_wish_it_is_on_one_node(pleat):
     divided(pleat)
     refused = pleat.pleat("submit", "--min", 3, "--max", 4, "--", program("loop", "openmpi"), check=None)
