@@ -41,6 +41,9 @@ static bool stays(const struct pleat_run *run, uint32_t node)
 static json_t *describe(const struct pleat_malleable *malleable, uint32_t node)
 {
     const struct pleat_mailbox_request *request = &malleable->request;
+    if (malleable->agreement.checkpoint)
+        return json_pack("{s:I, s:o, s:b}", "checkpoint", (json_int_t)malleable->wish.id, "path",
+                         pleat_json_text(malleable->wish.path), "leave", malleable->wish.leave);
     json_t *params =
         json_pack("{s:I, s:i, s:i, s:i, s:b, s:b}", "resize", (json_int_t)request->resize, "target",
                   (int)request->target, "margin", (int)request->margin, "next_nodes",
@@ -129,28 +132,41 @@ static void drop(struct pleat_malleable *malleable)
     go_to(malleable, PLEAT_AGREEMENT_NONE);
 }
 
-int pleat_agreement_post(struct pleat_malleable *malleable,
-                         const struct pleat_mailbox_status *status)
+/* What was posted in this node's mailbox is to be posted in those of the others. */
+static int ask(struct pleat_malleable *malleable, bool checkpoint)
 {
-    struct pleat_agreement *agreement = &malleable->agreement;
-    struct pleat_mailbox_request *request = &malleable->request;
     uint64_t k = 0;
-    if (malleable->places == 1)
-        return pleat_mailbox_post(malleable->mailbox, request);
-    if (pleat_clock_monotonic_us() < agreement->pause_us)
-        return PLEAT_E_BUSY;
-    uint64_t margin = status->iteration_ns ? MARGIN_NS / status->iteration_ns : 0;
-    request->margin = margin < MARGIN_MOST ? (uint32_t)margin : MARGIN_MOST;
-    int code = pleat_mailbox_post(malleable->mailbox, request);
-    if (code)
-        return code;
-    agreement->for_good = false;
+    malleable->agreement.for_good = false;
+    malleable->agreement.checkpoint = checkpoint;
     if (!pleat_mailbox_held(malleable->mailbox, &k)) {
         drop(malleable);
         return PLEAT_E_BUSY;
     }
     go_to(malleable, PLEAT_AGREEMENT_ASKED);
     return 0;
+}
+
+int pleat_agreement_post(struct pleat_malleable *malleable,
+                         const struct pleat_mailbox_status *status)
+{
+    struct pleat_mailbox_request *request = &malleable->request;
+    if (malleable->places == 1)
+        return pleat_mailbox_post(malleable->mailbox, request);
+    if (pleat_clock_monotonic_us() < malleable->agreement.pause_us)
+        return PLEAT_E_BUSY;
+    uint64_t margin = status->iteration_ns ? MARGIN_NS / status->iteration_ns : 0;
+    request->margin = margin < MARGIN_MOST ? (uint32_t)margin : MARGIN_MOST;
+    int code = pleat_mailbox_post(malleable->mailbox, request);
+    return code ? code : ask(malleable, false);
+}
+
+int pleat_agreement_post_checkpoint(struct pleat_malleable *malleable)
+{
+    const struct pleat_wish *wish = &malleable->wish;
+    if (malleable->places > 1 && pleat_clock_monotonic_us() < malleable->agreement.pause_us)
+        return PLEAT_E_BUSY;
+    int code = pleat_mailbox_post_checkpoint(malleable->mailbox, wish->id, wish->path, wish->leave);
+    return code || malleable->places == 1 ? code : ask(malleable, true);
 }
 
 /* ---- going on ---- */

@@ -1,5 +1,5 @@
-/* agreement.h - a resize of a run over several nodes, on the agent that leads it: when the ranks of
- * all nodes change (shm/mailbox.h).
+/* agreement.h - a resize, or a checkpoint, of a run over several nodes, on the agent that leads it:
+ * when the ranks of all nodes change (shm/mailbox.h).
  *
  * Each step is an order to the agents of the other nodes, through pleatd, which they answer
  * (remote.h). An order that is not answered is sent again; agents carry each out once.
@@ -35,6 +35,7 @@ struct pleat_agreement {
     enum pleat_agreement_stage stage;
     uint32_t order;   /* number of the last one */
     uint64_t k;       /* from SETTLING on */
+    bool checkpoint;  /* malleable->wish is posted, else malleable->request */
     bool for_good;    /* ranks are inside: it cannot be withdrawn any more */
     int64_t since_us; /* of the last order (monotonic), */
     int64_t sent_us;  /* and when it was sent last */
@@ -45,6 +46,8 @@ struct pleat_agreement {
  * be tried again. */
 int pleat_agreement_post(struct pleat_malleable *malleable,
                          const struct pleat_mailbox_status *status);
+/* The same for the checkpoint that is wanted. */
+int pleat_agreement_post_checkpoint(struct pleat_malleable *malleable);
 /* Withdraws it. PLEAT_E_STATE: that is not possible, or takes a while: to be called again. */
 int pleat_agreement_withdraw(struct pleat_malleable *malleable);
 /* Goes on with it, as agents have answered. False: it is not posted any more, and is to be posted

@@ -106,8 +106,10 @@ void pleat_wish_withdraw(struct pleat_malleable *malleable, uint64_t id)
 {
     if (malleable->wish.id != id)
         return;
-    if (!malleable->wish.posted || pleat_mailbox_withdraw(malleable->mailbox) == 0)
+    if (!malleable->wish.posted || pleat_agreement_withdraw(malleable) == 0)
         pleat_wish_fail(malleable, "it was withdrawn");
+    else
+        malleable->wish.unwanted = true; /* ranks are writing it, or agents have to agree */
 }
 
 static void failed(struct pleat_malleable *malleable)
@@ -147,6 +149,12 @@ bool pleat_wish_look(struct pleat_malleable *malleable, const struct pleat_mailb
     struct pleat_wish *wish = &malleable->wish;
     if (!wish->posted)
         return false;
+    if (!pleat_agreement_look(malleable, status)) {
+        wish->posted = false; /* it is posted again */
+        if (wish->unwanted)
+            pleat_wish_fail(malleable, "it was withdrawn");
+        return false;
+    }
     switch (status->phase) {
     case PLEAT_MAILBOX_APPLIED:
         pleat_mailbox_acknowledge(malleable->mailbox);
@@ -160,9 +168,15 @@ bool pleat_wish_look(struct pleat_malleable *malleable, const struct pleat_mailb
     case PLEAT_MAILBOX_ENTERED:
         return true;
     case PLEAT_MAILBOX_POSTED:
+        if (wish->unwanted && !pleat_agreement_withdraw(malleable)) {
+            pleat_wish_fail(malleable, "it was withdrawn");
+            return false;
+        }
+        if (wish->unwanted)
+            return true;
         if (malleable->kind == PLEAT_REQUEST_NONE && !status->finished)
             return true;
-        if (pleat_mailbox_withdraw(malleable->mailbox))
+        if (pleat_agreement_withdraw(malleable))
             return true;
         wish->posted = false; /* posted again after the resize */
         return false;
@@ -187,7 +201,7 @@ void pleat_wish_post(struct pleat_malleable *malleable, const struct pleat_mailb
                                    "adaptation point any more");
         return;
     }
-    int code = pleat_mailbox_post_checkpoint(malleable->mailbox, wish->id, wish->path, wish->leave);
+    int code = pleat_agreement_post_checkpoint(malleable);
     wish->posted = code == 0;
     if (code && code != PLEAT_E_BUSY && code != PLEAT_E_STATE)
         pleat_wish_fail(malleable, "the application's mailbox does not take it");

@@ -292,8 +292,6 @@ static int checkpoint(struct pleat_run *run, const json_t *params, bool withdraw
     if (!run->malleable)
         return pleat_kind_no_checkpoint(run, params, withdraw_it, err);
     int result = pleat_param_id(params, "checkpoint", &id, err);
-    if (!result)
-        result = check_one_node(run, "writes checkpoints", err);
     if (!result && withdraw_it) {
         pleat_malleable_look(run->malleable);
         pleat_wish_withdraw(run->malleable, id);

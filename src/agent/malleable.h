@@ -20,7 +20,8 @@ struct pleat_wish {
     uint64_t id; /* 0: none is */
     char *path;
     bool leave;
-    bool posted; /* in the mailbox; otherwise it waits for the ranks, or for a resize */
+    bool posted;   /* in the mailbox; otherwise it waits for the ranks, or for a resize */
+    bool unwanted; /* it is to be taken back as soon as that is possible */
     /* it is written, and all ranks are leaving: since when (monotonic; 0: no), and what they said
      */
     int64_t leaving_us;

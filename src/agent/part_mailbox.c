@@ -118,14 +118,33 @@ static int read_resize(const json_t *params, struct pleat_mailbox_request *reque
     return rc;
 }
 
-/* Posts the resize. A rank that is in a section in which nothing may change would have those of
- * other nodes sleep: then it is withdrawn, and who leads tries again. */
-static bool post(struct pleat_part_mailbox *here, const struct pleat_mailbox_request *request)
+static int read_checkpoint(const json_t *params, struct pleat_mailbox_request *request,
+                           const char **path, struct pleat_error *err)
+{
+    bool leave = false;
+    int rc = pleat_param_id(params, "checkpoint", &request->resize, err);
+    if (!rc)
+        rc = pleat_get_string(params, "path", true, path, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "leave", true, &leave, err);
+    request->checkpoint = leave ? PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE : PLEAT_MAILBOX_CHECKPOINT;
+    return rc;
+}
+
+/* Posts the resize, or a checkpoint to `path`. A rank that is in a section in which nothing may
+ * change would have those of other nodes sleep: then it is withdrawn, and who leads tries again. */
+static bool post(struct pleat_part_mailbox *here, const struct pleat_mailbox_request *request,
+                 const char *path)
 {
     struct pleat_mailbox_status status;
     pleat_mailbox_status(here->mailbox, &status);
     pleat_mailbox_acknowledge(here->mailbox);
-    if (!status.attached || pleat_mailbox_post(here->mailbox, request))
+    int code = !status.attached ? PLEAT_E_STATE
+               : path
+                   ? pleat_mailbox_post_checkpoint(here->mailbox, request->resize, path,
+                                                   request->checkpoint != PLEAT_MAILBOX_CHECKPOINT)
+                   : pleat_mailbox_post(here->mailbox, request);
+    if (code)
         return false;
     if (pleat_mailbox_held(here->mailbox, &here->k))
         return true;
@@ -141,11 +160,11 @@ static bool let_go(struct pleat_part_mailbox *here)
 }
 
 static void carry_out(struct pleat_part_mailbox *here, const char *what,
-                      const struct pleat_mailbox_request *request, uint64_t k)
+                      const struct pleat_mailbox_request *request, const char *path, uint64_t k)
 {
     bool posts = !strcmp(what, "post"), holds = !strcmp(what, "hold");
     if (posts)
-        here->yes = post(here, request);
+        here->yes = post(here, request, path);
     else if (holds)
         here->yes = !pleat_mailbox_hold_again(here->mailbox);
     else if (!strcmp(what, "settle"))
@@ -159,7 +178,7 @@ int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params, struct
 {
     struct pleat_part_mailbox *here = run->part_mailbox;
     struct pleat_mailbox_request request = {0};
-    const char *what = NULL;
+    const char *what = NULL, *path = NULL;
     int64_t part = 0, order = 0, k = 0;
     int rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &part, err);
     if (!rc)
@@ -169,13 +188,14 @@ int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params, struct
     if (!rc)
         rc = pleat_get_int(params, "k", false, 0, INT64_MAX, &k, err);
     if (!rc && !strcmp(what, "post"))
-        rc = read_resize(params, &request, err);
+        rc = json_object_get(params, "path") ? read_checkpoint(params, &request, &path, err)
+                                             : read_resize(params, &request, err);
     if (rc || !here || part != run->part_number || order < here->order)
         return rc;
     if (order > here->order) {
         here->order = (uint32_t)order;
         here->k = 0;
-        carry_out(here, what, &request, (uint64_t)k);
+        carry_out(here, what, &request, path, (uint64_t)k);
     }
     say(run);
     return 0;

@@ -59,11 +59,6 @@ def test_each_node_has_a_mailbox(pleat, mpi):
         assert agent_of(pid) != agent_of(ranks[0][0])
         for name in ("PLEAT_MAILBOX_HERE", "PLEAT_DOORBELL_HERE", "PLEAT_STATE_HERE"):
             assert here(pid, name).startswith(f"/proc/{agent_of(pid)}/fd/"), name
-    # a part of the state would be missing
-    before = pleat.job(job)["progress"]["iteration"]
-    checkpoint = pleat.pleat("checkpoint", "--wait", job, check=None)
-    assert checkpoint.returncode == 1 and "is on 2 nodes" in checkpoint.stderr, checkpoint
-    wait_until(lambda: pleat.job(job)["progress"]["iteration"] > before, "it goes on")
     assert {pid for node in by_node(pleat, job, "loop").values() for pid in node} == {
         pid for node in ranks.values() for pid in node}
     ends(pleat, job)
@@ -115,6 +110,24 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
         on(pleat, job, name, counts)
     assert [r[2] for r in resizes(pleat.job(job))] == ["grown", "shrunk", "grown", "grown", "shrunk"]
     ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_checkpoints(pleat, mpi):
+    """All ranks write one file: at a wish, and with the end of the program, from which it goes on elsewhere."""
+    job = spread(pleat, mpi, sizes=(2, 4))
+    path = pleat.path("state")
+    pleat.pleat("checkpoint", "--wait", "--to", path, job, check=0)
+    before = pleat.job(job)["progress"]["iteration"]
+    wait_until(lambda: pleat.job(job)["progress"]["iteration"] > before, "it goes on")
+    pleat.pleat("limits", job, "--max", 3, check=0)
+    on(pleat, job, "loop", [2, 1])
+    pleat.pleat("checkpoint", "--wait", "--stop", "--to", path, job, check=0)
+    assert "RESULT" not in pleat.output(job)
+    again = submit(pleat, mpi, sizes=(1, 2), options=["--from", path, "--one-node"])
+    begun(pleat, again)
+    assert pleat.job(again)["progress"]["iteration"] >= before
+    ends(pleat, again)
 
 
 @pytest.mark.parametrize("mpi", MPIS)
