@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from conftest import FINAL, is_alive, wait_until
+from conftest import BUILD, FINAL, is_alive, wait_until
 from relaunching import MPIS, program, resizes, submit, text_of_events
 from test_nodes import divided, environment, nodes_of, two_cpus
 from test_parts import by_node
@@ -109,6 +109,30 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
         pleat.pleat("limits", job, "--max", sum(counts), check=0)
         on(pleat, job, name, counts)
     assert [r[2] for r in resizes(pleat.job(job))] == ["grown", "shrunk", "grown", "grown", "shrunk"]
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("rank", [0, 3])
+@pytest.mark.parametrize("mpi", MPIS)
+def test_not_now_on_one_node(pleat, mpi, rank):
+    """While a rank is in a section the size stays on all nodes, and no rank of another one sleeps for long."""
+    pleat.env["PLEAT_TEST_SPREAD"] = "1"
+    divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    section = pleat.path("section")
+    with open(section, "w", encoding="utf-8"):
+        pass
+    name = f"test-app-points-{mpi}"
+    job = pleat.submit("--min", 3, "--max", 4, "--initial", 4, "--", os.path.join(BUILD, "tests", name),
+                       "--until", pleat.path("end"), "--record", pleat.path("record"),
+                       "--section", section, "--section-rank", rank)
+    begun(pleat, job)
+    pleat.pleat("limits", job, "--max", 3, check=0)
+    wait_until(lambda: pleat.job(job)["state"] == "resizing", "it is to shrink")
+    before = pleat.job(job)["progress"]["iteration"]
+    wait_until(lambda: pleat.job(job)["progress"]["iteration"] > before + 100, "it computes meanwhile")
+    assert pleat.job(job)["processors"] == 4
+    os.remove(section)
+    on(pleat, job, name, [2, 1])
     ends(pleat, job)
 
 
