@@ -5,3 +5,4 @@ pleat_unit_test(dist-pairs SOURCES ${test_dir}/dist_pairs_test.c ${dist_oracle} 
 pleat_unit_test(dist-large SOURCES ${test_dir}/dist_large_test.c DEPS pleat-dist)
 pleat_unit_test(dist-descriptor SOURCES ${test_dir}/dist_descriptor_test.c DEPS pleat-dist)
 pleat_unit_test(dist-grid SOURCES ${test_dir}/dist_grid_test.c DEPS pleat-dist)
+pleat_unit_test(dist-spread SOURCES ${test_dir}/dist_spread_test.c DEPS pleat-dist)
