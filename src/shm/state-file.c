@@ -13,17 +13,34 @@
 #define DATA PLEAT_STATE_DATA
 
 /* FNV-1a: it protects against damage, not against intent. */
+static uint64_t sum_words(const uint64_t *words, size_t count)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < count; i++)
+        for (unsigned shift = 0; shift < 64; shift += 8)
+            hash = (hash ^ (words[i] >> shift & 0xff)) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 uint64_t pleat_state_file_checksum(const struct pleat_state_header *header)
 {
-    uint64_t members[7 + PLEAT_STATE_NAME / 8] = {
-        header->magic, header->generation, header->shape,  header->iteration,
-        header->bytes, header->launch,     header->program};
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    memcpy(members + 7, header->name, PLEAT_STATE_NAME);
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-        for (unsigned shift = 0; shift < 64; shift += 8)
-            hash = (hash ^ (members[i] >> shift & 0xff)) * UINT64_C(0x100000001b3);
-    return hash;
+    enum { NUMBERS = 11 };
+    uint64_t members[NUMBERS + PLEAT_STATE_NAME / 8] = {
+        header->magic, header->generation, header->shape,   header->iteration,
+        header->bytes, header->launch,     header->program, header->nodes,
+        header->parts, header->parts_sum,  header->save};
+    memcpy(members + NUMBERS, header->name, PLEAT_STATE_NAME);
+    return sum_words(members, sizeof(members) / sizeof(members[0]));
+}
+
+uint64_t pleat_state_file_parts_sum(const struct pleat_state_part *parts, size_t count)
+{
+    uint64_t sum = count;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t words[3] = {sum, parts[i].first, parts[i].end};
+        sum = sum_words(words, 3);
+    }
+    return sum;
 }
 
 bool pleat_state_file_header(int fd, struct pleat_state_header *header)
@@ -32,7 +49,8 @@ bool pleat_state_file_header(int fd, struct pleat_state_header *header)
     return pread(fd, header, sizeof(*header), 0) == (ssize_t)sizeof(*header) &&
            header->magic == PLEAT_STATE_MAGIC &&
            header->checksum == pleat_state_file_checksum(header) && header->generation >= 1 &&
-           header->generation <= PLEAT_STATE_GENERATION_MAX &&
+           header->generation <= PLEAT_STATE_GENERATION_MAX && header->nodes >= 1 &&
+           header->parts <= PLEAT_STATE_PARTS_MAX && (header->nodes > 1 || !header->parts) &&
            header->bytes <= PLEAT_STATE_BYTES_MAX && !header->name[PLEAT_STATE_NAME - 1] &&
            fstat(fd, &st) == 0 && (uint64_t)st.st_size >= PLEAT_STATE_OFFSET + header->bytes;
 }
@@ -61,6 +79,16 @@ static int find_among(const int *fd, int count, struct pleat_state_header *found
 int pleat_state_file_find(const int fd[FILES], struct pleat_state_header *found, uint64_t *latest)
 {
     return find_among(fd, FILES, found, latest);
+}
+
+int pleat_state_file_with(const int fd[FILES], uint64_t generation,
+                          struct pleat_state_header *found)
+{
+    for (int i = 0; i < FILES; i++)
+        if (fd[i] >= 0 && pleat_state_file_header(fd[i], found) &&
+            found->generation == generation && found->complete == generation)
+            return i;
+    return -1;
 }
 
 int pleat_state_file_other(const int fd[FILES])

@@ -11,7 +11,7 @@
 
 #include "shm/state.h"
 
-#define PLEAT_STATE_MAGIC UINT64_C(0x337473746165706c) /* "lpeatst3" */
+#define PLEAT_STATE_MAGIC UINT64_C(0x347473746165706c) /* "lpeatst4" */
 #define PLEAT_STATE_GENERATION_MAX (UINT64_MAX / 2)
 
 /* The files, opened by a rank. */
@@ -34,6 +34,11 @@ bool pleat_state_file_header(int fd, struct pleat_state_header *header);
  * complete or not. */
 int pleat_state_file_find(const int fd[PLEAT_STATE_FILES], struct pleat_state_header *found,
                           uint64_t *latest);
+/* The index of the file that has the state of that generation, complete; -1: none. */
+int pleat_state_file_with(const int fd[PLEAT_STATE_FILES], uint64_t generation,
+                          struct pleat_state_header *found);
+/* Of `count` parts. */
+uint64_t pleat_state_file_parts_sum(const struct pleat_state_part *parts, size_t count);
 /* The index of the slot without the last copy. */
 int pleat_state_file_other(const int fd[PLEAT_STATE_FILES]);
 

@@ -140,8 +140,12 @@ int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header
     (void)pleat_state_file_find(state->fd, &held, &latest);
     int file = in_data ? DATA : pleat_state_file_other(state->fd);
     int fd = state->fd[file];
+    if (latest + 1 < wanted->generation)
+        latest = wanted->generation - 1;
     struct pleat_state_header header = {.magic = PLEAT_STATE_MAGIC,
                                         .generation = latest + 1,
+                                        .nodes = wanted->nodes ? wanted->nodes : 1,
+                                        .save = wanted->save,
                                         .shape = wanted->shape,
                                         .iteration = wanted->iteration,
                                         .bytes = wanted->bytes,
@@ -234,23 +238,42 @@ int pleat_state_map(struct pleat_state *state, uint64_t offset, size_t bytes, bo
     return 0;
 }
 
-int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
+int pleat_state_mark(struct pleat_state *state, struct pleat_error *err)
 {
     if (state->file < 0 || !state->writing || !state->first)
         return pleat_error_set(err, PLEAT_E_STATE, "no state is being saved");
-    int file = state->file;
-    int code =
-        pleat_state_file_write(state->fd[file], offsetof(struct pleat_state_header, complete),
-                               &state->generation, sizeof(state->generation), err);
-    if (code)
-        return code;
+    return pleat_state_file_write(state->fd[state->file],
+                                  offsetof(struct pleat_state_header, complete), &state->generation,
+                                  sizeof(state->generation), err);
+}
+
+void pleat_state_settle(struct pleat_state *state, bool taken_back)
+{
+    const int file = state->file;
+    if (file < 0 || !state->writing || !state->first)
+        return;
+    if (taken_back) {
+        const uint64_t not_complete = 0;
+        /* a few bytes on a page that is there */
+        (void)!pleat_state_file_write(state->fd[file],
+                                      offsetof(struct pleat_state_header, complete), &not_complete,
+                                      sizeof(not_complete), NULL);
+        return; /* pleat_state_abandon frees a slot */
+    }
     /* Getting new memory costs more than the copy, so if there is plenty the old state's is kept
      * for the next save. */
     if (file != DATA && pleat_available_bytes("") / PLENTY < state->bytes)
         pleat_state_file_free(state->fd[1 - file]);
     state->file = -1;
     state->writing = false;
-    return 0;
+}
+
+int pleat_state_commit(struct pleat_state *state, struct pleat_error *err)
+{
+    int code = pleat_state_mark(state, err);
+    if (!code)
+        pleat_state_settle(state, false);
+    return code;
 }
 
 void pleat_state_abandon(struct pleat_state *state)

@@ -13,6 +13,11 @@
  * that dies while it saves does no harm. They are used if there is no data file, and for a state
  * that is to outlive computing.
  *
+ * A run over several nodes has such files on each node. There a file holds parts of the state only,
+ * each at its place in the whole; a table behind the state says which. The header has the same
+ * generation and the same number of the save on all nodes, so that parts of different saves are
+ * never put together.
+ *
  * The state is in the file with the highest generation whose header says that it is complete. The
  * layout is the same in all files, and does not depend on the number of ranks: each object (rows)
  * as one array in the order of its global index, then the values. So a rank writes its part where
@@ -64,8 +69,20 @@ struct pleat_state_header {
     uint64_t launch;             /* the value of PLEAT_LAUNCH; 0: not set */
     uint64_t program;            /* hash of the program's file, its arguments and its MPI */
     char name[PLEAT_STATE_NAME]; /* of its file, shortened, for people; ends with NUL */
-    uint64_t checksum;           /* of the members above, but not of `complete` */
+    /* of a state that is on several nodes, in a file on each: */
+    uint64_t nodes;     /* how many; 1: all of the state is in this file */
+    uint64_t parts;     /* number of parts in the table behind the state; 0 where nodes is 1 */
+    uint64_t parts_sum; /* checksum of the table */
+    uint64_t save;      /* a number of this save that no other has, the same on all nodes */
+    uint64_t checksum;  /* of the members above, but not of `complete` */
 };
+
+/* A part of a state: bytes first to end - 1. */
+struct pleat_state_part {
+    uint64_t first, end;
+};
+
+#define PLEAT_STATE_PARTS_MAX ((uint64_t)1 << 24)
 
 /* ---- the agent's side ---- */
 
@@ -129,9 +146,10 @@ int pleat_state_go_on(struct pleat_state *state, struct pleat_error *err) PLEAT_
 
 /* ---- saving ---- */
 
-/* Rank 0, before anybody writes: chooses the data file (in_data) or the slot without the state, and
- * writes its header, not complete. It uses shape, iteration, bytes, launch, program and name of
- * *wanted. *generation: the number that the others join. Copies held so far stay. PLEAT_E_NOMEM:
+/* Rank 0, or the first rank of each node, before anybody writes: chooses the data file (in_data) or
+ * the slot without the state, and writes its header, not complete. It uses shape, iteration, bytes,
+ * launch, program, name, nodes (0 counts as 1) and save of *wanted; its generation is at least that
+ * of *wanted. *generation: the number that the others join. Copies held so far stay. PLEAT_E_NOMEM:
  * less memory is available, or a limit on the size of files (ulimit -f) is too low. */
 int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
                       bool in_data, uint64_t *generation, struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -147,10 +165,21 @@ int pleat_state_write(struct pleat_state *state, uint64_t offset, const void *da
  * offset: of a whole page. The caller unmaps it. PLEAT_E_NOMEM, PLEAT_E_STATE. */
 int pleat_state_map(struct pleat_state *state, uint64_t offset, size_t bytes, bool writing,
                     void **at, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The highest generation in the files, complete or not; 0: none. */
+uint64_t pleat_state_latest(const struct pleat_state *state);
+/* The rank that began, once all have written: says which parts of the state are in this file.
+ * PLEAT_E_NOMEM, PLEAT_E_TOOBIG, PLEAT_E_STATE. */
+int pleat_state_set_parts(struct pleat_state *state, const struct pleat_state_part *parts,
+                          size_t count, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rank 0, once all ranks have written: makes it the state. The memory of the copy before is freed,
  * unless eight times the state's size is available: then the next save uses it again.
  * PLEAT_E_STATE: nothing was begun. */
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same in two steps, for a state on several nodes. The first rank of each node marks its file,
+ * rank 0 last: a state is only there if it is in rank 0's file. Then each settles, or takes back
+ * what it has marked. */
+int pleat_state_mark(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_state_settle(struct pleat_state *state, bool taken_back);
 /* Every rank, instead of commit or after it: ends the save. What was not committed is given up, and
  * rank 0 frees a copy's memory. */
 void pleat_state_abandon(struct pleat_state *state);
@@ -170,6 +199,36 @@ int pleat_state_check_owner(const struct pleat_state_header *held,
  */
 int pleat_state_read(struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- parts of a state that are brought from other nodes, or there ---- */
+
+/* Finds the file with the state of that generation, whole or a part. PLEAT_E_NOTFOUND. */
+int pleat_state_find_generation(struct pleat_state *state, uint64_t generation,
+                                struct pleat_state_header *header,
+                                struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Finds the file with the state `wanted`, a header that another node has. PLEAT_E_NOTFOUND: this
+ * node has no part of it. PLEAT_E_CORRUPT: it has another state of that number. */
+int pleat_state_find_same(struct pleat_state *state, const struct pleat_state_header *wanted,
+                          struct pleat_state_header *header,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* This node has no part of the state `wanted`: chooses a file for what is brought, the data file
+ * (in_data) or a slot. first: of this node, before the others do it. PLEAT_E_NOTFOUND,
+ * PLEAT_E_NOMEM. */
+int pleat_state_choose(struct pleat_state *state, const struct pleat_state_header *wanted,
+                       bool in_data, bool first, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The table of a state that was found, `header.parts` of them; the caller's to free.
+ * PLEAT_E_CORRUPT, PLEAT_E_NOMEM. */
+int pleat_state_get_parts(const struct pleat_state *state, const struct pleat_state_header *header,
+                          struct pleat_state_part **parts,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Read and write a part of the file that is being saved to, or was found or chosen, also in windows
+ * of the data file. */
+int pleat_state_take(const struct pleat_state *state, uint64_t offset, void *data, size_t bytes,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_state_fill(const struct pleat_state *state, uint64_t offset, const void *data,
+                     size_t bytes, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Frees the memory of whole pages in a part of the data file that nobody maps. */
+void pleat_state_free_part(const struct pleat_state *state, uint64_t first, uint64_t end);
 
 /* ---- a file of other origin ---- */
 
