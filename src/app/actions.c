@@ -201,7 +201,7 @@ int pleat_actions_resumed(struct pleat_session *session, struct pleat_error *err
     if (!code)
         return 0;
     /* the agent knows it before any rank ends the program */
-    if (session->rank == 0 && session->mailbox)
+    if (pleat_session_leads(session) && session->mailbox)
         pleat_mailbox_cannot_begin(&session->self, err->text);
     (void)MPI_Barrier(session->comm);
     return code;

@@ -81,10 +81,10 @@ static bool begin(struct pleat_array *array, int data)
     ahead->has_memory = array->now.layout.bytes && may_take_memory(array) &&
                         pleat_part_grid(&ahead->from) != pleat_part_grid(&array->now) &&
                         take_memory(array, &array->now, 1 - ahead->from.half);
-    if (ahead->has_memory)
-        map_sources(array);
-    else
+    if (!ahead->has_memory)
         array->fd = -1;
+    else if (!array->session->nodes) /* on several nodes some parts are not here */
+        map_sources(array);
     return true;
 }
 

@@ -19,6 +19,7 @@ struct mark {
 };
 
 _Static_assert(sizeof(struct mark) == 56, "a mark has no padding");
+_Static_assert(2 * sizeof(struct mark) == PLEAT_MARKS_BYTES, "the window begins with two");
 
 static uint64_t checksum_of(const struct mark *mark)
 {

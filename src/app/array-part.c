@@ -201,6 +201,11 @@ static uint64_t end_of_area(const struct pleat_array *array, const struct pleat_
                                         : area_of(array, part, rank + 1);
 }
 
+uint64_t pleat_part_offset(const struct pleat_array *array, const struct pleat_part *part, int rank)
+{
+    return area_of(array, part, rank) - PLEAT_STATE_OFFSET;
+}
+
 void pleat_part_free_area(const struct pleat_array *array, const struct pleat_part *part, int rank)
 {
     punch(array, area_of(array, part, rank), end_of_area(array, part, rank));

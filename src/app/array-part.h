@@ -62,7 +62,7 @@ struct pleat_array {
     struct pleat_part now;
     /* between prepare and exchange, or cancel */
     struct pleat_part coming;
-    struct pleat_plan send, receive;
+    struct pleat_plan send, receive; /* receive: also between load and gather */
     struct pleat_old_parts old;
     struct pleat_array_ahead ahead; /* between foresee and load */
     /* between load and tidy: where the array was loaded from, if it was distributed otherwise */
@@ -122,6 +122,9 @@ void pleat_part_close(struct pleat_part *part);
 void pleat_part_close_later(const struct pleat_array *array, struct pleat_part *part);
 /* Changes made from now on stay in this process. */
 void pleat_part_detach(const struct pleat_array *array, struct pleat_part *part);
+/* Where the area of a rank begins: an offset as in a state. */
+uint64_t pleat_part_offset(const struct pleat_array *array, const struct pleat_part *part,
+                           int rank);
 /* Bytes of the pages of a part. */
 size_t pleat_part_pages(const struct pleat_layout *layout);
 /* Has a rank's area of a half that nobody uses freed later (freeing.h). If all ranks do that for
@@ -141,6 +144,7 @@ void pleat_old_parts_close_later(const struct pleat_array *array, struct pleat_o
 
 /* ---- array-mark.c ---- */
 
+#define PLEAT_MARKS_BYTES 112 /* of all marks, with which a window begins */
 /* Says in the window that the array is where `part` says. PLEAT_E_NOMEM. */
 int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *part,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -183,9 +187,19 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int data,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_array_parts(const struct pleat_object *object, bool in_data, bool loading,
+                      struct pleat_stretches *list, struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_fits(const struct pleat_object *object, int size,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether the part of that rank of the array as it was is in the memory of this node. */
+bool pleat_array_is_here(const struct pleat_array *array, int old_rank);
+
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_array_tidy(struct pleat_object *object);
+
+/* ---- array-gather.c: what comes from other nodes; as in object.h ---- */
+
+int pleat_array_gather(struct pleat_object *object, int *code,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "app/array-part.h"
+#include "app/nodes.h"
 #include "dist/copy.h"
 
 uint64_t pleat_array_stored(const struct pleat_object *object)
@@ -38,7 +39,7 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
     const struct pleat_array *array = pleat_array_of_const(object);
     const struct pleat_part *now = &array->now;
     if (pleat_state_is_data(state))
-        return now->rank == 0 ? pleat_mark_write(array, now, err) : 0;
+        return pleat_session_leads(array->session) ? pleat_mark_write(array, now, err) : 0;
     struct pleat_dist one;
     struct pleat_plan plan = {0};
     void *whole = NULL;
@@ -59,6 +60,32 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
         munmap(whole, bytes);
     pleat_plan_finish(&plan);
     return code;
+}
+
+/* In the data file: the marks, which the first rank of each node writes and needs, and this rank's
+ * area. The areas of others that it needs are not brought, but what it needs of them
+ * (array-gather.c). */
+int pleat_array_parts(const struct pleat_object *object, bool in_data, bool loading,
+                      struct pleat_stretches *list, struct pleat_error *err)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    const struct pleat_part *now = &array->now;
+    /* a copy has it in one piece, in which this rank's elements are anywhere */
+    if (!in_data && loading)
+        return pleat_stretches_add(list, object->offset,
+                                   object->offset + pleat_array_stored(object));
+    if (!in_data)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "array '%s' cannot be saved as a copy while the program is on "
+                               "several nodes",
+                               object->name);
+    int code = pleat_session_leads(array->session)
+                   ? pleat_stretches_add(list, array->window, array->window + PLEAT_MARKS_BYTES)
+                   : 0;
+    if (code || loading || !now->layout.bytes)
+        return code;
+    const uint64_t at = pleat_part_offset(array, now, now->rank);
+    return pleat_stretches_add(list, at, at + (uint64_t)now->layout.bytes);
 }
 
 /* ---- loading ---- */
@@ -114,7 +141,31 @@ static int take_memory(struct pleat_array *array, unsigned half, struct pleat_er
     return code ? code : pleat_part_fill(array, now, true, err);
 }
 
-/* Copies this rank's part from where the array was, with its old distribution. */
+bool pleat_array_is_here(const struct pleat_array *array, int old_rank)
+{
+    const struct pleat_nodes *nodes = array->session->nodes;
+    return !nodes || pleat_nodes_with(array->session, pleat_part_offset(array, &array->loaded,
+                                                                        old_rank)) == nodes->node;
+}
+
+/* What of the old array is in the memory of this node. */
+static int copy_what_is_here(struct pleat_array *array, const struct pleat_plan *plan,
+                             const struct pleat_old_parts *old, struct pleat_error *err)
+{
+    int code = 0;
+    for (size_t i = 0; i < plan->peers && !code; i++) {
+        struct pleat_plan_peer peer;
+        pleat_plan_peer(plan, i, &peer);
+        const struct pleat_copy_source source = {.base =
+                                                     old->memory + (size_t)peer.rank * old->stride};
+        if (pleat_array_is_here(array, peer.rank))
+            code = pleat_copy_peer(plan, i, &source, array->now.memory, err);
+    }
+    return code;
+}
+
+/* Copies this rank's part from where the array was, with its old distribution. On several nodes the
+ * rest comes when all have done this. */
 static int load_from_old(struct pleat_array *array, struct pleat_error *err)
 {
     struct pleat_part *now = &array->now;
@@ -126,11 +177,31 @@ static int load_from_old(struct pleat_array *array, struct pleat_error *err)
         code = pleat_plan_receive(&array->loaded.dist, &now->dist, now->rank, NULL, 0, &plan, err);
     if (!code && plan.peers)
         code = pleat_array_sources(array, &array->loaded, &old, err);
-    if (!code)
+    if (!code && !array->session->nodes)
         code = pleat_array_copy(&plan, &old, now, err);
+    else if (!code)
+        code = copy_what_is_here(array, &plan, &old, err);
     pleat_old_parts_close_later(array, &old);
-    pleat_plan_finish(&plan);
+    if (!code && array->session->nodes)
+        array->receive = plan;
+    else
+        pleat_plan_finish(&plan);
     return code;
+}
+
+/* Whether each rank finds its part where it was, on all nodes. */
+static bool stays_in_place(const struct pleat_array *array)
+{
+    const struct pleat_nodes *nodes = array->session->nodes;
+    const struct pleat_part *loaded = &array->loaded;
+    bool stays = pleat_part_grid(loaded) == pleat_part_grid(&array->now);
+    for (int rank = 0; stays && nodes && rank < loaded->dist.ranks; rank++) {
+        struct pleat_layout layout;
+        stays = !pleat_dist_layout(&loaded->dist, rank, NULL, &layout, NULL) &&
+                (!layout.bytes || pleat_nodes_has(array->session, nodes->of[rank],
+                                                  pleat_part_offset(array, loaded, rank)));
+    }
+    return stays;
 }
 
 /* Takes the part over from the window, or copies it where the array was distributed otherwise. */
@@ -140,7 +211,7 @@ static int load_window(struct pleat_array *array, struct pleat_error *err)
     int code = pleat_mark_read(array, now->rank, &array->loaded, err);
     if (code)
         return code;
-    if (pleat_part_grid(&array->loaded) != pleat_part_grid(now))
+    if (!stays_in_place(array))
         return load_from_old(array, err);
     pleat_part_close(now);
     now->half = array->loaded.half;
@@ -186,6 +257,13 @@ void pleat_array_tidy(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);
     const struct pleat_part *now = &array->now;
+    if (array->session->nodes) {
+        /* only parts of this node are in its memory */
+        if (array->fd >= 0 && pleat_session_leads(array->session))
+            pleat_part_free_other_half(array, now);
+        memset(&array->loaded, 0, sizeof(array->loaded));
+        return;
+    }
     for (int rank = now->rank; rank < array->loaded.dist.ranks; rank += now->dist.ranks)
         pleat_part_free_area_later(array, &array->loaded, rank);
     /* what a resize that was not completed has left */

@@ -8,7 +8,7 @@ static int begin_announcing(struct pleat_session *session, struct pleat_error *e
     int agreed = 0;
     if (!session->mailbox || !session->announces || session->joiner)
         return 0;
-    if (session->rank == 0)
+    if (pleat_session_leads(session))
         pleat_mailbox_announce(&session->self);
     return pleat_mpi_agree(session->comm, 0, &agreed, err);
 }
@@ -27,7 +27,7 @@ static int compare(struct pleat_session *session, struct pleat_error *err)
     int failed = pleat_registry_check(session, session->comm, hash, false, &differs, &why);
     if (!failed && !differs)
         return 0;
-    if (!failed && session->rank == 0 && session->mailbox)
+    if (!failed && pleat_session_leads(session) && session->mailbox)
         pleat_mailbox_cannot_begin(&session->self, why.text);
     if (!failed)
         failed = pleat_mpi_check(MPI_Barrier(session->comm), "beginning", &why);
@@ -86,7 +86,7 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
         code = join(session, err);
     else if (session->resumed)
         code = pleat_session_resume(session, err);
-    else if (session->mailbox && session->rank == 0)
+    else if (session->mailbox && pleat_session_leads(session))
         pleat_mailbox_begun(&session->self, NULL);
     if (code)
         return code;

@@ -415,7 +415,7 @@ static int load_all(struct pleat_session *session, int *agreed, struct pleat_err
         pleat_error_set(err, *agreed, "another rank could not go on from the checkpoint (%s)",
                         pleat_error_name(*agreed));
     /* the agent knows it before any rank ends the program */
-    if (session->mailbox && session->rank == 0)
+    if (session->mailbox && pleat_session_leads(session))
         pleat_mailbox_cannot_begin(&session->self, err->text);
     return pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);
 }
@@ -437,7 +437,7 @@ int pleat_from_load(struct pleat_session *session, struct pleat_error *err)
     const struct pleat_mailbox_cost cost = {
         .load_ns = took, .total_ns = took, .bytes = session->from->file_bytes};
     pleat_from_close(session);
-    if (session->mailbox && session->rank == 0)
+    if (session->mailbox && pleat_session_leads(session))
         pleat_mailbox_begun(&session->self, &cost);
     return 0;
 }

@@ -183,8 +183,9 @@ static int read_ends(const struct pleat_items *items, struct pleat_state *state,
     return code || good ? code : damaged(items, err);
 }
 
-static int find_shelf(struct pleat_items *items, const struct pleat_tail *tail, struct shelf *shelf,
-                      uint64_t *bytes, struct pleat_error *err)
+/* Where this rank's share is, but for the ends of its items. */
+static int read_heading(struct pleat_items *items, const struct pleat_tail *tail,
+                        struct shelf *shelf, uint64_t *bytes, struct pleat_error *err)
 {
     struct heading heading;
     int code = pleat_state_read(tail->state, tail->offset, &heading, sizeof(heading), err);
@@ -204,7 +205,67 @@ static int find_shelf(struct pleat_items *items, const struct pleat_tail *tail, 
     *shelf = (struct shelf){.share = pleat_block_of(heading.count, tail->size, tail->rank),
                             .offset = tail->offset + PAGE + ends_bytes(items, heading.count),
                             .bytes = heading.bytes};
-    return items->item_bytes ? 0 : read_ends(items, tail->state, tail->offset + PAGE, shelf, err);
+    return 0;
+}
+
+static int find_shelf(struct pleat_items *items, const struct pleat_tail *tail, struct shelf *shelf,
+                      uint64_t *bytes, struct pleat_error *err)
+{
+    int code = read_heading(items, tail, shelf, bytes, err);
+    return code || items->item_bytes
+               ? code
+               : read_ends(items, tail->state, tail->offset + PAGE, shelf, err);
+}
+
+/* ---- on several nodes ---- */
+
+int pleat_items_parts(const struct pleat_object *object, int rank, uint64_t offset,
+                      struct pleat_stretches *list, struct pleat_error *err)
+{
+    const struct pleat_items *items = pleat_items_of_const(object);
+    const struct pleat_place *place = &items->place;
+    const uint64_t count = (uint64_t)items->ops.count(items->arg);
+    const uint64_t ends = offset + PAGE;
+    const uint64_t data = ends + ends_bytes(items, place->count);
+    uint64_t bytes = 0;
+    (void)err;
+    for (uint64_t i = 0; i < count; i++)
+        bytes += (uint64_t)pleat_item_bytes(items, (int64_t)i);
+    int code = rank == 0 ? pleat_stretches_add(list, offset, offset + sizeof(struct heading)) : 0;
+    if (!code && !items->item_bytes)
+        code = pleat_stretches_add(list, ends + (uint64_t)place->first * sizeof(int64_t),
+                                   ends + ((uint64_t)place->first + count) * sizeof(int64_t));
+    return code ? code
+                : pleat_stretches_add(list, data + (uint64_t)place->first_byte,
+                                      data + (uint64_t)place->first_byte + bytes);
+}
+
+/* The heading; the ends of the share's items, and of the one before; the items. */
+int pleat_items_needs(struct pleat_object *object, const struct pleat_tail *tail, int step,
+                      bool first, struct pleat_stretches *list, struct pleat_error *err)
+{
+    struct pleat_items *items = pleat_items_of(object);
+    struct shelf shelf = {0};
+    uint64_t bytes = 0;
+    if (step == 0)
+        return first
+                   ? pleat_stretches_add(list, tail->offset, tail->offset + sizeof(struct heading))
+                   : 0;
+    int code = step == 1 ? read_heading(items, tail, &shelf, &bytes, err)
+                         : find_shelf(items, tail, &shelf, &bytes, err);
+    const uint64_t from = (uint64_t)shelf.share.first;
+    const int64_t count = pleat_block_count(shelf.share);
+    if (!code && count && step == 1 && !items->item_bytes)
+        code =
+            pleat_stretches_add(list, tail->offset + PAGE + (from ? from - 1 : 0) * sizeof(int64_t),
+                                tail->offset + PAGE + (uint64_t)shelf.share.end * sizeof(int64_t));
+    else if (!code && count && step == 2)
+        code = pleat_stretches_add(list, shelf.offset + (uint64_t)end_before(items, &shelf, 0),
+                                   shelf.offset + (uint64_t)end_before(items, &shelf, count));
+    free(shelf.ends);
+    return code == PLEAT_E_NOMEM
+               ? pleat_error_set(err, code, "no memory to load '%s'", object->name)
+               : code;
 }
 
 /* Reads the share through a buffer, whole items at a time. */

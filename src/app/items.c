@@ -126,6 +126,8 @@ static const struct pleat_tail_ops tail_ops = {
     .bytes = pleat_items_tail,
     .save = pleat_items_save_tail,
     .load = pleat_items_load_tail,
+    .parts = pleat_items_parts,
+    .needs = pleat_items_needs,
     .sums = items_sums,
     .arranges = items_arranges,
 };

@@ -14,7 +14,9 @@
 #include <stdint.h>
 
 #include "app/memory.h"
+#include "base/array.h"
 #include "base/error.h"
+#include "dist/spread.h"
 #include "shm/state.h"
 
 #define PLEAT_NAME_SIZE 64
@@ -31,7 +33,18 @@ struct pleat_change {
 };
 
 struct pleat_object;
+struct pleat_session;
 struct pleat_checkpoint_entry;
+
+/* Parts of a state that a rank has or needs (nodes.h). */
+PLEAT_ARRAY(pleat_stretches, struct pleat_stretch);
+
+/* Appends bytes first to end - 1. PLEAT_E_NOMEM. */
+static inline int pleat_stretches_add(struct pleat_stretches *list, uint64_t first, uint64_t end)
+{
+    const struct pleat_stretch one = {first, end, 0, 0};
+    return first < end ? pleat_array_push(list, one) : 0;
+}
 
 /* What is compared to see whether a move has lost, doubled or changed something. */
 struct pleat_sums {
@@ -45,6 +58,8 @@ struct pleat_tail {
     uint64_t offset, end;
     int rank, size; /* of those that load it */
 };
+
+#define PLEAT_TAIL_STEPS 3
 
 /* Objects whose size is known only when they are saved or moved: they stand in the tail of a state,
  * behind the values, each on pages of its own. */
@@ -63,6 +78,13 @@ struct pleat_tail_ops {
     /* Reads this rank's share of the whole, in order. *bytes: of the whole. No communication. */
     int (*load)(struct pleat_object *object, const struct pleat_tail *tail, uint64_t *bytes,
                 struct pleat_error *err);
+    /* As pleat_object_ops.parts, of what `save` wrote at that offset. */
+    int (*parts)(const struct pleat_object *object, int rank, uint64_t offset,
+                 struct pleat_stretches *list, struct pleat_error *err);
+    /* What `load` will read, in steps from 0 to PLEAT_TAIL_STEPS - 1: for each, all before it are
+     * there. first: this rank is the first of its node, and names what all of them read. */
+    int (*needs)(struct pleat_object *object, const struct pleat_tail *tail, int step, bool first,
+                 struct pleat_stretches *list, struct pleat_error *err);
     /* Sums of this rank's part that do not depend on who has what. PLEAT_E_CORRUPT: the program's
      * functions do not give the same bytes twice; PLEAT_E_NOMEM. */
     int (*sums)(const struct pleat_object *object, struct pleat_sums *sums,
@@ -109,6 +131,15 @@ struct pleat_object_ops {
                 struct pleat_error *err);
     int (*load)(struct pleat_object *object, struct pleat_state *state, int data,
                 struct pleat_error *err);
+    /* Where nodes are several (nodes.h): which bytes of a state this rank writes, or (loading) will
+     * read. in_data: of the data file, else of a slot. PLEAT_E_UNSUPPORTED: this cannot be done
+     * over several nodes; PLEAT_E_NOMEM. NULL: none. */
+    int (*parts)(const struct pleat_object *object, bool in_data, bool loading,
+                 struct pleat_stretches *list, struct pleat_error *err);
+    /* After load, where nodes are several: gets from ranks of other nodes what could not be loaded
+     * from this one. Collective; *code: this rank's error, before and after. Returns a negative
+     * code if the communication failed. NULL: all is loaded. */
+    int (*gather)(struct pleat_object *object, int *code, struct pleat_error *err);
     /* The ranks wait for a state in the data file, in which others still compute: maps, and
      * provides memory for, what this rank will have, so that less is left to load. Changes nothing
      * in the file, and may do nothing. Called again until nothing is left to do (not after
@@ -123,8 +154,9 @@ struct pleat_object_ops {
     int (*usable)(const struct pleat_object *object, int size, struct pleat_error *err);
     /* From now on this rank does not change the data file. */
     void (*detach)(struct pleat_object *object);
-    /* Rank 0, once all ranks have loaded the object, while the data file is the state: in the state
-     * the object is from now on where it was loaded to. NULL: it is where it was. */
+    /* The first rank of each node, once all ranks have loaded the object, while the data file is
+     * the state: in the state the object is from now on where it was loaded to. NULL: it is where
+     * it was. */
     int (*settle)(const struct pleat_object *object, struct pleat_error *err);
     /* Every rank after settle: frees where the object was. */
     void (*tidy)(struct pleat_object *object);

@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 
 #include "app/checkpointing.h"
+#include "app/nodes.h"
 #include "base/clock.h"
 
 #define LEAVING_NICER 10 /* a tenth of the time of another process on the same processor */
@@ -172,6 +173,7 @@ static int read_order(struct pleat_session *session, struct order *order,
             order->save.code = check_relaunch(session, order->target, unsaved);
         if (!order->relaunch || !order->save.code)
             pleat_save_begin(session, copy, &order->save, unsaved);
+        order->save.leaves = order->relaunch != 0;
     }
     return pleat_session_tell(session, order, sizeof(*order), "entering a resize", err);
 }
@@ -182,7 +184,7 @@ static void leave_all(struct pleat_session *session)
     for (struct pleat_object *object = session->objects; object; object = object->next)
         object->ops->detach(object);
     /* the data are the state now: processes that wait for it take it as soon as they know */
-    if (session->rank == 0 && session->saved)
+    if (pleat_session_leads(session) && session->saved)
         pleat_state_release_data(session->saved);
     adopt(session, MPI_COMM_NULL, 0);
 }
@@ -206,6 +208,11 @@ static int leave(struct pleat_session *session, int saved, const struct pleat_er
 static int perform(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,
                    struct pleat_error *err)
 {
+    if (target != session->size && session->nodes) {
+        pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                        "a program on several nodes has to be relaunched at the new size");
+        return PLEAT_RESIZE_REFUSED;
+    }
     if (target != session->size && !pleat_mpi_spawns()) {
         pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                         "this MPI can neither start nor release processes of a running program: "
@@ -243,7 +250,7 @@ int pleat_resize_fit(struct pleat_session *session, int fits, struct pleat_error
     pleat_mpi_quiet_end(session->comm, &handler);
     if (code) {
         session->state = PLEAT_SESSION_BROKEN;
-        if (session->mailbox && session->rank == 0)
+        if (session->mailbox && pleat_session_leads(session))
             pleat_mailbox_cannot_begin(&session->self, why.text);
         if (err)
             *err = why;
@@ -254,7 +261,7 @@ int pleat_resize_fit(struct pleat_session *session, int fits, struct pleat_error
         return PLEAT_LEAVE;
     }
     session->surplus = before - fits;
-    if (session->mailbox && session->rank == 0)
+    if (session->mailbox && pleat_session_leads(session))
         pleat_mailbox_fit(&session->self, (uint32_t)fits, (uint32_t)(before - fits));
     return 0;
 }
@@ -280,25 +287,26 @@ struct outcome {
 /* Tells the outcome to the agent, and turns it into the result of the adaptation point. */
 static int conclude(struct pleat_session *session, const struct outcome *outcome)
 {
+    const bool leads = pleat_session_leads(session);
     if (outcome->code) {
         session->failure = outcome->why;
         if (outcome->code == PLEAT_RESIZE_REFUSED) {
-            if (session->rank == 0)
+            if (leads)
                 pleat_mailbox_failed(&session->self, outcome->why.text);
             return PLEAT_SAME;
         }
         session->state = PLEAT_SESSION_BROKEN;
-        if (session->rank == 0)
+        if (leads)
             pleat_mailbox_broken(&session->self, outcome->why.text);
         return outcome->code;
     }
-    if (session->rank == 0 && outcome->checkpoint)
+    if (leads && outcome->checkpoint)
         pleat_mailbox_written(&session->self, (uint32_t)outcome->before,
                               outcome->checkpoint == PLEAT_MAILBOX_CHECKPOINT_AND_LEAVE,
                               &outcome->cost);
-    else if (session->rank == 0 && outcome->relaunch)
+    else if (leads && outcome->relaunch)
         pleat_mailbox_saved(&session->self, (uint32_t)outcome->before, &outcome->cost);
-    else if (session->rank == 0)
+    else if (leads)
         pleat_mailbox_applied(&session->self, (uint32_t)outcome->before, (uint32_t)outcome->target,
                               &outcome->cost, outcome->unsaved.text);
     if (session->comm != MPI_COMM_NULL)
@@ -411,7 +419,7 @@ static void act(struct pleat_session *session, struct outcome *outcome)
 static int put_off(struct pleat_session *session)
 {
     session->interval.next = pleat_interval_after(session);
-    if (session->rank == 0)
+    if (pleat_session_leads(session))
         pleat_mailbox_put_off(&session->self);
     return PLEAT_SAME;
 }
@@ -420,7 +428,7 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
 {
     int64_t start = pleat_clock_monotonic_ns();
     struct outcome outcome = {.before = session->size, .target = session->size};
-    if (session->rank == 0)
+    if (pleat_session_leads(session))
         pleat_mailbox_ring(&session->self);
     const struct pleat_offer offer = change_of(session);
     session->begun_count = 0;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "app/checkpointing.h"
-#include "app/session.h"
+#include "app/nodes.h"
 
 #define LOOK_NS ((int64_t)10000000) /* between two looks whether more is in the data file */
 #define LOOK_MOST_NS ((int64_t)1000000000)
@@ -19,11 +19,10 @@ int pleat_session_attach(struct pleat_session *session, struct pleat_error *err)
 }
 
 /* Rank 0 takes the data file, unless there is none, or another program of the run has it. Then the
- * objects are in private memory, and copies are saved. */
-static int take_data(struct pleat_session *session, struct pleat_error *err)
+ * objects are in private memory, and copies are saved. keep: the state to go on from is there. */
+static int take_data(struct pleat_session *session, bool keep, struct pleat_error *err)
 {
     const char *save = getenv(PLEAT_SAVE_ENV);
-    bool keep = session->resumed && pleat_state_is_data(session->saved);
     if (save && *save && strcmp(save, "resize"))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                PLEAT_SAVE_ENV " is '%s': it must be 'resize', or not be set", save);
@@ -34,15 +33,9 @@ static int take_data(struct pleat_session *session, struct pleat_error *err)
     return keep ? code : 0;
 }
 
-/* Rank 0 asks the agent whether this program goes on from a state, and from which generation. A
- * state that is there may be another program's. */
-static int take_state(struct pleat_session *session, struct pleat_error *err)
+/* Rank 0 finds the state of this generation. A state that is there may be another program's. */
+static int find_first(struct pleat_session *session, uint64_t generation, struct pleat_error *err)
 {
-    if (session->waits)
-        return 0;
-    uint64_t generation = session->mailbox ? pleat_mailbox_take_resume(session->mailbox) : 0;
-    if (!generation)
-        return 0;
     int code = session->saved ? pleat_state_find(session->saved, &session->held, err)
                               : pleat_error_set(err, PLEAT_E_CORRUPT,
                                                 PLEAT_STATE_ENV " is not set, but there is a state "
@@ -69,6 +62,97 @@ bool pleat_session_has_data(const struct pleat_session *session)
     return session->saved && pleat_state_data(session->saved) >= 0;
 }
 
+/* What rank 0 has found, and decided, for all. */
+struct found {
+    struct pleat_state_header held; /* on one node; generation 0: the program begins anew */
+    uint64_t generation; /* on several nodes: of the state to go on from; 0: there is none */
+    bool in_data;        /* on one node */
+    bool state_in_data;  /* that state is in the data file; on one node */
+    uint64_t first_save;
+    bool waits;
+    bool checks;
+    bool from; /* it goes on from a checkpoint */
+    int nodes; /* that its ranks are on */
+};
+
+static int nodes_of(const struct pleat_session *session)
+{
+    uint32_t node = 0;
+    uint32_t nodes = 1;
+    if (session->mailbox)
+        pleat_mailbox_node(session->mailbox, &node, &nodes);
+    return (int)nodes;
+}
+
+/* The first rank of another node says in the mailbox there what rank 0 has said in its own. claims:
+ * nothing was claimed yet. */
+static int claim_node(struct pleat_session *session, bool waits, bool claims,
+                      struct pleat_error *err)
+{
+    const int said = claims ? pleat_mailbox_claim(session->mailbox) : waits;
+    if (!waits)
+        (void)pleat_mailbox_take_resume(session->mailbox);
+    return said == waits ? 0
+                         : pleat_error_set(err, PLEAT_E_CORRUPT,
+                                           "the mailboxes of two nodes do not say the same: "
+                                           "whether the program waits for a state");
+}
+
+/* The first rank of each node takes the data file there, if rank 0 has got one. */
+static int take_data_on_nodes(struct pleat_session *session, bool keep, int *code,
+                              struct pleat_error *err)
+{
+    if (session->rank == 0 && session->saved && !*code)
+        *code = take_data(session, keep, err);
+    int in_data = session->in_data;
+    int failed = pleat_mpi_check(MPI_Bcast(&in_data, 1, MPI_INT, 0, session->comm),
+                                 "looking for memory", err);
+    session->in_data = in_data != 0;
+    if (failed || *code || !in_data || session->rank == 0)
+        return failed;
+    if (!pleat_session_has_data(session))
+        *code = pleat_error_set(err, PLEAT_E_CORRUPT,
+                                "this rank has no memory for the data themselves (" PLEAT_STATE_ENV
+                                " differs from rank 0's)");
+    else if (session->nodes->first)
+        *code = pleat_state_take_data(session->saved, keep, err);
+    return 0;
+}
+
+/* On several nodes. */
+static int find_on_nodes(struct pleat_session *session, const struct found *found, int *code,
+                         struct pleat_error *err)
+{
+    const bool is_new = !session->nodes;
+    bool in_data = false;
+    int failed = is_new ? pleat_nodes_find(session, found->nodes, code, err) : 0;
+    if (failed || !session->nodes)
+        return failed;
+    if (!*code && session->nodes->first && session->rank != 0 && session->mailbox)
+        *code = claim_node(session, found->waits, is_new, err);
+    if (found->waits)
+        return 0;
+    if (found->generation) {
+        session->resumed = true;
+        failed = pleat_nodes_seek(session, found->generation, &in_data, code, err);
+        if (!failed)
+            failed = pleat_nodes_find_state(session, in_data, code, err);
+    }
+    return failed ? failed : take_data_on_nodes(session, in_data, code, err);
+}
+
+/* On one node, of a state that was saved on several. */
+static int find_parts(struct pleat_session *session, const struct found *found, int *code,
+                      struct pleat_error *err)
+{
+    int failed = pleat_nodes_find(session, found->nodes, code, err);
+    session->resumed = true;
+    session->held = found->held;
+    return failed || !session->nodes
+               ? failed
+               : pleat_nodes_find_state(session, found->state_in_data, code, err);
+}
+
 /* Another rank finds the state that rank 0 found. */
 static int find_same(struct pleat_session *session, const struct pleat_state_header *held,
                      int *code, struct pleat_error *err)
@@ -83,39 +167,49 @@ static int find_same(struct pleat_session *session, const struct pleat_state_hea
     return 0;
 }
 
+/* Rank 0 finds out what it has to tell the others. Of several nodes another one may have the state.
+ */
+static int find_as_first(struct pleat_session *session, struct found *found,
+                         struct pleat_error *err)
+{
+    const bool spread = nodes_of(session) > 1;
+    const uint64_t generation =
+        session->mailbox && !session->waits ? pleat_mailbox_take_resume(session->mailbox) : 0;
+    int code = generation && !spread ? find_first(session, generation, err) : 0;
+    if (spread)
+        found->generation = generation;
+    /* a state that is held, or waited for, is later than the checkpoint that it was started from */
+    if (!code && !generation && !session->waits)
+        code = pleat_from_find(session, err);
+    const bool keep = session->resumed && session->saved && pleat_state_is_data(session->saved);
+    if (!code && session->saved && !session->waits && !spread)
+        code = take_data(session, keep, err);
+    if (!code)
+        code = pleat_interval_read(session, &found->first_save, err);
+    if (!code)
+        code = pleat_sums_wanted(&session->checks, err);
+    if (session->resumed && !spread)
+        found->held = session->held;
+    found->state_in_data = found->held.generation && keep;
+    return code;
+}
+
 int pleat_session_find_state(struct pleat_session *session, int *code, struct pleat_error *err)
 {
-    struct {
-        struct pleat_state_header held; /* generation 0: the program begins anew */
-        bool in_data;
-        uint64_t first_save;
-        bool waits;
-        bool checks;
-        bool from; /* it goes on from a checkpoint */
-    } found;
+    struct found found;
     memset(&found, 0, sizeof(found));
     if (session->rank == 0 && !*code)
-        *code = take_state(session, err);
-    /* a state that is held, or waited for, is later than the checkpoint that it was started from */
-    if (session->rank == 0 && !*code && !session->resumed && !session->waits)
-        *code = pleat_from_find(session, err);
-    if (session->rank == 0 && !*code && session->saved && !session->waits)
-        *code = take_data(session, err);
-    if (session->rank == 0 && !*code)
-        *code = pleat_interval_read(session, &found.first_save, err);
-    if (session->rank == 0 && session->resumed)
-        found.held = session->held;
+        *code = find_as_first(session, &found, err);
     found.in_data = session->in_data;
     found.waits = session->waits;
-    if (session->rank == 0 && !*code)
-        *code = pleat_sums_wanted(&session->checks, err);
     found.checks = session->checks;
     found.from = session->from != NULL;
+    found.nodes = nodes_of(session);
     int failed = pleat_session_tell(session, &found, sizeof(found), "looking for a state", err);
     session->interval.first = found.first_save;
     if (!failed && found.from)
         failed = pleat_from_share(session, code, err);
-    if (failed || session->rank == 0)
+    if (failed)
         return failed;
     session->in_data = found.in_data;
     if (found.waits)
@@ -125,7 +219,13 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
         *code = pleat_error_set(err, PLEAT_E_CORRUPT,
                                 "this rank has no memory for the data themselves (" PLEAT_STATE_ENV
                                 " differs from rank 0's)");
-    return *code || !found.held.generation ? 0 : find_same(session, &found.held, code, err);
+    if (found.nodes > 1)
+        return find_on_nodes(session, &found, code, err);
+    if (found.held.nodes > 1)
+        return find_parts(session, &found, code, err);
+    return *code || !found.held.generation || session->rank == 0
+               ? 0
+               : find_same(session, &found.held, code, err);
 }
 
 /* What can be done while the processes before these compute is not done while they wait for it. */
@@ -181,7 +281,7 @@ static int await_state(struct pleat_session *session, struct pleat_error *err)
     if (!code)
         (void)pleat_error_set(err, agreed, "another rank does not find the state (%s)",
                               pleat_error_name(agreed));
-    if (session->rank == 0)
+    if (pleat_session_leads(session))
         pleat_mailbox_cannot_begin(&session->self, err->text);
     failed = pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);
     return failed ? failed : agreed;

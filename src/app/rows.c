@@ -346,6 +346,19 @@ static int rows_save(const struct pleat_object *object, struct pleat_state *stat
                              bytes_of(rows, rows->local), err);
 }
 
+static int rows_parts(const struct pleat_object *object, bool in_data, bool loading,
+                      struct pleat_stretches *list, struct pleat_error *err)
+{
+    const struct pleat_rows *rows = const_rows_of(object);
+    const struct pleat_span block = span_of(rows, rows->local);
+    (void)in_data;
+    (void)loading; /* the block is the new one then */
+    (void)err;
+    return block.first < block.end
+               ? pleat_stretches_add(list, place_of(rows, block.first), place_of(rows, block.end))
+               : 0;
+}
+
 /* Reads the local block from a copy. */
 static int read_block(struct pleat_rows *rows, struct pleat_state *state, struct pleat_error *err)
 {
@@ -448,6 +461,7 @@ static const struct pleat_object_ops rows_ops = {
     .describe = rows_describe,
     .save = rows_save,
     .load = rows_load,
+    .parts = rows_parts,
     .usable = rows_usable,
     .foresee = rows_foresee,
     .detach = rows_detach,

@@ -6,55 +6,10 @@
  */
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "app/session.h"
+#include "app/nodes.h"
 #include "base/clock.h"
-
-#define PAGE 4096u
-
-static uint64_t page_up(uint64_t offset)
-{
-    return (offset + PAGE - 1) / PAGE * PAGE;
-}
-
-uint64_t pleat_session_room(const struct pleat_session *session)
-{
-    return page_up(session->objects_bytes);
-}
-
-int pleat_session_window(struct pleat_session *session, uint64_t *window, struct pleat_error *err)
-{
-    if (session->windows == PLEAT_STATE_WINDOWS)
-        return pleat_error_set(err, PLEAT_E_TOOBIG, "there are %d arrays already",
-                               PLEAT_STATE_WINDOWS);
-    *window = PLEAT_STATE_WINDOW_FIRST + session->windows * PLEAT_STATE_WINDOW;
-    session->windows++;
-    return 0;
-}
-
-/* Where the tail begins. */
-static uint64_t body_bytes(const struct pleat_session *session)
-{
-    return page_up(page_up(session->objects_bytes) + session->values_bytes);
-}
-
-static bool has_tail(const struct pleat_session *session)
-{
-    bool has = false;
-    for (const struct pleat_object *object = session->objects; object; object = object->next)
-        has |= object->tail != NULL;
-    return has;
-}
-
-uint64_t pleat_session_bytes(const struct pleat_session *session)
-{
-    if (!has_tail(session))
-        return page_up(session->objects_bytes) + session->values_bytes;
-    uint64_t bytes = body_bytes(session);
-    for (const struct pleat_object *object = session->objects; object; object = object->next)
-        bytes += object->tail ? object->tail->bytes(object) : 0;
-    return bytes;
-}
 
 /* ---- saving ---- */
 
@@ -64,7 +19,7 @@ int pleat_save_measure(struct pleat_session *session, struct pleat_error *err)
     for (struct pleat_object *object = session->objects; object && !code; object = object->next)
         if (object->tail)
             code = object->tail->place(object, session->comm, session->rank, err);
-    return code;
+    return code || !session->nodes ? code : pleat_nodes_measure(session, err);
 }
 
 void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,
@@ -78,6 +33,12 @@ void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_sav
     wanted.shape = pleat_session_shape(session);
     wanted.iteration = session->self.iteration;
     wanted.bytes = pleat_session_bytes(session);
+    const uint64_t words[2] = {(uint64_t)pleat_clock_real_us(), (uint64_t)getpid()};
+    wanted.save = order->save = pleat_session_hash(wanted.program, words, sizeof(words));
+    if (session->nodes) {
+        wanted.generation = session->nodes->latest + 1;
+        wanted.nodes = (uint64_t)session->nodes->count;
+    }
     order->code =
         pleat_state_begin(session->saved, &wanted, order->in_data, &order->generation, err);
 }
@@ -85,7 +46,7 @@ void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_sav
 /* Values are the same on all ranks, so rank 0 saves its own. */
 static int save_values(struct pleat_session *session, struct pleat_error *err)
 {
-    uint64_t offset = page_up(session->objects_bytes);
+    uint64_t offset = pleat_session_values_at(session);
     int code = 0;
     for (size_t i = 0; !code && i < session->values.count; i++) {
         const struct pleat_value *value = &session->values.items[i];
@@ -97,7 +58,7 @@ static int save_values(struct pleat_session *session, struct pleat_error *err)
 
 static int save_tail(struct pleat_session *session, struct pleat_error *err)
 {
-    uint64_t offset = body_bytes(session);
+    uint64_t offset = pleat_session_tail_at(session);
     int code = 0;
     for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
         if (!object->tail)
@@ -114,10 +75,10 @@ static int save_part(struct pleat_session *session, const struct pleat_save_orde
     int code = 0;
     if (!session->saved)
         return pleat_error_set(err, PLEAT_E_STATE, "this rank has nowhere to save its state to");
-    if (session->rank == 0)
-        code = save_values(session, err);
-    else
+    if (!pleat_session_leads(session))
         code = pleat_state_join(session->saved, order->generation, err);
+    if (!code && session->rank == 0)
+        code = save_values(session, err);
     for (struct pleat_object *object = session->objects; object && !code; object = object->next)
         code = object->ops->save(object, session->saved, err);
     return code ? code : save_tail(session, err);
@@ -126,24 +87,45 @@ static int save_part(struct pleat_session *session, const struct pleat_save_orde
 /* Rank 0 makes what was written the state. *code: the outcome, on all ranks. */
 static int commit(struct pleat_session *session, int *code, struct pleat_error *err)
 {
+    if (session->nodes)
+        return pleat_nodes_commit(session, code, err);
     if (session->rank == 0)
         *code = pleat_state_commit(session->saved, err);
     return pleat_session_tell(session, code, sizeof(*code), "saving the state", err);
+}
+
+/* On several nodes: each node has its part. *code: this rank's error. */
+static int save_on_nodes(struct pleat_session *session, const struct pleat_save_order *order,
+                         int *code, struct pleat_error *err)
+{
+    struct pleat_stretches mine = {0};
+    *code = pleat_nodes_list(session, order->in_data, &mine, err);
+    int failed = pleat_nodes_begin(session, order, code, err);
+    if (!failed && !*code)
+        *code = save_part(session, order, err);
+    if (!failed)
+        failed = pleat_nodes_save(session, order, &mine, code, err);
+    pleat_array_finish(&mine);
+    return failed;
 }
 
 int pleat_save_all(struct pleat_session *session, const struct pleat_save_order *order,
                    struct pleat_error *err)
 {
     int agreed = 0;
+    int failed = 0;
     int code = order->code;
-    if (!code)
+    if (!code && session->nodes)
+        failed = save_on_nodes(session, order, &code, err);
+    else if (!code)
         code = save_part(session, order, err);
     else if (code < 0 && session->rank != 0)
         pleat_error_set(err, code, "rank 0 could not save the state");
     /* Agrees also if nothing is saved: rank 0 may end the request only when every rank has seen it.
      */
     code = code > 0 ? PLEAT_E_UNSUPPORTED : code;
-    int failed = pleat_session_agree(session, code, &agreed, err);
+    if (!failed)
+        failed = pleat_session_agree(session, code, &agreed, err);
     if (!failed && !agreed)
         failed = commit(session, &agreed, err);
     if (session->saved)
@@ -159,8 +141,8 @@ int pleat_save_all(struct pleat_session *session, const struct pleat_save_order 
 /* Frees the data file's memory of the tail, which is no copy of anything that is kept. */
 static void free_tail(const struct pleat_session *session)
 {
-    uint64_t offset = PLEAT_STATE_OFFSET + body_bytes(session);
-    if (has_tail(session))
+    uint64_t offset = PLEAT_STATE_OFFSET + pleat_session_tail_at(session);
+    if (pleat_session_has_tail(session))
         (void)fallocate(pleat_state_data(session->saved),
                         FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                         (off_t)(PLEAT_STATE_WINDOW_FIRST - offset));
@@ -168,18 +150,23 @@ static void free_tail(const struct pleat_session *session)
 
 int pleat_save_end(struct pleat_session *session, struct pleat_error *err)
 {
+    const bool leads = pleat_session_leads(session);
     struct pleat_error why = {0};
     int code = 0;
-    if (session->rank == 0)
+    int agreed = 0;
+    if (leads)
         code = pleat_state_go_on(session->saved, &why);
-    if (session->rank == 0 && !code)
+    if (leads && !code)
         free_tail(session);
-    /* Nobody gets this before rank 0 has done it. */
-    int failed = pleat_session_tell(session, &code, sizeof(code), "going on", err);
-    if (failed || !code)
+    /* Nobody gets this before rank 0, and the first rank of each other node, has done it. */
+    int failed = session->nodes ? pleat_session_agree(session, code, &agreed, err)
+                                : pleat_session_tell(session, &code, sizeof(code), "going on", err);
+    agreed = session->nodes ? agreed : code;
+    if (failed || !agreed)
         return failed;
-    return pleat_error_set(err, code, "rank 0 could not go on from the state: %s",
-                           session->rank == 0 ? why.text : pleat_error_name(code));
+    return pleat_error_set(err, agreed, "%s could not go on from the state: %s",
+                           session->nodes ? "the first rank of a node" : "rank 0",
+                           leads && code ? why.text : pleat_error_name(agreed));
 }
 
 /* ---- loading ---- */
@@ -190,30 +177,35 @@ static int check_state(const struct pleat_session *session, struct pleat_error *
     if (code)
         return code;
     if (session->held.shape != pleat_session_shape(session) ||
-        (has_tail(session) ? session->held.bytes < body_bytes(session)
-                           : session->held.bytes != pleat_session_bytes(session)))
+        (pleat_session_has_tail(session) ? session->held.bytes < pleat_session_tail_at(session)
+                                         : session->held.bytes != pleat_session_bytes(session)))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "the program was started again with other data registered "
                                "than those of its state (names, sizes and order must agree)");
     return 0;
 }
 
-static int load_tail(struct pleat_session *session, struct pleat_error *err)
+/* Also after an error of this rank, where nodes are several: then it is collective, and *code is
+ * agreed on. */
+static int load_tail(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     struct pleat_tail tail = {.state = session->saved,
-                              .offset = body_bytes(session),
+                              .offset = pleat_session_tail_at(session),
                               .end = session->held.bytes,
                               .rank = session->rank,
                               .size = session->size};
-    int code = 0;
-    for (struct pleat_object *object = session->objects; object && !code; object = object->next) {
+    int failed = 0;
+    for (struct pleat_object *object = session->objects; object && !failed; object = object->next) {
         uint64_t bytes = 0;
         if (!object->tail)
             continue;
-        code = object->tail->load(object, &tail, &bytes, err);
+        if (session->nodes)
+            failed = pleat_nodes_bring_tail(session, object, &tail, code, err);
+        if (!failed && !*code)
+            *code = object->tail->load(object, &tail, &bytes, err);
         tail.offset += bytes;
     }
-    return code;
+    return failed;
 }
 
 /* Gives each part of a tail to the rank that is to have it. Collective; *code: the outcome on this
@@ -258,8 +250,8 @@ int pleat_load_arrange(struct pleat_session *session, int *code, struct pleat_er
 
 static int load_values(struct pleat_session *session, struct pleat_error *err)
 {
-    int code = check_state(session, err);
-    uint64_t offset = page_up(session->objects_bytes);
+    int code = 0;
+    uint64_t offset = pleat_session_values_at(session);
     for (size_t i = 0; !code && i < session->values.count; i++) {
         const struct pleat_value *value = &session->values.items[i];
         code = pleat_state_read(session->saved, offset, value->ptr, value->bytes, err);
@@ -276,10 +268,15 @@ static int settle(struct pleat_session *session, struct pleat_object *object, in
     int settled = 0;
     int agreed = 0;
     int failed = pleat_session_agree(session, *code, &agreed, err);
-    if (!failed && !agreed && session->rank == 0)
+    if (!failed && !agreed && pleat_session_leads(session))
         settled = object->ops->settle(object, err);
-    if (!failed && !agreed)
+    if (!failed && !agreed && session->nodes) {
+        int least = 0;
+        failed = pleat_session_agree(session, settled, &least, err);
+        settled = least;
+    } else if (!failed && !agreed) {
         failed = pleat_session_tell(session, &settled, sizeof(settled), "loading", err);
+    }
     if (failed)
         return failed;
     if (!agreed && !settled)
@@ -300,7 +297,9 @@ static int load_objects(struct pleat_session *session, int *code, struct pleat_e
     for (struct pleat_object *object = session->objects; object && !failed; object = object->next) {
         if (!*code)
             *code = object->ops->load(object, session->saved, data, err);
-        if (object->ops->settle && data >= 0)
+        if (session->nodes && object->ops->gather)
+            failed = object->ops->gather(object, code, err);
+        if (!failed && object->ops->settle && data >= 0)
             failed = settle(session, object, code, err);
     }
     return failed;
@@ -317,9 +316,22 @@ static int agree_on_load(struct pleat_session *session, int code, int *agreed,
     if (!code)
         pleat_error_set(err, *agreed, "another rank could not load the state (%s)",
                         pleat_error_name(*agreed));
-    if (session->rank == 0)
+    if (pleat_session_leads(session))
         pleat_mailbox_cannot_begin(&session->self, err->text);
     return pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);
+}
+
+/* What was kept for it is not needed any more. */
+static void end_bringing(struct pleat_session *session)
+{
+    if (!session->nodes)
+        return;
+    if (session->in_data && pleat_session_leads(session) && pleat_state_is_data(session->saved))
+        pleat_nodes_free(session);
+    pleat_array_finish(&session->nodes->held);
+    pleat_array_finish(&session->nodes->needed);
+    if (session->nodes->count == 1)
+        pleat_nodes_drop(session);
 }
 
 int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
@@ -327,12 +339,16 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
     int64_t start = pleat_clock_monotonic_ns();
     MPI_Errhandler handler;
     int agreed = 0;
-    int code = load_values(session, err);
+    int code = check_state(session, err);
     int failed = pleat_mpi_quiet_begin(session->comm, &handler, err);
+    if (!failed && session->nodes)
+        failed = pleat_nodes_bring_all(session, &code, err);
+    if (!failed && !code)
+        code = load_values(session, err);
     if (!failed)
         failed = load_objects(session, &code, err);
-    if (!failed && !code)
-        code = load_tail(session, err);
+    if (!failed && (!code || session->nodes))
+        failed = load_tail(session, &code, err);
     if (!failed)
         failed = agree_on_load(session, code, &agreed, err);
     if (!failed && !agreed)
@@ -341,6 +357,8 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
         failed = agree_on_load(session, code, &agreed, err);
     if (!failed && !agreed && session->in_data)
         failed = pleat_save_end(session, err);
+    if (!failed && !agreed)
+        end_bringing(session);
     pleat_mpi_quiet_end(session->comm, &handler);
     if (!failed && !agreed)
         failed = pleat_actions_resumed(session, err);
@@ -349,7 +367,7 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
     uint64_t took = (uint64_t)(pleat_clock_monotonic_ns() - start);
     const struct pleat_mailbox_cost cost = {
         .load_ns = took, .total_ns = took, .bytes = session->held.bytes};
-    if (session->rank == 0)
+    if (pleat_session_leads(session))
         pleat_mailbox_begun(&session->self, &cost);
     return 0;
 }

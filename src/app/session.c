@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "app/checkpointing.h"
-#include "app/session.h"
+#include "app/nodes.h"
 
 /* The MPI that this library was built for. */
 #if PLEAT_MPI_KIND == 1
@@ -21,33 +21,37 @@ static bool session_exists;
 
 /* ---- creating ---- */
 
-/* The value of a variable of the agent on this node. */
-static const char *agents_variable(const char *here, const char *name)
+/* The value of a variable, or on a node of a run that another node leads of that which takes its
+ * place there. NULL: there is none, or it is empty. */
+static const char *value_here(const char *name, const char *name_here)
 {
-    const char *value = getenv(here);
-    return value && *value ? value : getenv(name);
+    const char *leading = getenv(PLEAT_MAILBOX_HERE_ENV);
+    const char *value = getenv(leading && *leading ? name_here : name);
+    return value && *value ? value : NULL;
 }
 
 /* Opens the mailbox, and the slots of the saved state if the agent has them. 0 also without Pleat.
  */
 static int open_mailbox(struct pleat_session *session, struct pleat_error *err)
 {
-    const char *path = agents_variable(PLEAT_MAILBOX_HERE_ENV, PLEAT_MAILBOX_ENV);
-    if (!path || !*path)
+    const char *path = value_here(PLEAT_MAILBOX_ENV, PLEAT_MAILBOX_HERE_ENV);
+    if (!path)
         return 0;
     int code = pleat_mailbox_open(path, &session->mailbox, err);
-    const char *paths = agents_variable(PLEAT_STATE_HERE_ENV, PLEAT_STATE_ENV);
-    if (!code && paths && *paths)
+    const char *paths = value_here(PLEAT_STATE_ENV, PLEAT_STATE_HERE_ENV);
+    if (!code && paths)
         code = pleat_state_open(paths, &session->saved, err);
     return code;
 }
 
 static void open_doorbell(struct pleat_session *session)
 {
-    const char *path = agents_variable(PLEAT_DOORBELL_HERE_ENV, PLEAT_DOORBELL_ENV);
-    /* Opened for reading, too, so that a write never raises SIGPIPE in the program. Without a
-     * doorbell the agent just notices changes later. */
-    if (path && *path && session->rank == 0)
+    const char *path = value_here(PLEAT_DOORBELL_ENV, PLEAT_DOORBELL_HERE_ENV);
+    const char *here = getenv(PLEAT_DOORBELL_HERE_ENV);
+    /* On a node that another one leads it is not known yet which rank is the first. It is opened
+     * for reading, too, so that a write never raises SIGPIPE in the program. Without a doorbell the
+     * agent just notices changes later. */
+    if (path && (session->rank == 0 || (here && *here)))
         session->doorbell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
 
@@ -80,14 +84,16 @@ static int attach_all(struct pleat_session *session, int code, struct pleat_erro
         return pleat_error_set(err, agreed, "another rank could not begin: its own error says why");
     if (!session->mailbox)
         return 0;
-    if (session->rank == 0)
+    const bool spread = session->nodes && session->nodes->count > 1;
+    if (pleat_session_leads(session))
         code = pleat_mailbox_set_size(&session->self, (uint32_t)session->size);
-    failed = pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "starting", err);
+    failed = spread
+                 ? pleat_mpi_agree(session->comm, code, &agreed, err)
+                 : pleat_mpi_check(MPI_Bcast(&code, 1, MPI_INT, 0, session->comm), "starting", err);
+    code = spread ? agreed : code;
     if (!failed && code)
         return pleat_error_set(err, code, "the mailbox refuses the size");
-    uint32_t node, nodes;
-    pleat_mailbox_node(session->mailbox, &node, &nodes);
-    session->meets = !failed && nodes == 1;
+    session->meets = !failed && !spread;
     return failed;
 }
 
@@ -133,8 +139,8 @@ static int start_as_joiner(struct pleat_session *session, MPI_Comm parent, int c
 static bool spawned_to_join(const struct pleat_session *session, int code, MPI_Comm parent)
 {
     uint64_t iteration;
-    const char *path = getenv(PLEAT_MAILBOX_ENV);
-    if (parent == MPI_COMM_NULL || !path || !*path)
+    const char *path = value_here(PLEAT_MAILBOX_ENV, PLEAT_MAILBOX_HERE_ENV);
+    if (parent == MPI_COMM_NULL || !path)
         return false;
     return code || pleat_mailbox_entered(session->mailbox, &iteration) == 0;
 }
@@ -213,7 +219,8 @@ void pleat_session_finish(struct pleat_session *session)
     if (session->joiner && session->state == PLEAT_SESSION_OPEN)
         pleat_resize_refuse(session, PLEAT_E_STATE);
     release_communicator(session);
-    if (session->mailbox && session->rank == 0 && session->state <= PLEAT_SESSION_RUNNING)
+    if (session->mailbox && pleat_session_leads(session) && session->rank >= 0 &&
+        session->state <= PLEAT_SESSION_RUNNING)
         pleat_mailbox_finish(&session->self);
     pleat_freeing_end(&session->freeing);
     while (session->objects) {
@@ -225,6 +232,7 @@ void pleat_session_finish(struct pleat_session *session)
     pleat_own_limits_finish(&session->limits);
     free(session->packed);
     pleat_from_close(session);
+    pleat_nodes_drop(session);
     if (session->doorbell >= 0)
         close(session->doorbell);
     pleat_state_close(session->saved);

@@ -84,7 +84,8 @@ struct pleat_save_interval {
  * and unpacks, sums before and after are compared; not set: they are not. */
 #define PLEAT_CHECK_ENV "PLEAT_CHECK"
 
-struct pleat_from; /* checkpointing.c */
+struct pleat_from;  /* checkpointing.c */
+struct pleat_nodes; /* nodes.h */
 
 struct pleat_session {
     enum pleat_session_state state;
@@ -108,6 +109,7 @@ struct pleat_session {
     struct pleat_save_interval interval;
     struct pleat_from *from; /* the checkpoint that it goes on from; NULL: none */
     bool in_data;            /* objects are in the data file (shm/state.h), the same on all ranks */
+    struct pleat_nodes *nodes; /* NULL: all ranks are on one node */
 
     PLEAT_ARRAY(pleat_values, struct pleat_value) values;
     size_t values_bytes;
@@ -145,6 +147,11 @@ struct pleat_session {
     void *on_grid_arg;
     struct pleat_error failure;
 };
+
+/* ---- nodes.c ---- */
+
+/* Whether this rank is the first of its node, as rank 0 is, too: it speaks with the agent there. */
+bool pleat_session_leads(const struct pleat_session *session);
 
 /* ---- mpi.c ---- */
 
@@ -256,7 +263,7 @@ int pleat_session_add(struct pleat_session *session, struct pleat_object *object
 int pleat_registry_check(struct pleat_session *session, MPI_Comm comm, uint64_t hash, bool excused,
                          int *differs, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* ---- saving.c ---- */
+/* ---- places.c ---- */
 
 /* Offset in a state for the next object. */
 uint64_t pleat_session_room(const struct pleat_session *session);
@@ -265,14 +272,23 @@ uint64_t pleat_session_room(const struct pleat_session *session);
 int pleat_session_window(struct pleat_session *session, uint64_t *window,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Offsets in a state of the values, and of the tail. */
+uint64_t pleat_session_values_at(const struct pleat_session *session);
+uint64_t pleat_session_tail_at(const struct pleat_session *session);
 /* Size of a saved state of what is registered, in bytes. */
 uint64_t pleat_session_bytes(const struct pleat_session *session);
+/* Whether there are objects whose size changes. */
+bool pleat_session_has_tail(const struct pleat_session *session);
+
+/* ---- saving.c ---- */
 
 /* What rank 0 tells the other ranks about a save. */
 struct pleat_save_order {
     uint64_t generation;
-    bool in_data; /* the data file becomes the state, instead of a copy */
-    int code;     /* 0; a negative code: rank 0 could not begin; 1: no agent holds states */
+    uint64_t save; /* a number that no other save has */
+    bool in_data;  /* the data file becomes the state, instead of a copy */
+    bool leaves;   /* nodes may be left (nodes.h) */
+    int code;      /* 0; a negative code: rank 0 could not begin; 1: no agent holds states */
 };
 
 /* All ranks, before rank 0 prepares a save: finds out how large the state is. Collective. Negative:

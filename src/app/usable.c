@@ -203,9 +203,15 @@ static bool may_be_replaced(const struct pleat_session *session)
  * so. Otherwise reason says why not. */
 static bool is_replaced(struct pleat_session *session, char reason[PLEAT_MAILBOX_REASON])
 {
+    int leaves = 0;
     if (session->rank == 0)
         pleat_mailbox_lack(&session->self, (uint32_t)smallest(&session->limits));
-    return pleat_mailbox_await(&session->self, reason) == PLEAT_VERDICT_LEAVE;
+    if (session->rank == 0 || !session->nodes)
+        leaves = pleat_mailbox_await(&session->self, reason) == PLEAT_VERDICT_LEAVE;
+    /* the answer is in rank 0's mailbox */
+    return session->nodes && MPI_Bcast(&leaves, 1, MPI_INT, 0, session->comm) != MPI_SUCCESS
+               ? false
+               : leaves != 0;
 }
 
 int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_error *err)

@@ -38,7 +38,37 @@ function(app_scalapack mpi library)
     ENVIRONMENT "OPENBLAS_NUM_THREADS=1")
 endfunction()
 
+# Ranks on several nodes, which are all on this machine. Names are PROGRAM:SCENARIO.
+function(app_nodes mpi library loop)
+  if(NOT TARGET ${library})
+    return()
+  endif()
+  foreach(name ${ARGN})
+    string(REPLACE ":" ";" parts ${name})
+    list(GET parts 0 program)
+    list(GET parts 1 scenario)
+    if(program STREQUAL "loop")
+      set(words $<TARGET_FILE:${loop}> --rows 997 --halo 2 --state 4M)
+      add_dependencies(test-app-nodes-driver ${loop})
+    else()
+      set(words $<TARGET_FILE:test-app-${program}-${mpi}>)
+    endif()
+    add_test(NAME system-app-nodes-${mpi}-${program}-${scenario}
+      COMMAND test-app-nodes-driver ${scenario} ${mpi} ${words})
+    set_tests_properties(system-app-nodes-${mpi}-${program}-${scenario} PROPERTIES LABELS system TIMEOUT 300)
+  endforeach()
+endfunction()
+
 if(PLEAT_MPI)
+  add_executable(test-app-nodes-driver ${test_dir}/app_nodes_driver.c
+    ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
+  target_include_directories(test-app-nodes-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(test-app-nodes-driver PRIVATE pleat-shm)
+  set_target_properties(test-app-nodes-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  app_nodes(openmpi pleat-openmpi app-loop loop:grow-and-shrink loop:warm loop:nothing-in-common
+    arrays:warm items:warm)
+  app_nodes(mpich pleat-mpich app-mpich-loop loop:warm loop:in-turn loop:nothing-in-common loop:at-random
+    arrays:at-random items:at-random)
   add_executable(test-app-arrays-driver ${test_dir}/app_arrays_driver.c ${test_dir}/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(test-app-arrays-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
