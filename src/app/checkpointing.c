@@ -108,7 +108,7 @@ static int write_part(struct pleat_session *session, const struct pleat_checkpoi
 /* What rank 0 tells the others. */
 struct file {
     uint64_t device, inode;
-    int64_t created_us;
+    uint64_t number; /* with which it is signed, where nodes are several */
     int code;
     char path[PLEAT_MAILBOX_PATH];
 };
@@ -123,6 +123,13 @@ static int open_file(struct pleat_session *session, const char *path, struct ple
     *code = plan(session, head, err);
     if (session->rank == 0 && !*code)
         *code = pleat_checkpoint_create(path, head->file_bytes, writer, err);
+    if (session->rank == 0 && session->nodes) {
+        const uint64_t words[3] = {(uint64_t)pleat_clock_real_us(), (uint64_t)getpid(),
+                                   writer->inode};
+        file->number = pleat_session_hash(session->self.iteration, words, sizeof(words));
+        if (!*code)
+            *code = pleat_checkpoint_sign(writer, file->number, err);
+    }
     if (session->rank == 0) {
         file->code = *code;
         file->device = writer->device;
@@ -132,8 +139,9 @@ static int open_file(struct pleat_session *session, const char *path, struct ple
     int failed = pleat_mpi_check(MPI_Bcast(file, (int)sizeof(*file), MPI_BYTE, 0, session->comm),
                                  "writing a checkpoint", err);
     if (!failed && session->rank != 0 && !*code)
-        *code = file->code
-                    ? pleat_error_set(err, file->code, "rank 0 cannot write a checkpoint")
+        *code = file->code ? pleat_error_set(err, file->code, "rank 0 cannot write a checkpoint")
+                : session->nodes
+                    ? pleat_checkpoint_join_signed(file->path, file->number, writer, err)
                     : pleat_checkpoint_join(file->path, file->device, file->inode, writer, err);
     free(file);
     return failed;
@@ -159,15 +167,19 @@ static int collect_sums(struct pleat_session *session, struct pleat_checkpoint *
     return failed;
 }
 
-/* *agreed: the outcome on all ranks. */
+/* *agreed: the outcome on all ranks, of which each gets to know the first one's error. */
 static int agree(struct pleat_session *session, int code, int *agreed, struct pleat_error *err)
 {
+    struct pleat_error first = {0};
     int failed = pleat_mpi_agree(session->comm, code, agreed, err);
-    if (!failed && *agreed && !code)
-        pleat_error_set(err, *agreed,
-                        "another rank could not write its part of the checkpoint "
-                        "(%s)",
-                        pleat_error_name(*agreed));
+    if (failed || !*agreed)
+        return failed;
+    if (code)
+        first = *err;
+    failed = pleat_mpi_share_error(session->comm, &first, err);
+    if (!failed && !code)
+        pleat_error_set(err, *agreed, "another rank could not write its part of the checkpoint: %s",
+                        first.text);
     return failed;
 }
 
@@ -205,8 +217,12 @@ static int write_all(struct pleat_session *session, const char *path, struct ple
     int failed = open_file(session, path, head, writer, &code, err);
     if (!failed && !code)
         code = write_part(session, head, writer->fd, err);
+    if (!failed && !code && session->nodes)
+        code = pleat_checkpoint_give(writer, err);
     if (!failed)
         failed = agree(session, code, agreed, err);
+    if (!failed && !*agreed && session->nodes)
+        pleat_checkpoint_forget(writer);
     if (!failed && !*agreed)
         failed = collect_sums(session, head, writer->fd, &code, err);
     if (!failed && !*agreed)

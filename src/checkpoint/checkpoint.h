@@ -143,6 +143,19 @@ int pleat_checkpoint_create(const char *path, uint64_t file_bytes,
 int pleat_checkpoint_join(const char *path, uint64_t device, uint64_t inode,
                           struct pleat_checkpoint_writer *writer,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The same on several nodes, where the number of a device is each node's own. Rank 0 signs the file
+ * with a number that no other file has, at its beginning, where the head will be; the others look
+ * for it. PLEAT_E_CORRUPT, PLEAT_E_SYSTEM: the directory is not the same on their node. */
+int pleat_checkpoint_sign(const struct pleat_checkpoint_writer *writer, uint64_t number,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_checkpoint_join_signed(const char *path, uint64_t number,
+                                 struct pleat_checkpoint_writer *writer,
+                                 struct pleat_error *err) PLEAT_MUST_CHECK;
+/* On several nodes, each rank when it has written: what it wrote is there for the others. When all
+ * have done that, each forgets: what it reads from now on is what they wrote. */
+int pleat_checkpoint_give(const struct pleat_checkpoint_writer *writer,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_checkpoint_forget(const struct pleat_checkpoint_writer *writer);
 int pleat_checkpoint_write(int fd, uint64_t offset, const void *data, size_t bytes,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rank 0, once all data and all sums are there: writes the head, and waits for the disk. */

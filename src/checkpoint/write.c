@@ -110,6 +110,48 @@ int pleat_checkpoint_create(const char *path, uint64_t file_bytes,
     return code;
 }
 
+/* ---- on several nodes ---- */
+
+int pleat_checkpoint_sign(const struct pleat_checkpoint_writer *writer, uint64_t number,
+                          struct pleat_error *err)
+{
+    int code = pleat_checkpoint_write(writer->fd, 0, &number, sizeof(number), err);
+    return code ? code : pleat_checkpoint_give(writer, err);
+}
+
+int pleat_checkpoint_join_signed(const char *path, uint64_t number,
+                                 struct pleat_checkpoint_writer *writer, struct pleat_error *err)
+{
+    struct stat st = {0};
+    uint64_t there = ~number;
+    int code = name_part(path, writer, err);
+    if (!code)
+        code = open_part(writer, 0, &st, err);
+    if (!code && (pread(writer->fd, &there, sizeof(there), 0) != sizeof(there) || there != number))
+        code = pleat_error_set(err, PLEAT_E_CORRUPT, "%s is not the file that rank 0 has made",
+                               writer->part);
+    if (!code)
+        code = check_limit(path, (uint64_t)st.st_size, err);
+    if (!code)
+        return 0;
+    pleat_checkpoint_close(writer, true);
+    if (!err || code == PLEAT_E_NOMEM)
+        return code;
+    char why[sizeof(err->text)];
+    memcpy(why, err->text, sizeof(why));
+    return pleat_error_set(err, code, "%s (the directory must be the same on all nodes)", why);
+}
+
+int pleat_checkpoint_give(const struct pleat_checkpoint_writer *writer, struct pleat_error *err)
+{
+    return fsync(writer->fd) ? refuse(err, writer->part, errno, "write") : 0;
+}
+
+void pleat_checkpoint_forget(const struct pleat_checkpoint_writer *writer)
+{
+    (void)posix_fadvise(writer->fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
 int pleat_checkpoint_join(const char *path, uint64_t device, uint64_t inode,
                           struct pleat_checkpoint_writer *writer, struct pleat_error *err)
 {

@@ -66,9 +66,9 @@ if(PLEAT_MPI)
   target_link_libraries(test-app-nodes-driver PRIVATE pleat-shm)
   set_target_properties(test-app-nodes-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   app_nodes(openmpi pleat-openmpi app-loop loop:grow-and-shrink loop:warm loop:nothing-in-common
-    arrays:warm items:warm)
+    loop:copies loop:checkpoint arrays:warm items:warm)
   app_nodes(mpich pleat-mpich app-mpich-loop loop:warm loop:in-turn loop:nothing-in-common loop:at-random
-    arrays:at-random items:at-random)
+    loop:copies loop:deaths loop:checkpoint arrays:at-random arrays:checkpoint items:at-random items:copies items:deaths)
   add_executable(test-app-arrays-driver ${test_dir}/app_arrays_driver.c ${test_dir}/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(test-app-arrays-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)

@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,6 +31,7 @@
 #define OUTPUT 65536
 #define PLACES_ENV "PLEAT_TEST_PLACES" /* the host of each rank, a digit each */
 #define HERE_ENV "PLEAT_TEST_HERE"     /* and a number: mailbox, doorbell and state of that host */
+#define HIDE_ENV "PLEAT_TEST_HIDE" /* a directory that is another one on nodes that do not lead */
 #define LIMIT_US (240 * PLEAT_US_PER_S)
 
 /* Where ranks are: host[i] is that of rank i. The host of rank 0 leads. */
@@ -48,7 +51,7 @@ struct world {
     int output_fd;
 };
 
-static struct pleat_state_store stores[HOSTS];
+static struct pleat_state_store stores[HOSTS] = {{{-1, -1, -1}}, {{-1, -1, -1}}, {{-1, -1, -1}}};
 static struct world now;
 static const char *program[60]; /* and its arguments */
 static int words;
@@ -71,6 +74,13 @@ static void say_here(const char *name, const char *what, const char *host)
         setenv(name, value, 1);
 }
 
+/* From now on that directory is another, empty one for this process. */
+static int hide(const char *path)
+{
+    return unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+           mount("none", path, "tmpfs", 0, "size=1m");
+}
+
 static int be_rank(char **argv)
 {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK");
@@ -79,6 +89,9 @@ static int be_rank(char **argv)
     if (!rank || !places || strlen(places) <= (size_t)atoi(rank))
         return 2;
     const char host[2] = {places[atoi(rank)], '\0'};
+    const char *hidden = getenv(HIDE_ENV);
+    if (hidden && host[0] != places[0] && hide(hidden))
+        return 3;
     if (host[0] != places[0]) {
         say_here(PLEAT_MAILBOX_HERE_ENV, "mailbox", host);
         say_here(PLEAT_DOORBELL_HERE_ENV, "bell", host);
@@ -304,6 +317,20 @@ static void end_well(struct world *world)
     close_world(world);
 }
 
+/* The end of a world whose processes were killed. */
+static void clean_world(void)
+{
+    int status;
+    while (!has_ended(&now, &status))
+        pass_time("all processes are gone");
+    while (marked_signal(mark, SIGKILL)) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+        pass_time("all processes are gone");
+    }
+    close_world(&now);
+}
+
 static struct pleat_mailbox_status status_of(const struct world *world, int node)
 {
     struct pleat_mailbox_status status;
@@ -324,11 +351,24 @@ static void wait_begun(const struct world *world)
 
 /* ---- a relaunch ---- */
 
-/* Posts on all nodes, and settles what they agree on. */
+/* Settles what the ranks of all nodes agree on. */
+static void settle(struct world *world)
+{
+    uint64_t latest = 0;
+    for (int node = 0; node < world->nodes && world->nodes > 1; node++) {
+        uint64_t k;
+        while (!pleat_mailbox_held(world->mailbox[node], &k))
+            pass_time("ranks agree");
+        latest = k > latest ? k : latest;
+    }
+    for (int node = 0; node < world->nodes && world->nodes > 1; node++)
+        CHECK(pleat_mailbox_settle(world->mailbox[node], latest) == 0);
+}
+
+/* Posts on all nodes. */
 static void post(struct world *world, const struct layout *next)
 {
     struct world then = {.layout = *next};
-    uint64_t latest = 0;
     find_nodes(&then);
     resizes++;
     for (int node = 0; node < world->nodes; node++) {
@@ -340,14 +380,15 @@ static void post(struct world *world, const struct layout *next)
                                                       .next_nodes = (uint32_t)then.nodes};
         CHECK(pleat_mailbox_post(world->mailbox[node], &request) == 0);
     }
-    for (int node = 0; node < world->nodes && world->nodes > 1; node++) {
-        uint64_t k;
-        while (!pleat_mailbox_held(world->mailbox[node], &k))
-            pass_time("ranks agree");
-        latest = k > latest ? k : latest;
-    }
-    for (int node = 0; node < world->nodes && world->nodes > 1; node++)
-        CHECK(pleat_mailbox_settle(world->mailbox[node], latest) == 0);
+    settle(world);
+}
+
+static void post_checkpoint(struct world *world, const char *path, bool leave)
+{
+    resizes++;
+    for (int node = 0; node < world->nodes; node++)
+        CHECK(pleat_mailbox_post_checkpoint(world->mailbox[node], resizes, path, leave) == 0);
+    settle(world);
 }
 
 /* Waits until all nodes say what came of it: the same. */
@@ -355,20 +396,22 @@ static enum pleat_mailbox_phase outcome_of(const struct world *world)
 {
     enum pleat_mailbox_phase phase = PLEAT_MAILBOX_IDLE;
     for (int node = 0; node < world->nodes; node++) {
-        while (phase = status_of(world, node).phase,
-               phase != PLEAT_MAILBOX_SAVED && phase != PLEAT_MAILBOX_FAILED)
+        while (phase = status_of(world, node).phase, phase != PLEAT_MAILBOX_SAVED &&
+                                                         phase != PLEAT_MAILBOX_FAILED &&
+                                                         phase != PLEAT_MAILBOX_APPLIED)
             pass_time("a state is saved");
         CHECK(phase == status_of(world, 0).phase);
     }
     return phase;
 }
 
-/* The generation that the host which leads the next program holds. Other hosts have it, too, or
- * nothing of it. */
-static uint64_t saved_on(const struct layout *next)
+/* The generation that was saved, as hosts that stay hold it. */
+static uint64_t saved_on(const struct world *old, const struct layout *next)
 {
     struct pleat_state_header header;
     for (int rank = 0; rank < next->ranks; rank++) {
+        if (node_of(old, next->host[rank]) < 0)
+            continue;
         if (pleat_state_store_held(&stores[next->host[rank]], &header) == 0)
             break;
         CHECK(rank + 1 < next->ranks);
@@ -417,7 +460,7 @@ static void relaunch(const struct layout *next, bool warm, bool frees)
     post(&old, next);
     if (outcome_of(&old) != PLEAT_MAILBOX_SAVED)
         fail("a relaunch failed");
-    const uint64_t generation = saved_on(next);
+    const uint64_t generation = saved_on(&old, next);
     if (!warm) {
         end_well(&old);
         launch(&fresh, next, generation, false);
@@ -436,8 +479,10 @@ static void relaunch(const struct layout *next, bool warm, bool frees)
 static void begin(const struct layout *layout)
 {
     struct pleat_error err;
-    for (int host = 0; host < HOSTS; host++)
+    for (int host = 0; host < HOSTS; host++) {
+        pleat_state_store_finish(&stores[host]);
         CHECK(pleat_state_store_init(&stores[host], &err) == 0);
+    }
     launch(&now, layout, 0, false);
     wait_begun(&now);
 }
@@ -559,6 +604,111 @@ static void at_random(void)
     finish();
 }
 
+/* Without data files: states are copies, of which each node has its part. */
+static void as_copies(void)
+{
+    copies = true;
+    walk((const char *const[]){"00", "0011", "w001122", "02", "w22", "1122", "w01", "f0", NULL});
+}
+
+/* All processes are killed once a copy was saved. Returns its number. */
+static uint64_t kill_all(void)
+{
+    struct pleat_state_header header;
+    while (!status_of(&now, 0).kept)
+        pass_time("a copy is saved");
+    const int leader = now.host_of[0];
+    marked_signal(mark, SIGKILL);
+    clean_world();
+    CHECK(pleat_state_store_held(&stores[leader], &header) == 0);
+    return header.generation;
+}
+
+static void restart(const char *hosts, uint64_t generation)
+{
+    const struct layout layout = layout_of(hosts);
+    show("again", &now.layout, &layout);
+    launch(&now, &layout, generation, false);
+    wait_begun(&now);
+    CHECK(status_of(&now, 0).loaded);
+}
+
+/* They go on from the copies of all nodes, wherever; not where the part of a node is lost. */
+static void deaths(void)
+{
+    static const char *const steps[] = {"01", "0122", "210", NULL};
+    const struct layout first = layout_of("0011");
+    struct pleat_error err;
+    int status = 0;
+    setenv("PLEAT_SAVE_EVERY", "20it", 1);
+    program[words] = "--iterations";
+    program[words + 1] = "400";
+    begin(&first);
+    for (int i = 0; steps[i]; i++)
+        restart(steps[i], kill_all());
+    const uint64_t generation = kill_all();
+    pleat_state_store_finish(&stores[1]);
+    CHECK(pleat_state_store_init(&stores[1], &err) == 0);
+    const struct layout again = layout_of("210");
+    launch(&now, &again, generation, false);
+    while (!has_ended(&now, &status))
+        pass_time("a program that lacks a part of its state ends");
+    CHECK(status != 0 && !status_of(&now, 0).begun && !strstr(output, "RESULT ok"));
+    char text[192];
+    pleat_mailbox_failure(now.mailbox[1], text, sizeof(text));
+    CHECK(strstr(text, "are on no node that this program has ranks on"));
+    close_world(&now);
+}
+
+static bool can_hide(void)
+{
+    int status = 1;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(hide(directory) != 0);
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+/* All ranks write to one file, and others go on from it. Where the directory is another one on a
+ * node the checkpoint is refused, with that reason, and the program goes on. */
+static void checkpoint(void)
+{
+    char path[128], text[192];
+    struct layout layout = layout_of("0011");
+    snprintf(path, sizeof(path), "%s/checkpoints", directory);
+    CHECK(mkdir(path, 0700) == 0);
+    program[words] = "--iterations";
+    program[words + 1] = "400";
+    if (can_hide()) {
+        setenv(HIDE_ENV, path, 1);
+        begin(&layout);
+        snprintf(path, sizeof(path), "%s/checkpoints/one", directory);
+        post_checkpoint(&now, path, false);
+        CHECK(outcome_of(&now) == PLEAT_MAILBOX_FAILED);
+        pleat_mailbox_failure(now.mailbox[0], text, sizeof(text));
+        CHECK(strstr(text, "directory must be the same"));
+        unsetenv(HIDE_ENV);
+        marked_signal(mark, SIGKILL);
+        clean_world();
+    } else {
+        puts("skipped: a directory that nodes do not share");
+    }
+    snprintf(path, sizeof(path), "%s/checkpoints/two", directory);
+    begin(&layout);
+    post_checkpoint(&now, path, false);
+    CHECK(outcome_of(&now) == PLEAT_MAILBOX_APPLIED);
+    for (int node = 0; node < now.nodes; node++)
+        pleat_mailbox_acknowledge(now.mailbox[node]);
+    post_checkpoint(&now, path, true);
+    CHECK(outcome_of(&now) == PLEAT_MAILBOX_SAVED);
+    end_well(&now);
+    setenv("PLEAT_FROM", path, 1);
+    layout = layout_of("012");
+    begin(&layout);
+    CHECK(status_of(&now, 0).loaded && status_of(&now, 1).loaded);
+    finish();
+}
+
 static void warm(void)
 {
     walk((const char *const[]){"00", "w0011", "w001122", "w02", "wf22", "w1122", "w01", "wf0",
@@ -574,7 +724,10 @@ int main(int argc, char **argv)
                      {"warm", warm},
                      {"in-turn", in_turn},
                      {"nothing-in-common", nothing_in_common},
-                     {"at-random", at_random}};
+                     {"at-random", at_random},
+                     {"copies", as_copies},
+                     {"deaths", deaths},
+                     {"checkpoint", checkpoint}};
     if (argc > 2 && !strcmp(argv[1], "--rank"))
         return be_rank(argv + 2);
     if (argc < 4)
