@@ -148,25 +148,46 @@ static void free_tail(const struct pleat_session *session)
                         (off_t)(PLEAT_STATE_WINDOW_FIRST - offset));
 }
 
+/* On several nodes rank 0's file is the first that is no state any more: before, all are; after,
+ * what others have is part of nothing. *code: this rank's error, or another one's. */
+static int go_on_on_nodes(struct pleat_session *session, int *code, struct pleat_error *err)
+{
+    int failed = 0;
+    for (int turn = 0; turn < 2 && !failed && !*code; turn++) {
+        int mine = 0;
+        if (turn == 0 ? session->rank == 0 : session->rank != 0 && pleat_session_leads(session))
+            mine = pleat_state_go_on(session->saved, err);
+        failed = pleat_session_agree(session, mine, code, err);
+        if (!failed && *code && !mine)
+            pleat_error_set(err, *code, "the first rank of a node could not go on (%s)",
+                            pleat_error_name(*code));
+    }
+    return failed;
+}
+
 int pleat_save_end(struct pleat_session *session, struct pleat_error *err)
 {
-    const bool leads = pleat_session_leads(session);
     struct pleat_error why = {0};
     int code = 0;
-    int agreed = 0;
-    if (leads)
-        code = pleat_state_go_on(session->saved, &why);
-    if (leads && !code)
+    int failed = 0;
+    if (session->nodes) {
+        failed = go_on_on_nodes(session, &code, &why);
+    } else {
+        if (session->rank == 0)
+            code = pleat_state_go_on(session->saved, &why);
+        /* Nobody gets this before rank 0 has done it. */
+        failed = pleat_session_tell(session, &code, sizeof(code), "going on", &why);
+    }
+    if (!failed && !code && pleat_session_leads(session))
         free_tail(session);
-    /* Nobody gets this before rank 0, and the first rank of each other node, has done it. */
-    int failed = session->nodes ? pleat_session_agree(session, code, &agreed, err)
-                                : pleat_session_tell(session, &code, sizeof(code), "going on", err);
-    agreed = session->nodes ? agreed : code;
-    if (failed || !agreed)
+    if (failed) {
+        if (err)
+            *err = why;
         return failed;
-    return pleat_error_set(err, agreed, "%s could not go on from the state: %s",
-                           session->nodes ? "the first rank of a node" : "rank 0",
-                           leads && code ? why.text : pleat_error_name(agreed));
+    }
+    return code ? pleat_error_set(err, code, "the first rank could not go on from the state: %s",
+                                  why.text[0] ? why.text : pleat_error_name(code))
+                : 0;
 }
 
 /* ---- loading ---- */
@@ -299,7 +320,7 @@ static int load_objects(struct pleat_session *session, int *code, struct pleat_e
             *code = object->ops->load(object, session->saved, data, err);
         if (session->nodes && object->ops->gather)
             failed = object->ops->gather(object, code, err);
-        if (!failed && object->ops->settle && data >= 0)
+        if (!failed && object->ops->settle && data >= 0 && !session->nodes)
             failed = settle(session, object, code, err);
     }
     return failed;
@@ -321,11 +342,20 @@ static int agree_on_load(struct pleat_session *session, int code, int *agreed,
     return pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);
 }
 
-/* What was kept for it is not needed any more. */
+/* The data file is no state any more: what was kept for that is not needed. Until then all of it is
+ * where the tables of the nodes say, also what is somewhere else already. */
 static void end_bringing(struct pleat_session *session)
 {
     if (!session->nodes)
         return;
+    for (struct pleat_object *object = session->objects; object && session->in_data;
+         object = object->next) {
+        /* the next save says it again, should it fail */
+        if (object->ops->settle && pleat_session_leads(session))
+            (void)!object->ops->settle(object, NULL);
+        if (object->ops->tidy)
+            object->ops->tidy(object);
+    }
     if (session->in_data && pleat_session_leads(session) && pleat_state_is_data(session->saved))
         pleat_nodes_free(session);
     pleat_array_finish(&session->nodes->held);

@@ -68,7 +68,8 @@ if(PLEAT_MPI)
   app_nodes(openmpi pleat-openmpi app-loop loop:grow-and-shrink loop:warm loop:nothing-in-common
     loop:copies loop:checkpoint arrays:warm items:warm)
   app_nodes(mpich pleat-mpich app-mpich-loop loop:warm loop:in-turn loop:nothing-in-common loop:at-random
-    loop:copies loop:deaths loop:checkpoint arrays:at-random arrays:checkpoint items:at-random items:copies items:deaths)
+    loop:copies loop:deaths loop:checkpoint loop:memory
+    arrays:deaths-in-relaunch items:deaths-in-relaunch arrays:at-random arrays:checkpoint items:at-random items:copies items:deaths)
   add_executable(test-app-arrays-driver ${test_dir}/app_arrays_driver.c ${test_dir}/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(test-app-arrays-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)

@@ -304,6 +304,8 @@ static void close_world(struct world *world)
         close(world->mailbox_fd[node]);
     }
     close(world->output_fd);
+    world->nodes = 0;
+    world->output_fd = -1;
 }
 
 /* Waits for the end of a world whose last relaunch was SAVED, or that has no more to do. */
@@ -660,6 +662,152 @@ static void deaths(void)
     close_world(&now);
 }
 
+/* ---- deaths in a relaunch ---- */
+
+static char crash_file[sizeof(directory) + 16];
+
+/* Posts, and lets agents do their part, as long as there are processes. Returns their status. */
+static int relaunch_until_end(const struct layout *next)
+{
+    struct world then = {.layout = *next};
+    bool settled = now.nodes == 1;
+    int status = 0;
+    find_nodes(&then);
+    resizes++;
+    for (int node = 0; node < now.nodes; node++) {
+        const struct pleat_mailbox_request request = {.resize = resizes,
+                                                      .target = (uint32_t)next->ranks,
+                                                      .relaunch = true,
+                                                      .stays =
+                                                          node_of(&then, now.host_of[node]) >= 0,
+                                                      .next_nodes = (uint32_t)then.nodes};
+        CHECK(pleat_mailbox_post(now.mailbox[node], &request) == 0);
+    }
+    while (!has_ended(&now, &status)) {
+        uint64_t k, latest = 0;
+        int held = 0;
+        for (int node = 0; node < now.nodes && !settled; node++) {
+            held += pleat_mailbox_held(now.mailbox[node], &k);
+            latest = k > latest ? k : latest;
+        }
+        for (int node = 0; node < now.nodes && !settled && held == now.nodes; node++)
+            CHECK(pleat_mailbox_settle(now.mailbox[node], latest) == 0);
+        settled |= held == now.nodes;
+        pass_time("processes end");
+    }
+    return status;
+}
+
+/* Where somebody dies: rank `rank` of the old or of the new ranks. */
+struct death {
+    int rank;
+    bool is_new;
+    const char *from, *to;
+};
+
+/* It dies at its step `number` of a relaunch. Returns whether it got that far. *held: whether there
+ * was a state then: they go on from it, with everything whole. */
+static bool die_at(const struct death *death, int number, bool *held)
+{
+    struct pleat_state_header header = {0};
+    const struct layout first = layout_of(death->from);
+    const struct layout second = layout_of(death->to);
+    char order[128];
+    snprintf(order, sizeof(order), "die:%d:%d:%s", death->rank, number, crash_file);
+    setenv("PLEAT_TEST_CRASH", order, 1);
+    output_length = 0;
+    begin(&first);
+    const int leader = now.host_of[0];
+    if (!death->is_new)
+        fclose(fopen(crash_file, "w"));
+    int status = relaunch_until_end(&second);
+    if (status == 0) {
+        if (death->is_new)
+            fclose(fopen(crash_file, "w"));
+        else
+            unsetenv("PLEAT_TEST_CRASH");
+        CHECK(pleat_state_store_held(&stores[leader], &header) == 0);
+        close_world(&now);
+        launch(&now, &second, header.generation, false);
+        while (!has_ended(&now, &status))
+            pass_time("new processes end");
+    }
+    const bool died = unlink(crash_file) != 0;
+    unsetenv("PLEAT_TEST_CRASH");
+    while (marked_signal(mark, SIGKILL)) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ;
+        pass_time("all processes are gone");
+    }
+    close_world(&now);
+    CHECK(died == (status != 0));
+    *held = died && pleat_state_store_held(&stores[leader], &header) == 0;
+    if (*held) {
+        output_length = 0;
+        restart(number % 2 ? death->from : death->to, header.generation);
+        end_well(&now);
+    }
+    CHECK((died && !*held) || (strstr(output, "RESULT ok") && !strstr(output, "wrong")));
+    return died;
+}
+
+static void die_at_each(const struct death *death, int stride)
+{
+    const char *other = getenv("PLEAT_TEST_STRIDE");
+    stride = other ? atoi(other) : stride;
+    int deaths = 0;
+    int states = 0;
+    bool held = false;
+    for (int number = 3; die_at(death, number, &held); number += stride) {
+        deaths++;
+        states += held;
+    }
+    printf("%s rank %d, %s -> %s: died at %d steps, with a state at %d\n",
+           death->is_new ? "new" : "old", death->rank, death->from, death->to, deaths, states);
+    fflush(stdout);
+    CHECK(deaths >= 2 && (states >= 1 || !death->is_new));
+}
+
+static void deaths_in_relaunch(void)
+{
+    program[words] = "--resizes";
+    program[words + 1] = "1";
+    snprintf(crash_file, sizeof(crash_file), "%s/crash", directory);
+    die_at_each(&(struct death){0, false, "001", "0122"}, 7);
+    die_at_each(&(struct death){3, true, "001", "0122"}, 11);
+    die_at_each(&(struct death){2, false, "0112", "00"}, 7);
+    die_at_each(&(struct death){0, true, "0112", "10"}, 11);
+}
+
+/* ---- memory ---- */
+
+/* 240 MB, of which no rank has more than a third at any time: it needs no more beside it than what
+ * is on its way, and no node keeps what is not its own. */
+static void memory(void)
+{
+    static const char *const steps[] = {"0011", "001122", "w012", "0222", "w012012", NULL};
+    enum { MIB = 1 << 20, STATE = 240, BESIDE = 64 + 32 };
+    struct layout layout = layout_of("012");
+    program[words] = "--state";
+    program[words + 1] = "240M";
+    program[words + 2] = "--resizes";
+    program[words + 3] = "5";
+    begin(&layout);
+    for (int i = 0; steps[i]; i++) {
+        layout = layout_of(steps[i] + strspn(steps[i], "w"));
+        relaunch(&layout, steps[i][0] == 'w', true);
+        for (int host = 0; host < HOSTS; host++) {
+            uint64_t share = 0;
+            for (int rank = 0; rank < layout.ranks; rank++)
+                share += layout.host[rank] == host;
+            share = share * STATE * MIB / (uint64_t)layout.ranks;
+            CHECK(pleat_state_store_bytes(&stores[host]) <= share + 2 * MIB);
+        }
+    }
+    finish();
+    CHECK(largest_kib / 1024 <= STATE / 3 + BESIDE);
+}
+
 static bool can_hide(void)
 {
     int status = 1;
@@ -727,6 +875,8 @@ int main(int argc, char **argv)
                      {"at-random", at_random},
                      {"copies", as_copies},
                      {"deaths", deaths},
+                     {"deaths-in-relaunch", deaths_in_relaunch},
+                     {"memory", memory},
                      {"checkpoint", checkpoint}};
     if (argc > 2 && !strcmp(argv[1], "--rank"))
         return be_rank(argv + 2);
