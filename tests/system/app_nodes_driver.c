@@ -717,7 +717,7 @@ static bool die_at(const struct death *death, int number, bool *held)
     setenv("PLEAT_TEST_CRASH", order, 1);
     output_length = 0;
     begin(&first);
-    const int leader = now.host_of[0];
+    int leader = now.host_of[0]; /* whose word counts */
     if (!death->is_new)
         fclose(fopen(crash_file, "w"));
     int status = relaunch_until_end(&second);
@@ -729,6 +729,7 @@ static bool die_at(const struct death *death, int number, bool *held)
         CHECK(pleat_state_store_held(&stores[leader], &header) == 0);
         close_world(&now);
         launch(&now, &second, header.generation, false);
+        leader = now.host_of[0];
         while (!has_ended(&now, &status))
             pass_time("new processes end");
     }
