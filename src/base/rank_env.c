@@ -16,10 +16,11 @@ static bool begins_with_one(const char *text, const char *const *beginnings)
 
 bool pleat_rank_env_is(const char *variable)
 {
+    /* PE_HOSTFILE tells Open MPI that it is in a job of Grid Engine's */
     static const char *const prefixes[] = {
-        "OMPI_",        "ORTE_",  "PRTE_",  "PMIX_", "PMI_",     "PMI2_",
-        "MPI_LOCAL",    "MPIR_",  "HYDRA_", "HYDI_", "MPIEXEC_", "MV2_COMM_",
-        "I_MPI_MPIRUN", "SLURM_", "PALS_",  "FLUX_", NULL};
+        "OMPI_",        "ORTE_",  "PRTE_",  "PMIX_", "PMI_",        "PMI2_",
+        "MPI_LOCAL",    "MPIR_",  "HYDRA_", "HYDI_", "MPIEXEC_",    "MV2_COMM_",
+        "I_MPI_MPIRUN", "SLURM_", "PALS_",  "FLUX_", "PE_HOSTFILE", NULL};
     return begins_with_one(variable, prefixes);
 }
 

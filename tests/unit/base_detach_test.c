@@ -56,8 +56,9 @@ static void test_ranks(void **state)
     assert_true(pleat_rank_env_is_rank(rank));
     assert_false(pleat_rank_env_is_rank(none));
     static const char *const theirs[] = {
-        "OMPI_MCA_pml=ob1",  "PMIX_RANK=0", "PMI_FD=3",       "MPIR_CVAR_X=1",  "HYDI_CONTROL_FD=3",
-        "MPI_LOCALRANKID=0", "PRTE_X=1",    "SLURM_PROCID=0", "HYDRA_RMK=user", "PMI2_X=1"};
+        "OMPI_MCA_pml=ob1",  "PMIX_RANK=0",       "PMI_FD=3",      "MPIR_CVAR_X=1",
+        "HYDI_CONTROL_FD=3", "MPI_LOCALRANKID=0", "PRTE_X=1",      "SLURM_PROCID=0",
+        "HYDRA_RMK=user",    "PMI2_X=1",          "PE_HOSTFILE=/x"};
     static const char *const others[] = {"MPICH_ASYNC_PROGRESS=1",
                                          "OMP_NUM_THREADS=2",
                                          "UCX_TLS=all",
