@@ -1,5 +1,5 @@
 /* The operations, by Grid Engine's commands. An allocation is a job that sleeps, in a parallel
- * environment with all its processors on one node. */
+ * environment that puts all its processors on one node, or lets them be on several. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 #include "gridengine/ask_cluster.h"
 #include "gridengine/jobs.h"
 #include "gridengine/pe.h"
+#include "gridengine/queue.h"
 #include "gridengine/system.h"
 
 enum { LIST_SIZE = 512 };
@@ -94,8 +95,8 @@ static int submit(const struct pleat_adapter_wish *wish, const char *pe, int64_t
 }
 
 /* In the first of these environments in which such a job can be. */
-static int submit_in(const json_t *pes, const struct pleat_adapter_wish *wish, int64_t *number,
-                     struct pleat_error *err)
+static int submit_in(const json_t *pes, bool several, const struct pleat_adapter_wish *wish,
+                     int64_t *number, struct pleat_error *err)
 {
     size_t i;
     const json_t *pe;
@@ -104,10 +105,41 @@ static int submit_in(const json_t *pes, const struct pleat_adapter_wish *wish, i
     {
         failure = submit(wish, json_string_value(pe), number, err);
         if (failure != PLEAT_E_INVALID) {
-            pleat_gridengine_pe_good(failure ? "" : json_string_value(pe));
+            pleat_gridengine_pe_good(several, failure ? "" : json_string_value(pe));
             break;
         }
     }
+    return failure;
+}
+
+/* In one that is good for jobs on one node, or on several. */
+static int submit_so(bool several, const struct pleat_adapter_wish *wish, int64_t *number,
+                     struct pleat_error *err)
+{
+    const char *wanted = wish->texts[several ? PLEAT_GRIDENGINE_PE_NODES : PLEAT_GRIDENGINE_PE];
+    int failure = PLEAT_E_INVALID;
+    for (int round = 0; failure == PLEAT_E_INVALID && round < (wanted ? 1 : 2); round++) {
+        json_t *pes;
+        failure = pleat_gridengine_pes(several, wanted, &pes, err);
+        if (failure)
+            break;
+        failure = submit_in(pes, several, wish, number, err);
+        json_decref(pes);
+        if (failure == PLEAT_E_INVALID)
+            pleat_gridengine_pe_good(several, ""); /* another one may do */
+    }
+    return failure;
+}
+
+/* Whether the job is to be on several nodes, if it can be: not where one has room for it now. */
+static int find_out(const struct pleat_adapter_wish *wish, bool *several, struct pleat_error *err)
+{
+    int64_t most = 0;
+    *several = wish->nodes == 0;
+    if (!*several || !wish->few)
+        return 0;
+    int failure = pleat_gridengine_most_free(wish->texts[PLEAT_GRIDENGINE_QUEUE], &most, err);
+    *several = most < (int64_t)wish->count;
     return failure;
 }
 
@@ -115,7 +147,7 @@ static int check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
 {
     if (wish->nodes > 1)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "an allocation of Grid Engine's is on one node");
+                               "Grid Engine gives one node, or as many as it takes");
     if (wish->exclusive || wish->count == 0)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "Grid Engine gives processors, not whole nodes");
@@ -127,19 +159,14 @@ static int check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
 static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err)
 {
     int64_t number = 0;
+    bool several = false;
     int failure = check(wish, err);
-    for (int round = 0; !failure && round < 2 && !number; round++) {
-        json_t *pes;
-        const char *wanted = wish->texts[PLEAT_GRIDENGINE_PE];
-        failure = pleat_gridengine_pes(wanted, &pes, err);
-        if (failure)
-            break;
-        failure = submit_in(pes, wish, &number, err);
-        json_decref(pes);
-        if (failure != PLEAT_E_INVALID || wanted || round > 0)
-            break;
-        pleat_gridengine_pe_good(""); /* another one may do */
-        failure = 0;
+    failure = failure ? failure : find_out(wish, &several, err);
+    failure = failure ? failure : submit_so(several, wish, &number, err);
+    if (failure == PLEAT_E_INVALID && several) { /* no environment for that: one node may do */
+        struct pleat_error other;
+        if (!submit_so(false, wish, &number, &other))
+            failure = 0;
     }
     if (failure)
         return failure;

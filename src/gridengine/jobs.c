@@ -67,42 +67,109 @@ static int64_t requested(const json_t *row, const char *resource)
     return 0;
 }
 
-static void set_running(json_t *job, const json_t *row)
+/* ---- nodes ---- */
+
+/* The processors that the job has on the node of this row: a row for each, and one for where the
+ * job itself is (MASTER), which is no processor. */
+static void add_slot(json_t *job, const json_t *row)
 {
     const char *at = strchr(pleat_xml_text(row, "queue_name"), '@');
-    int64_t slots, start = seconds_of(pleat_xml_text(row, "JAT_start_time")),
-                   limit = requested(row, "h_rt");
-    if (!pleat_adapter_is_number(pleat_xml_text(row, "slots"), &slots))
-        slots = 0;
-    json_t *node = json_pack("{sI}", "cpus", (json_int_t)slots), *nodes = json_array();
-    json_object_set_new(node, "name", pleat_json_text(at ? at + 1 : ""));
+    const char *host = at ? at + 1 : "";
+    json_t *nodes = json_object_get(job, "nodes"), *node;
+    int64_t more = strcmp(pleat_xml_text(row, "master"), "MASTER") != 0;
+    size_t i;
+    json_array_foreach(nodes, i, node)
+    {
+        if (!pleat_reply_is(node, "name", host))
+            continue;
+        json_object_set_new(node, "cpus", json_integer(pleat_reply_int(node, "cpus", 0) + more));
+        return;
+    }
+    node = json_pack("{sI}", "cpus", (json_int_t)more);
+    json_object_set_new(node, "name", pleat_json_text(host));
     json_array_append_new(nodes, node);
-    json_object_set_new(job, "nodes", nodes);
+}
+
+/* Where the job itself counts as one of its processors (job_is_first_task), that one is on its
+ * first node; a job in no parallel environment has one row, with all of them. */
+static void complete(json_t *job, const json_t *row)
+{
+    int64_t granted;
+    if (!pleat_adapter_is_number(pleat_xml_text(row, "granted_pe"), &granted) &&
+        !pleat_adapter_is_number(pleat_xml_text(row, "slots"), &granted))
+        return;
+    json_object_set_new(job, "granted", json_integer(granted));
+}
+
+static void settle(json_t *job)
+{
+    int64_t left = pleat_reply_int(job, "granted", 0);
+    json_t *nodes = json_object_get(job, "nodes"), *node;
+    size_t i;
+    json_array_foreach(nodes, i, node) left -= pleat_reply_int(node, "cpus", 0);
+    node = json_array_get(nodes, 0);
+    if (node && left > 0)
+        json_object_set_new(node, "cpus", json_integer(pleat_reply_int(node, "cpus", 0) + left));
+    for (i = json_array_size(nodes); i-- > 0;)
+        if (pleat_reply_int(json_array_get(nodes, i), "cpus", 0) == 0)
+            json_array_remove(nodes, i); /* only the job itself is there */
+    json_object_del(job, "granted");
+}
+
+static void set_times(json_t *job, const json_t *row)
+{
+    int64_t start = seconds_of(pleat_xml_text(row, "JAT_start_time")),
+            limit = requested(row, "h_rt");
     if (start)
         json_object_set_new(job, "start", json_integer(start));
     if (start && limit)
         json_object_set_new(job, "end", json_integer(start + limit));
 }
 
-/* NULL: it is none that could be ours. */
-static json_t *job_of(const json_t *row)
+/* ---- jobs ---- */
+
+static json_t *find(const json_t *jobs, int64_t number)
 {
-    int64_t number;
+    size_t i;
+    json_t *job;
+    json_array_foreach(jobs, i, job)
+    {
+        if (pleat_reply_int(job, "job", 0) == number)
+            return job;
+    }
+    return NULL;
+}
+
+static json_t *make(const json_t *row, int64_t number)
+{
     const char *reason;
     const char *state = pleat_gridengine_state(pleat_xml_text(row, "state"), &reason);
-    if (!pleat_adapter_is_number(pleat_xml_text(row, "JB_job_number"), &number) || number < 1 ||
-        number > JOBS_MAX || *pleat_xml_text(row, "tasks"))
-        return NULL;
-    json_t *job =
-        json_pack("{sIssss}", "job", (json_int_t)number, "state", state, "reason", reason);
+    json_t *job = json_pack("{sIsssss[]}", "job", (json_int_t)number, "state", state, "reason",
+                            reason, "nodes");
     if (!job)
         abort();
     json_object_set_new(job, "name", name_in(pleat_xml_text(row, "JB_name")));
-    if (!strcmp(state, "running"))
-        set_running(job, row);
-    else
-        json_object_set_new(job, "nodes", json_array());
+    if (!strcmp(state, "running")) {
+        set_times(job, row);
+        complete(job, row);
+    }
     return job;
+}
+
+static void take_row(json_t *jobs, const json_t *row)
+{
+    int64_t number;
+    if (!pleat_xml_is(row, "job_list") || *pleat_xml_text(row, "tasks") ||
+        !pleat_adapter_is_number(pleat_xml_text(row, "JB_job_number"), &number) || number < 1 ||
+        number > JOBS_MAX)
+        return; /* it is none that could be ours */
+    json_t *job = find(jobs, number);
+    if (!job) {
+        job = make(row, number);
+        json_array_append_new(jobs, job);
+    }
+    if (pleat_reply_is(job, "state", "running"))
+        add_slot(job, row);
 }
 
 static int ask_own(json_t **root, struct pleat_error *err)
@@ -112,7 +179,8 @@ static int ask_own(json_t **root, struct pleat_error *err)
     if (getpwuid_r(getuid(), &entry, room, sizeof(room), &user) || !user)
         return pleat_error_set(err, PLEAT_E_SYSTEM, "user %u has no name here", (unsigned)getuid());
     /* all options that a user or the cluster may have set otherwise (sge_qstat) */
-    const char *const argv[] = {"qstat", "-xml", "-r", "-s", "prs", "-u", user->pw_name, NULL};
+    const char *const argv[] = {"qstat", "-xml", "-r", "-g",          "t",
+                                "-s",    "prs",  "-u", user->pw_name, NULL};
     return pleat_gridengine_ask_xml(argv, root, err);
 }
 
@@ -124,12 +192,9 @@ json_t *pleat_gridengine_jobs_of(const json_t *root)
     const json_t *list, *row;
     json_array_foreach(pleat_xml_elements(root), i, list)
     {
-        json_array_foreach(pleat_xml_elements(list), k, row)
-        {
-            if (pleat_xml_is(row, "job_list") && (job = job_of(row)))
-                json_array_append_new(jobs, job);
-        }
+        json_array_foreach(pleat_xml_elements(list), k, row) take_row(jobs, row);
     }
+    json_array_foreach(jobs, i, job) settle(job);
     return jobs;
 }
 

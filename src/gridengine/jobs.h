@@ -12,7 +12,7 @@ void pleat_gridengine_name_out(const char *name, char *out);
 
 /* As pleat_adapter_ops.jobs. */
 int pleat_gridengine_jobs(json_t **jobs, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The jobs in what `qstat -xml -r` says; a reason may be "?". */
+/* The jobs in what `qstat -xml -r -g t` says; a reason may be "?". */
 json_t *pleat_gridengine_jobs_of(const json_t *root);
 /* Whether this user has such a job that is not over. */
 int pleat_gridengine_has_job(uint32_t number, const char *name, bool *has,

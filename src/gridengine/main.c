@@ -84,7 +84,8 @@ static const char *const forget[] = {"SGE_", "JOB_", "QRSH_", "PE_HOSTFILE", NUL
 static const char *const keep[] = {"SGE_ROOT",         "SGE_CELL",       "SGE_ARCH",
                                    "SGE_QMASTER_PORT", "SGE_EXECD_PORT", NULL};
 /* In the order of enum pleat_gridengine_text. */
-static const char *const texts[] = {"queue", "pe", "project", "account", "resources", NULL};
+static const char *const texts[] = {"queue",   "pe",        "pe_nodes", "project",
+                                    "account", "resources", NULL};
 static const char *const never[] = {"Error", NULL};
 
 static const struct pleat_adapter_system gridengine = {

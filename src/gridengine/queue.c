@@ -1,5 +1,6 @@
 #include "gridengine/queue.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +9,15 @@
 #include "gridengine/xml.h"
 #include "wire/reply.h"
 
-/* The most processors that a queue's instance has left. -1: none takes jobs. */
-static int64_t most_free(const json_t *root)
+/* Whether an instance ("all.q@g1") is of this queue; NULL: any. */
+static bool is_of(const char *instance, const char *queue)
+{
+    size_t length = queue ? strlen(queue) : 0;
+    return !queue || (!strncmp(instance, queue, length) && instance[length] == '@');
+}
+
+/* The most processors that an instance of the queue has left. -1: none takes jobs. */
+static int64_t most_free(const json_t *root, const char *wanted)
 {
     int64_t most = -1;
     size_t i, k;
@@ -20,6 +28,7 @@ static int64_t most_free(const json_t *root)
         {
             int64_t total, used, reserved;
             if (!pleat_xml_is(queue, "Queue-List") ||
+                !is_of(pleat_xml_text(queue, "name"), wanted) ||
                 *pleat_gridengine_instance(pleat_xml_text(queue, "state")) ||
                 !pleat_adapter_is_number(pleat_xml_text(queue, "slots_total"), &total) ||
                 !pleat_adapter_is_number(pleat_xml_text(queue, "slots_used"), &used))
@@ -57,7 +66,7 @@ static void set_reason(json_t *jobs, int64_t number, const char *reason)
 /* The rows are in the order in which the scheduler takes them. */
 void pleat_gridengine_explain(json_t *jobs, const json_t *root)
 {
-    int64_t most = most_free(root);
+    int64_t most = most_free(root, NULL);
     bool first = true;
     size_t i, k;
     const json_t *list, *row;
@@ -81,14 +90,27 @@ void pleat_gridengine_explain(json_t *jobs, const json_t *root)
     }
 }
 
+static const char *const ask_queue[] = {"qstat", "-xml", "-f", "-s", "p", "-u", "*", NULL};
+
+int pleat_gridengine_most_free(const char *queue, int64_t *most, struct pleat_error *err)
+{
+    json_t *root;
+    int failure = pleat_gridengine_ask_xml(ask_queue, &root, err);
+    if (failure)
+        return failure;
+    *most = most_free(root, queue);
+    *most = *most > 0 ? *most : 0;
+    json_decref(root);
+    return 0;
+}
+
 int pleat_gridengine_say_why(json_t *jobs, struct pleat_error *err)
 {
-    static const char *const argv[] = {"qstat", "-xml", "-f", "-s", "p", "-u", "*", NULL};
     bool one_waits = false;
     size_t i;
     json_t *job, *root;
     json_array_foreach(jobs, i, job) one_waits = one_waits || pleat_reply_is(job, "reason", "?");
-    int failure = one_waits ? pleat_gridengine_ask_xml(argv, &root, err) : 0;
+    int failure = one_waits ? pleat_gridengine_ask_xml(ask_queue, &root, err) : 0;
     if (!failure && one_waits) {
         pleat_gridengine_explain(jobs, root);
         json_decref(root);

@@ -9,8 +9,8 @@ enum { PORT_MAX = 65535 };
 struct gridengine_options {
     struct pleat_batch_options common;
     char *root, *cell; /* "auto": as the environment and Grid Engine's commands have it */
-    char *qmaster_port, *execd_port;                  /* a number, or "auto": the same */
-    char *queue, *pe, *project, *account, *resources; /* "auto": not said */
+    char *qmaster_port, *execd_port;                             /* a number, or "auto": the same */
+    char *queue, *pe, *pe_nodes, *project, *account, *resources; /* "auto": not said */
 };
 
 static int check_port(const char *text, struct pleat_error *err)
@@ -46,7 +46,8 @@ static const struct pleat_site_option rows[] = {
     TEXT(qmaster_port, check_port, "the port of its qmaster"),
     TEXT(execd_port, check_port, "the port of its execution daemons"),
     PLEAT_BATCH_WORD(struct gridengine_options, queue, "the queue that is asked"),
-    PLEAT_BATCH_WORD(struct gridengine_options, pe, "the parallel environment"),
+    PLEAT_BATCH_WORD(struct gridengine_options, pe, "the parallel environment of jobs on one node"),
+    PLEAT_BATCH_WORD(struct gridengine_options, pe_nodes, "that of jobs on several nodes"),
     PLEAT_BATCH_WORD(struct gridengine_options, project, "the project that is charged"),
     PLEAT_BATCH_WORD(struct gridengine_options, account, "the account that is charged"),
     PLEAT_BATCH_WORD(struct gridengine_options, resources, "further resources that are asked for"),
@@ -75,6 +76,7 @@ static void wish(const void *own, json_t *params)
     const struct gridengine_options *options = own;
     pleat_batch_set_text(params, "queue", options->queue);
     pleat_batch_set_text(params, "pe", options->pe);
+    pleat_batch_set_text(params, "pe_nodes", options->pe_nodes);
     pleat_batch_set_text(params, "project", options->project);
     pleat_batch_set_text(params, "account", options->account);
     pleat_batch_set_text(params, "resources", options->resources);
@@ -97,6 +99,7 @@ static const struct pleat_batch_kind gridengine = {.ops = &pleat_site_gridengine
                                                    .title = "Grid Engine",
                                                    .program = "pleat-gridengine",
                                                    .role = "gridengine",
+                                                   .spreads = true,
                                                    .waits = waits,
                                                    .words = words,
                                                    .wish = wish,

@@ -42,6 +42,7 @@ static const struct subject subjects[] = {
     {.what = "slurm", .ops = &pleat_site_slurm, .apart = true, .hosts = 1},
     {.what = "slurm, four hosts", .ops = &pleat_site_slurm, .apart = true, .hosts = 4},
     {.what = "gridengine", .ops = &pleat_site_gridengine, .apart = true, .hosts = 1},
+    {.what = "gridengine, four hosts", .ops = &pleat_site_gridengine, .apart = true, .hosts = 4},
     {.what = "fake, refuses",
      .ops = &pleat_site_fake,
      .fake = {.seed = 2, .claim_delay_us = 1000, .fail = 0.5},

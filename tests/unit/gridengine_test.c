@@ -120,6 +120,45 @@ static void test_jobs(void **state)
     json_decref(root);
 }
 
+#define ON(host, role)                                                                             \
+    ROW("5", "p", "r",                                                                             \
+        "<queue_name>q@" host "</queue_name><master>" role "</master><slots>1</slots>"             \
+        "<granted_pe name='x'>3</granted_pe>")
+
+/* The nodes of job 5 as "name:cpus ...". */
+static const char *nodes_of(const char *rows)
+{
+    static char said[64];
+    char text[2000];
+    size_t i;
+    json_t *node;
+    snprintf(text, sizeof(text), "<j><q>%s</q></j>", rows);
+    json_t *root = read_xml(text), *jobs = pleat_gridengine_jobs_of(root);
+    assert_int_equal(json_array_size(jobs), 1);
+    said[0] = '\0';
+    json_array_foreach(json_object_get(json_array_get(jobs, 0), "nodes"), i, node)
+    {
+        size_t length = strlen(said);
+        snprintf(said + length, sizeof(said) - length, "%s%s:%d", i ? " " : "",
+                 pleat_reply_text(node, "name", ""), (int)pleat_reply_int(node, "cpus", 0));
+    }
+    json_decref(jobs);
+    json_decref(root);
+    return said;
+}
+
+static void test_nodes_of_a_job(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        nodes_of(ON("a", "MASTER") ON("a", "SLAVE") ON("a", "SLAVE") ON("b", "SLAVE")), "a:2 b:1");
+    assert_string_equal(nodes_of(ON("a", "MASTER") ON("b", "SLAVE") ON("b", "SLAVE")), "a:1 b:2");
+    assert_string_equal(
+        nodes_of(ON("a", "MASTER") ON("b", "SLAVE") ON("b", "SLAVE") ON("c", "SLAVE")), "b:2 c:1");
+    assert_string_equal(
+        nodes_of(ROW("5", "p", "r", "<queue_name>q@a</queue_name><slots>2</slots>")), "a:2");
+}
+
 /* Why job 7 waits, of three that do. */
 static const char *why(const char *queues, const char *before)
 {
@@ -204,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_what_is_no_xml),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_jobs),
+        cmocka_unit_test(test_nodes_of_a_job),
         cmocka_unit_test(test_why_jobs_wait),
         cmocka_unit_test(test_nodes),
         cmocka_unit_test(test_values_and_names),

@@ -36,8 +36,13 @@ def fixture_g(grid):
             grid.until_empty()
 
 
+def allocate(adapter, name="pleat-test-1", **wish):
+    """On one node, if not said otherwise."""
+    return adapter.allocate(name, **({"nodes": 1} | wish))
+
+
 def granted(adapter, **wish):
-    job = adapter.allocate(**wish)
+    job = allocate(adapter, **wish)
     assert job["state"] == "pending" and job["nodes"] == []
     return adapter.notice("granted", job=job["job"])
 
@@ -96,6 +101,26 @@ def test_allocates_and_releases(g):
         assert not [notice for notice in adapter.notices if notice[0] == "ended"], "it was us who ended them"
 
 
+def test_on_several_nodes(g):
+    with speaking(g) as adapter:
+        job = granted(adapter, count=6, nodes=0)
+        assert {node["name"]: node["cpus"] for node in job["nodes"]} in ({"g1": 4, "g2": 2}, {"g1": 2, "g2": 4}), job
+        for node in job["nodes"]:
+            out = g.world.path(f"{HOME}/on-{node['name']}")
+            adapter.ask("run", job=job["job"], node=node["name"], argv=["sh", "-c", 'hostname >"$0"', f"{HOME}/{out.name}"])
+            wait_until(lambda out=out: out.exists() and out.read_text(), "it runs there")
+            assert out.read_text() == node["name"] + "\n"
+            out.unlink()
+        # one node has room for a few more, so these are there, though they might be apart
+        few = granted(adapter, count=2, nodes=0, few=True)
+        assert [node["cpus"] for node in few["nodes"]] == [2], few
+        adapter.release(few)
+        adapter.release(job)
+        with pytest.raises(Refused) as refused:
+            allocate(adapter, count=9, nodes=0)
+        assert refused.value.name == "invalid" and "no suitable queues" in refused.value.text
+
+
 def test_passes_on_what_is_wished(g):
     g.add_queue("short.q", slots=2)
     g.command("qconf", "-Aprj", g.write("project", "name work\noticket 0\nfshare 0\nacl NONE\nxacl NONE\n"))
@@ -121,13 +146,14 @@ def test_refuses_what_can_never_be(g):
     with speaking(g) as adapter:
         for wish, part in (({"queue": "nope"}, "nope"), ({"pe": "nope"}, "nope"), ({"project": "nope"}, "nope"),
                            ({"resources": "nope=1"}, "nope"), ({"count": 5}, "no suitable queues"),
-                           ({"pe": "anywhere"}, "$pe_slots"), ({"pe": "closed"}, "control_slaves")):
+                           ({"pe": "anywhere"}, "$pe_slots"), ({"pe": "closed"}, "control_slaves"),
+                           ({"pe_nodes": "smp", "nodes": 0, "count": 5}, "$fill_up")):
             with pytest.raises(Refused) as refused:
-                adapter.allocate(**wish)
+                allocate(adapter, **wish)
             assert refused.value.name == "invalid" and part in refused.value.text, (wish, refused.value)
         for wish in ({"nodes": 2, "count": 2}, {"exclusive": True}):
             with pytest.raises(Refused) as refused:
-                adapter.allocate(**wish)
+                allocate(adapter, **wish)
             assert refused.value.name == "unsupported", (wish, refused.value)
     assert g.jobs() == {}
 
@@ -137,7 +163,7 @@ def test_without_a_parallel_environment_it_says_what_is_missing(g):
         shown = g.command("qconf", "-sp", "smp")
         g.command("qconf", "-Mp", g.write("environment-smp", shown.replace("TRUE", "FALSE")))
         with pytest.raises(Refused) as refused:
-            adapter.allocate()
+            allocate(adapter)
         assert refused.value.name == "invalid" and "control_slaves TRUE" in refused.value.text
         g.command("qconf", "-Mp", g.write("environment-smp", shown))
         adapter.release(granted(adapter))
@@ -156,14 +182,14 @@ def test_near_another_one_where_there_is_room(g):
 def test_waits_in_the_queue_with_a_reason_and_then_gets_it(g):
     with speaking(g) as adapter:
         others = hold_all(g)
-        first = adapter.allocate(count=4)
+        first = allocate(adapter, count=4)
         adapter.notice("pending", job=first["job"], reason="Resources")
-        second = adapter.allocate("pleat-test-2", count=4)
+        second = allocate(adapter, "pleat-test-2", count=4)
         adapter.notice("pending", job=second["job"], reason="Priority")
         end(g, others[0])
         assert adapter.notice("granted", job=first["job"])["name"] == first["name"]
         adapter.notice("pending", job=second["job"], reason="Resources")
-        held = adapter.allocate("pleat-test-3")
+        held = allocate(adapter, "pleat-test-3")
         g.command("qhold", held["job"])
         adapter.notice("pending", job=held["job"], reason="Held")
         for job in (held, second, first):
@@ -176,7 +202,7 @@ def test_waits_in_the_queue_with_a_reason_and_then_gets_it(g):
 def test_where_no_queue_takes_jobs_that_is_the_reason(g):
     with speaking(g) as adapter:
         g.command("qmod", "-d", "all.q")
-        job = adapter.allocate()
+        job = allocate(adapter)
         adapter.notice("pending", job=job["job"], reason="Down")
         g.command("qmod", "-e", "all.q")
         adapter.release(adapter.notice("granted", job=job["job"]))
@@ -206,7 +232,7 @@ def test_names_of_others_are_only_text(g):
     others = [g.submit("-N", name) for name in ("a<b&c", "x'\">]]>")]
     with speaking(g) as adapter:
         hold = hold_all_but(g, others)
-        job = adapter.allocate(count=4)
+        job = allocate(adapter, count=4)
         adapter.notice("pending", job=job["job"])
         assert [found["job"] for found in adapter.ask("jobs", prefix="pleat-")["jobs"]] == [job["job"]]
         adapter.release(job)
@@ -283,7 +309,7 @@ def test_a_qmaster_that_dies_and_is_back(g):
         g.kill_qmaster()
         assert adapter.notice("controller", answers=False)["text"]
         with pytest.raises(Refused) as refused:
-            adapter.allocate()
+            allocate(adapter)
         assert refused.value.name == "closed", refused.value
         g.start_qmaster()
         adapter.notice("controller", answers=True)
@@ -293,7 +319,7 @@ def test_a_qmaster_that_dies_and_is_back(g):
 
 def test_a_qmaster_that_is_too_late(g):
     """It carries out what it was asked after we have given it up: nobody wants that any more."""
-    with speaking(g, "--limit", "3000") as adapter:
+    with speaking(g, "--limit", "10000") as adapter:
         adapter.release(granted(adapter))
         g.until_empty()
         g.freeze_qmaster()
@@ -310,7 +336,7 @@ def test_a_qmaster_that_is_too_late(g):
 
 def try_to_allocate(adapter):
     try:
-        return adapter.allocate("wanted")
+        return allocate(adapter, "wanted")
     except Refused:
         return None
 
@@ -330,7 +356,7 @@ def test_commands_that_answer_nonsense(g):
         for text in texts:
             with speaking(g, PATH=f"{HOME}/fake:/usr/bin:/bin", ANSWER=text) as adapter:
                 with pytest.raises(Refused) as refused:
-                    adapter.ask("jobs", prefix="x") if name == "qstat" else adapter.allocate()
+                    adapter.ask("jobs", prefix="x") if name == "qstat" else allocate(adapter)
                 assert refused.value.name == "protocol", (name, text, refused.value)
     with speaking(g, PATH="/nowhere") as adapter:
         with pytest.raises(Refused) as refused:
@@ -361,7 +387,7 @@ def test_answers_whatever_it_is_told(g):
     """Each request has one answer, whatever is in it. Nothing of it reaches the cluster: no command is found."""
     chance = random.Random(18)
     values = [None, True, 0, -1, 1, 2 ** 31, 2 ** 63 - 1, 1.5, "", "g1", "-x", "a" * 300, "\n", "\u00e9", [], ["x"], {}, {"A": "b"}]
-    members = ["name", "count", "nodes", "near", "minutes", "memory_mb", "queue", "pe", "project", "account", "resources",
+    members = ["name", "count", "nodes", "near", "minutes", "memory_mb", "queue", "pe", "pe_nodes", "project", "account", "resources",
                "exclusive", "now", "job", "prefix", "node", "argv", "environment", "other"]
     right = {"name": "x", "count": 1, "job": 1, "prefix": "x", "node": "g1", "argv": ["x"]}
     with speaking(g, PATH="/nowhere") as adapter:

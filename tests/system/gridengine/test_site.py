@@ -39,6 +39,13 @@ def test_an_mpi_job(pleat):
     pleat.cluster.until_empty()
 
 
+def test_an_mpi_job_on_several_nodes(pleat):
+    job = pleat.submit("-n", 6, "--", f"{APPS}/ring", "--iterations", 20)
+    assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
+    assert pleat.output(job).startswith("RESULT ok") and "ranks=6" in pleat.output(job)
+    pleat.cluster.until_empty()
+
+
 def test_waits_in_grid_engines_queue(pleat):
     others = hold_all(pleat.cluster)
     job = pleat.submit("--", "hostname")
