@@ -351,6 +351,17 @@ static void resized_itself(struct pleat_core *core, uint32_t component, int32_t 
         note->u.run.processors = note->u.run.processes = comp->processors;
 }
 
+/* Its site may take the processor back before anything else of the component is due: the deadline
+ * is looked at by then (on_component_deadline). */
+static void look_in_time(struct pleat_core *core, uint32_t component, uint32_t claim)
+{
+    struct pleat_component *comp = component_at(core, component);
+    int64_t until_us = claim_at(core, claim)->until_us;
+    if (until_us > 0 && (comp->deadline == PLEAT_HEAP_NONE ||
+                         pleat_heap_time(&core->deadlines, comp->deadline) > until_us))
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, component, until_us);
+}
+
 /* The first prepared process in the buffer's list becomes one of the application's. */
 static void use_prepared(struct pleat_core *core, uint32_t component)
 {
@@ -362,6 +373,7 @@ static void use_prepared(struct pleat_core *core, uint32_t component)
     claim_link(core, claim);
     claim_note(core, claim);
     claim_effect(core, claim, PLEAT_DO_PROCESSES);
+    look_in_time(core, component, claim);
     resized_itself(core, component, 1);
 }
 
