@@ -6,6 +6,11 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-adapt
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_adapt> --repeats 1 --points 2000)
     set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120)
+    add_test(NAME system-bench-cluster
+      COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster/measure.py
+        --build ${CMAKE_BINARY_DIR} --repeats 1 --seconds 1)
+    set_tests_properties(system-bench-cluster PROPERTIES LABELS system TIMEOUT 180
+      SKIP_REGULAR_EXPRESSION "clusters need")
     add_test(NAME system-bench-core
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
     set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)
