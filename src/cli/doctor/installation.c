@@ -53,11 +53,13 @@ static bool look_at_program(struct doctor *doctor, const char *name)
 
 void doctor_programs(struct doctor *doctor)
 {
-    static const char *const names[] = {"pleatd", "pleat-agent", "pleat-pmi"};
+    static const char *const names[] = {"pleatd",       "pleat-agent", "pleat-pmi",
+                                        "pleat-remote", "pleat-slurm", "pleat-gridengine"};
+    const size_t count = sizeof(names) / sizeof(names[0]);
     char path[4200];
     struct pleat_error err;
     bool good = true;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < count; i++)
         good = look_at_program(doctor, names[i]) && good;
     if (pleat_launch_loopback(path, sizeof(path), &err)) {
         doctor_tell(doctor, DOCTOR_FAILED, "libpleat-loopback", install_anew, "%s", err.text);
@@ -65,8 +67,9 @@ void doctor_programs(struct doctor *doctor)
     }
     if (good)
         doctor_tell(doctor, DOCTOR_OK, NULL, NULL,
-                    "pleatd, pleat-agent and pleat-pmi are version %s, as this program",
-                    PLEAT_VERSION);
+                    "pleatd and the %zu programs that are started for it are version %s, as this "
+                    "program",
+                    count - 1, PLEAT_VERSION);
 }
 
 void doctor_configuration(struct doctor *doctor)
