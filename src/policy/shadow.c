@@ -50,7 +50,7 @@ static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uin
     struct next_end next = {.view = view,
                             .started = pleat_plan_started(pass->plan, site),
                             .running = pleat_ending_first(view, site)};
-    struct pleat_plan_end end;
+    struct pleat_plan_end end = {0};
     struct pleat_shadow shadow = {
         site, view->now_us, free_soon(pass, component, site) - pleat_accept_start(view, component)};
     while (take_next(&next, &end) && !(shadow.extra >= 0 && end.at_us > shadow.at_us)) {
