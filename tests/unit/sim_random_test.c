@@ -95,9 +95,10 @@ static void must_have(struct sim_world *world)
 {
     for (size_t a = 0; a < world->workload.apps.count; a++) {
         const struct pleat_app *app = &world->workload.apps.items[a];
-        struct pleat_workload_ask *asks = world->workload.asks.items + app->first_ask;
-        for (uint32_t i = 0; app->sections == 0 && i < app->ask_count; i += 2)
-            asks[i].must = asks[i].change > 0;
+        for (uint32_t i = 0; app->sections == 0 && i < app->ask_count; i += 2) {
+            struct pleat_workload_ask *ask = &world->workload.asks.items[app->first_ask + i];
+            ask->must = ask->change > 0;
+        }
     }
 }
 
