@@ -55,14 +55,6 @@ static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *er
         wanted == PLEAT_NONE ? "each site" : d->config.sites[wanted].name);
 }
 
-/* For tests: whether a malleable job may be on several nodes. */
-static bool spreads_for_tests(const struct pleat_spec *spec)
-{
-    return getenv("PLEAT_TEST_SPREAD") && !strcmp(spec->runner, "malleable") && spec->mpi &&
-           strcmp(spec->mpi, "none") != 0 && !spec->script && !spec->terminal &&
-           !spec->cpus_per_task && !spec->one_node && spec->resize != PLEAT_WAY_MERGE;
-}
-
 /* Makes the input that submits a job. It refers to `json` and `spec`, which stay the caller's. */
 static int make_submit(struct client *client, int64_t request, json_t *json,
                        struct pleat_spec *spec, struct input *input, struct pleat_error *err)
@@ -76,8 +68,6 @@ static int make_submit(struct client *client, int64_t request, json_t *json,
         (struct input){.request = request, .reply = REPLY_SUBMIT, .spec_json = json, .spec = spec};
     pleat_submission_of_spec(spec, &submission);
     submission.site = site;
-    if (spreads_for_tests(spec))
-        submission.flags |= PLEAT_COMPONENT_SPREADS;
     pleat_submission_event(&submission, 0, PLEAT_NONE, &input->event);
     unsigned can = pleat_runner_kind_find(spec->runner)->capabilities;
     if (spec->kind == PLEAT_MALLEABLE && !(can & PLEAT_RUNNER_RESIZES))

@@ -38,9 +38,39 @@ static int add_earlier(struct daemon *d, const struct job *job, struct way_sampl
     return rc;
 }
 
+static bool is_elsewhere(struct daemon *d, uint32_t claim, uint32_t node)
+{
+    for (uint32_t p = pleat_core_claim(d->core, claim)->first_piece; p != PLEAT_NONE;
+         p = pleat_core_piece(d->core, p)->next)
+        if (pleat_core_piece(d->core, p)->node != node)
+            return true;
+    return false;
+}
+
+/* Whether a resize that begins now is one over several nodes: it has some, or grows onto another
+ * one. */
+static bool is_over_nodes(struct daemon *d, const struct pleat_component *component)
+{
+    uint32_t growth = component->resize != PLEAT_NONE
+                          ? pleat_core_resize(d->core, component->resize)->claim
+                          : PLEAT_NONE;
+    if (!(component->flags & PLEAT_COMPONENT_SPREADS) || component->kind != PLEAT_MALLEABLE)
+        return false;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE;
+         c = pleat_core_claim(d->core, c)->next)
+        if (is_elsewhere(d, c, component->lead_node))
+            return true;
+    return growth != PLEAT_NONE && is_elsewhere(d, growth, component->lead_node);
+}
+
 bool ways_choose(struct daemon *d, struct job *job, bool grows, struct pleat_way_choice *choice)
 {
     struct way_samples samples = {0};
+    if (is_over_nodes(d, job_component(d, job))) {
+        *choice = (struct pleat_way_choice){
+            .way = PLEAT_WAY_RESTART, .reason = "its ranks are, or will be, on several nodes"};
+        return true;
+    }
     const struct account *own = job_account(d, job);
     if (!pleat_runner_chooses_way(job_spec(d, job->id)))
         return false;

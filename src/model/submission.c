@@ -5,17 +5,41 @@
 
 #include "model/runner_kind.h"
 
-/* ---- descriptions ---- */
+/* ---- on several nodes ---- */
 
-/* Whether it may be on several nodes: an MPI launcher starts all its processes there, once. A size
- * that changes, a script, a terminal, and processors of one process are all of one node, and so is
- * what its user wants there. */
+/* Whether its program saves copies of its state at each resize, of which each node has only what is
+ * there: arrays of any distribution cannot be saved so on several. */
+static bool saves_copies(const struct pleat_spec *spec)
+{
+    for (char **entry = spec->env; entry && *entry; entry++)
+        if (!strcmp(*entry, "PLEAT_SAVE=resize"))
+            return true;
+    return false;
+}
+
+/* Whether a program that changes its size may be on several nodes, where each change is a relaunch.
+ * Where Pleat chooses the way, what is read from its input, or must not be started twice, is
+ * relaunched only by its user's word. */
+static bool is_relaunched(const struct pleat_spec *spec)
+{
+    if (spec->resize == PLEAT_WAY_MERGE || saves_copies(spec))
+        return false;
+    return spec->resize != PLEAT_WAY_AUTO || (!spec->input && !spec->once);
+}
+
+/* An MPI launcher starts all processes there, once. A script, a terminal, and processors of one
+ * process are all of one node, and so is what its user wants there. */
 static bool spreads(const struct pleat_spec *spec)
 {
-    return !strcmp(spec->runner, "mpi") && spec->mpi && strcmp(spec->mpi, "none") != 0 &&
-           (spec->kind == PLEAT_RIGID || spec->kind == PLEAT_MOLDABLE) && !spec->folds &&
-           !spec->script && !spec->terminal && !spec->cpus_per_task && !spec->one_node;
+    if (!spec->mpi || !strcmp(spec->mpi, "none") || spec->folds || spec->script || spec->terminal ||
+        spec->cpus_per_task || spec->one_node)
+        return false;
+    if (!strcmp(spec->runner, "mpi"))
+        return spec->kind == PLEAT_RIGID || spec->kind == PLEAT_MOLDABLE;
+    return !strcmp(spec->runner, "malleable") && is_relaunched(spec);
 }
+
+/* ---- descriptions ---- */
 
 void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submission *submission)
 {

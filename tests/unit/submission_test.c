@@ -145,6 +145,60 @@ static void test_one_that_folds(void **state)
     assert_int_equal(events[0].u.partition.mpl, 3); /* 8 processes on 3 processors */
 }
 
+static bool spreads(const struct pleat_spec *spec)
+{
+    struct pleat_submission submission;
+    pleat_submission_of_spec(spec, &submission);
+    return submission.flags & PLEAT_COMPONENT_SPREADS;
+}
+
+/* A program that changes its size is on several nodes where a relaunch is what its user expects. */
+static void test_who_may_be_on_several_nodes(void **state)
+{
+    (void)state;
+    char *copies[] = {"A=b", "PLEAT_SAVE=resize", NULL}, *plain[] = {"PLEAT_SAVE=", NULL};
+    const struct pleat_spec usual = {.runner = "malleable",
+                                     .kind = PLEAT_MALLEABLE,
+                                     .mpi = "openmpi",
+                                     .env = plain,
+                                     .minimum = 1,
+                                     .maximum = 4};
+    struct pleat_spec spec = usual;
+    assert_true(spreads(&spec));
+    spec.kind = PLEAT_RIGID;
+    assert_true(spreads(&spec));
+    spec = usual;
+    spec.env = copies;
+    assert_false(spreads(&spec));
+    spec = usual;
+    spec.resize = PLEAT_WAY_MERGE;
+    assert_false(spreads(&spec));
+    spec = usual;
+    spec.one_node = true;
+    assert_false(spreads(&spec));
+    spec = usual;
+    spec.script = "#!/bin/sh";
+    assert_false(spreads(&spec));
+    spec = usual;
+    spec.mpi = "none";
+    assert_false(spreads(&spec));
+    for (int what = 0; what < 2; what++) {
+        spec = usual;
+        if (what)
+            spec.once = true;
+        else
+            spec.input = "in";
+        assert_false(spreads(&spec));
+        spec.resize = PLEAT_WAY_RELAUNCH;
+        assert_true(spreads(&spec));
+    }
+    spec = usual;
+    spec.runner = "mpi";
+    assert_false(spreads(&spec));
+    spec.kind = PLEAT_MOLDABLE;
+    assert_true(spreads(&spec));
+}
+
 static void test_a_list_of_sizes(void **state)
 {
     (void)state;
@@ -171,6 +225,7 @@ int main(void)
         cmocka_unit_test(test_all_that_can_follow),
         cmocka_unit_test(test_both_descriptions),
         cmocka_unit_test(test_one_that_folds),
+        cmocka_unit_test(test_who_may_be_on_several_nodes),
         cmocka_unit_test(test_a_list_of_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ def test_so_does_that_of_another_site(pleat):
 @two_cpus
 def test_grows_on_its_node_only(pleat):
     divided(pleat, "malleability = fpsma\n")
-    job = pleat.submit(*loop(largest=4))
+    job = pleat.submit("--one-node", *loop(largest=4))
     shown = pleat.wait_size(job, 2)
     assert nodes_of(shown) == {0}
     refused = pleat.pleat("grow", job, "--to", 3)

@@ -1,5 +1,4 @@
-"""Malleable programs on several nodes: each node's agent has a mailbox and a state for the ranks there. It is for
-tests only that such a job is on several nodes (PLEAT_TEST_SPREAD)."""
+"""Malleable programs on several nodes: each node's agent has a mailbox and a state for the ranks there."""
 
 import os
 import signal
@@ -16,7 +15,6 @@ pytestmark = two_cpus
 
 def spread(pleat, mpi, *, sizes=(3, 4), options=(), text="attempts = 9\n"):
     """A malleable job with ranks on both nodes, which has begun."""
-    pleat.env["PLEAT_TEST_SPREAD"] = "1"
     divided(pleat, text)
     job = submit(pleat, mpi, sizes=sizes, options=["--initial", sizes[1], *options])
     begun(pleat, job)
@@ -101,7 +99,6 @@ def on(pleat, job, name, counts):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
     """Each time it is started again from its state, which each node's agent has a part of; the program checks its data."""
-    pleat.env["PLEAT_TEST_SPREAD"] = "1"
     divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
     args = ["--pause", "5", "--iterations", "600"] if name == "heat" else []
     job = submit(pleat, mpi, name=name, sizes=(2, 4), options=["--initial", "2"], args=args)
@@ -116,7 +113,6 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_not_now_on_one_node(pleat, mpi, rank):
     """While a rank is in a section the size stays on all nodes, and no rank of another one sleeps for long."""
-    pleat.env["PLEAT_TEST_SPREAD"] = "1"
     divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
     section = pleat.path("section")
     with open(section, "w", encoding="utf-8"):
@@ -157,7 +153,6 @@ def test_checkpoints(pleat, mpi):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_pleatd_is_killed_in_changes_of_size(pleat, mpi):
     """Agents agree through it: they wait for the next one, and nobody is left asleep."""
-    pleat.env["PLEAT_TEST_SPREAD"] = "1"
     divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
     job = submit(pleat, mpi, sizes=(2, 4), options=["--initial", "2"])
     on(pleat, job, "loop", [2, 2])
@@ -184,7 +179,34 @@ def test_an_agent_is_killed_in_a_change_of_size(pleat, node):
     ends(pleat, job)
 
 
-def test_without_the_wish_it_is_on_one_node(pleat):
+def test_what_stays_on_one_node(pleat):
+    """By its user's wish, by its way of changing its size, or since a relaunch could lose something that its user did not
+    leave to Pleat."""
     divided(pleat)
-    refused = pleat.pleat("submit", "--min", 3, "--max", 4, "--", program("loop", "openmpi"), check=None)
-    assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
+    with open(pleat.path("in"), "w", encoding="utf-8"):
+        pass
+    for options in (["--one-node"], ["--on-resize", "merge"], ["--env", "PLEAT_SAVE=resize"], ["--no-requeue"],
+                    ["--input", pleat.path("in")]):
+        refused = pleat.pleat("submit", "--min", 3, "--max", 4, *options, "--", program("loop", "openmpi"), check=None)
+        assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, (options, refused)
+    job = submit(pleat, "openmpi", sizes=(3, 4), options=["--input", pleat.path("in"), "--on-resize", "relaunch"])
+    begun(pleat, job)
+    assert nodes_of(pleat.job(job)) == {0, 1}
+    ends(pleat, job)
+
+
+def test_a_node_is_enough(pleat):
+    """Policies leave a program on one node while there is room, and what they take of another one costs a restart, which is
+    said."""
+    divided(pleat, "malleability = fpsma\napply_s = 60\nlifetime_s = 0\n")
+    nap = pleat.submit("-n", 1, "--", "sleep", "1000")
+    pleat.wait_for(nap, "running")
+    job = submit(pleat, "openmpi", sizes=(1, 2))
+    on(pleat, job, "loop", [0, 2])
+    pleat.pleat("limits", job, "--max", 3, check=0)
+    on(pleat, job, "loop", [1, 2])
+    [last] = pleat.job(job)["history"]["resizes"][-1:]
+    assert (last["outcome"], last["way"]) == ("grown", "restart") and "several nodes" in last["way_reason"], last
+    assert "by restart (its ranks are, or will be, on several nodes)" in pleat.pleat("events", job, check=0).stdout
+    pleat.pleat("cancel", nap, check=0)
+    ends(pleat, job)
