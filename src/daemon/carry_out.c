@@ -330,7 +330,8 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
                         effect->u.change.processors, &made, &err);
         order.spread = made.order.node_count || parts_has(d, effect->u.change.run);
-        if (!rc && order.spread)
+        /* one that is not there yet gets the request when it is, and may know all that is needed */
+        if (!rc && order.spread && agent_is_known(d, order.site, order.node))
             rc = check_agent(d, &made.order, &err);
     } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */
     bool for_good = rc && is_for_good(&err);

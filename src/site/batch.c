@@ -287,19 +287,26 @@ static void look_for_stray(struct pleat_batch_site *site, uint64_t id)
     }
 }
 
-/* An allocation of its own. That of a growth is given soon or not at all: its job cannot be resized
- * while it waits. */
+/* For how long its request may wait in the queue. A job that waits to grow computes, but its size
+ * is not changed otherwise, so its time is another one. */
+static int64_t queue_us(const struct pleat_batch_site *site, const struct pleat_site_wish *wish)
+{
+    const struct pleat_batch_options *options = site->options;
+    if (wish->purpose == PLEAT_FOR_RUN)
+        return options->queue_us;
+    return options->grow_us > 0 ? options->grow_us : options->agent_us;
+}
+
+/* An allocation of its own. */
 static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
-    bool soon = wish->purpose != PLEAT_FOR_RUN;
     struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
     struct pleat_batch_allocation *one;
     look_for_stray(site, wish->id);
     one = pleat_batch_new(site, PLEAT_BATCH_WANTED);
     one->wish = *wish;
     one->wish.on_one_node = is_on_one_node(site, wish);
-    one->until_us = site->host->now_us(site->host->arg) +
-                    (soon ? site->options->agent_us : site->options->queue_us);
+    one->until_us = site->host->now_us(site->host->arg) + queue_us(site, wish);
     if (beside)
         pleat_batch_set_near(one, beside, wish->beside);
     pleat_batch_begin(site, one);

@@ -479,7 +479,7 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
         json_object_set_new(params, "few", json_true());
     if (one->near[0])
         json_object_set_new(params, "near", pleat_json_text(one->near));
-    if (one->wish.purpose != PLEAT_FOR_RUN)
+    if (one->wish.purpose != PLEAT_FOR_RUN && options->grow_us == 0)
         json_object_set_new(params, "now", json_true());
     site->kind->wish(options, params);
     if (options->limit_us > 0)

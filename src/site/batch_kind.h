@@ -15,7 +15,8 @@ struct pleat_batch_options {
     char *adapter;     /* the program; "auto": the kind's, beside pleatd's own */
     int64_t memory_mb; /* of an allocation, on each node; 0: not said */
     int64_t limit_us;  /* of an allocation; 0: what the batch system has */
-    int64_t queue_us;  /* how long a claim may wait in the queue */
+    int64_t queue_us;  /* how long a claim may wait in the queue, */
+    int64_t grow_us;   /* and that of a growth; 0: it gets what is free now, or nothing */
     int64_t agent_us;  /* by then an agent must have called */
     int64_t leave_us;  /* so long before its time is over an allocation is left */
 };
@@ -109,6 +110,12 @@ void pleat_batch_set_text(json_t *params, const char *member, const char *value)
          .low = 1,                                                                                 \
          .high = 1000000000,                                                                       \
          .help = "how long a claim may wait in the queue"},                                        \
+        {.name = "grow_s",                                                                         \
+         .type = PLEAT_OPTION_SECONDS,                                                             \
+         .offset = offsetof(struct pleat_batch_options, grow_us),                                  \
+         .usual = "0",                                                                             \
+         .high = 1000000000,                                                                       \
+         .help = "how long that of a growth may wait there"},                                      \
         {.name = "agent_s",                                                                        \
          .type = PLEAT_OPTION_SECONDS,                                                             \
          .offset = offsetof(struct pleat_batch_options, agent_us),                                 \

@@ -60,7 +60,7 @@ def resized(pleat, job, name, size):
 
 
 def begun(pleat, mpi, name, go=None, options=("--min", 1, "--max", 2)):
-    words = ["--until", go, "--pause", 2] if go else ["--iterations", 500, "--pause", 10]
+    words = ["--until", go, "--pause", 2] if go else ["--iterations", 300, "--pause", 10]
     job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", *words)
     return job, on(pleat, job, name, 2)
 
@@ -93,3 +93,113 @@ def test_it_grows_onto_another_host_and_back(pleat, mpi, name):
     ended = ends(pleat, job, go)
     assert [(r["from"], r["to"], r["outcome"]) for r in ended["history"]["resizes"]] == [
         (2, 4, "grown"), (4, 2, "shrunk"), (2, 3, "grown")]
+
+
+def over_two(pleat, mpi, go):
+    job, _ = begun(pleat, mpi, "loop", go)
+    there = resized(pleat, job, "loop", 4)
+    has(pleat, ("a1", 2), ("a2", 2))
+    return job, {pid for pids in there.values() for pid in pids}
+
+
+def again(pleat, job, attempt, before):
+    """It has been started again, and nothing is left of its last start."""
+    def there():
+        shown = pleat.job(job)
+        assert shown["state"] not in ENDED, (shown, pleat.log())
+        pids = {pid for own in ranks(pleat, "loop").values() for pid in own}
+        return pids if shown["attempt"] == attempt and len(pids) == shown["processors"] and not before & pids else None
+    return wait_until(there, f"attempt {attempt} of job {job}: {pleat.log()}")
+
+
+def test_an_allocation_is_taken_away(pleat):
+    """That of the host it grew onto, then one with its first host: it waits again each time, and says why."""
+    go = go_file("go-scancel")
+    job, before = over_two(pleat, "openmpi", go)
+    for attempt, place in ((1, -1), (2, 0)):
+        jobs = sorted(pleat.cluster.jobs(), key=int)
+        pleat.cluster.command("scancel", jobs[place])
+        before = again(pleat, job, attempt, before)
+        assert f"its allocation {jobs[place]} on a" in pleat.run("events", job).stdout
+        if attempt == 1:
+            resized(pleat, job, "loop", 2)
+            before = {pid for pids in resized(pleat, job, "loop", 4).values() for pid in pids}
+    ends(pleat, job, go)
+
+
+@both_mpis
+def test_pleatd_is_killed_while_it_grows(pleat, mpi):
+    go = go_file(f"go-pleatd-{mpi}")
+    job, _ = begun(pleat, mpi, "loop", go)
+    for size in (4, 2, 4):
+        pleat.run("limits", job, "--max", size)
+        pleat.kill_daemon()
+        on(pleat, job, "loop", size)
+    has(pleat, ("a1", 2), ("a2", 2))
+    assert pleat.job(job)["attempt"] == 0
+    # agents that have not called the new pleatd yet are not taken for old ones
+    assert "before Pleat was upgraded" not in pleat.log()
+    ends(pleat, job, go)
+
+
+def test_an_agent_of_the_other_host_is_killed(pleat):
+    go = go_file("go-agent")
+    job, before = over_two(pleat, "mpich", go)
+    [agent] = pleat.cluster.world["a2"].pids("pleat-agent")
+    os.kill(agent, signal.SIGKILL)
+    again(pleat, job, 1, before)
+    assert "its agent has ended" in pleat.log()
+    ends(pleat, job, go)
+
+
+def held_by_others(pleat, *hosts):
+    """Somebody else's jobs, which have all of these hosts."""
+    jobs = [pleat.cluster.command("sbatch", "--parsable", "-N1", "-n2", "-w", host, "-o", "/dev/null",
+                                  text_in="#!/bin/sh\nsleep 100000\n").strip() for host in hosts]
+    wait_until(lambda: all(pleat.cluster.jobs().get(job) == "RUNNING" for job in jobs), "somebody else has the hosts")
+    return jobs
+
+
+def waits(pleat):
+    return [job for job, state in pleat.cluster.jobs().items() if state == "PENDING"]
+
+
+def test_a_growth_waits_in_the_queue(pleat):
+    """Its job computes meanwhile. What does not come in time is taken back; what was about to come then is released."""
+    conf = pleat.path("pleat.conf")
+    text = conf.read_text()
+    pleat.run("stop")
+    conf.write_text(text.replace("agent_s = 30", "agent_s = 30 grow_s = 600"))
+    go = go_file("go-queue")
+    others = held_by_others(pleat, "a2", "a3")
+    job, _ = begun(pleat, "openmpi", "loop", go)
+    pleat.run("limits", job, "--max", 4)
+    wait_until(lambda: waits(pleat), "the growth is in the queue")
+    before = pleat.job(job)["progress"]["iteration"]
+    wait_until(lambda: pleat.job(job)["progress"]["iteration"] > before + 20, "it computes")
+    pleat.kill_daemon()
+    assert pleat.job(job)["state"] == "resizing" and len(waits(pleat)) == 1
+    pleat.cluster.command("scancel", others.pop())
+    on(pleat, job, "loop", 4)
+    has(pleat, ("a2", 2), ("a1", 2), ("a3", 2))
+    # nobody wants it any more: its job ends while the growth waits
+    pleat.run("limits", job, "--max", 6)
+    wait_until(lambda: waits(pleat), "another growth is in the queue")
+    let_go(pleat, go)
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    pleat.cluster.command("scancel", *others)
+    pleat.cluster.until_empty()
+    # in vain
+    pleat.run("stop")
+    conf.write_text(text.replace("agent_s = 30", "agent_s = 30 grow_s = 1"))
+    others = held_by_others(pleat, "a2", "a3")
+    go = go_file("go-in-vain")
+    job, _ = begun(pleat, "openmpi", "loop", go)
+    pleat.run("limits", job, "--max", 4)
+    wait_until(lambda: "grow 2 -> 4: timed out" in pleat.run("events", job).stdout, "it gives up")
+    pleat.run("limits", job, "--max", 2)
+    wait_until(lambda: not waits(pleat), "its request is taken back")
+    pleat.cluster.command("scancel", *others)
+    has(pleat, ("a1", 2))
+    ends(pleat, job, go)
+    conf.write_text(text)
