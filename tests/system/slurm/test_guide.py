@@ -103,7 +103,7 @@ def test_every_command_works_for_a_new_user(world, slurms):
     listed = [text.splitlines() for text in re.findall(r"^\$ squeue --me\n(.*?)(?=^\$ |\Z)", said, re.DOTALL | re.MULTILINE)]
     assert [len(lines) for lines in listed] == [2, 3], listed
     events = parts["pleat events $job"]
-    assert all(f"runs on {size} processors" in events for size in (1, 2, 6)), events
+    assert all(f"runs on {size} processor" in events for size in (1, 2, 6)), events
     assert "4 processors for run: releasing" in events, events
     slurm.until_empty()
     a_second_cluster_comes_and_goes(head, env, slurms[1])
