@@ -195,6 +195,18 @@ static void lost(struct daemon *d, struct part *part)
     ended_with(d, part, CODE_LOST, NULL);
 }
 
+/* Whether the run has parted from what an earlier part kept on this node for this one. */
+static bool has_lost_state(struct daemon *d, const struct part *part)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        const struct part *other = &d->parts.items.items[i];
+        if (other->run == part->run && other->site == part->site && other->node == part->node &&
+            other->state_lost)
+            return has_mailboxes(d, part->run);
+    }
+    return false;
+}
+
 /* Sends the request to start it, once its node's agent is there. */
 static void go_on(struct daemon *d, struct part *part)
 {
@@ -205,6 +217,10 @@ static void go_on(struct daemon *d, struct part *part)
         return;
     if (!agent->connection || !agent->listed) {
         agent_want(agent);
+        return;
+    }
+    if (has_lost_state(d, part)) { /* the ranks of other nodes have half of it: it is of no use */
+        lost(d, part);
         return;
     }
     part->state = PART_SENT;
@@ -305,9 +321,11 @@ void parts_left(struct agent *agent, const json_t *params)
     struct part *part = find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
                              (uint32_t)json_integer_value(json_object_get(params, "part")));
     const struct part *there = part ? find_on(d, part->run, part->site, part->node) : NULL;
-    if (part && part == there && part->state == PART_ENDED)
+    if (part && part == there && part->state == PART_ENDED) {
+        part->left = true;
         request(d, part->site, part->node, "forget",
                 json_pack("{s:I}", "run", (json_int_t)part->run));
+    }
 }
 
 /* ---- the other agents ---- */
@@ -459,6 +477,8 @@ void parts_listed(struct agent *agent)
         if (part->site != agent->site || part->node != agent->node)
             continue;
         part->told_to_end = false;
+        if (part->state == PART_ENDED && !part->left && !entry_of(agent->runs, part->run))
+            part->state_lost = true;
         if (is_live(part) && !entry_of(agent->runs, part->run)) {
             if (part->state == PART_STARTED)
                 lost(d, part);

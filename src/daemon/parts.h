@@ -38,6 +38,9 @@ struct part {
     bool told_to_end; /* its agent was */
     bool failed;      /* it was lost, or a signal ended it that was not Pleat's */
     bool over_memory; /* it wanted more memory than the limit */
+    bool left;        /* PART_ENDED: the run has left its node, nothing is kept there */
+    bool state_lost;  /* PART_ENDED: its agent does not have it any more, nor what it kept of the
+                       * run's state for the next part there */
     json_t *wish;     /* what the launcher wants; NULL: PART_STARTED before this pleatd */
     json_t *end;      /* what its launcher is told; PART_ENDED */
     int64_t cpu_us, max_rss_kb, memory_kb; /* PART_ENDED */

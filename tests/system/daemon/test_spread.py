@@ -5,10 +5,10 @@ import signal
 
 import pytest
 
-from conftest import BUILD, FINAL, is_alive, wait_until
+from conftest import BUILD, FINAL, is_alive, wait_until, words_of
 from relaunching import MPIS, program, resizes, submit, text_of_events
 from test_nodes import divided, environment, nodes_of, two_cpus
-from test_parts import by_node
+from test_parts import DAEMON, by_node, node_of
 
 pytestmark = two_cpus
 
@@ -209,4 +209,21 @@ def test_a_node_is_enough(pleat):
     assert (last["outcome"], last["way"]) == ("grown", "restart") and "several nodes" in last["way_reason"], last
     assert "by restart (its ranks are, or will be, on several nodes)" in pleat.pleat("events", job, check=0).stdout
     pleat.pleat("cancel", nap, check=0)
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_an_agent_is_killed_between_two_parts(pleat, mpi):
+    """What it kept of the state is lost: the job does not compute on with the other half, but begins anew."""
+    job = spread(pleat, mpi, sizes=(2, 4), text="attempts = 9\napply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    agent = int(agent_of(by_node(pleat, job, "loop")[1][0]))
+    [part] = [pid for pid in pleat.job_pids(job) if node_of(pid) == 1 and words_of(pid) and
+              os.path.basename(words_of(pid)[0]) == DAEMON[mpi]]
+    pleat.pleat("limits", job, "--max", 3, check=0)
+    while is_alive(part):
+        pass
+    os.kill(agent, signal.SIGKILL)
+    wait_until(lambda: pleat.job(job)["attempt"] == 1, "it waits again")
+    on(pleat, job, "loop", [2, 1])
+    assert "node 1" in text_of_events(pleat, job)
     ends(pleat, job)
