@@ -75,7 +75,8 @@ static void end_process(struct pleat_run *run, const struct pleat_tree_process *
 
 static bool is_ending(const struct pleat_run *run)
 {
-    return run->state == PLEAT_RUN_ENDING || (pleat_run_is_live(run) && run->killing);
+    return (run->state == PLEAT_RUN_ENDING && !run->held) ||
+           (pleat_run_is_live(run) && run->killing);
 }
 
 static bool ends_part(const struct pleat_run *run)

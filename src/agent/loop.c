@@ -141,11 +141,13 @@ static void answer(struct pleat_agent *agent, const struct pleat_message *messag
     json_t *result = NULL;
     int status;
     agent->answering = true;
+    agent->request = message;
     if (!agent->greeted)
         status = pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello before the first request");
     else
         status = pleat_agent_answer(agent, message, &result, &err);
     agent->answering = false;
+    agent->request = NULL;
     if (status) {
         json_decref(result);
         status = pleat_write_failure(&out, message->id, &err);
@@ -243,12 +245,12 @@ static void connect_to_daemon(struct pleat_agent *agent)
         connection_lost(agent);
         return;
     }
-    json_t *extra =
-        json_pack("{s:s, s:s, s:I, s:i, s:I, s:s, s:[s, s, s, s, s]}", "instance",
-                  options->instance, "site", options->site, "node", (json_int_t)options->node,
-                  "pid", (int)agent->pid, "agent", (json_int_t)agent->number, "shared",
-                  PLEAT_SHARED_MEMORY, "features", PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL,
-                  PLEAT_FEATURE_CHECKPOINTS, PLEAT_FEATURE_PARTS, PLEAT_FEATURE_PLACES);
+    json_t *extra = json_pack(
+        "{s:s, s:s, s:I, s:i, s:I, s:s, s:[s, s, s, s, s, s]}", "instance", options->instance,
+        "site", options->site, "node", (json_int_t)options->node, "pid", (int)agent->pid, "agent",
+        (json_int_t)agent->number, "shared", PLEAT_SHARED_MEMORY, "features", PLEAT_FEATURE_TASKS,
+        PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS, PLEAT_FEATURE_PARTS,
+        PLEAT_FEATURE_PLACES, PLEAT_FEATURE_STREAMS);
     if (extra)
         pleat_networks_add(extra);
     if (extra && pleat_link_is_tcp(agent))

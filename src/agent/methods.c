@@ -10,6 +10,7 @@
 #include "agent/life.h"
 #include "agent/limit_signal.h"
 #include "agent/malleable.h"
+#include "agent/outflow.h"
 #include "agent/owner.h"
 #include "agent/params.h"
 #include "agent/part_mailbox.h"
@@ -169,7 +170,31 @@ static int do_part_output(struct pleat_agent *agent, const json_t *params, json_
     (void)answer;
     struct pleat_run *run = NULL;
     int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_remote_output(run, params, err);
+    return result ? result
+                  : pleat_remote_output(run, params, agent->request->bytes,
+                                        agent->request->bytes_count, err);
+}
+
+static int do_part_heard(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                         struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    if (!result)
+        result = pleat_outflow_heard(run, params, err);
+    if (!result && run->held)
+        run->kind->look(run);
+    return result;
+}
+
+static int do_part_go(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                      struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_outflow_go(run, params, err);
 }
 
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -359,6 +384,8 @@ static const struct {
     {"answer", do_answer},
     {"part_told", do_part_told},
     {"part_output", do_part_output},
+    {"part_heard", do_part_heard},
+    {"part_go", do_part_go},
     {"part_order", do_part_order},
     {"part_said", do_part_said},
 };

@@ -11,10 +11,7 @@
 #include "agent/params.h"
 #include "base/remote.h"
 
-/* Output of a part that waits for a pleat-remote that does not read it; what is above is dropped.
- */
-#define BACKLOG_MAX 4194304
-
+enum { STREAMS = 2 };
 enum stage { STAGE_NEW, STAGE_WANTED, STAGE_RUNNING, STAGE_ENDED };
 
 /* A call of pleat-remote, which becomes a part when it says what it wants. */
@@ -28,6 +25,8 @@ struct part {
     int64_t request; /* of pleat-remote, which is answered when the part has ended */
     json_t *wish;    /* what `part_wanted` says; NULL: the daemon need not be told any more */
     struct pleat_part_voice voice;
+    /* how many bytes of each stream were given to pleat-remote, and it has handed on */
+    int64_t taken[STREAMS], heard[STREAMS];
 };
 
 struct node_name {
@@ -88,6 +87,48 @@ static void report(const struct part *part)
         pleat_agent_notify(part->run->agent, "part_wanted", json_incref(part->wish));
     if ((part->stage == STAGE_WANTED || part->stage == STAGE_RUNNING) && !part->connection)
         tell_unwanted(part);
+}
+
+/* ---- what a part writes ---- */
+
+static void tell_heard(const struct part *part, int stream)
+{
+    pleat_agent_notify(part->run->agent, "part_heard",
+                       json_pack("{s:I, s:I, s:i, s:I}", "run", (json_int_t)part->run->id, "part",
+                                 (json_int_t)part->number, "stream", stream, "offset",
+                                 (json_int_t)part->heard[stream - 1]));
+}
+
+/* Nobody reads what the part writes any more: it need not be kept. */
+static void hear_all(struct part *part)
+{
+    for (int stream = 1; stream <= STREAMS; stream++) {
+        if (part->heard[stream - 1] == part->taken[stream - 1])
+            continue;
+        part->heard[stream - 1] = part->taken[stream - 1];
+        tell_heard(part, stream);
+    }
+}
+
+static void give(struct part *part, int stream, const char *bytes, size_t count)
+{
+    struct pleat_string out = {0};
+    if (!pleat_write_notification_bytes(&out, "output", json_pack("{s:i}", "stream", stream), bytes,
+                                        count))
+        (void)!pleat_connection_send(part->connection, &out);
+    pleat_string_finish(&out);
+}
+
+/* pleat-remote has handed on so many more bytes. */
+static void hear(struct part *part, const json_t *params)
+{
+    int64_t stream = 0, offset = 0;
+    if (pleat_get_int(params, "stream", true, 1, STREAMS, &stream, NULL) ||
+        pleat_get_int(params, "offset", true, 0, INT64_MAX, &offset, NULL) ||
+        offset > part->taken[stream - 1] || offset <= part->heard[stream - 1])
+        return;
+    part->heard[stream - 1] = offset;
+    tell_heard(part, (int)stream);
 }
 
 /* ---- what pleat-remote says ---- */
@@ -162,6 +203,8 @@ static void on_message(void *arg, struct pleat_connection *connection,
     (void)connection;
     if (message->kind == PLEAT_REQUEST)
         want(part, message);
+    else if (message->kind == PLEAT_NOTIFICATION && !strcmp(message->method, "heard"))
+        hear(part, message->params);
     else if (pleat_read_hello(message, &role, &err))
         refuse(part, 0, &err);
 }
@@ -173,6 +216,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     (void)connection;
     (void)error;
     part->connection = NULL;
+    hear_all(part);
     if (part->stage == STAGE_NEW)
         part_drop(part);
     else if (part->stage != STAGE_ENDED)
@@ -298,6 +342,7 @@ void pleat_remote_stop(struct pleat_run *run)
     for (struct part *part = remote->parts; part; part = part->next) {
         pleat_connection_close(part->connection);
         part->connection = NULL;
+        hear_all(part);
     }
 }
 
@@ -419,22 +464,26 @@ int pleat_remote_said(struct pleat_run *run, const json_t *params, struct pleat_
     return 0;
 }
 
-int pleat_remote_output(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+int pleat_remote_output(struct pleat_run *run, const json_t *params, const char *bytes,
+                        size_t count, struct pleat_error *err)
 {
-    int64_t number = 0, stream = 0;
-    const char *text = NULL;
-    struct pleat_string out = {0};
+    int64_t number = 0, stream = 0, offset = 0;
     int rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &number, err);
     if (!rc)
-        rc = pleat_get_int(params, "stream", true, 1, 2, &stream, err);
+        rc = pleat_get_int(params, "stream", true, 1, STREAMS, &stream, err);
     if (!rc)
-        rc = pleat_get_string(params, "text", true, &text, err);
-    const struct part *part = rc ? NULL : find_part(run, number);
-    if (!part || !part->connection || pleat_connection_backlog(part->connection) > BACKLOG_MAX)
+        rc = pleat_get_int(params, "offset", true, 0, INT64_MAX / 2, &offset, err);
+    struct part *part = rc ? NULL : find_part(run, number);
+    if (!part)
         return rc;
-    if (!pleat_write_notification(
-            &out, "output", json_pack("{s:I, s:s}", "stream", (json_int_t)stream, "text", text)))
-        (void)!pleat_connection_send(part->connection, &out);
-    pleat_string_finish(&out);
+    int64_t *taken = &part->taken[stream - 1], end = offset + (int64_t)count;
+    if (offset <= *taken && end > *taken && part->connection)
+        give(part, (int)stream, bytes + (*taken - offset), (size_t)(end - *taken));
+    if (offset <= *taken && end > *taken)
+        *taken = end;
+    if (!part->connection)
+        part->heard[stream - 1] = *taken;
+    if (part->heard[stream - 1] >= end)
+        tell_heard(part, (int)stream); /* also where that was told before: it may not have come */
     return 0;
 }

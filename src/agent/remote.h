@@ -48,10 +48,12 @@ struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
 int pleat_remote_said(struct pleat_run *run, const json_t *params,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* The requests `part_told` and `part_output`. About a part that is not known they do nothing. */
+/* The requests `part_told` and `part_output`. About a part that is not known they do nothing. What
+ * a part wrote may come again: its pleat-remote gets each byte once. `part_heard` tells what that
+ * has handed on, or, where it is gone, what has come for nobody. */
 int pleat_remote_told(struct pleat_run *run, const json_t *params,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-int pleat_remote_output(struct pleat_run *run, const json_t *params,
-                        struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_remote_output(struct pleat_run *run, const json_t *params, const char *bytes,
+                        size_t count, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -29,8 +29,8 @@ struct pleat_folded;
 struct pleat_folded_request;
 struct pleat_launches;
 struct pleat_malleable;
+struct pleat_outflow;
 struct pleat_part_mailbox;
-struct pleat_part_output;
 struct pleat_relaunch;
 struct pleat_remote;
 struct pleat_run_kind;
@@ -86,6 +86,7 @@ struct pleat_run {
     int64_t ending_us;  /* when ending began (monotonic) */
     int64_t term_at_us; /* when processes are told to end */
     int64_t kill_at_us; /* when they are killed */
+    bool held;          /* ENDING: no process is left, and its end is told when its kind says so */
     unsigned doubts; /* times that nothing seemed left, but for processes that could not be read */
     bool complained; /* the daemon was told of processes that do not end */
     struct pleat_told_list told;
@@ -97,7 +98,7 @@ struct pleat_run {
     struct pleat_launches *launches;   /* NULL: the main process is the launcher of the program */
     struct pleat_folded *folded;       /* NULL: each process has a processor */
     struct pleat_remote *remote;       /* NULL: it has no parts on other nodes */
-    struct pleat_part_output *part_output;   /* of a part; NULL: it is none */
+    struct pleat_outflow *outflow;     /* what it writes goes to pleatd; NULL: to files */
     struct pleat_part_mailbox *part_mailbox; /* of a part of a malleable run; NULL: it is none */
     struct pleat_relaunch *relaunch;         /* NULL: no relaunch is wanted */
     /* EXITED in a resize, and can be relaunched; of launches: the program has, and the script waits

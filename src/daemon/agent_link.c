@@ -95,6 +95,12 @@ struct asked agent_take_asked(struct agent *agent, int64_t id)
 int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
                struct pleat_error *err)
 {
+    return agent_send_bytes(arg, site, node, method, params, NULL, 0, err);
+}
+
+int agent_send_bytes(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
+                     const char *bytes, size_t count, struct pleat_error *err)
+{
     struct daemon *d = arg;
     struct agent *agent = agent_get(d, site, node);
     if (!agent) {
@@ -115,7 +121,7 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
     int64_t id = agent->next_id++;
-    if (pleat_write_request(&out, id, method, params)) {
+    if (pleat_write_request_bytes(&out, id, method, params, bytes, count)) {
         (void)agent_take_asked(agent, id);
         pleat_string_finish(&out);
         return pleat_error_set(err, PLEAT_E_NOMEM,

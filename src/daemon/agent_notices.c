@@ -13,6 +13,7 @@
 #include "daemon/notes.h"
 #include "daemon/parts.h"
 #include "daemon/parts_exit.h"
+#include "daemon/parts_output.h"
 #include "daemon/runs.h"
 #include "daemon/said.h"
 #include "daemon/turn_inputs.h"
@@ -211,7 +212,12 @@ void agent_exits(struct daemon *d)
 static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
                         const struct pleat_message *message)
 {
-    if (parts_is_other(agent, component))
+    struct part *part = strcmp(message->method, "part_output")
+                            ? NULL
+                            : parts_find_on(agent->daemon, run, agent->site, agent->node);
+    if (part)
+        parts_output(agent, part, message);
+    else if (parts_is_other(agent, component))
         parts_notice(agent, component, message->method, message->params);
     else if (!strcmp(message->method, "part_wanted"))
         parts_wanted(agent, component, message->params);
@@ -219,6 +225,8 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
         parts_unwanted(agent, component, message->params);
     else if (!strcmp(message->method, "part_order"))
         parts_order(agent, message->params);
+    else if (!strcmp(message->method, "part_heard"))
+        parts_heard(agent, message->params);
     else if (!strcmp(message->method, "part_left"))
         parts_left(agent, message->params);
     else

@@ -8,6 +8,7 @@
 #include "daemon/notes.h"
 #include "daemon/parts.h"
 #include "daemon/parts_exit.h"
+#include "daemon/parts_output.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
 #include "daemon/turn_inputs.h"
@@ -101,6 +102,7 @@ static void on_all_listed(struct agent *agent)
     lose_runs(agent, agent->runs);
     agent->listed = agent->settled = true;
     parts_listed(agent);
+    parts_output_listed(agent);
     if (is_settled(d))
         salvage_settled(d);
     json_array_foreach(agent->runs, index, entry)

@@ -9,6 +9,9 @@
 #include "daemon/agent_network.h"
 #include "daemon/agents.h"
 #include "daemon/notes.h"
+#include "daemon/parts.h"
+#include "daemon/parts_exit.h"
+#include "daemon/parts_output.h"
 #include "daemon/stranger.h"
 #include "daemon/turn_inputs.h"
 
@@ -35,6 +38,12 @@ static void on_message(void *arg, struct pleat_connection *connection,
         agent_refused(agent, &asked, &message->error);
     }
     agent_exits(agent->daemon);
+}
+
+static void on_drained(void *arg, struct pleat_connection *connection)
+{
+    (void)connection;
+    parts_output_drained(arg);
 }
 
 static bool has_runs(const struct agent *agent)
@@ -178,7 +187,7 @@ static bool is_apart(struct agent *agent, const json_t *hello)
 
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
-    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
+    static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, on_drained};
     const char *site = json_string_value(json_object_get(hello, "site"));
     const char *instance = json_string_value(json_object_get(hello, "instance"));
     uint32_t index = 0;
@@ -279,6 +288,7 @@ void agents_look(struct daemon *d)
 {
     for (struct agent *agent = d->agents; agent; agent = agent->next)
         agent_look(agent);
+    parts_end_spoiled(d);
     agent_exits(d);
 }
 

@@ -30,7 +30,7 @@ static const struct pleat_component *component_of(struct daemon *d, uint32_t com
     return &pleat_core_view(d->core)->components[component];
 }
 
-static struct part *find(struct daemon *d, uint64_t run, uint32_t number)
+struct part *parts_find(struct daemon *d, uint64_t run, uint32_t number)
 {
     for (size_t i = 0; i < d->parts.items.count; i++)
         if (d->parts.items.items[i].run == run && d->parts.items.items[i].number == number)
@@ -40,7 +40,7 @@ static struct part *find(struct daemon *d, uint64_t run, uint32_t number)
 
 /* The last part of the run on that node; but one that is there, before one that waits for it to
  * end. */
-static struct part *find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node)
+struct part *parts_find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node)
 {
     struct part *last = NULL;
     for (size_t i = 0; i < d->parts.items.count; i++) {
@@ -133,8 +133,7 @@ static void end_part(struct daemon *d, struct part *part, double grace_s)
             json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", grace_s));
 }
 
-/* A run cannot go on without this part: it is ended. */
-static void end_run(struct daemon *d, const struct part *part)
+void parts_end_run(struct daemon *d, const struct part *part)
 {
     uint32_t component = run_component(d, part->run);
     const struct job *job = job_of_component(d, component);
@@ -148,6 +147,10 @@ static void end_run(struct daemon *d, const struct part *part)
     else if (number)
         snprintf(text, sizeof(text), "what it runs on node %u was ended by signal %d", part->node,
                  number);
+    else if (part->spoiled)
+        snprintf(text, sizeof(text),
+                 "what it ran on node %u has ended with exit code %d, and the rest of it went on",
+                 part->node, (int)json_integer_value(json_object_get(part->end, "code")));
     else
         snprintf(text, sizeof(text), "what it ran on node %u is lost", part->node);
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
@@ -178,7 +181,7 @@ static void ended(struct daemon *d, struct part *part, json_t *end)
     part->end = end;
     tell(d, part);
     if (part->failed || part->over_memory)
-        end_run(d, part);
+        parts_end_run(d, part);
     go_on_after(d, part);
 }
 
@@ -212,7 +215,7 @@ static void go_on(struct daemon *d, struct part *part)
 {
     struct pleat_error err = {0};
     struct agent *agent = agent_get(d, part->site, part->node);
-    const struct part *there = find_on(d, part->run, part->site, part->node);
+    const struct part *there = parts_find_on(d, part->run, part->site, part->node);
     if (part->state != PART_WANTED || !agent || (there && is_live(there)))
         return;
     if (!agent->connection || !agent->listed) {
@@ -266,12 +269,12 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
         daemon_log("agent of node %u, 'part_wanted': %s", agent->node, err.text);
         return;
     }
-    struct part *known = find(d, (uint64_t)run, (uint32_t)number);
+    struct part *known = parts_find(d, (uint64_t)run, (uint32_t)number);
     if (known) {
         tell(d, known);
         return;
     }
-    const struct part *before = find_on(d, (uint64_t)run, agent->site, (uint32_t)node);
+    const struct part *before = parts_find_on(d, (uint64_t)run, agent->site, (uint32_t)node);
     bool busy = before && before->state != PART_ENDED;
     struct part fresh = {.run = (uint64_t)run,
                          .number = (uint32_t)number,
@@ -298,8 +301,8 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
 {
     struct daemon *d = agent->daemon;
     (void)component;
-    struct part *part = find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
-                             (uint32_t)json_integer_value(json_object_get(params, "part")));
+    struct part *part = parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
+                                   (uint32_t)json_integer_value(json_object_get(params, "part")));
     if (part && part->state == PART_WANTED)
         ended_with(d, part, CODE_UNWANTED, NULL);
     else if (part && is_live(part))
@@ -309,8 +312,9 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
 void parts_order(struct agent *agent, const json_t *params)
 {
     struct daemon *d = agent->daemon;
-    const struct part *part = find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
-                                   (uint32_t)json_integer_value(json_object_get(params, "part")));
+    const struct part *part =
+        parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
+                   (uint32_t)json_integer_value(json_object_get(params, "part")));
     if (part && is_live(part))
         request(d, part->site, part->node, "part_order", json_deep_copy(params));
 }
@@ -318,9 +322,9 @@ void parts_order(struct agent *agent, const json_t *params)
 void parts_left(struct agent *agent, const json_t *params)
 {
     struct daemon *d = agent->daemon;
-    struct part *part = find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
-                             (uint32_t)json_integer_value(json_object_get(params, "part")));
-    const struct part *there = part ? find_on(d, part->run, part->site, part->node) : NULL;
+    struct part *part = parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
+                                   (uint32_t)json_integer_value(json_object_get(params, "part")));
+    const struct part *there = part ? parts_find_on(d, part->run, part->site, part->node) : NULL;
     if (part && part == there && part->state == PART_ENDED) {
         part->left = true;
         request(d, part->site, part->node, "forget",
@@ -341,14 +345,16 @@ static void exited(struct daemon *d, struct part *part, const json_t *params)
     part->max_rss_kb = number_in(params, "max_rss_kb");
     part->memory_kb = number_in(params, "memory_kb");
     part->over_memory = json_is_true(json_object_get(params, "over_memory"));
-    part->failed = number_in(params, "signal") && !json_is_true(json_object_get(params, "told"));
+    bool told = json_is_true(json_object_get(params, "told"));
+    part->failed = number_in(params, "signal") && !told;
+    part->bad_us = number_in(params, "code") > 0 && !told ? daemon_now_us(d) : 0;
     ended(d, part,
           json_pack("{s:I, s:I, s:O?}", "code", (json_int_t)number_in(params, "code"), "signal",
                     (json_int_t)number_in(params, "signal"), "text",
                     json_object_get(params, "text")));
 }
 
-/* What a launcher's part writes goes to the launcher, what its agent says to the one that leads. */
+/* What the part's agent says to the one that leads. */
 static void hand_on(struct daemon *d, const struct part *part, const char *method,
                     const json_t *params)
 {
@@ -362,7 +368,7 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
 {
     struct daemon *d = agent->daemon;
     uint64_t run = (uint64_t)number_in(params, "run");
-    struct part *part = find_on(d, run, agent->site, agent->node);
+    struct part *part = parts_find_on(d, run, agent->site, agent->node);
     (void)component;
     if (!part) {
         if (!strcmp(method, "exited") || !strcmp(method, "start_failed"))
@@ -370,7 +376,7 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
                     json_pack("{s:I}", "run", (json_int_t)run));
         return;
     }
-    if (!strcmp(method, "part_output") || !strcmp(method, "part_said")) {
+    if (!strcmp(method, "part_said")) {
         hand_on(d, part, method, params);
     } else if (!strcmp(method, "started") && part->state == PART_SENT) {
         part->state = PART_STARTED;
@@ -385,7 +391,7 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
 
 void parts_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why)
 {
-    struct part *part = find_on(agent->daemon, asked->run, agent->site, agent->node);
+    struct part *part = parts_find_on(agent->daemon, asked->run, agent->site, agent->node);
     if (!part || !is_live(part))
         return;
     if (!strcmp(asked->method, "start"))
@@ -423,7 +429,7 @@ static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
                              .site = agent->site,
                              .node = (uint32_t)number_in(entry, "node"),
                              .state = PART_STARTED};
-        if (!state || strcmp(state, "running") != 0 || find(d, run, fresh.number))
+        if (!state || strcmp(state, "running") != 0 || parts_find(d, run, fresh.number))
             continue;
         struct agent *other = agent_get(d, fresh.site, fresh.node);
         struct part *part = add(d, &fresh);
@@ -443,7 +449,7 @@ static void take_part(struct agent *agent, uint64_t run, uint32_t component, con
                          .site = agent->site,
                          .node = agent->node,
                          .state = PART_STARTED};
-    struct part *part = find(d, run, fresh.number);
+    struct part *part = parts_find(d, run, fresh.number);
     if (part && part->state == PART_WANTED)
         part->state = PART_SENT;
     if (part)

@@ -41,6 +41,9 @@ struct part {
     bool left;        /* PART_ENDED: the run has left its node, nothing is kept there */
     bool state_lost;  /* PART_ENDED: its agent does not have it any more, nor what it kept of the
                        * run's state for the next part there */
+    bool spoiled;     /* it ended badly, and the run was ended for that (parts_exit.h) */
+    int64_t bad_us;   /* when it ended badly by itself, of the daemon's time; 0: it did not */
+    bool stopped;     /* its agent tells nothing of what it writes for now (parts_output.h) */
     json_t *wish;     /* what the launcher wants; NULL: PART_STARTED before this pleatd */
     json_t *end;      /* what its launcher is told; PART_ENDED */
     int64_t cpu_us, max_rss_kb, memory_kb; /* PART_ENDED */
@@ -59,6 +62,11 @@ struct parts {
     struct part_list items;
     struct held_exits exits;
 };
+
+/* NULL: that part of the run is not known. */
+struct part *parts_find(struct daemon *d, uint64_t run, uint32_t number);
+/* The part of a run on that node; NULL: none is known. */
+struct part *parts_find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node);
 
 /* The notices `part_wanted` and `part_unwanted` of the agent that leads the run. */
 void parts_wanted(struct agent *agent, uint32_t component, const json_t *params);
@@ -79,6 +87,9 @@ bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node);
 bool parts_has(const struct daemon *d, uint64_t run);
 /* Whether the agent leads no run of that component, but has, or had, a part of it. */
 bool parts_is_other(const struct agent *agent, uint32_t component);
+
+/* A run cannot go on without this part, which has ended: it is ended. */
+void parts_end_run(struct daemon *d, const struct part *part);
 
 /* The end of that run, as far as it is held back (parts_exit.h); NULL: it is not. */
 struct held_exit *parts_held_exit(struct daemon *d, uint64_t run);

@@ -7,6 +7,9 @@
 
 /* By then a batch system has said that it took a node away. */
 #define TAKEN_US (3 * PLEAT_US_PER_S)
+/* A launcher that ends its program when what it started on another node has ended badly has done so
+ * by then. */
+#define BAD_US (5 * PLEAT_US_PER_S)
 
 /* NULL: the run is no component's any more, or that has no site. */
 static const struct pleat_component *component_of(struct daemon *d, uint64_t run)
@@ -89,6 +92,10 @@ static void add_parts(struct daemon *d, uint64_t run, json_t *params)
             continue;
         if (part->failed && failed)
             json_object_set_new(params, "lost", json_true());
+        if (part->spoiled) { /* its end is the run's */
+            json_object_set(params, "code", json_object_get(part->end, "code"));
+            json_object_set_new(params, "signal", json_integer(0));
+        }
         if (part->over_memory)
             json_object_set_new(params, "over_memory", json_true());
         if (!json_is_integer(json_object_get(params, "cpu_us")))
@@ -97,6 +104,23 @@ static void add_parts(struct daemon *d, uint64_t run, json_t *params)
         raise_member(params, "memory_kb", number_in(params, "memory_kb") + part->memory_kb);
         if (part->max_rss_kb > number_in(params, "max_rss_kb"))
             raise_member(params, "max_rss_kb", part->max_rss_kb);
+    }
+}
+
+void parts_end_spoiled(struct daemon *d)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *part = &d->parts.items.items[i];
+        if (!part->bad_us || daemon_now_us(d) < part->bad_us + BAD_US)
+            continue;
+        const struct pleat_component *c = component_of(d, part->run);
+        part->bad_us = 0;
+        /* a part that another one has followed was left by a run that was started again */
+        part->spoiled = c && !c->exited && c->state == PLEAT_RUNNING &&
+                        parts_find_on(d, part->run, part->site, part->node) == part &&
+                        !parts_held_exit(d, part->run);
+        if (part->spoiled)
+            parts_end_run(d, part);
     }
 }
 

@@ -13,5 +13,8 @@ bool parts_hold(struct daemon *d, uint64_t run, const json_t *params);
 /* The next end that is not held back any more, with what its parts used added: *params is the
  * caller's. */
 bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params);
+/* Ends runs that go on although a part of them ended badly by itself some seconds ago. To be called
+ * now and then. */
+void parts_end_spoiled(struct daemon *d);
 
 #endif

@@ -123,7 +123,7 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
     const struct job *job = job_of_component(d, index);
     if (!job)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
-    if (!agent_knows(d, part->site, part->node, PLEAT_FEATURE_PARTS))
+    if (!agent_knows(d, part->site, part->node, PLEAT_FEATURE_STREAMS))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "the agent of node %u was started before Pleat was upgraded, and "
                                "takes no part of a job: submit the job again when the agent's jobs "

@@ -25,7 +25,7 @@
 #include "remote/environment.h"
 #include "wire/message.h"
 
-enum { EXIT_USAGE = 2, EXIT_LOST = 255 /* as ssh says it */, FEED = 65536 };
+enum { EXIT_USAGE = 2, EXIT_LOST = 255 /* as ssh says it */, FEED = 65536, STREAMS = 2 };
 
 static const char usage[] =
     "usage: pleat-remote [-x] HOST COMMAND...\n"
@@ -118,20 +118,31 @@ static bool ask(int fd, const char *host, const char *command)
     return sent;
 }
 
-static void show(const json_t *params)
+/* Says what was handed on: the agent of the node where it was written keeps it until then. */
+static void show(int fd, const struct pleat_message *message)
 {
-    const char *text = json_string_value(json_object_get(params, "text"));
-    int fd =
-        json_integer_value(json_object_get(params, "stream")) == 2 ? STDERR_FILENO : STDOUT_FILENO;
-    if (text) /* whoever does not read it does not want it */
-        (void)pleat_write_all(fd, text, strlen(text));
+    static int64_t handed[STREAMS];
+    struct pleat_string out = {0};
+    int64_t stream = 1;
+    if (!message->bytes ||
+        pleat_get_int(message->params, "stream", true, 1, STREAMS, &stream, NULL))
+        return;
+    /* whoever does not read it does not want it */
+    (void)pleat_write_all(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, message->bytes,
+                          message->bytes_count);
+    handed[stream - 1] += (int64_t)message->bytes_count;
+    if (!pleat_write_notification(&out, "heard",
+                                  json_pack("{s:I, s:I}", "stream", (json_int_t)stream, "offset",
+                                            (json_int_t)handed[stream - 1])))
+        (void)pleat_write_all(fd, out.text, out.length); /* where it fails, so does reading */
+    pleat_string_finish(&out);
 }
 
 /* The exit code, or -1: it is not over. */
-static int take(const struct pleat_message *message)
+static int take(int fd, const struct pleat_message *message)
 {
     if (message->kind == PLEAT_NOTIFICATION && !strcmp(message->method, "output"))
-        show(message->params);
+        show(fd, message);
     if (message->kind == PLEAT_FAILURE)
         return fail(EXIT_LOST, message->error.text);
     if (message->kind != PLEAT_RESULT)
@@ -161,7 +172,7 @@ static int follow(int fd, struct pleat_reader *reader)
         struct pleat_message message;
         int rc;
         while ((rc = pleat_reader_next(reader, &message, &err)) == 1) {
-            int code = take(&message);
+            int code = take(fd, &message);
             pleat_message_finish(&message);
             if (code >= 0)
                 return code;

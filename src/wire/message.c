@@ -80,8 +80,13 @@ static json_t *envelope(int64_t id, const char *key, json_t *value)
     return object;
 }
 
-static int write_call(struct pleat_string *out, int64_t id, const char *method, json_t *params)
+static int write_call(struct pleat_string *out, int64_t id, const char *method, json_t *params,
+                      const char *bytes, size_t count)
 {
+    if (count > PLEAT_WIRE_BYTES_MAX) {
+        json_decref(params);
+        return PLEAT_E_TOOBIG;
+    }
     if (params && !json_is_object(params)) {
         json_decref(params);
         return PLEAT_E_INVALID;
@@ -99,25 +104,38 @@ static int write_call(struct pleat_string *out, int64_t id, const char *method, 
         json_decref(params);
         return PLEAT_E_NOMEM;
     }
-    if (json_object_set_new(object, "params", params)) {
+    if (json_object_set_new(object, "params", params) ||
+        (bytes && json_object_set_new(object, "bytes", json_integer((json_int_t)count)))) {
         json_decref(object);
         return PLEAT_E_NOMEM;
     }
-    return append_line(out, object, NULL, 0);
+    return append_line(out, object, bytes, count);
 }
 
 int pleat_write_request(struct pleat_string *out, int64_t id, const char *method, json_t *params)
+{
+    return pleat_write_request_bytes(out, id, method, params, NULL, 0);
+}
+
+int pleat_write_request_bytes(struct pleat_string *out, int64_t id, const char *method,
+                              json_t *params, const char *bytes, size_t count)
 {
     if (id < 1) {
         json_decref(params);
         return PLEAT_E_INVALID;
     }
-    return write_call(out, id, method, params);
+    return write_call(out, id, method, params, bytes, count);
 }
 
 int pleat_write_notification(struct pleat_string *out, const char *method, json_t *params)
 {
-    return write_call(out, -1, method, params);
+    return write_call(out, -1, method, params, NULL, 0);
+}
+
+int pleat_write_notification_bytes(struct pleat_string *out, const char *method, json_t *params,
+                                   const char *bytes, size_t count)
+{
+    return write_call(out, -1, method, params, bytes, count);
 }
 
 int pleat_write_result(struct pleat_string *out, int64_t id, json_t *result)

@@ -33,6 +33,8 @@
 #define PLEAT_FEATURE_PARTS "parts"
 /* The same: parts of malleable runs, which have mailboxes of their own. */
 #define PLEAT_FEATURE_PLACES "places"
+/* The same: what a run writes is numbered, kept until it was heard, and told again. */
+#define PLEAT_FEATURE_STREAMS "streams"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
@@ -88,6 +90,11 @@ int pleat_write_request(struct pleat_string *out, int64_t id, const char *method
                         json_t *params) PLEAT_MUST_CHECK;
 int pleat_write_notification(struct pleat_string *out, const char *method,
                              json_t *params) PLEAT_MUST_CHECK;
+/* The same with an attachment. `bytes` is borrowed; NULL: none. */
+int pleat_write_request_bytes(struct pleat_string *out, int64_t id, const char *method,
+                              json_t *params, const char *bytes, size_t count) PLEAT_MUST_CHECK;
+int pleat_write_notification_bytes(struct pleat_string *out, const char *method, json_t *params,
+                                   const char *bytes, size_t count) PLEAT_MUST_CHECK;
 int pleat_write_result(struct pleat_string *out, int64_t id, json_t *result) PLEAT_MUST_CHECK;
 int pleat_write_result_bytes(struct pleat_string *out, int64_t id, json_t *result,
                              const char *bytes, size_t count) PLEAT_MUST_CHECK;

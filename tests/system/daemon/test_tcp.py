@@ -102,8 +102,10 @@ class Proxy:
                 target.sendall(data)
             if self.tells:
                 target.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
+        except OSError:  # one of the two is gone, in the middle of what it was sent
+            for end_of in (source, target) if self.tells else ():
+                with contextlib.suppress(OSError):
+                    end_of.shutdown(socket.SHUT_RDWR)
 
     def cut(self):
         """Both ends see their connection end, without a word."""
@@ -122,7 +124,7 @@ class Proxy:
 
 
 @contextlib.contextmanager
-def proxied(pleat, more=""):
+def proxied(pleat, more="", configure=tcp):
     """The ports from which the kernel chooses for others begin above these."""
     for _ in range(100):
         listener = socket.socket()
@@ -136,7 +138,7 @@ def proxied(pleat, more=""):
             listener.close()
     listener.listen()
     proxy = Proxy(listener)
-    tcp(pleat, f'agent_port = {port}\nagent_host = "127.0.0.2"\n{more}')
+    configure(pleat, f'agent_port = {port}\nagent_host = "127.0.0.2"\n{more}')
     try:
         yield proxy
     finally:
