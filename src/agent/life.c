@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/execute.h"
+#include "agent/inflow.h"
 #include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/notify.h"
@@ -64,6 +65,7 @@ static void run_free(struct pleat_run *run)
 {
     pleat_run_execute_drop(&run->now);
     pleat_succession_free(run);
+    pleat_inflow_destroy(run);
     run->kind->destroy(run);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
@@ -123,6 +125,7 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
     run->now.pid = run->now.session = run->now.reaper =
         0; /* the processes of the start end by themselves */
     pleat_scratch_remove(run->scratch);
+    pleat_inflow_destroy(run);
     run->kind->destroy(run);
     pleat_bind_over(run);
     pleat_memory_over(run);
@@ -177,6 +180,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     }
     if (!result)
         result = run->kind->create(run, request, &failure);
+    if (!result && request->stdin_sent)
+        result = pleat_inflow_create(run, &failure);
     if (!result && run->scratch && request->hosts)
         pleat_scratch_hosts(run->scratch, pleat_run_processes(run, request->hosts));
     if (!result)
@@ -422,6 +427,7 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
     if (run->scratch) /* programs of an MPI may have left files in shared memory */
         (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, run->begun_s);
     if (!broken) {
+        pleat_inflow_destroy(run);
         pleat_bind_over(run);
         pleat_memory_over(run);
     }

@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/ending.h"
+#include "agent/inflow.h"
 #include "agent/kind.h"
 #include "agent/life.h"
 #include "agent/limit_signal.h"
@@ -173,6 +174,17 @@ static int do_part_output(struct pleat_agent *agent, const json_t *params, json_
     return result ? result
                   : pleat_remote_output(run, params, agent->request->bytes,
                                         agent->request->bytes_count, err);
+}
+
+static int do_input(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                    struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result
+                  : pleat_inflow_take(run, params, agent->request->bytes,
+                                      agent->request->bytes_count, err);
 }
 
 static int do_part_heard(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -385,6 +397,7 @@ static const struct {
     {"part_told", do_part_told},
     {"part_output", do_part_output},
     {"part_heard", do_part_heard},
+    {"input", do_input},
     {"part_go", do_part_go},
     {"part_order", do_part_order},
     {"part_said", do_part_said},

@@ -27,6 +27,7 @@ PLEAT_ARRAY(pleat_told_list, struct pleat_told);
 
 struct pleat_folded;
 struct pleat_folded_request;
+struct pleat_inflow;
 struct pleat_launches;
 struct pleat_malleable;
 struct pleat_outflow;
@@ -114,7 +115,8 @@ struct pleat_run {
 
     char *cwd; /* kept to start it again */
     char *stdin_path, *stdout_path, *stderr_path;
-    char *terminal; /* instead of these three; NULL: none */
+    char *terminal;              /* instead of these three; NULL: none */
+    struct pleat_inflow *inflow; /* its input comes from pleatd; NULL: from a file */
     /* the input is a regular file or /dev/null: whoever opens it reads it from its beginning, and
      * takes nothing away from others */
     bool input_is_file;
@@ -133,6 +135,7 @@ struct pleat_run_request {
     const json_t *env;
     const char *cwd;
     const char *stdin_path; /* NULL: none */
+    bool stdin_sent;        /* instead of that the daemon sends it (inflow.h) */
     const char *stdout_path;
     const char *stderr_path;
     const char *terminal;              /* instead of these three; NULL: none */

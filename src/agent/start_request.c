@@ -149,6 +149,8 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = get_path(params, "stderr", &request->stderr_path, err);
     if (!result && json_object_get(params, "stdin"))
         result = get_path(params, "stdin", &request->stdin_path, err);
+    if (!result)
+        result = pleat_get_bool(params, "stdin_sent", false, &request->stdin_sent, err);
     if (!result && json_object_get(params, "terminal"))
         result = get_path(params, "terminal", &request->terminal, err);
     if (!result)

@@ -418,8 +418,9 @@ static int take_answer(struct pleat_message *message, json_t **result, struct pl
     return status;
 }
 
-int pleat_client_call_bytes(struct pleat_client *client, const char *method, json_t *params,
-                            json_t **result, struct pleat_string *bytes, struct pleat_error *err)
+static int call(struct pleat_client *client, const char *method, json_t *params,
+                const char *attached, size_t count, json_t **result, struct pleat_string *bytes,
+                struct pleat_error *err)
 {
     struct pleat_message message;
     int status = check_usable(client, err);
@@ -428,7 +429,7 @@ int pleat_client_call_bytes(struct pleat_client *client, const char *method, jso
         return status;
     }
     int64_t id = ++client->last_id;
-    status = pleat_write_request(&client->out, id, method, params);
+    status = pleat_write_request_bytes(&client->out, id, method, params, attached, count);
     if (status)
         return pleat_error_set(err, status, "the request '%s' cannot be sent: %s", method,
                                status == PLEAT_E_TOOBIG ? "it exceeds the limit of 1 MB"
@@ -445,6 +446,19 @@ int pleat_client_call_bytes(struct pleat_client *client, const char *method, jso
         if (status)
             return status;
     }
+}
+
+int pleat_client_call_bytes(struct pleat_client *client, const char *method, json_t *params,
+                            json_t **result, struct pleat_string *bytes, struct pleat_error *err)
+{
+    return call(client, method, params, NULL, 0, result, bytes, err);
+}
+
+int pleat_client_call_with(struct pleat_client *client, const char *method, json_t *params,
+                           const char *bytes, size_t count, json_t **result,
+                           struct pleat_error *err)
+{
+    return call(client, method, params, bytes, count, result, NULL, err);
 }
 
 int pleat_client_call(struct pleat_client *client, const char *method, json_t *params,

@@ -61,6 +61,10 @@ int pleat_client_call(struct pleat_client *client, const char *method, json_t *p
 int pleat_client_call_bytes(struct pleat_client *client, const char *method, json_t *params,
                             json_t **result, struct pleat_string *bytes,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
+/* As pleat_client_call, with an attachment of the request (borrowed). */
+int pleat_client_call_with(struct pleat_client *client, const char *method, json_t *params,
+                           const char *bytes, size_t count, json_t **result,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Waits for a notification for timeout_ms; below 0: for ever. 1: *message is borrowed until the
  * next call on the client. 0: none came in time. PLEAT_INTERRUPTED, or an error. */
 int pleat_client_next_notification(struct pleat_client *client, int timeout_ms,

@@ -9,6 +9,7 @@
 #include "daemon/asked.h"
 #include "daemon/checkpoints.h"
 #include "daemon/declared.h"
+#include "daemon/inputs.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/parts.h"
@@ -255,6 +256,10 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
         return;
     if (!rc && !strcmp(message->method, "progress")) {
         learn_progress(d, job, (uint64_t)run, message->params);
+        return;
+    }
+    if (!rc && !strcmp(message->method, "input_taken")) {
+        inputs_taken(d, message->params);
         return;
     }
     if (!rc && !strcmp(message->method, "checkpoint_wanted")) {

@@ -4,6 +4,7 @@
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/checkpoints.h"
+#include "daemon/inputs.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/parts.h"
@@ -103,6 +104,7 @@ static void on_all_listed(struct agent *agent)
     agent->listed = agent->settled = true;
     parts_listed(agent);
     parts_output_listed(agent);
+    inputs_listed(agent);
     if (is_settled(d))
         salvage_settled(d);
     json_array_foreach(agent->runs, index, entry)

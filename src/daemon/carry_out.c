@@ -9,6 +9,7 @@
 #include "daemon/checkpoint_times.h"
 #include "daemon/daemon.h"
 #include "daemon/files.h"
+#include "daemon/inputs.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/parts.h"
@@ -117,6 +118,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .spec = spec,
         .program = *made->program ? made->program : NULL,
         .stdin_path = *made->in ? made->in : NULL,
+        .stdin_sent = inputs_are_sent(d, job->id, component->site),
         .stdout_path = made->out,
         .stderr_path = made->error,
         /* a second attempt goes on in the files of the first */
@@ -132,7 +134,8 @@ static int check_agent(struct daemon *d, const struct pleat_run_order *order,
 {
     const char *const needed[] = {order->spec->cpus_per_task ? PLEAT_FEATURE_TASKS : NULL,
                                   order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL,
-                                  order->node_count ? PLEAT_FEATURE_STREAMS : NULL,
+                                  order->node_count || order->stdin_sent ? PLEAT_FEATURE_STREAMS
+                                                                         : NULL,
                                   order->node_count ? PLEAT_FEATURE_PLACES : NULL};
     for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
         if (needed[i] && !agent_knows(d, order->site, order->node, needed[i]))

@@ -9,6 +9,7 @@
 
 struct daemon;
 struct pleat_connection;
+struct pleat_message;
 
 struct client {
     struct daemon *daemon;
@@ -19,6 +20,7 @@ struct client {
     int references; /* the connection, and inputs and replies under way */
     uint64_t asked; /* number of the last turn that had an input of this client; 0: none */
     int process;    /* the client's process id */
+    const struct pleat_message *message; /* the request that is being answered; NULL: none is */
     struct pleat_string *answer; /* keeps the next answer instead of sending it; NULL: send */
 };
 

@@ -24,6 +24,7 @@
 #include "daemon/config.h"
 #include "daemon/forecast.h"
 #include "daemon/hosting.h"
+#include "daemon/inputs.h"
 #include "daemon/jobs.h"
 #include "daemon/log.h"
 #include "daemon/notes.h"
@@ -92,6 +93,7 @@ struct daemon {
     struct stranger *strangers;
     struct client *clients;
     struct parked_answers parked;
+    struct input_waits input_waits;
     struct checkpoints checkpoints;
 
     /* how long pleatd runs */

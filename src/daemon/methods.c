@@ -45,13 +45,16 @@ static int call(struct client *client, const struct pleat_message *message,
         {"revise", method_revise},
         {"forecast", method_forecast},
         {"checkpoint", method_checkpoint},
+        {"input", method_input_of_job},
     };
     int rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);
     client->answer = answer;
+    client->message = message;
     for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
         if (!strcmp(methods[i].name, message->method))
             rc = methods[i].call(client, message->id, message->params, err);
     client->answer = NULL;
+    client->message = NULL;
     return rc;
 }
 

@@ -274,9 +274,11 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*, s:s*}", "run", (json_int_t)order->run,
         "job", job, "cwd", order->spec->cwd, "stdout", shown ? shown : order->stdout_path, "stderr",
         shown ? shown : order->stderr_path, "truncate", order->truncate, "umask",
-        order->spec->umask, "stdin", order->stdin_path, "mailbox_ranks",
+        order->spec->umask, "stdin", order->stdin_sent ? NULL : order->stdin_path, "mailbox_ranks",
         starts(runner, PLEAT_STARTS_MAILBOX) ? order->most : 0, "scratch",
         has_scratch(runner, order) ? order->scratch : NULL, "limits", order->spec->limits);
+    if (params && order->stdin_sent)
+        json_object_set_new(params, "stdin_sent", json_true());
     if (params && order->spec->nice != PLEAT_SPEC_NICE_HERE)
         json_object_set_new(params, "nice", json_integer(order->spec->nice));
     if (params && order->spec->memory_limit_kb)

@@ -69,6 +69,7 @@ struct pleat_run_order {
     const struct pleat_spec *spec;
     const char *program;    /* executed instead of the spec's argv[0]; NULL: argv[0] */
     const char *stdin_path; /* NULL: no input */
+    bool stdin_sent;        /* instead of that the input is sent to the agent while it runs */
     const char *stdout_path, *stderr_path;
     bool truncate; /* existing output files are emptied first */
     bool at_once;  /* kill: without SIGTERM before */

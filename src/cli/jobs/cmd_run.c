@@ -344,6 +344,7 @@ static int run(const struct pleat_submission *submission)
     if (!code) {
         pleat_client_set_interrupt(client, pleat_interrupt_flag());
         pleat_input_start(&input);
+        pleat_input_send(&input, job);
         code = attend(&client, job);
     }
     pleat_input_end(&input);

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,10 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/write.h"
+#include "cli/common/daemon.h"
 #include "cli/common/interrupt.h"
+#include "cli/common/reply.h"
 
-#define PREFIX "stdin-" /* followed by the pid */
+#define PREFIX PLEAT_INPUT_PREFIX
 #define STALE_S (24L * 3600)
 #define LOOK_NS 20000000L
 
@@ -112,19 +116,114 @@ static void *pass_on(void *arg)
     return NULL;
 }
 
-void pleat_input_start(struct pleat_input *input)
+/* False: there is no such thread. */
+static bool begin_thread(void *(*run)(void *arg), void *arg)
 {
     pthread_t thread;
     sigset_t all, before;
-    if (!*input->path)
-        return;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are left to the main thread */
-    if (pthread_create(&thread, NULL, pass_on, input))
-        close(input->fifo); /* the job sees an empty input */
-    else
+    bool begun = pthread_create(&thread, NULL, run, arg) == 0;
+    if (begun)
         pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return begun;
+}
+
+void pleat_input_start(struct pleat_input *input)
+{
+    if (*input->path && !begin_thread(pass_on, input))
+        close(input->fifo); /* the job sees an empty input */
+}
+
+/* ---- to another node ---- */
+
+/* What is handed over to the run of a job. */
+struct sending {
+    char path[sizeof((struct pleat_input *)0)->path];
+    int64_t job, run; /* run 0: none takes it */
+    int64_t offset;   /* bytes that the run has taken */
+    int fifo;         /* -1: not opened yet */
+    bool end;         /* the input has ended with the piece */
+    bool told;        /* the run knows that */
+    size_t count;     /* of the piece that the run is to take */
+    char piece[65536];
+};
+
+/* Takes the next piece from the FIFO, which may take long. Nothing is read before a run wants it.
+ */
+static void read_piece(struct sending *sending)
+{
+    if (sending->fifo < 0)
+        sending->fifo = open(sending->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = -1;
+    while (sending->fifo >= 0) {
+        struct pollfd polled = {.fd = sending->fifo, .events = POLLIN};
+        (void)poll(&polled, 1, -1);
+        got = read(sending->fifo, sending->piece, sizeof(sending->piece));
+        if (got >= 0 || (errno != EINTR && errno != EAGAIN))
+            break;
+    }
+    sending->count = got > 0 ? (size_t)got : 0;
+    sending->end = got <= 0;
+}
+
+/* Hands over a piece, or asks which run wants one. False: the job is over. */
+static bool take_answer(struct sending *sending, const json_t *answer)
+{
+    int64_t run = pleat_reply_int(answer, "run", 0);
+    if (pleat_reply_true(answer, "taken")) {
+        sending->offset += (int64_t)sending->count;
+        sending->count = 0;
+        sending->told = sending->end;
+        if (!sending->end)
+            read_piece(sending);
+    } else if (run && run != sending->run) { /* what an earlier one has taken is gone */
+        sending->run = run;
+        sending->offset = 0;
+        sending->told = false;
+        if (!sending->count && !sending->end)
+            read_piece(sending);
+    }
+    return !pleat_reply_true(answer, "over");
+}
+
+static void *send_on(void *arg)
+{
+    struct sending *sending = arg;
+    struct pleat_paths paths;
+    struct pleat_client *client = NULL;
+    struct pleat_error err;
+    int losses = 0;
+    bool goes_on = !pleat_paths_init(&paths, NULL) && !pleat_client_open(&paths, &client, NULL);
+    while (goes_on) {
+        json_t *answer = NULL;
+        json_t *params = json_pack("{s:I, s:I, s:I, s:b}", "job", (json_int_t)sending->job, "run",
+                                   (json_int_t)sending->run, "offset", (json_int_t)sending->offset,
+                                   "end", sending->end && !sending->told);
+        int status = pleat_client_call_with(client, "input", params, sending->piece, sending->count,
+                                            &answer, &err);
+        if (!status) {
+            losses = 0;
+            goes_on = take_answer(sending, answer);
+        } else {
+            goes_on = pleat_client_is_lost(client) &&
+                      pleat_daemon_resume(&client, NULL, &losses, &err) == 0;
+        }
+        json_decref(answer);
+    }
+    pleat_client_close(client);
+    return NULL;
+}
+
+void pleat_input_send(const struct pleat_input *input, int64_t job)
+{
+    static struct sending sending; /* the thread uses it until the program ends */
+    if (!*input->path)
+        return;
+    sending = (struct sending){.job = job, .fifo = -1};
+    memcpy(sending.path, input->path, sizeof(sending.path));
+    (void)begin_thread(send_on, &sending);
 }
 
 void pleat_input_end(struct pleat_input *input)

@@ -1,4 +1,5 @@
-/* input.h - passes standard input on to a job, through a FIFO that only its user can open.
+/* input.h - passes standard input on to a job, through a FIFO that only its user can open, and from
+ * there, where the job is on another node, through pleatd.
  *
  * Where the job is relaunched, its new first process gets the input that the old one has not read
  * yet. The end of the input is passed on when all input before it has been read.
@@ -7,6 +8,7 @@
 #define PLEAT_CLI_JOBS_INPUT_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 #include "base/paths.h"
 
@@ -23,6 +25,10 @@ int pleat_input_begin(struct pleat_input *input, const struct pleat_paths *paths
 /* Begins to copy, in a thread that ends with the program. A terminal is only read while the program
  * is in its foreground. */
 void pleat_input_start(struct pleat_input *input);
+/* Begins to hand over what is in the FIFO to pleatd, whenever a run of the job takes it from there:
+ * one on a node that does not have this FIFO. In a thread likewise, with a connection of its own;
+ * what a run was to get is handed over again where pleatd was lost. */
+void pleat_input_send(const struct pleat_input *input, int64_t job);
 /* Removes the FIFO. */
 void pleat_input_end(struct pleat_input *input);
 

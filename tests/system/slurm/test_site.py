@@ -1,12 +1,14 @@
 """A site of the kind slurm: jobs of Pleat in allocations of a real cluster, which come, wait, and are taken away."""
 
+import hashlib
 import os
 import signal
 
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import APPS, ENDED, Pleat, go_file, until_file
+from clusters.pleat import APPS, BIN, ENDED, Pleat, go_file, until_file
+from clusters.world import USER
 
 
 @pytest.fixture(name="pleat", scope="module")
@@ -35,6 +37,19 @@ def test_an_mpi_job(pleat):
     job = pleat.submit("-n", 3, "--", f"{APPS}/ring", "--iterations", 20)
     assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
     assert pleat.output(job).startswith("RESULT ok") and "ranks=3" in pleat.output(job)
+    pleat.cluster.until_empty()
+
+
+def test_standard_input_is_passed_on(pleat):
+    text = "".join(f"line {number} of many\n" for number in range(300000))
+    known = hashlib.md5(text.encode()).hexdigest() + "  -"
+
+    def run(*words, given=text):
+        return pleat.head.run(f"{BIN}/pleat", "run", *words, user=USER, env=pleat.env, text_in=given).stdout.splitlines()
+    assert run("--", "md5sum") == [known]
+    assert run("--", "cat", given="") == [] == run("--", "true")
+    code = 'case $OMPI_COMM_WORLD_RANK in 0) md5sum;; *) echo "others $(wc -c)";; esac'
+    assert sorted(run("-n", 2, "--mpi", "openmpi", "--runner", "mpi", "--", "sh", "-c", code)) == sorted([known, "others 0"])
     pleat.cluster.until_empty()
 
 
