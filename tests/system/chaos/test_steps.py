@@ -4,8 +4,8 @@ over before that. Each time another pleatd goes on, and the end must be the same
 
     PLEAT_CHAOS_STEPS=17,18 pytest-3 -s tests/system/chaos/test_steps.py     only these n
 
-In the scenario of warm relaunches the steps begin when its job computes. Every step is tried with one MPI, the odd ones
-with the first; with PLEAT_CHAOS_ALL=1 every step with both.
+In the scenarios of relaunches the steps begin when their job computes. Every step of warm ones is tried with one MPI, the odd ones
+with the first; of those over nodes every tenth with one; with PLEAT_CHAOS_ALL=1 every step with both.
 """
 
 import concurrent.futures
@@ -20,6 +20,13 @@ from conftest import (BUILD, LOOP, RANKS, ChaosInstance, Diary, Failure, Stubbor
 
 MPICH_LOOP = os.path.join(BUILD, "apps", "mpich", "loop")
 WARM_LIMIT_S = 60
+CPUS = sorted(os.sched_getaffinity(0))
+NODES = f'''site "local" {{ cpus = "{CPUS[0]},{CPUS[0]},{CPUS[-1]},{CPUS[-1]}" nodes = 2 background = ignore }}
+backoff_s = 0.2
+try_s = 0.1
+idle_exit_s = 0
+lifetime_s = 0
+'''
 AT_ONCE = 4  # they wait for each other's processes most of the time
 
 
@@ -88,13 +95,16 @@ def resume(instance, daemon, number):
     daemon.forget_crash()
 
 
-def warm_scenario(instance, daemon, number, program, mpi):
-    """A shrink and a growth, each by starting the new processes while the old ones compute."""
-    job = daemon.submit("warm", [program, "--pause", "2", "--until", instance.path("end")], 1, 2, runner="malleable",
-                        mpi=mpi, initial=2, resize="relaunch")
+def warm_scenario(instance, daemon, number, program, mpi, most=2):
+    """A shrink and a growth, each by starting the new processes while the old ones compute; of 4 processes on two nodes, where
+    the agents agree through pleatd, by a restart."""
+    if most > 2:
+        instance.configure(text=NODES)
+    job = daemon.submit("warm", [program, "--pause", "2", "--until", instance.path("end")], 1, most, runner="malleable",
+                        mpi=mpi, initial=most, resize="relaunch")
     daemon.wait(job, "computes", lambda job: job["progress"] and job["progress"]["iteration"] > 0, WARM_LIMIT_S)
     resume(instance, daemon, number)
-    for size in (1, 2):
+    for size in (most - 1, most):
         daemon.call("limits", job=job, min=1, max=size)
         daemon.wait(job, f"has {size}", lambda job: job["state"] == "running" and job["processors"] == size, WARM_LIMIT_S)
     touch(instance.path("end"))
@@ -102,25 +112,26 @@ def warm_scenario(instance, daemon, number, program, mpi):
     return job
 
 
-def check_warm(instance, daemon, number):
+def check_warm(instance, daemon, number, most=2):
+    way = "relaunch" if most == 2 else "restart"
     job = daemon.job(number)
     assert (job["state"], job["exit_code"], job["attempt"]) == ("done", 0, 0)
-    assert [s["processors"] for s in job["history"]["sizes"]] == [2, 1, 2]
+    assert [s["processors"] for s in job["history"]["sizes"]] == [most, most - 1, most]
     resizes = [(r["from"], r["to"], r["outcome"], r["way"]) for r in job["history"]["resizes"]]
-    assert resizes == [(2, 1, "shrunk", "relaunch"), (1, 2, "grown", "relaunch")]
+    assert resizes == [(most, most - 1, "shrunk", way), (most - 1, most, "grown", way)]
     with open(job["stdout"], encoding="utf-8") as file:
         assert file.read().count("RESULT ok") == 1
-    check_nothing_left(instance, daemon)
+    check_nothing_left(instance, daemon, 8 if most == 2 else 4)
 
 
 def crash_at(number, every=False, warm=None):
-    """Whether the daemon got that far. warm: (program, MPI) of the scenario of warm relaunches."""
+    """Whether the daemon got that far. warm: (program, MPI[, processes]) of the scenario of relaunches."""
     instance = ChaosInstance()
     daemon = Stubborn(instance)
     daemon.crash_again = every
     try:
         if warm:
-            check_warm(instance, daemon, warm_scenario(instance, daemon, number, *warm))
+            check_warm(instance, daemon, warm_scenario(instance, daemon, number, *warm), *warm[2:])
         else:
             instance.env["PLEAT_TEST_CRASH_AFTER"] = str(number)
             check(instance, daemon, scenario(instance, daemon))
@@ -182,6 +193,14 @@ def test_killed_between_every_two_steps():
 def test_killed_in_warm_relaunches(first, program, mpi):
     steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 2}
     assert every_step((program, mpi), **steps) > 30, "the scenario has become too short to mean anything"
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
+@pytest.mark.parametrize("first, program, mpi", [(1, LOOP, "openmpi"), pytest.param(
+    11, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
+def test_killed_in_restarts_over_nodes(first, program, mpi):
+    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 20}
+    assert every_step((program, mpi, 4), **steps) > 50, "the scenario has become too short to mean anything"
 
 
 def test_every_daemon_is_killed_at_its_nth_step():
