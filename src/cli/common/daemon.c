@@ -2,6 +2,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -147,15 +148,29 @@ int pleat_daemon_submit(struct pleat_client **client, json_t *spec, json_t **ans
     }
 }
 
+/* Whoever names several jobs is told which of them a refusal is about. */
+static void name_job(struct pleat_error *err, json_int_t job)
+{
+    char name[40];
+    int length = snprintf(name, sizeof(name), "job %lld", (long long)job);
+    for (const char *at = err->text; (at = strstr(at, name)) != NULL; at += length)
+        if (at[length] < '0' || at[length] > '9')
+            return; /* it says so itself */
+    (void)pleat_error_prefix(err, err->code, "%s", name);
+}
+
 int pleat_daemon_ask(struct pleat_client *client, const char *method, json_t *params,
                      json_t **result)
 {
     struct pleat_error err = {0};
     json_t *answer = NULL;
-    bool about_job = json_object_get(params, "job") != NULL;
+    json_t *job = json_incref(json_object_get(params, "job"));
     int status = call(client, method, params, &answer, &err);
+    if (status && json_is_integer(job) && !pleat_client_is_lost(client))
+        name_job(&err, json_integer_value(job));
+    json_decref(job);
     if (status)
-        return pleat_daemon_failed(&err, about_job);
+        return pleat_daemon_failed(&err, job != NULL);
     if (result)
         *result = answer;
     else

@@ -47,6 +47,21 @@ def test_a_chain(cli, tmp_path):
     assert job(cli, third)["held_by"] == [] and job(cli, third)["waits_for"] == []
 
 
+def test_a_refusal_names_its_job(cli):
+    """Whoever names several jobs must know which was meant."""
+    first, second, third = submit(cli), submit(cli, "--hold"), submit(cli, "--hold")
+    assert cli("wait", first).returncode == 0
+    for command, refused in (("release", first), ("requeue", first), ("hold", first), ("cancel", first)):
+        done = cli(command, str(first), str(second))
+        assert done.returncode == 1, (command, done)
+        assert done.stderr.splitlines()[0].startswith(f"pleat: job {refused}: it "), done.stderr
+    done = cli("cancel", "999", str(first), str(third))
+    assert done.returncode in (1, 4) and job(cli, third)["state"] == "cancelled"
+    assert done.stderr.splitlines() == ["pleat: no job 999: see 'pleat ps --all'",
+                                        f"pleat: job {first}: it has ended already (done)"], done.stderr
+    assert cli("grow", str(first), "1").stderr.startswith(f"pleat: job {first}: it is done")
+
+
 def test_what_can_never_be(cli):
     first = submit(cli, "--hold", program=("false",))
     ok = submit(cli, "--dependency", f"afterok:{first}")
