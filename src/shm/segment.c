@@ -40,24 +40,6 @@ int pleat_segment_create(const struct pleat_segment_kind *kind, size_t bytes, vo
     return 0;
 }
 
-static int check_file(const struct pleat_segment_kind *kind, const char *path, int fd,
-                      size_t *bytes, struct pleat_error *err)
-{
-    struct stat st;
-    if (fstat(fd, &st))
-        return pleat_error_sys(err, errno, "cannot look at the %s %s", kind->called, path);
-    int seals = fcntl(fd, F_GET_SEALS);
-    if (!S_ISREG(st.st_mode) || seals < 0 || (seals & SEALS) != SEALS)
-        return pleat_error_set(err, PLEAT_E_CORRUPT,
-                               "%s is not a %s (no sealed memory): was %s set by hand?", path,
-                               kind->called, kind->environment);
-    if (st.st_size < (off_t)kind->least || st.st_size > (off_t)kind->most)
-        return pleat_error_set(err, PLEAT_E_CORRUPT, "%s is not a %s: it has %lld bytes", path,
-                               kind->called, (long long)st.st_size);
-    *bytes = (size_t)st.st_size;
-    return 0;
-}
-
 static int check_header(const struct pleat_segment_kind *kind, const char *path,
                         const struct pleat_segment_header *header, struct pleat_error *err)
 {
@@ -67,8 +49,35 @@ static int check_header(const struct pleat_segment_kind *kind, const char *path,
     if (header->version != kind->version)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "the %s %s has version %u, this %s speaks %u: use the library that "
-                               "belongs to the running pleat",
+                               "belongs to the running pleat (if Pleat was upgraded while jobs "
+                               "ran: when they have ended, 'pleat stop' ends the agent from "
+                               "before, and then the job can be submitted again)",
                                kind->called, path, header->version, kind->library, kind->version);
+    return 0;
+}
+
+/* The header comes first: another version may have another size. */
+static int check_file(const struct pleat_segment_kind *kind, const char *path, int fd,
+                      size_t *bytes, struct pleat_error *err)
+{
+    struct pleat_segment_header header;
+    struct stat st;
+    if (fstat(fd, &st))
+        return pleat_error_sys(err, errno, "cannot look at the %s %s", kind->called, path);
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (!S_ISREG(st.st_mode) || seals < 0 || (seals & SEALS) != SEALS)
+        return pleat_error_set(err, PLEAT_E_CORRUPT,
+                               "%s is not a %s (no sealed memory): was %s set by hand?", path,
+                               kind->called, kind->environment);
+    if (pread(fd, &header, sizeof(header), 0) == (ssize_t)sizeof(header)) {
+        int code = check_header(kind, path, &header, err);
+        if (code)
+            return code;
+    }
+    if (st.st_size < (off_t)kind->least || st.st_size > (off_t)kind->most)
+        return pleat_error_set(err, PLEAT_E_CORRUPT, "%s is not a %s: it has %lld bytes", path,
+                               kind->called, (long long)st.st_size);
+    *bytes = (size_t)st.st_size;
     return 0;
 }
 
@@ -84,12 +93,8 @@ int pleat_segment_open(const struct pleat_segment_kind *kind, const char *path, 
     if (!code)
         code = map(kind, fd, *bytes, &mapped, err);
     close(fd);
-    if (!code && mapped)
-        code = check_header(kind, path, mapped, err);
     if (!code)
         *at = mapped;
-    else if (mapped)
-        munmap(mapped, *bytes);
     return code;
 }
 

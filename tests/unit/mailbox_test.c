@@ -446,6 +446,8 @@ static void test_bad_segments_are_refused(void **state)
     good.header.count = 4;
     good.header.version = PLEAT_MAILBOX_VERSION + 1;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_UNSUPPORTED);
+    assert_int_equal(open_made(sizeof(good.header), &good, true), PLEAT_E_UNSUPPORTED);
+    assert_int_equal(open_made(64 << 20, &good, true), PLEAT_E_UNSUPPORTED);
     good.header.version = PLEAT_MAILBOX_VERSION;
     good.header.magic++;
     assert_int_equal(open_made(whole, &good, true), PLEAT_E_CORRUPT);
