@@ -142,7 +142,8 @@ static int check_agent(struct daemon *d, const struct pleat_run_order *order,
             return pleat_error_set(
                 err, PLEAT_E_UNSUPPORTED,
                 "the agent was started before Pleat was upgraded, and does not "
-                "know '%s': submit the job again when the agent's jobs have ended",
+                "know '%s': when the jobs that run have ended, 'pleat stop' ends that agent, and "
+                "then the job can be submitted again",
                 needed[i]);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "daemon/crash.h"
 #include "daemon/daemon.h"
 #include "daemon/log.h"
+#include "daemon/log_format.h"
 #include "daemon/mark.h"
 #include "daemon/notes.h"
 #include "daemon/salvage.h"
@@ -42,6 +43,8 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
         rc = pleat_store_trim(d->store, seq, err);
     if (!rc)
         rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
+    if (!rc)
+        rc = log_format_put(d, err);
     if (!rc && d->archive.has_accounts)
         rc = pleat_store_put_meta(d->store, "accounts", "1", err);
     if (!rc)

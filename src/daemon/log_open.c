@@ -10,6 +10,7 @@
 #include "daemon/crash.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
+#include "daemon/log_format.h"
 #include "daemon/log_open.h"
 #include "daemon/mark.h"
 #include "daemon/recover.h"
@@ -115,6 +116,8 @@ int log_open(struct daemon *d, struct pleat_error *err)
     char path[600];
     log_path(d, path, sizeof(path));
     int rc = pleat_store_open(path, sizeof(struct pleat_event), &d->store, err);
+    if (!rc)
+        rc = log_format_take(d, err); /* before anything can be taken for damage */
     if (!rc && pleat_store_was_left_open(d->store))
         rc = check(d, path, err);
     if (!rc) {
@@ -135,6 +138,8 @@ int log_open(struct daemon *d, struct pleat_error *err)
     pleat_store_abandon(d->store);
     d->store = NULL;
     rc = salvage(d, INT64_MAX, err);
+    if (!rc)
+        rc = log_format_take(d, err);
     return rc ? rc : take_instance(d, err);
 }
 

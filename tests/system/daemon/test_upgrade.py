@@ -1,0 +1,112 @@
+"""Another version of pleatd over the log and the agent of this one, and back: nothing is taken for damage, jobs that
+run go on, and what an older agent does not know is refused. The other versions are played: what the log says its writer
+knew, and an agent whose features have other names."""
+
+import os
+import shutil
+import sqlite3
+import stat
+
+import pytest
+
+from conftest import BUILD, until_file, wait_until
+
+
+def knows(pleat, text=None):
+    """What the log says, and what it is to say. pleatd is not there."""
+    with sqlite3.connect(pleat.log) as log:
+        found = log.execute("SELECT value FROM meta WHERE key = 'knows'").fetchone()
+        if text is not None:
+            log.execute("INSERT OR REPLACE INTO meta VALUES ('knows', ?)", (text,))
+    log.close()
+    return found and found[0]
+
+
+def words_with(text, name, more):
+    words = text.split()
+    at = words.index(name) + 1
+    words[at] = str(int(words[at]) + more)
+    return " ".join(words)
+
+
+def ends(pleat):
+    """pleatd ends; its jobs do not."""
+    pleat.kill_daemon()
+    pleat.connection = None
+
+
+@pytest.mark.parametrize("newer", ["rules", "events", "parameters", "questions", "policies", "what is new"])
+def test_an_older_pleatd_leaves_the_log_alone(pleat, newer):
+    go = pleat.path("go")
+    number = pleat.submit(*until_file(go))
+    pleat.wait_for(number, "running")
+    ends(pleat)
+    own = knows(pleat)
+    text = own + " novelties 1" if newer == "what is new" else words_with(own, newer, 1)
+    knows(pleat, text)
+    for _ in range(2):
+        refused = pleat.pleat("ps")
+        assert refused.returncode == 3 and "was written by a newer Pleat" in refused.stderr, refused.stderr
+    assert knows(pleat, own) == text
+    assert [name for name in os.listdir(pleat.dir) if "damaged" in name] == []
+    assert pleat.job(number)["state"] == "running"
+    open(go, "w", encoding="ascii").close()
+    job = pleat.wait_end(number)
+    assert (job["exit_code"], job["attempt"]) == (7, 0)
+
+
+@pytest.mark.parametrize("before", [None, "events 1 rules 0", "", "events", "\x01 nonsense 3x 4"])
+def test_a_newer_pleatd_goes_on_and_says_what_it_knows(pleat, before):
+    number = pleat.submit("--", "true")
+    pleat.wait_end(number)
+    ends(pleat)
+    own = knows(pleat)
+    if before is None:
+        with sqlite3.connect(pleat.log) as log:
+            log.execute("DELETE FROM meta WHERE key = 'knows'")
+        log.close()
+    else:
+        knows(pleat, before)
+    assert pleat.job(number)["state"] == "done"
+    ends(pleat)
+    assert knows(pleat) == own
+
+
+def old_agent(pleat):
+    """A pleat-agent that knows nothing of what came after the first ones: its features have other names."""
+    where = pleat.path("old")
+    os.mkdir(where)
+    for name in os.listdir(os.path.join(BUILD, "bin")):
+        os.symlink(os.path.join(BUILD, "bin", name), os.path.join(where, name))
+    for name in "pleat", "pleatd", "pleat-agent":
+        os.unlink(os.path.join(where, name))
+        shutil.copy(os.path.join(BUILD, "bin", name), where)
+    path = os.path.join(where, "pleat-agent")
+    with open(path, "rb") as file:
+        program = file.read()
+    assert program.count(b"\0cpus_per_task\0") >= 1
+    with open(path, "wb") as file:
+        file.write(program.replace(b"\0cpus_per_task\0", b"\0CPUS_PER_TASK\0"))
+    os.chmod(path, stat.S_IRWXU)
+    return os.path.join(where, "pleat")
+
+
+def test_a_newer_pleatd_with_an_older_agent(pleat):
+    """The agent's jobs go on and end as ever, others are started by it; what it does not know is refused."""
+    go = pleat.path("go")
+    submit = pleat.popen("submit", *until_file(go), program=old_agent(pleat))
+    number = int(submit.communicate()[0])
+    wait_until(lambda: pleat.job_pids(number), "it runs")
+    agent = pleat.agent_pid()
+    ends(pleat)
+    other = pleat.submit("--", "true")
+    assert pleat.wait_end(other)["state"] == "done" and pleat.agent_pid() == agent
+    refused = pleat.wait_end(pleat.submit("-n", 1, "-c", 2, "--", os.path.join(BUILD, "apps/ring")))
+    said = " ".join(pleat.pleat("events", refused["job"], check=0).stdout.split())
+    assert refused["state"] == "failed" and "the agent was started before Pleat was upgraded" in said, said
+    assert pleat.job(number)["state"] == "running"
+    open(go, "w", encoding="ascii").close()
+    assert pleat.wait_end(number)["exit_code"] == 7
+    pleat.pleat("stop", check=0)
+    pleat.connection = None
+    wait_until(lambda: not pleat.agent_pids(), "the older agent has ended with pleatd")
