@@ -8,6 +8,9 @@
  * has a whole array, whoever dies, and memory is needed twice for one array at a time only.
  *
  * Without a data file the parts are private memory, and are sent in messages.
+ *
+ * An array that is cut into blocks in its slowest dimension only, a slab for each rank, is rows
+ * (rows.h): each has one place in the data file, whoever has it, so a resize only maps others.
  */
 #ifndef PLEAT_APP_ARRAY_PART_H
 #define PLEAT_APP_ARRAY_PART_H
@@ -17,6 +20,7 @@
 #include <stdint.h>
 
 #include "app/memory.h"
+#include "app/rows.h"
 #include "app/session.h"
 #include "dist/plan.h"
 
@@ -55,10 +59,11 @@ struct pleat_array {
     struct pleat_object object;
     struct pleat_session *session;
     struct pleat_array_shape shape;
-    uint64_t window; /* in the data file */
-    int fd;          /* the data file, borrowed; -1: private memory */
-    MPI_Comm comm;   /* of the grid; MPI_COMM_NULL: not made, or this rank is not in the grid */
-    bool has_comm;   /* the ranks have made it since the last resize */
+    uint64_t window;  /* in the data file */
+    int fd;           /* the data file, borrowed; -1: private memory */
+    MPI_Comm comm;    /* of the grid; MPI_COMM_NULL: not made, or this rank is not in the grid */
+    bool has_comm;    /* the ranks have made it since the last resize */
+    struct pleat_rows *rows; /* NULL: it is in parts, as above; else these have its memory */
     struct pleat_part now;
     /* between prepare and exchange, or cancel */
     struct pleat_part coming;
@@ -196,6 +201,31 @@ bool pleat_array_is_here(const struct pleat_array *array, int old_rank);
 
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_array_tidy(struct pleat_object *object);
+
+/* ---- array-slab.c: arrays that are rows; the functions are those of object.h ---- */
+
+/* Whether an array of that shape can be rows. It does not depend on the number of ranks. */
+bool pleat_slab_suits(const struct pleat_array_shape *shape);
+/* This rank's slab of a program that starts. PLEAT_E_NOMEM, and errors of pleat_part_describe. */
+int pleat_slab_open(struct pleat_array *array, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Accepts an array without rows. */
+void pleat_slab_close(struct pleat_array *array);
+int pleat_slab_prepare(struct pleat_object *object, const struct pleat_change *change,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+void pleat_slab_cancel(struct pleat_object *object);
+int pleat_slab_exchange(struct pleat_object *object, const struct pleat_change *change,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_slab_commit(struct pleat_object *object, const struct pleat_change *change,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+uint64_t pleat_slab_moved(const struct pleat_object *object, const struct pleat_change *change);
+int pleat_slab_save(const struct pleat_object *object, struct pleat_state *state,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_slab_load(struct pleat_object *object, struct pleat_state *state, int data,
+                    struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_slab_parts(const struct pleat_object *object, bool in_data, bool loading,
+                     struct pleat_stretches *list, struct pleat_error *err) PLEAT_MUST_CHECK;
+enum pleat_foreseen pleat_slab_foresee(struct pleat_object *object, int data);
+void pleat_slab_detach(struct pleat_object *object);
 
 /* ---- array-gather.c: what comes from other nodes; as in object.h ---- */
 

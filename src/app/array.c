@@ -82,9 +82,12 @@ static void array_detach(struct pleat_object *object)
 static void array_destroy(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);
-    pleat_array_cancel(object);
-    pleat_array_drop_ahead(array);
-    pleat_part_close(&array->now);
+    if (!array->rows) {
+        pleat_array_cancel(object);
+        pleat_array_drop_ahead(array);
+        pleat_part_close(&array->now);
+    }
+    pleat_slab_close(array);
     free(array);
 }
 
@@ -110,6 +113,27 @@ static const struct pleat_object_ops array_ops = {
     .detach = array_detach,
     .settle = pleat_array_settle,
     .tidy = pleat_array_tidy,
+    .destroy = array_destroy,
+};
+
+static const struct pleat_object_ops slab_ops = {
+    .shape = array_shape,
+    .text = array_text,
+    .chosen = array_chosen,
+    .prepare = pleat_slab_prepare,
+    .release = pleat_array_release,
+    .cancel = pleat_slab_cancel,
+    .exchange = pleat_slab_exchange,
+    .commit = pleat_slab_commit,
+    .moved = pleat_slab_moved,
+    .stored = pleat_array_stored,
+    .describe = array_describe,
+    .save = pleat_slab_save,
+    .load = pleat_slab_load,
+    .parts = pleat_slab_parts,
+    .foresee = pleat_slab_foresee,
+    .usable = pleat_part_usable,
+    .detach = pleat_slab_detach,
     .destroy = array_destroy,
 };
 
@@ -203,7 +227,8 @@ int pleat_array_create(struct pleat_session *session, const char *name,
     struct pleat_array *array = calloc(1, sizeof(*array));
     if (!array)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for array '%s'", name ? name : "");
-    array->object.ops = &array_ops;
+    const bool is_slab = pleat_slab_suits(shape);
+    array->object.ops = is_slab ? &slab_ops : &array_ops;
     array->object.offset = pleat_session_room(session);
     array->session = session;
     array->shape = *shape;
@@ -211,9 +236,10 @@ int pleat_array_create(struct pleat_session *session, const char *name,
     array->comm = MPI_COMM_NULL;
     if (name)
         strncpy(array->object.name, name, sizeof(array->object.name) - 1);
-    code = pleat_session_window(session, &array->window, err);
+    if (!is_slab)
+        code = pleat_session_window(session, &array->window, err);
     if (!code)
-        code = first_part(session, array, err);
+        code = is_slab ? pleat_slab_open(array, err) : first_part(session, array, err);
     if (!code)
         code = pleat_session_add(session, &array->object, name, err);
     if (code) {

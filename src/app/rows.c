@@ -9,28 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/blocks.h"
-#include "app/memory.h"
-#include "app/session.h"
+#include "app/rows.h"
 #include "checkpoint/checkpoint.h"
 #include "dist/dim.h"
 
 /* Size of one message at most: MPI counts are int, and larger messages are no faster. */
 #define PIECE_BYTES ((size_t)16 << 20)
 #define ROWS_TAG 0x504c
-
-struct pleat_rows {
-    struct pleat_object object;
-    struct pleat_memory memory;
-    struct pleat_memory_ahead ahead; /* between foresee and load */
-    int64_t rows;
-    size_t row_bytes;
-    int64_t halo;
-    size_t padding; /* bytes in front of the first halo row, so that row 0 begins a page */
-    struct pleat_block local;
-    struct pleat_block coming; /* the block being prepared, if the memory is a file's */
-    MPI_Request *requests;     /* only during a resize */
-};
 
 static struct pleat_rows *rows_of(struct pleat_object *object)
 {
@@ -40,6 +25,12 @@ static struct pleat_rows *rows_of(struct pleat_object *object)
 static const struct pleat_rows *const_rows_of(const struct pleat_object *object)
 {
     return (const struct pleat_rows *)(const void *)object;
+}
+
+/* The rows of a rank at a size. */
+static struct pleat_block block_at(const struct pleat_rows *rows, int size, int rank)
+{
+    return pleat_block_of(rows->rows, rows->ranks ? rows->ranks(rows->arg, size) : size, rank);
 }
 
 /* Offset of global row `row` in the memory; it may be a halo row before or behind the array. */
@@ -123,15 +114,15 @@ struct message {
 static bool next_message(const struct pleat_rows *rows, const struct pleat_change *change,
                          int *cursor, struct message *message)
 {
-    const struct pleat_block before = pleat_block_of(rows->rows, change->old_size, change->rank);
-    const struct pleat_block after = pleat_block_of(rows->rows, change->new_size, change->rank);
+    const struct pleat_block before = block_at(rows, change->old_size, change->rank);
+    const struct pleat_block after = block_at(rows, change->new_size, change->rank);
     for (; *cursor < change->new_size + change->old_size; (*cursor)++) {
         bool send = *cursor < change->new_size;
         int peer = send ? *cursor : *cursor - change->new_size;
         if (peer == change->rank)
             continue;
         struct pleat_block theirs =
-            pleat_block_of(rows->rows, send ? change->new_size : change->old_size, peer);
+            block_at(rows, send ? change->new_size : change->old_size, peer);
         struct pleat_block common = pleat_block_common(send ? before : after, theirs);
         if (!pleat_block_count(common))
             continue;
@@ -164,7 +155,7 @@ static int prepare_messages(struct pleat_rows *rows, const struct pleat_change *
     if (!rows->requests)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'",
                                rows->object.name);
-    const struct pleat_block after = pleat_block_of(rows->rows, change->new_size, change->rank);
+    const struct pleat_block after = block_at(rows, change->new_size, change->rank);
     int code = open_block(rows, after, err);
     if (!code && pleat_block_count(after))
         pleat_memory_populate(&rows->memory, offset_of(rows, after.first),
@@ -182,7 +173,7 @@ static int rows_prepare(struct pleat_object *object, const struct pleat_change *
     struct pleat_rows *rows = rows_of(object);
     if (!change->in_data)
         return prepare_messages(rows, change, err);
-    rows->coming = pleat_block_of(rows->rows, change->new_size, change->rank);
+    rows->coming = block_at(rows, change->new_size, change->rank);
     share(rows, change->data);
     return pleat_memory_prepare(&rows->memory, span_of(rows, rows->coming), err);
 }
@@ -296,7 +287,7 @@ static int rows_commit(struct pleat_object *object, const struct pleat_change *c
                        struct pleat_error *err)
 {
     struct pleat_rows *rows = rows_of(object);
-    rows->local = pleat_block_of(rows->rows, change->new_size, change->rank);
+    rows->local = block_at(rows, change->new_size, change->rank);
     if (is_in_file(rows)) {
         int code = map_block(rows, err);
         return code ? code : read_private_parts(rows, err);
@@ -312,9 +303,8 @@ static uint64_t rows_moved(const struct pleat_object *object, const struct pleat
     int most = change->old_size > change->new_size ? change->old_size : change->new_size;
     int64_t stay = 0;
     for (int rank = 0; rank < most; rank++)
-        stay += pleat_block_count(
-            pleat_block_common(pleat_block_of(rows->rows, change->old_size, rank),
-                               pleat_block_of(rows->rows, change->new_size, rank)));
+        stay += pleat_block_count(pleat_block_common(block_at(rows, change->old_size, rank),
+                                                     block_at(rows, change->new_size, rank)));
     return (uint64_t)(rows->rows - stay) * rows->row_bytes;
 }
 
@@ -428,12 +418,18 @@ static void rows_detach(struct pleat_object *object)
     pleat_memory_detach(&rows_of(object)->memory);
 }
 
-static void rows_destroy(struct pleat_object *object)
+void pleat_rows_close(struct pleat_rows *rows)
 {
-    struct pleat_rows *rows = rows_of(object);
     pleat_memory_ahead_drop(&rows->ahead);
     pleat_memory_release(&rows->memory);
     free(rows->requests);
+    rows->requests = NULL;
+}
+
+static void rows_destroy(struct pleat_object *object)
+{
+    struct pleat_rows *rows = rows_of(object);
+    pleat_rows_close(rows);
     free(rows);
 }
 
@@ -449,7 +445,7 @@ static int rows_usable(const struct pleat_object *object, int size, struct pleat
                                           (long long)rows->halo, (long long)most);
 }
 
-static const struct pleat_object_ops rows_ops = {
+const struct pleat_object_ops pleat_rows_ops = {
     .shape = rows_shape,
     .text = rows_text,
     .prepare = rows_prepare,
@@ -468,24 +464,22 @@ static const struct pleat_object_ops rows_ops = {
     .destroy = rows_destroy,
 };
 
-/* *bytes: address space for the array with its halo and padding. */
-static int check_shape(const char *name, int64_t count, size_t row_bytes, int halo, size_t *bytes,
-                       struct pleat_error *err)
+/* Address space for the array with its halo and padding; 0: there cannot be so much. */
+static size_t space_of(int64_t count, size_t row_bytes, int64_t halo)
 {
-    size_t halo_bytes;
-    if (count < 1 || row_bytes < 1 || halo < 0)
-        return pleat_error_set(
-            err, PLEAT_E_INVALID,
-            "rows '%s': %lld rows of %zu bytes with a halo of %d: rows and bytes "
-            "must be at least 1, the halo at least 0",
-            name, (long long)count, row_bytes, halo);
-    if (__builtin_mul_overflow((size_t)count, row_bytes, bytes) ||
+    size_t bytes, halo_bytes;
+    if (__builtin_mul_overflow((size_t)count, row_bytes, &bytes) ||
         __builtin_mul_overflow((size_t)halo * 2, row_bytes, &halo_bytes) ||
         halo_bytes > PLEAT_STATE_BYTES_MAX ||
-        __builtin_add_overflow(*bytes, halo_bytes + pleat_page_bytes(), bytes) ||
-        *bytes > PLEAT_STATE_BYTES_MAX)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "rows '%s' are beyond any memory", name);
-    return 0;
+        __builtin_add_overflow(bytes, halo_bytes + pleat_page_bytes(), &bytes) ||
+        bytes > PLEAT_STATE_BYTES_MAX)
+        return 0;
+    return bytes;
+}
+
+bool pleat_rows_fit(int64_t count, size_t row_bytes, int64_t halo)
+{
+    return count >= 1 && row_bytes >= 1 && halo >= 0 && space_of(count, row_bytes, halo);
 }
 
 /* The block of a program that starts. A rank that joins gets its block with the data, and a program
@@ -495,7 +489,7 @@ static int first_block(struct pleat_session *session, struct pleat_rows *rows,
 {
     if (session->joiner)
         return 0;
-    rows->local = pleat_block_of(rows->rows, session->size, session->rank);
+    rows->local = block_at(rows, session->size, session->rank);
     if (!session->in_data || session->resumed)
         return open_block(rows, rows->local, err);
     share(rows, pleat_state_data(session->saved));
@@ -505,26 +499,39 @@ static int first_block(struct pleat_session *session, struct pleat_rows *rows,
     return code ? code : map_block(rows, err);
 }
 
+int pleat_rows_open(struct pleat_session *session, struct pleat_rows *rows, struct pleat_error *err)
+{
+    rows->memory.fd = -1;
+    if (rows->rows < 1 || rows->row_bytes < 1 || rows->halo < 0)
+        return pleat_error_set(
+            err, PLEAT_E_INVALID,
+            "rows '%s': %lld rows of %zu bytes with a halo of %lld: rows and bytes "
+            "must be at least 1, the halo at least 0",
+            rows->object.name, (long long)rows->rows, rows->row_bytes, (long long)rows->halo);
+    const size_t bytes = space_of(rows->rows, rows->row_bytes, rows->halo);
+    if (!bytes)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "rows '%s' are beyond any memory",
+                               rows->object.name);
+    rows->padding = (0 - (size_t)rows->halo * rows->row_bytes) & (pleat_page_bytes() - 1);
+    int code = pleat_memory_reserve(&rows->memory, bytes, err);
+    return code ? code : first_block(session, rows, err);
+}
+
 int pleat_rows_create(struct pleat_session *session, const char *name, int64_t count,
                       size_t row_bytes, int halo, struct pleat_rows **handle,
                       struct pleat_error *err)
 {
-    size_t bytes = 0;
-    int code = check_shape(name ? name : "", count, row_bytes, halo, &bytes, err);
-    if (code)
-        return code;
     struct pleat_rows *rows = calloc(1, sizeof(*rows));
     if (!rows)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for rows '%s'", name ? name : "");
-    rows->object.ops = &rows_ops;
-    rows->rows = count;
-    rows->row_bytes = row_bytes;
-    rows->halo = halo;
-    rows->padding = (0 - (size_t)halo * row_bytes) & (pleat_page_bytes() - 1);
-    rows->object.offset = pleat_session_room(session);
-    code = pleat_memory_reserve(&rows->memory, bytes, err);
-    if (!code)
-        code = first_block(session, rows, err);
+    *rows = (struct pleat_rows){
+        .object = {.ops = &pleat_rows_ops, .offset = pleat_session_room(session)},
+        .rows = count,
+        .row_bytes = row_bytes,
+        .halo = halo};
+    if (name)
+        strncpy(rows->object.name, name, sizeof(rows->object.name) - 1);
+    int code = pleat_rows_open(session, rows, err);
     if (!code)
         code = pleat_session_add(session, &rows->object, name, err);
     if (code) {
@@ -533,6 +540,13 @@ int pleat_rows_create(struct pleat_session *session, const char *name, int64_t c
     }
     *handle = rows;
     return 0;
+}
+
+void *pleat_rows_from(const struct pleat_rows *rows, int64_t before)
+{
+    return pleat_block_count(rows->local)
+               ? rows->memory.base + offset_of(rows, rows->local.first - before)
+               : NULL;
 }
 
 void *pleat_rows_data(const struct pleat_rows *handle)

@@ -1,7 +1,7 @@
 /* arrays - a malleable program with arrays of many distributions, which checks every element of
  * them after each resize. In each iteration all elements get other values, and all halos rubbish.
  *
- * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: three
+ * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: four
  * arrays only. --mismatch order|shape|grid: rank 1 registers them in another order, or one with
  * another shape.
  * --narrow: one array only, whose halos are wider than its parts on 8 ranks.
@@ -42,6 +42,7 @@ static const struct item {
     {"matrix", 2, {CYCLIC(61, 4), CYCLIC(53, 3)}, 8, 1, 0, NULL},
     {"cells", 3, {BLOCK(13, 1, 1), BLOCK(11, 2, 0), BLOCK(9, 0, 1)}, 8, 0, 0, NULL},
     {"table", 2, {WHOLE(5), WHOLE(7)}, 3, 0, 0, NULL},
+    {"wide slabs", 3, {BLOCK(61, 1, 2), WHOLE(37), WHOLE(11)}, 16, 0, 0, NULL},
     {"list", 1, {WHOLE(100)}, 8, 0, 0, NULL},
     {"line", 1, {BLOCK(1009, 0, 0)}, 8, 0, 0, NULL},
     {"line with halo", 1, {BLOCK(1009, 3, 2)}, 16, 0, 0, NULL},
@@ -50,6 +51,8 @@ static const struct item {
     {"columns first", 2, {CYCLIC(50, 8), CYCLIC(40, 8)}, 16, 1, 1, NULL},
     {"mixed", 2, {BLOCK(33, 0, 0), CYCLIC(29, 2)}, 24, 0, 1, "columns first"},
     {"slabs", 3, {BLOCK(17, 1, 1), WHOLE(6), WHOLE(5)}, 8, 0, 0, NULL},
+    {"slabs of columns", 3, {WHOLE(31), WHOLE(40), BLOCK(23, 0, 1)}, 8, 1, 0, NULL},
+    {"slabs with edges", 2, {BLOCK(40, 1, 1), {30, PLEAT_COLLAPSED, 0, 1, 1, 0}}, 8, 0, 0, NULL},
     {"pencils", 3, {BLOCK(9, 0, 0), BLOCK(10, 0, 0), WHOLE(11)}, 16, 0, 0, NULL},
     {"pencils of columns", 3, {WHOLE(11), BLOCK(9, 0, 0), BLOCK(10, 0, 0)}, 16, 1, 0, NULL},
     {"four", 4, {BLOCK(5, 0, 1), CYCLIC(4, 1), WHOLE(3), BLOCK(6, 1, 0)}, 3, 0, 0, NULL},
@@ -126,13 +129,6 @@ static long long visit(int item, int check, long long *owned)
     return wrong;
 }
 
-static void fill(void)
-{
-    long long owned = 0;
-    for (int i = 0; i < count; i++)
-        (void)visit(i, 0, &owned);
-}
-
 static int is_replicated(const struct item *it)
 {
     for (int d = 0; d < it->dims; d++)
@@ -172,6 +168,41 @@ static int is_cartesian(int item)
     return good;
 }
 
+/* An array that is cut in its slowest dimension only is mapped, not copied: in a rank an element
+ * has the same address for as long as the array lives. */
+static int stays_where_it_was(int item)
+{
+    static const unsigned char *first[ITEMS + 1]; /* where the element with index 0 would be */
+    const struct item *it = &items[item];
+    const int slowest = it->column_major ? it->dims - 1 : 0;
+    const unsigned char *at = pleat_array_data(arrays[item]);
+    size_t row = it->bytes;
+    int slab = it->dim[slowest].format == PLEAT_BLOCK;
+    for (int d = 0; d < it->dims; d++) {
+        const struct pleat_dimension *dim = &it->dim[d];
+        if (d == slowest)
+            continue;
+        row *= (size_t)dim->extent;
+        slab &= dim->format == PLEAT_COLLAPSED && !dim->halo_low && !dim->halo_high;
+    }
+    if (!slab || !at || it->dim[slowest].extent < 1)
+        return 1;
+    at += (size_t)it->dim[slowest].halo_low * row;
+    at -= (size_t)pleat_array_global(arrays[item], slowest, 0) * row;
+    if (!first[item])
+        first[item] = at;
+    return first[item] == at;
+}
+
+static void fill(void)
+{
+    long long owned = 0;
+    for (int i = 0; i < count; i++) {
+        (void)stays_where_it_was(i);
+        (void)visit(i, 0, &owned);
+    }
+}
+
 /* All ranks together must have each element once. */
 static void check(struct pleat_session *session)
 {
@@ -181,7 +212,7 @@ static void check(struct pleat_session *session)
         long long elements = is_replicated(&items[i]) ? pleat_session_size(session) : 1;
         for (int d = 0; d < items[i].dims; d++)
             elements *= items[i].dim[d].extent;
-        mine[0] = visit(i, 1, &mine[1]) + !is_cartesian(i);
+        mine[0] = visit(i, 1, &mine[1]) + !is_cartesian(i) + !stays_where_it_was(i);
         PMPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, pleat_session_comm(session));
         if ((all[0] || all[1] != elements) && pleat_session_rank(session) == 0)
             printf("array '%s' on %d ranks, iteration %lld: %lld wrong bytes, %lld of %lld "
@@ -213,7 +244,7 @@ static const struct item narrow_item = {"narrow", 2, {BLOCK(14, 2, 1), WHOLE(3)}
 
 static void choose_items(int few, long long large, const char *mismatch, int rank)
 {
-    count = few ? 3 : ITEMS;
+    count = few ? 4 : ITEMS;
     memcpy(items, table, sizeof(table));
     if (large)
         items[count++] = (struct item){.name = "very large",
@@ -233,7 +264,7 @@ static void create_huge(struct pleat_session *session)
     struct pleat_error err;
     struct pleat_array *huge;
     const struct pleat_array_shape shape = {
-        .dims = 1, .dim = {BLOCK((int64_t)1 << 42, 0, 0)}, .element_bytes = 1};
+        .dims = 1, .dim = {CYCLIC((int64_t)1 << 42, 4096)}, .element_bytes = 1};
     if (pleat_array_create(session, "huge", &shape, &huge, &err))
         give_up(&err);
 }

@@ -237,7 +237,7 @@ static void deaths_in_a_relaunch(void)
  * state. */
 static void no_memory_half_way(void)
 {
-    for (int number = 6; number <= 13; number += 7) {
+    for (int number = 11; number <= 18; number += 7) {
         arm("fail", 1, number);
         start(3, WORDS(program, "--few", "--resizes", "1"));
         trigger();
@@ -246,7 +246,7 @@ static void no_memory_half_way(void)
         APP_CHECK(&job, has_happened());
         unsetenv("PLEAT_TEST_CRASH");
         APP_CHECK(&job, strstr(job.output, "of array"));
-        app_job_restart(&job, number == 6 ? 3 : 4);
+        app_job_restart(&job, number == 11 ? 3 : 4);
         APP_CHECK(&job, copies || app_job_status(&job).loaded);
         end_well();
     }
