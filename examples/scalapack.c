@@ -9,11 +9,6 @@
 #define BLOCK 16
 
 /* The BLACS and ScaLAPACK have no headers. */
-extern int BI_Np; /* the BLACS' own: the number of processes in MPI_COMM_WORLD */
-extern int Csys2blacs_handle(MPI_Comm comm);
-extern void Cfree_blacs_system_handle(int handle);
-extern void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
-extern void Cblacs_gridexit(int context);
 extern void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja,
                      const int *desca, int *info);
 extern void pdpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a,
@@ -29,33 +24,18 @@ struct matrix {
     int descriptor[9]; /* ScaLAPACK's */
 };
 
-/* A BLACS context for the array's grid. The BLACS refuse a grid of more processes than
- * MPI_COMM_WORLD has, a number that they ask for when they make their first one. */
-static int context_of(const struct pleat_array *array, const struct pleat_session *session)
-{
-    static int has_grid;
-    int handle = Csys2blacs_handle(pleat_session_comm(session)), context = handle;
-    int first = Csys2blacs_handle(MPI_COMM_SELF);
-    if (!has_grid++)
-        Cblacs_gridinit(&first, "R", 1, 1);
-    if (BI_Np < pleat_session_size(session))
-        BI_Np = pleat_session_size(session);
-    Cblacs_gridinit(&context, "R", pleat_array_processes(array, 0),
-                    pleat_array_processes(array, 1));
-    Cfree_blacs_system_handle(handle);
-    return context;
-}
-
 /* The local part as it is at the present size. */
-static struct matrix matrix_of(struct pleat_array *array, int context)
+static struct matrix matrix_of(struct pleat_array *array)
 {
     static double nothing; /* a rank without an element has something to point to */
+    int context;
     struct matrix a = {.array = array, .data = pleat_array_data(array)};
     if (!a.data)
         a.data = &nothing;
     for (int d = 0; d < 2; d++)
         a.count[d] = pleat_array_count(array, d);
-    if (pleat_array_descriptor(array, context, a.descriptor, NULL))
+    if (pleat_array_context(array, &context, NULL) ||
+        pleat_array_descriptor(array, context, a.descriptor, NULL))
         MPI_Abort(MPI_COMM_WORLD, 1);
     return a;
 }
@@ -119,7 +99,7 @@ static int fail(const struct pleat_error *err)
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 512, steps = argc > 2 ? atoi(argv[2]) : 1000;
-    int context = 0, k = 0;
+    int k = 0;
     int square[9] = {1, -1, n, n, BLOCK, BLOCK, 0, 0, n};
     int column[9] = {1, -1, n, 1, BLOCK, BLOCK, 0, 0, n};
     struct pleat_array *arrays[2];
@@ -141,10 +121,8 @@ int main(int argc, char **argv)
     if (begun < 0)
         return fail(&err);
     struct matrix a = {0}, x = {0};
-    if (what != PLEAT_LEAVE) {
-        context = context_of(arrays[0], session);
-        a = matrix_of(arrays[0], context), x = matrix_of(arrays[1], context);
-    }
+    if (what != PLEAT_LEAVE)
+        a = matrix_of(arrays[0]), x = matrix_of(arrays[1]);
     if (begun == PLEAT_STARTED) {
         fill(&a, &x, n);
         factorize(&a, n);
@@ -155,17 +133,11 @@ int main(int argc, char **argv)
         k++;
         if ((what = pleat_session_adapt(session, &err)) < 0)
             return fail(&err);
-        if (what != PLEAT_SAME)
-            Cblacs_gridexit(context);
-        if (what == PLEAT_GREW || what == PLEAT_SHRANK) {
-            context = context_of(arrays[0], session);
-            a = matrix_of(arrays[0], context), x = matrix_of(arrays[1], context);
-        }
+        if (what == PLEAT_GREW || what == PLEAT_SHRANK)
+            a = matrix_of(arrays[0]), x = matrix_of(arrays[1]);
     }
-    if (what != PLEAT_LEAVE) {
+    if (what != PLEAT_LEAVE)
         report(&x, n, pleat_session_comm(session));
-        Cblacs_gridexit(context);
-    }
     pleat_session_finish(session);
     MPI_Finalize();
     return 0;

@@ -328,6 +328,12 @@ module pleat
       integer(c_int), intent(out) :: comm
       type(pleat_error), intent(inout) :: err
     end function
+    integer(c_int) function pleat_array_context(handle, context, err) bind(c, name='pleat_array_context')
+      import
+      type(pleat_array), value :: handle
+      integer(c_int), intent(inout) :: context
+      type(pleat_error), intent(inout) :: err
+    end function
     integer(c_int) function pleat_array_descriptor(handle, context, descriptor, err) bind(c, &
       name='pleat_array_descriptor')
       import
@@ -512,7 +518,8 @@ module pleat
     pleat_point_register, pleat_point_adapt, pleat_session_expect, pleat_session_point, pleat_section_begin, pleat_section_end, &
     pleat_rows_data, pleat_rows_first, pleat_rows_count, pleat_array_shape_of, &
     pleat_session_on_grid, pleat_array_data, pleat_array_count, pleat_array_extent, pleat_array_global, &
-    pleat_array_processes, pleat_array_coordinate, pleat_array_grid, pleat_array_comm, pleat_array_descriptor, &
+    pleat_array_processes, pleat_array_coordinate, pleat_array_grid, pleat_array_comm, pleat_array_context, &
+    pleat_array_descriptor, &
     pleat_particles_set_count, pleat_particles_data, pleat_particles_count, pleat_particles_on_owner, &
     pleat_csr_set_lengths, pleat_csr_first, pleat_csr_count, pleat_csr_start, pleat_csr_field, &
     pleat_owned_block, pleat_session_limits, pleat_value_register, pleat_rows_create, pleat_array_create, &

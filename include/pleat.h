@@ -476,6 +476,15 @@ int pleat_array_comm(struct pleat_array *handle, MPI_Comm *comm,
 /* The same for Fortran. */
 int pleat_array_comm_fortran(struct pleat_array *handle, MPI_Fint *comm,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
+/* A context of the BLACS for a matrix's grid, in which each process has its place of the array. The
+ * BLACS are the program's own: it must be linked with the ScaLAPACK of its MPI. The first call
+ * after begin and after a resize is collective over the session's communicator. The context is the
+ * library's, which ends it at the next resize and in pleat_session_finish, so no call to
+ * Cblacs_exit may come before that. *context is -1 on ranks that are not in the grid.
+ * PLEAT_E_UNSUPPORTED: the program has no BLACS, or the array is no matrix that is distributed;
+ * PLEAT_E_STATE: not between begin and end; PLEAT_E_NOMEM, PLEAT_E_MPI. */
+int pleat_array_context(struct pleat_array *handle, int *context,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* ScaLAPACK's descriptor of a matrix in a BLACS context whose grid is the array's.
  * PLEAT_E_UNSUPPORTED: ScaLAPACK has no such distribution. */
 int pleat_array_descriptor(const struct pleat_array *handle, int context, int descriptor[9],

@@ -67,6 +67,7 @@ int pleat_array_comm_fortran(struct pleat_array *handle, MPI_Fint *comm, struct 
 void pleat_array_release(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);
+    pleat_array_end_context(array);
     if (array->comm != MPI_COMM_NULL)
         MPI_Comm_free(&array->comm);
     array->has_comm = false;

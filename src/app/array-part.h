@@ -63,6 +63,8 @@ struct pleat_array {
     int fd;           /* the data file, borrowed; -1: private memory */
     MPI_Comm comm;    /* of the grid; MPI_COMM_NULL: not made, or this rank is not in the grid */
     bool has_comm;    /* the ranks have made it since the last resize */
+    int context;      /* of the BLACS for the grid; negative: this rank is not in it */
+    bool has_context; /* the ranks have made it since the last resize */
     struct pleat_rows *rows; /* NULL: it is in parts, as above; else these have its memory */
     struct pleat_part now;
     /* between prepare and exchange, or cancel */
@@ -170,8 +172,13 @@ void pleat_array_drop_ahead(struct pleat_array *array);
 
 /* ---- array-comm.c ---- */
 
-/* Frees the communicator (object.h). */
+/* Frees the communicator and the BLACS context (object.h). */
 void pleat_array_release(struct pleat_object *object);
+
+/* ---- array-blacs.c ---- */
+
+/* Ends the context, if there is one. Collective over the ranks of the grid. */
+void pleat_array_end_context(struct pleat_array *array);
 
 /* ---- array-move.c: a resize; the functions are those of object.h ---- */
 

@@ -203,6 +203,14 @@ static void fill(void)
     }
 }
 
+/* This program is not linked with ScaLAPACK. */
+static int has_context(int item)
+{
+    struct pleat_error err;
+    int context = 0;
+    return pleat_array_context(arrays[item], &context, &err) != PLEAT_E_UNSUPPORTED || !*err.text;
+}
+
 /* All ranks together must have each element once. */
 static void check(struct pleat_session *session)
 {
@@ -212,7 +220,8 @@ static void check(struct pleat_session *session)
         long long elements = is_replicated(&items[i]) ? pleat_session_size(session) : 1;
         for (int d = 0; d < items[i].dims; d++)
             elements *= items[i].dim[d].extent;
-        mine[0] = visit(i, 1, &mine[1]) + !is_cartesian(i) + !stays_where_it_was(i);
+        mine[0] =
+            visit(i, 1, &mine[1]) + !is_cartesian(i) + !stays_where_it_was(i) + has_context(i);
         PMPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, pleat_session_comm(session));
         if ((all[0] || all[1] != elements) && pleat_session_rank(session) == 0)
             printf("array '%s' on %d ranks, iteration %lld: %lld wrong bytes, %lld of %lld "

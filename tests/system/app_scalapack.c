@@ -4,16 +4,13 @@
  */
 #include <math.h>
 #include <pleat.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The BLACS and ScaLAPACK have no headers. */
-extern int BI_Np; /* the BLACS' own variable: the number of processes in MPI_COMM_WORLD */
-extern int Csys2blacs_handle(MPI_Comm comm);
-extern void Cfree_blacs_system_handle(int handle);
-extern void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
-extern void Cblacs_gridexit(int context);
+extern void Cblacs_gridinfo(int context, int *rows, int *columns, int *row, int *column);
 extern void pdpotrf_(const char *uplo, const int *n, double *a, const int *ia, const int *ja,
                      const int *desca, int *info);
 extern void pdgemm_(const char *transa, const char *transb, const int *m, const int *n,
@@ -43,41 +40,23 @@ static double matrix(long i, long j)
     return (i == j ? 8 : 0) + 1 / (1 + fabs((double)(i - j)));
 }
 
-/* ---- the BLACS context of the grid of now ---- */
-
-struct blacs {
-    int handle;
-    int context; /* -1 where this rank is not in the grid */
-};
-
-/* The BLACS refuse a grid with more processes than MPI_COMM_WORLD has, in whatever communicator.
- * They ask for that number when they make their first grid. */
-static void allow_grids_of(int size)
+/* The BLACS context of the grid of now; -1 where this rank is not in it. Each process must have
+ * the place that the array gives it. */
+static int context_of(struct pleat_array *array)
 {
-    static int has_grid;
-    int context = Csys2blacs_handle(MPI_COMM_SELF);
-    if (!has_grid)
-        Cblacs_gridinit(&context, "R", 1, 1);
-    has_grid = 1;
-    if (BI_Np < size)
-        BI_Np = size;
-}
-
-static struct blacs open_blacs(void)
-{
-    allow_grids_of(pleat_session_size(session));
-    struct blacs blacs = {.handle = Csys2blacs_handle(pleat_session_comm(session))};
-    blacs.context = blacs.handle;
-    Cblacs_gridinit(&blacs.context, "R", pleat_array_processes(factor, 0),
-                    pleat_array_processes(factor, 1));
-    return blacs;
-}
-
-static void close_blacs(const struct blacs *blacs)
-{
-    if (blacs->context >= 0)
-        Cblacs_gridexit(blacs->context);
-    Cfree_blacs_system_handle(blacs->handle);
+    int context = -2, rows = -1, columns = -1, row = -1, column = -1;
+    if (pleat_array_context(array, &context, &err))
+        give_up("a BLACS context");
+    const bool in_grid = pleat_array_coordinate(array, 0) >= 0;
+    if ((context >= 0) != in_grid)
+        give_up("a context where there is no grid, or none where there is one");
+    if (in_grid)
+        Cblacs_gridinfo(context, &rows, &columns, &row, &column);
+    if (in_grid &&
+        (rows != pleat_array_processes(array, 0) || columns != pleat_array_processes(array, 1) ||
+         row != pleat_array_coordinate(array, 0) || column != pleat_array_coordinate(array, 1)))
+        give_up("a context with another grid");
+    return context;
 }
 
 /* A rank without an element still needs a place to point to. */
@@ -88,9 +67,9 @@ static double *memory_of(const struct pleat_array *array)
     return data ? data : &nothing;
 }
 
-static void describe(const struct pleat_array *array, const struct blacs *blacs, int *descriptor)
+static void describe(const struct pleat_array *array, int context, int *descriptor)
 {
-    if (pleat_array_descriptor(array, blacs->context, descriptor, &err))
+    if (pleat_array_descriptor(array, context, descriptor, &err))
         give_up("a descriptor");
 }
 
@@ -117,16 +96,15 @@ static void factorize(void)
     static const int n = N, one = 1;
     int descriptor[9];
     int info = 0;
-    struct blacs blacs = open_blacs();
+    const int context = context_of(factor);
     set(0);
-    if (blacs.context >= 0) {
-        describe(factor, &blacs, descriptor);
+    if (context >= 0) {
+        describe(factor, context, descriptor);
         pdpotrf_("L", &n, memory_of(factor), &one, &one, descriptor, &info);
     }
     if (info)
         give_up("pdpotrf");
     set(1);
-    close_blacs(&blacs);
 }
 
 static void multiply(void)
@@ -134,15 +112,14 @@ static void multiply(void)
     static const int n = N, one = 1;
     static const double plus = 1, zero = 0;
     int factors[9], products[9];
-    struct blacs blacs = open_blacs();
-    if (blacs.context >= 0) {
-        describe(factor, &blacs, factors);
-        describe(product, &blacs, products);
+    const int context = context_of(factor);
+    if (context >= 0) {
+        describe(factor, context, factors);
+        describe(product, context, products);
         pdgemm_("N", "T", &n, &n, &n, &plus, memory_of(factor), &one, &one, factors,
                 memory_of(factor), &one, &one, factors, &zero, memory_of(product), &one, &one,
                 products);
     }
-    close_blacs(&blacs);
 }
 
 static void check(void)
