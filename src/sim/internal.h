@@ -9,6 +9,7 @@
 
 #include "base/heap.h"
 #include "base/random.h"
+#include "sim/queue.h"
 #include "sim/sim.h"
 
 /* The events of local users and failing nodes never cease. If nothing has happened to any job for
@@ -31,7 +32,8 @@ enum timer_kind {
     TIMER_TRACE,       /* the next point of the background load */
     TIMER_LOCAL,       /* a local user's job comes */
     TIMER_LOCAL_ENDED, /* a local user's job ends; extra: its processors */
-    TIMER_POLL         /* the next look at what others use, where that has changed */
+    TIMER_POLL,        /* the next look at what others use, where that has changed */
+    TIMER_QUEUE        /* something happens in the queue of its batch system */
 };
 
 enum app_stage {
@@ -139,6 +141,29 @@ struct requests {
 struct claim_timer {
     uint64_t claim;
     uint32_t timer;
+    uint32_t allocation; /* at sites of batch systems: of the site's, by index; PLEAT_NONE */
+};
+
+struct allocation {                /* of a batch system */
+    uint64_t claim;                /* for which it was asked */
+    uint32_t index;                /* of that claim */
+    uint32_t claims;               /* that have some of it; 0: the record is free */
+    int32_t spare;                 /* processors that no claim has any more */
+    bool held;                     /* it has processors: it does not wait */
+    uint8_t waits;                 /* as told to the core, enum pleat_claim_wait ... */
+    int64_t expected_us, until_us; /* ... when it may start; when it is given up */
+    int64_t leave_us;              /* PLEAT_NEVER: it has no limit */
+    int64_t asked_us;
+};
+
+PLEAT_ARRAY(allocations, struct allocation);
+
+struct batch { /* the batch system of a site */
+    struct queue queue;
+    struct allocations allocations;
+    size_t next; /* of the other users' jobs that are given */
+    uint32_t timer;
+    bool changed; /* since it was last asked who may start */
 };
 
 PLEAT_ARRAY(claim_timers, struct claim_timer);
@@ -169,6 +194,7 @@ struct site {
     int32_t local_lost;
     int32_t background; /* as last told to the core */
     uint32_t failure_timer, poll_timer;
+    struct batch batch;
     int64_t polled_us;  /* since when it is polled: it has joined then */
     bool instant;       /* the core need not ask the site */
     bool present, left; /* neither: the site has not joined yet */
@@ -359,6 +385,57 @@ void sites_destroy(struct sim *sim);
 int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
 int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site);
 int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra);
+
+/* ---- claims.c ---- */
+int site_claim_timer(struct sim *sim, enum timer_kind kind, uint32_t claim, uint64_t id,
+                     int64_t delay);
+/* The claim has been given, or is refused. */
+int site_claimed(struct sim *sim, uint32_t claim, uint64_t id);
+int site_released(struct sim *sim, uint32_t claim, uint64_t id);
+/* The site takes a claim away. */
+int site_lose(struct sim *sim, uint32_t claim);
+/* Has a claim slots? One that waits in the queue of a batch system has none. */
+bool site_claim_has_slots(const struct sim *sim, uint32_t claim);
+
+/* ---- allocations.c: of batch systems ---- */
+/* What is known of a claim at its site: a record that is made at first. NULL: no memory. */
+struct claim_timer *allocation_record(struct sim *sim, uint32_t claim);
+/* The one of which a claim has a part; NULL: of none. */
+struct allocation *allocation_of(struct sim *sim, uint32_t site, uint32_t claim);
+/* A free record. NULL: no memory. */
+struct allocation *allocation_new(struct sim *sim, uint32_t site, uint32_t *index);
+/* Whoever asked for it, it waits and runs no more. */
+void allocation_leave_queue(struct site *site, uint32_t allocation);
+/* A claim that still waits is given up. */
+void allocation_withdraw(struct sim *sim, uint32_t site, uint32_t claim);
+/* A claim has its part no more. */
+void allocation_give_back(struct sim *sim, uint32_t site, uint32_t claim, int32_t count);
+/* Has a claim processors of one? */
+bool allocation_holds(const struct sim *sim, uint32_t claim);
+/* An allocation of the same job that has so many to spare; PLEAT_NONE. */
+uint32_t allocation_beside(struct sim *sim, uint32_t site, const struct pleat_claim *wanted);
+/* The last processors of a claim are those of another one from now on. */
+int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t into_id,
+                     uint32_t site);
+/* Tells the core when a claim that has been given ends. */
+int allocation_ends(struct sim *sim, uint32_t site, uint32_t claim, uint64_t id);
+
+/* ---- batch.c: sites with a batch system ---- */
+int batch_begin(struct sim *sim, uint32_t site);
+/* The site leaves. */
+void batch_end(struct sim *sim, uint32_t site);
+void batch_destroy(struct batch *batch);
+int batch_claim(struct sim *sim, uint32_t site, uint32_t claim, uint64_t id);
+int batch_timer(struct sim *sim, uint32_t site);
+/* Another user's job of the model comes. */
+int batch_comes(struct sim *sim, uint32_t site, int32_t processors, int64_t run_us);
+/* Has anything changed at any, so that others may start? */
+bool batch_is_asked(const struct sim *sim);
+/* Starts all that may start. */
+int batch_serve(struct sim *sim, uint32_t site);
+/* Other users' jobs that have a slot from `first` to before `end` are ended; their slots are behind
+ * those of Pleat's claims. */
+void batch_strike(struct sim *sim, uint32_t site, int64_t first, int64_t end);
 
 /* ---- load.c: local users ---- */
 int load_begin(struct sim *sim, uint32_t index);

@@ -52,6 +52,8 @@ int load_serve(struct sim *sim)
             continue;
         if (site->spec->trace.count > 0)
             rc = serve_trace(sim, s);
+        else if (site->spec->queue != PLEAT_QUEUE_NONE)
+            rc = batch_serve(sim, s);
         else if (site->waiting.count > 0)
             rc = serve_queue(sim, s);
     }
@@ -84,9 +86,13 @@ int load_comes(struct sim *sim, uint32_t index)
     struct site *site = &sim->sites[index];
     int32_t size =
         1 + (int32_t)pleat_random_below(&site->load, (uint64_t)site->spec->load_processors);
-    if (pleat_array_push(&site->waiting, size))
+    int rc = 0;
+    if (site->spec->queue != PLEAT_QUEUE_NONE)
+        rc = batch_comes(sim, index, size,
+                         site_exponential(&site->load, (double)site->spec->load_run_us));
+    else if (pleat_array_push(&site->waiting, size))
         return nomem(sim);
-    return next_local_job(sim, index);
+    return rc ? rc : next_local_job(sim, index);
 }
 
 int load_goes(struct sim *sim, uint32_t index, int32_t size)
@@ -104,7 +110,8 @@ int load_begin(struct sim *sim, uint32_t index)
     const struct pleat_sim_site *spec = sim->sites[index].spec;
     if (spec->trace.count > 0)
         return load_trace_point(sim, index);
-    return spec->load_gap_us > 0 ? next_local_job(sim, index) : 0;
+    int rc = spec->queue != PLEAT_QUEUE_NONE ? batch_begin(sim, index) : 0;
+    return rc || spec->load_gap_us == 0 ? rc : next_local_job(sim, index);
 }
 
 void load_end(struct site *site)

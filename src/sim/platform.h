@@ -27,6 +27,22 @@ struct pleat_load_point { /* background load: processors in use by local users f
 
 PLEAT_ARRAY(pleat_load_points, struct pleat_load_point);
 
+enum pleat_queue_kind {
+    PLEAT_QUEUE_NONE, /* a site gives what is free at once */
+    PLEAT_QUEUE_FCFS, /* a batch system: first come, first served ... */
+    PLEAT_QUEUE_EASY  /* ... and backfilling that does not delay the first one */
+};
+
+/* Another user's job in the queue of a batch system. */
+struct pleat_other_job {
+    int64_t submit_us; /* of the workload's clock */
+    int64_t run_us;    /* it is ended when its limit is over */
+    int64_t limit_us;  /* that its user asked for */
+    int32_t processors;
+};
+
+PLEAT_ARRAY(pleat_other_jobs, struct pleat_other_job);
+
 enum pleat_failure_kind {
     PLEAT_FAILURE_NONE,
     PLEAT_FAILURE_NODE,  /* a node goes down with all that runs on it, and comes back repaired */
@@ -55,6 +71,18 @@ struct pleat_sim_site {
     struct pleat_load_points trace;
     int64_t load_gap_us, load_run_us; /* means; gap 0: no local users */
     int32_t load_processors;
+    /* A batch system has the processors: each claim is an allocation that waits in its queue,
+     * beside other users' jobs: those of `others`, in the order of their submission, and those of
+     * the model above, whose users ask for load_estimate times as long as they run. An allocation's
+     * processors are the batch system's again when its job has given the last of them back, or
+     * when its limit is over; a job that grows gets those back first. Policies do not know what
+     * others have, as of real clusters */
+    enum pleat_queue_kind queue;
+    struct pleat_other_jobs others;
+    double load_estimate;                 /* at least 1 */
+    int64_t limit_us, leave_us, queue_us; /* of an allocation: how long it lasts at most (0: no
+                                           * limit), how long before that it must be left (at most
+                                           * half of it), how long it may wait */
     /* time between two looks at what others use of it and which nodes are up: policies decide with
      * what the last look told (Buisson et al. 2007, IV-A: KOALA polls its information service). 0:
      * they know it at once */
@@ -76,10 +104,12 @@ struct pleat_platform {
     struct pleat_sim_links links; /* without a link no files get from one site to another */
 };
 
-/* Makes a site with one slot a node, speed 1, no delays, no failures, no local users. 0 or
- * PLEAT_E_NOMEM. */
+/* Makes a site with one slot a node, speed 1, no delays, no failures, no local users, no queue. 0
+ * or PLEAT_E_NOMEM. */
 int pleat_platform_add(struct pleat_platform *platform, const char *name,
                        int32_t processors) PLEAT_MUST_CHECK;
 void pleat_platform_finish(struct pleat_platform *platform);
+/* What belongs to one site; the site stays where it is. */
+void pleat_platform_finish_site(struct pleat_sim_site *site);
 
 #endif

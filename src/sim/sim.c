@@ -79,8 +79,10 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
         return bring_files(sim, effect);
     case PLEAT_DO_ANSWER:
         return app_answered(sim, effect);
+    case PLEAT_DO_SPLIT: /* simulated processors have no places, but may be of an allocation */
+        return allocation_split(sim, effect->id, effect->u.claim.index, effect->u.claim.into,
+                                effect->u.claim.site);
     case PLEAT_DO_SIGNAL: /* no simulated application listens to signals */
-    case PLEAT_DO_SPLIT:  /* simulated processors have no places: nothing to split */
         return 0;
     default:
         return pleat_effect_unsupported(effect, "the simulator", sim->err);
@@ -188,6 +190,18 @@ static __attribute__((cold)) int unsettled(struct sim *sim)
         pleat_core_policy(sim->core, PLEAT_MALLEABILITY)->name);
 }
 
+/* Others take what is free, and batch systems start whom they will. */
+static int serve_others(struct sim *sim)
+{
+    int rc;
+    do {
+        rc = load_serve(sim);
+        if (!rc && sim->effects.count > 0)
+            rc = drain(sim);
+    } while (!rc && batch_is_asked(sim));
+    return rc;
+}
+
 /* Makes passes until none is wanted; one is. */
 static int settle(struct sim *sim)
 {
@@ -195,7 +209,7 @@ static int settle(struct sim *sim)
     do {
         rc = sim->passes_left-- > 0 ? pass(sim) : unsettled(sim);
         if (!rc && sim->crowded)
-            rc = load_serve(sim);
+            rc = serve_others(sim);
     } while (!rc && pleat_core_wants_pass(sim->core));
     return rc;
 }
@@ -250,7 +264,7 @@ static int instant(struct sim *sim)
     if (!rc)
         rc = submit_all(sim);
     if (!rc && sim->crowded)
-        rc = load_serve(sim);
+        rc = serve_others(sim);
     return rc || !pleat_core_wants_pass(sim->core) ? rc : settle(sim);
 }
 

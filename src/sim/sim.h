@@ -122,6 +122,10 @@ struct pleat_sim_totals {
     /* of applications with sections in which nothing may change: how many the core was told of; how
      * often a change was taken back for one, of which the application was told */
     uint64_t sections, put_off;
+    /* at sites with a batch system: allocations that were given, how long they waited in its queue
+     * in all, and how many the system took away when their limit was over */
+    uint64_t allocations, expired;
+    double queued_us;
 };
 
 /* Runs a workload to its end; outcomes has an entry for each job of the workload. PLEAT_E_INVALID:

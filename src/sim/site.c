@@ -13,6 +13,8 @@
 
 #include "sim/internal.h"
 
+#define EVERYTHING INT64_MAX
+
 /* ---- failures ---- */
 
 /* Draws the time to the next failure of a node that is up. Times between failures are exponential,
@@ -31,21 +33,8 @@ static int next_failure(struct sim *sim, uint32_t index)
                      &site->failure_timer);
 }
 
-static int lose(struct sim *sim, uint32_t index)
-{
-    const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
-    uint32_t owner = claim->component;
-    if (claim->state == PLEAT_CLAIM_FREE)
-        return 0; /* its job had another claim there, and has ended */
-    struct pleat_event event = {.time_us = sim->now_us,
-                                .kind = PLEAT_EV_LOST,
-                                .component = index,
-                                .u.claim = {.claim = claim->id, .count = claim->count}};
-    int rc = input(sim, &event);
-    return rc ? rc : conclude(sim, owner);
-}
-
-/* All claims of a site with a slot from `first` to before `end` are lost. */
+/* All claims of a site with a slot from `first` to before `end` are lost; with EVERYTHING those
+ * that wait, too. */
 static int strike(struct sim *sim, uint32_t index, int64_t first, int64_t end)
 {
     int64_t at = 0;
@@ -55,12 +44,14 @@ static int strike(struct sim *sim, uint32_t index, int64_t first, int64_t end)
         const struct pleat_claim *claim = pleat_core_claim(sim->core, c);
         if (claim->state == PLEAT_CLAIM_FREE || claim->site != index)
             continue;
-        if (at < end && at + claim->count > first && pleat_array_push(&sim->struck, c))
+        bool slots = site_claim_has_slots(sim, c);
+        bool hit = end == EVERYTHING || (slots && at < end && at + claim->count > first);
+        if (hit && pleat_array_push(&sim->struck, c))
             return nomem(sim);
-        at += claim->count;
+        at += slots ? claim->count : 0;
     }
     for (size_t i = 0; !rc && i < sim->struck.count; i++)
-        rc = lose(sim, sim->struck.items[i]);
+        rc = site_lose(sim, sim->struck.items[i]);
     return rc;
 }
 
@@ -73,7 +64,10 @@ static int node_fails(struct sim *sim, uint32_t index)
         sim->now_us + site_exponential(&site->failures, (double)site->spec->failure.repair_us);
     uint32_t handle = PLEAT_HEAP_NONE;
     site_count(sim, site);
-    load_strike(site, sim->view->sites[index].claimed, first, end);
+    if (site->spec->queue != PLEAT_QUEUE_NONE)
+        batch_strike(sim, index, first, end);
+    else
+        load_strike(site, sim->view->sites[index].claimed, first, end);
     site->down++;
     int rc = site_tell_background(sim, index);
     if (!rc)
@@ -88,6 +82,7 @@ static int node_is_repaired(struct sim *sim, uint32_t index)
     struct site *site = &sim->sites[index];
     site_count(sim, site);
     site->down--;
+    site->batch.changed = true;
     int rc = site_tell_background(sim, index);
     return rc ? rc : next_failure(sim, index);
 }
@@ -114,84 +109,30 @@ static int leaves(struct sim *sim, uint32_t index)
     site->left = true;
     site->background = 0;
     load_end(site);
+    batch_end(sim, index);
     stop_timer(sim, &site->failure_timer);
     stop_timer(sim, &site->poll_timer);
     int rc = site_tell(sim, index, 0);
-    return rc ? rc : strike(sim, index, 0, INT64_MAX);
+    return rc ? rc : strike(sim, index, 0, EVERYTHING);
 }
 
 /* ---- claims ---- */
 
-static int claim_timer(struct sim *sim, enum timer_kind kind, uint32_t claim, uint64_t id,
-                       int64_t delay)
-{
-    while (sim->claims.count <= claim) {
-        struct claim_timer fresh = {.timer = PLEAT_HEAP_NONE};
-        if (pleat_array_push(&sim->claims, fresh))
-            return nomem(sim);
-    }
-    struct claim_timer *timer = &sim->claims.items[claim];
-    stop_timer(sim, &timer->timer); /* an earlier request about the claim is not wanted any more */
-    timer->claim = id;
-    return set_timer(sim, kind, claim, 0, sim->now_us + delay, &timer->timer);
-}
-
-/* Is there room for a claim? The core need not know what is free where it polls the site. */
-static bool has_room(const struct sim *sim, const struct pleat_claim *wanted)
-{
-    const struct site *site = &sim->sites[wanted->site];
-    int64_t free = site_up(site) - site->local;
-    if (site->spec->poll_us == 0)
-        return true;
-    for (uint32_t c = 0; c < pleat_core_claim_count(sim->core); c++) {
-        const struct pleat_claim *claim = pleat_core_claim(sim->core, c);
-        bool has = claim->state == PLEAT_CLAIM_HELD || claim->state == PLEAT_CLAIM_RELEASING;
-        free -= claim->site == wanted->site && has ? claim->count : 0;
-    }
-    return wanted->count <= free;
-}
-
-static int claimed(struct sim *sim, uint32_t index, uint64_t id)
-{
-    const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
-    uint32_t owner = claim->component;
-    if (claim->id != id || claim->state != PLEAT_CLAIM_REQUESTED)
-        return 0;
-    bool fails = site_fails(&sim->sites[claim->site], PLEAT_FAILURE_CLAIM) || !has_room(sim, claim);
-    struct pleat_event event = {.time_us = sim->now_us,
-                                .kind = fails ? PLEAT_EV_CLAIM_FAILED : PLEAT_EV_CLAIMED,
-                                .component = index,
-                                .u.claim = {.claim = id, .count = claim->count}};
-    if (fails)
-        event.u.claim.reason = PLEAT_REASON_CLAIM_REFUSED;
-    int rc = input(sim, &event);
-    return rc ? rc : conclude(sim, owner);
-}
-
-static int released(struct sim *sim, uint32_t index, uint64_t id)
-{
-    const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
-    uint32_t owner = claim->component;
-    if (claim->id != id || claim->state != PLEAT_CLAIM_RELEASING)
-        return 0; /* lost meanwhile */
-    struct pleat_event event = {.time_us = sim->now_us,
-                                .kind = PLEAT_EV_RELEASED,
-                                .component = index,
-                                .u.claim = {.claim = id, .count = claim->count}};
-    int rc = input(sim, &event);
-    return rc ? rc : conclude(sim, owner);
-}
-
 int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site)
 {
+    if (sim->sites[site].spec->queue != PLEAT_QUEUE_NONE)
+        return batch_claim(sim, site, claim, id);
     int64_t delay = site_delay(&sim->sites[site], &sim->sites[site].spec->claim);
-    return delay > 0 ? claim_timer(sim, TIMER_CLAIM, claim, id, delay) : claimed(sim, claim, id);
+    return delay > 0 ? site_claim_timer(sim, TIMER_CLAIM, claim, id, delay)
+                     : site_claimed(sim, claim, id);
 }
 
 int site_release(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site)
 {
     int64_t delay = site_delay(&sim->sites[site], &sim->sites[site].spec->release);
-    return delay > 0 ? claim_timer(sim, TIMER_RELEASE, claim, id, delay) : released(sim, claim, id);
+    allocation_withdraw(sim, site, claim);
+    return delay > 0 ? site_claim_timer(sim, TIMER_RELEASE, claim, id, delay)
+                     : site_released(sim, claim, id);
 }
 
 int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t extra)
@@ -199,10 +140,10 @@ int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t e
     switch (kind) {
     case TIMER_CLAIM:
         sim->claims.items[index].timer = PLEAT_HEAP_NONE;
-        return claimed(sim, index, sim->claims.items[index].claim);
+        return site_claimed(sim, index, sim->claims.items[index].claim);
     case TIMER_RELEASE:
         sim->claims.items[index].timer = PLEAT_HEAP_NONE;
-        return released(sim, index, sim->claims.items[index].claim);
+        return site_released(sim, index, sim->claims.items[index].claim);
     case TIMER_JOIN:
         return joins(sim, index);
     case TIMER_LEAVE:
@@ -213,6 +154,9 @@ int site_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t e
     case TIMER_POLL:
         sim->sites[index].poll_timer = PLEAT_HEAP_NONE;
         return site_poll(sim, index);
+    case TIMER_QUEUE:
+        sim->sites[index].batch.timer = PLEAT_HEAP_NONE;
+        return batch_timer(sim, index);
     case TIMER_REPAIR:
         return node_is_repaired(sim, index);
     case TIMER_LOCAL_ENDED:
@@ -253,6 +197,20 @@ static bool failure_is_sound(const struct pleat_failure *failure)
     }
 }
 
+static bool others_are_sound(const struct pleat_sim_site *spec)
+{
+    const struct pleat_other_jobs *others = &spec->others;
+    if (others->count > 0 && spec->queue == PLEAT_QUEUE_NONE)
+        return false;
+    for (size_t i = 0; i < others->count; i++) {
+        const struct pleat_other_job *job = &others->items[i];
+        if (job->processors < 1 || job->processors > site_capacity(spec) || job->run_us < 0 ||
+            job->limit_us < 1 || (i > 0 && job->submit_us < others->items[i - 1].submit_us))
+            return false;
+    }
+    return true;
+}
+
 /* What is wrong with a site; NULL: nothing. */
 static const char *fault_of(const struct pleat_sim_site *spec)
 {
@@ -275,6 +233,15 @@ static const char *fault_of(const struct pleat_sim_site *spec)
                                    spec->load_processors > spec->nodes * spec->slots)))
         return "jobs of local users run for more than 0 seconds on 1 processor to all of the "
                "site's";
+    if (spec->queue != PLEAT_QUEUE_NONE && spec->trace.count > 0)
+        return "others' processors are in a trace or in a queue, not both";
+    if (!others_are_sound(spec))
+        return "jobs in its queue are in the order of their submission, have at most the site's "
+               "processors, a run time of at least 0 and a limit above 0; and it has a queue";
+    if (spec->limit_us < 0 || spec->leave_us < 0 || spec->queue_us < 1 ||
+        !(spec->load_estimate >= 1 && spec->load_estimate <= 1e6))
+        return "limits of allocations and the time to leave them are at least 0, the time in the "
+               "queue is above 0, and users ask for at least as long as they run";
     if (spec->poll_us < 0)
         return "the time between two looks at it is at least 0";
     if (spec->leaves_us <= spec->joins_us)
@@ -288,7 +255,7 @@ static bool is_instant(const struct pleat_sim_site *spec)
     for (size_t i = 0; i < 3; i++)
         if (delays[i]->mean_us > 0 || delays[i]->spread_us > 0)
             return false;
-    return spec->poll_us == 0 &&
+    return spec->poll_us == 0 && spec->queue == PLEAT_QUEUE_NONE &&
            (spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE);
 }
 
@@ -312,11 +279,12 @@ int sites_create(struct sim *sim)
         struct site *site = &sim->sites[s];
         uint64_t seed = sim->options->seed * 0x9e3779b97f4a7c15u + (uint64_t)s * 4;
         site->spec = &specs->items[s];
-        site->failure_timer = site->poll_timer = PLEAT_HEAP_NONE;
+        site->failure_timer = site->poll_timer = site->batch.timer = PLEAT_HEAP_NONE;
         site->counted_us = sim->now_us;
         site->instant = !sim->options->asks_all_sites && is_instant(site->spec);
         sim->reads_decisions |= !site->instant;
-        sim->crowded |= site->spec->trace.count > 0 || site->spec->load_gap_us > 0;
+        sim->crowded |= site->spec->trace.count > 0 || site->spec->load_gap_us > 0 ||
+                        site->spec->queue != PLEAT_QUEUE_NONE;
         pleat_random_init(&site->delays, seed + 1);
         pleat_random_init(&site->failures, seed + 2);
         pleat_random_init(&site->load, seed + 3);
@@ -367,8 +335,10 @@ int sites_begin(struct sim *sim)
 
 void sites_destroy(struct sim *sim)
 {
-    for (uint32_t s = 0; s < sim->site_count; s++)
+    for (uint32_t s = 0; s < sim->site_count; s++) {
         pleat_array_finish(&sim->sites[s].waiting);
+        batch_destroy(&sim->sites[s].batch);
+    }
     free(sim->sites);
     pleat_array_finish(&sim->claims);
     pleat_array_finish(&sim->struck);

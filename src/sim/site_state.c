@@ -82,10 +82,11 @@ int site_tell(struct sim *sim, uint32_t index, int32_t capacity)
     return input(sim, &event);
 }
 
-/* Processors that are not there for jobs. */
+/* Processors that are not there for jobs. What others have of a batch system's is not known. */
 static int32_t background_of(const struct site *site)
 {
-    return site_capacity(site->spec) - site_up(site) + site->local;
+    int32_t others = site->spec->queue == PLEAT_QUEUE_NONE ? site->local : 0;
+    return site_capacity(site->spec) - site_up(site) + others;
 }
 
 int site_poll(struct sim *sim, uint32_t index)

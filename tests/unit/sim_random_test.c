@@ -228,6 +228,35 @@ static void choose_policies(struct sim_world *world, struct pleat_random *random
     }
 }
 
+/* Some sites are of batch systems, where others' jobs wait in the same queue. Drawn apart, so that
+ * nothing else of the worlds depends on it. */
+static void make_queues(struct sim_world *world, uint64_t seed)
+{
+    struct pleat_random random;
+    pleat_random_init(&random, seed + 90000);
+    for (size_t s = 0; s < world->platform.sites.count; s++) {
+        struct pleat_sim_site *site = sim_world_site(world, s);
+        if (!one_in(&random, 3))
+            continue;
+        site->queue = one_in(&random, 3) ? PLEAT_QUEUE_FCFS : PLEAT_QUEUE_EASY;
+        site->trace.count = 0;
+        site->load_estimate = 1 + 3 * pleat_random_unit(&random);
+        site->limit_us = one_in(&random, 2) ? seconds(&random, 3000) + S : 0;
+        site->leave_us = one_in(&random, 2) ? 0 : seconds(&random, 40);
+        site->queue_us = one_in(&random, 3) ? seconds(&random, 300) + S : 86400 * S;
+        int64_t at_us = 0;
+        for (int i = from_to(&random, 0, 40); i > 0; i--) {
+            struct pleat_other_job job = {.submit_us = at_us += seconds(&random, 60),
+                                          .run_us = seconds(&random, 200),
+                                          .processors = from_to(&random, 1, 24)};
+            if (job.processors > site->nodes * site->slots)
+                job.processors = 1;
+            job.limit_us = 1 + job.run_us / 2 + (int64_t)pleat_random_below(&random, 400 * S);
+            assert_int_equal(pleat_array_push(&site->others, job), 0);
+        }
+    }
+}
+
 static struct sim_world *make_world(uint64_t seed)
 {
     struct pleat_random random;
@@ -250,6 +279,8 @@ static struct sim_world *make_world(uint64_t seed)
     make_sections(world, seed);
     make_jobs(world, &random);
     join_some(world, &random);
+    if (!calm)
+        make_queues(world, seed);
     choose_policies(world, &random);
     world->options.kill_at_estimate = one_in(&random, 4);
     if (one_in(&random, 4))
@@ -456,7 +487,7 @@ static void test_random_worlds(void **state)
     (void)state;
     size_t fates[PLEAT_SIM_LEFT + 1] = {0};
     uint64_t resizes = 0, restarts = 0, granted = 0, refused = 0, gifts = 0;
-    uint64_t sections = 0, put_off = 0;
+    uint64_t sections = 0, put_off = 0, allocations = 0, expired = 0, queued = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct sim_world *world = make_world(seed);
         if (sim_try(world))
@@ -472,6 +503,9 @@ static void test_random_worlds(void **state)
         gifts += world->totals.gifts;
         sections += world->totals.sections;
         put_off += world->totals.put_off;
+        allocations += world->totals.allocations;
+        expired += world->totals.expired;
+        queued += world->totals.queued_us > 0;
         assert_true(world->totals.asks >= world->totals.asks_granted + world->totals.asks_partly +
                                               world->totals.asks_refused);
         for (size_t i = 0; i < JOBS; i++)
@@ -492,6 +526,10 @@ static void test_random_worlds(void **state)
     print_message("%llu sections, %llu resizes taken back for one\n", (unsigned long long)sections,
                   (unsigned long long)put_off);
     assert_true(sections > 100 && put_off > 10);
+    print_message("%llu allocations, %llu of them over their limit; waited in %llu worlds\n",
+                  (unsigned long long)allocations, (unsigned long long)expired,
+                  (unsigned long long)queued);
+    assert_true(allocations > 1000 && expired > 10 && queued > 10);
 }
 
 /* The same seed gives the same bytes, another one does not where chance has a say; and what was

@@ -101,6 +101,9 @@ static json_t *run_json(const struct pleat_sim_run *run, bool timed)
     json_object_set_new(json, "lacked_s", real(totals->lacked_us / 1e6));
     json_object_set_new(json, "sections", json_integer((json_int_t)totals->sections));
     json_object_set_new(json, "put_off", json_integer((json_int_t)totals->put_off));
+    json_object_set_new(json, "allocations", json_integer((json_int_t)totals->allocations));
+    json_object_set_new(json, "allocations_expired", json_integer((json_int_t)totals->expired));
+    json_object_set_new(json, "queued_s", real(totals->queued_us / 1e6));
     json_object_set_new(json, "passes", json_integer((json_int_t)totals->passes));
     json_object_set_new(json, "decisions", json_integer((json_int_t)totals->decisions));
     if (timed)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "workload/swf.h"
 
 static int add_point(const char *path, int number, const char *line,
                      struct pleat_load_points *trace, struct pleat_error *err)
@@ -53,14 +54,56 @@ static int read_trace(const char *path, struct pleat_load_points *trace, struct 
     return rc;
 }
 
-int pleat_load_trace_read(const char *beside, const char *name, struct pleat_load_points *trace,
-                          struct pleat_error *err)
+/* The path of a file that is named in the file `beside`. */
+static struct pleat_string path_of(const char *beside, const char *name)
 {
     struct pleat_string path = {0};
     const char *slash = strrchr(beside, '/');
     if (slash && *name != '/')
         pleat_string_add_bytes(&path, beside, (size_t)(slash - beside) + 1);
     pleat_string_add(&path, name);
+    return path;
+}
+
+static int add_job(const char *path, const struct pleat_workload_job *job,
+                   struct pleat_sim_site *site, struct pleat_error *err)
+{
+    int32_t most = site->nodes * site->slots;
+    int64_t limit_us = job->estimate_us > 0 ? job->estimate_us : job->run_us;
+    struct pleat_other_job other = {.submit_us = job->submit_us,
+                                    .run_us = job->run_us,
+                                    .limit_us = limit_us > 0 ? limit_us : 1,
+                                    .processors = job->processors};
+    if (job->processors > most)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s: job %lld has %d processors, and site %s only %d: give the site "
+                               "more, or leave the job out",
+                               path, (long long)job->number, job->processors, site->name, most);
+    return pleat_array_push(&site->others, other)
+               ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+               : 0;
+}
+
+int pleat_load_log_read(const char *beside, const char *name, struct pleat_sim_site *site,
+                        struct pleat_error *err)
+{
+    const struct pleat_swf_options options = {.zero = PLEAT_SWF_ZERO_SKIP};
+    struct pleat_workload workload = {0};
+    struct pleat_string path = path_of(beside, name);
+    int rc = path.failed || pleat_workload_init(&workload)
+                 ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+                 : pleat_swf_read(path.text, &options, &workload, NULL, err);
+    for (size_t i = 0; !rc && i < workload.jobs.count; i++)
+        rc = add_job(path.text, &workload.jobs.items[i], site, err);
+    pleat_workload_finish(&workload);
+    pleat_string_finish(&path);
+    return rc;
+}
+
+int pleat_load_trace_read(const char *beside, const char *name, struct pleat_load_points *trace,
+                          struct pleat_error *err)
+{
+    struct pleat_string path = path_of(beside, name);
     int rc = path.failed ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
                          : read_trace(path.text, trace, err);
     pleat_string_finish(&path);

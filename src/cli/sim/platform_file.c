@@ -83,6 +83,52 @@ static int check_failures(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
+static const char *const queues[] = {
+    [PLEAT_QUEUE_NONE] = "none", [PLEAT_QUEUE_FCFS] = "fcfs", [PLEAT_QUEUE_EASY] = "easy"};
+
+static int queue_kind(const char *name)
+{
+    for (int i = 0; i < (int)(sizeof(queues) / sizeof(queues[0])); i++)
+        if (!strcmp(queues[i], name))
+            return i;
+    return -1;
+}
+
+static int check_queue(cfg_t *cfg, cfg_opt_t *option)
+{
+    const char *value = cfg_opt_getnstr(option, 0);
+    if (queue_kind(value) >= 0)
+        return 0;
+    cfg_error(cfg, "queue = %s: must be none, fcfs or easy", value);
+    return -1;
+}
+
+static int check_estimate(cfg_t *cfg, cfg_opt_t *option)
+{
+    double value = cfg_opt_getnfloat(option, 0);
+    if (value >= 1 && value <= 1e6)
+        return 0;
+    cfg_error(cfg, "%s = %g: must be from 1 to 1000000", option->name, value);
+    return -1;
+}
+
+/* What is wrong with what a site says about the queue of its batch system; NULL: nothing. */
+static const char *fault_of_queue(cfg_t *site)
+{
+    int64_t time = 0;
+    if (pleat_parse_span(cfg_getstr(site, "limit"), &time, NULL) ||
+        pleat_parse_span(cfg_getstr(site, "leave"), &time, NULL) ||
+        pleat_parse_span(cfg_getstr(site, "queue-time"), &time, NULL))
+        return "a time is wrong";
+    if (time == 0)
+        return "queue-time must be more than 0";
+    if (queue_kind(cfg_getstr(site, "queue")) == PLEAT_QUEUE_NONE)
+        return *cfg_getstr(site, "background-log") ? "background-log needs a queue" : NULL;
+    return *cfg_getstr(site, "background-trace")
+               ? "background-trace says what others have, and so does its queue: not both"
+               : NULL;
+}
+
 /* Checks that the settings of a site fit together. */
 static int check_site(cfg_t *cfg, cfg_opt_t *option)
 {
@@ -116,6 +162,8 @@ static int check_site(cfg_t *cfg, cfg_opt_t *option)
         wrong = "background-gap and background-run belong together";
     else if (gap > 0 && *cfg_getstr(site, "background-trace"))
         wrong = "background is a trace or a model, not both";
+    else
+        wrong = fault_of_queue(site);
     if (!wrong)
         return 0;
     cfg_error(cfg, "site %s: %s", name, wrong);
@@ -125,13 +173,11 @@ static int check_site(cfg_t *cfg, cfg_opt_t *option)
 static void set_checks(cfg_t *cfg)
 {
     static const char *const counts[] = {"nodes", "slots", "threshold", "background-processors"};
-    static const char *const spans[] = {"repair-time",
-                                        "time-between-failures",
-                                        "background-gap",
-                                        "background-run",
-                                        "joins",
-                                        "leaves",
-                                        "poll"};
+    static const char *const spans[] = {"repair-time",    "time-between-failures",
+                                        "background-gap", "background-run",
+                                        "joins",          "leaves",
+                                        "poll",           "limit",
+                                        "leave",          "queue-time"};
     static const char *const delays[] = {"claim-delay", "start-delay", "release-delay"};
     char name[64];
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -149,6 +195,8 @@ static void set_checks(cfg_t *cfg)
     cfg_set_validate_func(cfg, "site|speed", check_speed);
     cfg_set_validate_func(cfg, "site|failures", check_failures);
     cfg_set_validate_func(cfg, "site|failure-probability", check_probability);
+    cfg_set_validate_func(cfg, "site|queue", check_queue);
+    cfg_set_validate_func(cfg, "site|background-estimate", check_estimate);
     cfg_set_validate_func(cfg, "site", check_site);
 }
 
@@ -197,6 +245,13 @@ static int take_site(cfg_t *from, const char *path, struct pleat_platform *platf
     site->poll_us = span(from, "poll");
     site->joins_us = span(from, "joins");
     site->leaves_us = *cfg_getstr(from, "leaves") ? span(from, "leaves") : PLEAT_NEVER;
+    site->queue = (enum pleat_queue_kind)queue_kind(cfg_getstr(from, "queue"));
+    site->limit_us = span(from, "limit");
+    site->leave_us = span(from, "leave");
+    site->queue_us = span(from, "queue-time");
+    site->load_estimate = cfg_getfloat(from, "background-estimate");
+    if (*cfg_getstr(from, "background-log"))
+        return pleat_load_log_read(path, cfg_getstr(from, "background-log"), site, err);
     return *trace ? pleat_load_trace_read(path, trace, &site->trace, err) : 0;
 }
 
@@ -245,7 +300,7 @@ static void drop_from(struct pleat_platform *platform, size_t count)
 {
     while (platform->sites.count > count) {
         platform->sites.count--;
-        pleat_array_finish(&platform->sites.items[platform->sites.count].trace);
+        pleat_platform_finish_site(&platform->sites.items[platform->sites.count]);
     }
 }
 
@@ -268,6 +323,12 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
                         CFG_STR("background-gap", "0", CFGF_NONE),
                         CFG_STR("background-run", "0", CFGF_NONE),
                         CFG_INT("background-processors", 1, CFGF_NONE),
+                        CFG_FLOAT("background-estimate", 1, CFGF_NONE),
+                        CFG_STR("background-log", "", CFGF_NONE),
+                        CFG_STR("queue", "none", CFGF_NONE),
+                        CFG_STR("limit", "0", CFGF_NONE),
+                        CFG_STR("leave", "30 s", CFGF_NONE),
+                        CFG_STR("queue-time", "1 d", CFGF_NONE),
                         CFG_STR("poll", "0", CFGF_NONE),
                         CFG_STR("joins", "0", CFGF_NONE),
                         CFG_STR("leaves", "", CFGF_NONE),

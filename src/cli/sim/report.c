@@ -269,6 +269,16 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
                           totals->sections, totals->put_off);
         line(term, "sections", &text);
     }
+    if (totals->allocations > 0) {
+        pleat_string_addf(
+            &text,
+            "%" PRIu64 " allocations, each %s in the queue of its site on average; %" PRIu64
+            " taken away at the end of their limit",
+            totals->allocations,
+            pleat_time_span(totals->queued_us / 1e6 / (double)totals->allocations, span),
+            totals->expired);
+        line(term, "queues", &text);
+    }
     pleat_string_addf(&text, "simulated%s in %s", written ? ", and every resize written," : "",
                       pleat_time_span(run->elapsed_s, span));
     if (run->elapsed_s > 0)

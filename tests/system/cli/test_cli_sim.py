@@ -698,6 +698,20 @@ def test_platform(cli, log):
     assert two["runs"][0]["makespan_s"] == 10
 
 
+def test_a_site_with_a_queue(cli, log):
+    """Others have 3 of 4 processors for 100 s, and all of them after that; users ask for 1000 s each time."""
+    log([(1, 0, 100, 3, 1000), (2, 1, 50, 4, 1000)], name="others.swf")
+    path, platform = log([(1, 2, 20, 1, -1)]), pathlib.Path(cli.path, "sites.conf")
+    for limit, wait in ((0, 148), (500, 0)):
+        platform.write_text(f'site c {{\n  nodes = 4\n  queue = easy\n  limit = {limit}\n'
+                            '  background-log = "others.swf"\n}\n')
+        run = sim(cli, "--workload", path, "--platform", str(platform))["runs"][0]
+        assert (run["allocations"], run["allocations_expired"], run["queued_s"]) == (1, 0, wait)
+        assert run["wait_s"]["mean"] == wait and run["jobs"]["done"] == 1
+    text = cli("sim", "--workload", path, "--platform", str(platform)).stdout
+    assert "1 allocations, each" in " ".join(text.split())
+
+
 def test_failures(cli, log):
     platform, out = pathlib.Path(cli.path, "sites.conf"), os.path.join(cli.path, "out")
     platform.write_text('site m {\n  nodes = 8\n  slots = 4\n  failures = node\n'
@@ -727,6 +741,15 @@ def test_failures(cli, log):
     ("site a {} site a {}", "duplicate title 'a'"),
     ("site a {\nnodes = 4", ":1: the section that begins here does not end"),
     ("site m {}", "site m is there already"),
+    ("site a { queue = lifo }", "sites.conf:1: queue = lifo: must be none, fcfs or easy"),
+    ("site a {\n queue = easy\n limit = soon\n}", "sites.conf:3: limit = "),
+    ("site a { queue = easy background-estimate = 0.5 }", "must be from 1 to 1000000"),
+    ("site a { queue = easy queue-time = 0 }", "queue-time must be more than 0"),
+    ("site a { background-log = bad.txt }", "site a: background-log needs a queue"),
+    ("site a { queue = easy background-trace = bad.txt }", "not both"),
+    ("site a { queue = easy background-log = none.swf }", "none.swf"),
+    ("site a { queue = easy background-log = bad.txt }", "bad.txt:1: only 2 columns"),
+    ("site a { queue = easy background-log = wide.swf }", "wide.swf: job 1 has 2 processors, and site"),
     ("site a { background-trace = none.txt }", "none.txt: cannot be read"),
     ("site a { background-trace = bad.txt }", "bad.txt:2: not 'SECONDS PROCESSORS'"),
     ("site a { background-trace = back.txt }", "back.txt:2: earlier than the line before"),
@@ -735,6 +758,7 @@ def test_failures(cli, log):
 def test_wrong_platforms(cli, log, text, words):
     pathlib.Path(cli.path, "bad.txt").write_text("0 1\n5 many\n")
     pathlib.Path(cli.path, "back.txt").write_text("10 1\n5 2\n")
+    log([(1, 0, 10, 2, -1)], name="wide.swf")
     platform = pathlib.Path(cli.path, "sites.conf")
     platform.write_text(text + "\n")
     done = cli("sim", "--workload", log(SMALL), "--site", "m:4", "--platform", str(platform))

@@ -1,0 +1,57 @@
+/* queue.h - the queue of a simulated batch system: who waits, who runs, and who may start.
+ *
+ * Jobs start in the order of their arrival. With backfilling (EASY: Lifka 1995; Mu'alem and
+ * Feitelson 2001) a job may overtake those in front of it if that does not delay the first one: if
+ * by its limit of time it has ended when the first one can start, as the limits of those that run
+ * say, or if it takes only processors that the first one leaves. It knows no Pleat and reads no
+ * clock. */
+#ifndef PLEAT_SIM_QUEUE_H
+#define PLEAT_SIM_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+
+enum { QUEUE_DEPTH = 1000 }; /* so many that wait are looked at, from the head on */
+
+struct queue_job {
+    int64_t limit_us; /* it runs so long at most; PLEAT_NEVER: no limit */
+    int64_t run_us;   /* it runs so long; PLEAT_NEVER: until it is ended */
+    int64_t ends_us;  /* running: when its limit is over */
+    int64_t done_us;  /* running: when it ends by itself, or by its limit */
+    int32_t count;    /* processors */
+    uint32_t owner;   /* whatever the caller wants to know */
+};
+
+PLEAT_ARRAY(queue_jobs, struct queue_job);
+
+struct queue {
+    struct queue_jobs waiting; /* in the order of arrival */
+    struct queue_jobs running; /* in the order of ends_us */
+    int32_t used;              /* processors of those that run */
+    bool backfills;
+};
+
+/* What the head of the queue waits for. */
+struct queue_shadow {
+    int64_t at_us; /* it can start then; PLEAT_NEVER: nobody knows */
+    int32_t extra; /* free ones that it leaves then */
+};
+
+/* One arrives, behind all others. PLEAT_E_NOMEM. */
+int queue_add(struct queue *queue, const struct queue_job *job);
+/* When the first one can start, if it cannot now; `up`: processors that there are. */
+struct queue_shadow queue_shadow(const struct queue *queue, int32_t up);
+/* Which of those that wait may start now on `up` processors; SIZE_MAX: none. */
+size_t queue_pick(const struct queue *queue, int32_t up, int64_t now_us);
+/* That one starts; the record is valid until the next call. NULL: no memory. */
+const struct queue_job *queue_start(struct queue *queue, size_t waiting, int64_t now_us);
+/* One that runs, or that waits, is no more. */
+void queue_end(struct queue *queue, size_t running);
+void queue_drop(struct queue *queue, size_t waiting);
+/* When the next one that runs is over, by itself or by its limit; PLEAT_NEVER. */
+int64_t queue_next(const struct queue *queue);
+void queue_finish(struct queue *queue);
+
+#endif
