@@ -70,8 +70,14 @@ class Pleat:
         """Of a long name the kernel keeps 15 letters."""
         return self.head.pids(self.adapter[:15])
 
+    def replay(self):
+        """What the policies of this build decide from the inputs that pleatd has recorded of the cluster."""
+        return json.loads(self.run("sim", "--replay", f"{self.dir}/log.sqlite", "--json", check=False).stdout)
+
     def finish(self):
-        """Ends it in order: nothing is left of it anywhere."""
+        """Its log decides the same again. Then it ends in order: nothing is left of it anywhere."""
+        again = self.replay()
+        assert again["same"] and again["decisions"] > 0, again
         self.run("stop", "--force")
         self.cluster.until_empty()
         mine = (*OWN, self.adapter[:15], *self.starters)
