@@ -75,11 +75,31 @@ static size_t add_threads(hwloc_topology_t topology, const struct pleat_cpu_set 
     return later;
 }
 
+/* As hwloc_topology_init, without hwloc's plugins: they look for graphics cards and the like, and
+ * to load their libraries takes longer than all else here. Where they are is a variable, which is
+ * as it was afterwards, since programs of jobs get the agent's environment. */
+static int init_topology(hwloc_topology_t *topology)
+{
+    static const char where[] = "HWLOC_PLUGINS_PATH";
+    const char *set = getenv(where);
+    char *before = set ? strdup(set) : NULL;
+    int result = (set && !before) || setenv(where, "/dev/null", 1) ? -1 : 0;
+    if (!result)
+        result = hwloc_topology_init(topology);
+    if (before ? setenv(where, before, 1) : unsetenv(where)) {
+        if (!result)
+            hwloc_topology_destroy(*topology);
+        result = -1;
+    }
+    free(before);
+    return result ? PLEAT_E_NOMEM : 0;
+}
+
 /* How the CPUs are arranged: of this machine (text NULL), or as described. *known: it could be
  * found out; otherwise nothing may be asked of it. Whoever gets it destroys it. PLEAT_E_NOMEM. */
 static int open_topology(const char *text, hwloc_topology_t *topology, bool *known)
 {
-    if (hwloc_topology_init(topology))
+    if (init_topology(topology))
         return PLEAT_E_NOMEM;
     /* the kernel says which threads are of which core; asking each CPU itself takes longer */
     (void)hwloc_topology_set_components(*topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");

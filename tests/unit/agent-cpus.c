@@ -227,6 +227,23 @@ static void test_this_machine(void **state)
     pleat_array_finish(&cpus);
 }
 
+/* Programs of jobs get the agent's environment: what it tells hwloc is not in it afterwards. */
+static void test_the_environment_is_as_before(void **state)
+{
+    (void)state;
+    struct pleat_cpu_set allowed;
+    struct pleat_cpu_list cpus = {0};
+    assert_int_equal(pleat_cpu_set_get(0, &allowed), 0);
+    assert_int_equal(unsetenv("HWLOC_PLUGINS_PATH"), 0);
+    assert_int_equal(pleat_cpus_in_order(NULL, &allowed, &cpus, NULL), 0);
+    assert_null(getenv("HWLOC_PLUGINS_PATH"));
+    assert_int_equal(setenv("HWLOC_PLUGINS_PATH", "/a:/b", 1), 0);
+    assert_int_equal(pleat_cpus_in_order(NULL, &allowed, &cpus, NULL), 0);
+    assert_string_equal(getenv("HWLOC_PLUGINS_PATH"), "/a:/b");
+    assert_int_equal(unsetenv("HWLOC_PLUGINS_PATH"), 0);
+    pleat_array_finish(&cpus);
+}
+
 static void test_named_ones(void **state)
 {
     (void)state;
@@ -274,6 +291,7 @@ int main(void)
         cmocka_unit_test(test_the_order_of_machines),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_this_machine),
+        cmocka_unit_test(test_the_environment_is_as_before),
         cmocka_unit_test(test_named_ones),
         cmocka_unit_test(test_cpus_of_slots),
     };
