@@ -35,12 +35,12 @@ static json_t *policies_of(struct daemon *d)
 /* ---- waiting ---- */
 
 static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
-                         const struct pleat_component *job)
+                         const struct pleat_component *comp)
 {
     json_t *sites = json_array();
     for (uint32_t s = 0; s < pass->view->site_count; s++) {
         const struct pleat_site *site = &pass->view->sites[s];
-        if ((job->wanted_site != PLEAT_NONE && job->wanted_site != s) || site->gone)
+        if ((comp->wanted_site != PLEAT_NONE && comp->wanted_site != s) || site->gone)
             continue;
         json_array_append_new(
             sites,
@@ -56,26 +56,26 @@ static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
 }
 
 /* Who says when a running job ends; NULL: nobody. */
-static const char *expected_by(const struct pleat_view *view, const struct pleat_component *job)
+static const char *expected_by(const struct pleat_view *view, const struct pleat_component *comp)
 {
-    int64_t end_us = pleat_view_likely_end(view, job);
+    int64_t end_us = pleat_view_likely_end(view, comp);
     if (end_us == PLEAT_NEVER)
         return NULL;
-    return end_us == pleat_view_declaration(view, job)->expected_us ? "program" : "estimate";
+    return end_us == pleat_view_declaration(view, comp)->expected_us ? "program" : "estimate";
 }
 
 static void add_holders(const struct pleat_view *view, uint32_t first, json_t *holders)
 {
     for (uint32_t c = first; c != PLEAT_NONE && json_array_size(holders) < HOLDERS_MAX;
          c = view->components[c].next) {
-        const struct pleat_component *job = &view->components[c];
+        const struct pleat_component *comp = &view->components[c];
         json_array_append_new(
-            holders, json_pack("{s:I, s:i, s:i, s:i, s:o, s:s?}", "job", (json_int_t)job->job,
-                               "processors", job->processors, "target", job->target, "least",
-                               job->kind == PLEAT_MALLEABLE ? pleat_accept_smallest(view, job)
-                                                            : job->processors,
-                               "expected_end_s", json_seconds(pleat_view_likely_end(view, job)),
-                               "expected_by", expected_by(view, job)));
+            holders, json_pack("{s:I, s:i, s:i, s:i, s:o, s:s?}", "job", (json_int_t)comp->job,
+                               "processors", comp->processors, "target", comp->target, "least",
+                               comp->kind == PLEAT_MALLEABLE ? pleat_accept_smallest(view, comp)
+                                                             : comp->processors,
+                               "expected_end_s", json_seconds(pleat_view_likely_end(view, comp)),
+                               "expected_by", expected_by(view, comp)));
     }
 }
 
@@ -110,13 +110,13 @@ static void add_kept(const struct pleat_view *view, uint32_t first, uint32_t but
 {
     for (uint32_t c = first; c != PLEAT_NONE && json_array_size(kept) < KEPT_MAX;
          c = view->components[c].next) {
-        const struct pleat_component *job = &view->components[c];
-        int64_t at_us = job->begin_us > 0 ? job->begin_us : job->promised_us;
+        const struct pleat_component *comp = &view->components[c];
+        int64_t at_us = comp->begin_us > 0 ? comp->begin_us : comp->promised_us;
         if (c != but && at_us != PLEAT_NEVER)
-            json_array_append_new(kept,
-                                  json_pack("{s:I, s:i, s:o, s:b}", "job", (json_int_t)job->job,
-                                            "need", pleat_accept_start(view, job), "at_s",
-                                            json_seconds(at_us), "reservation", job->begin_us > 0));
+            json_array_append_new(
+                kept, json_pack("{s:I, s:i, s:o, s:b}", "job", (json_int_t)comp->job, "need",
+                                pleat_accept_start(view, comp), "at_s", json_seconds(at_us),
+                                "reservation", comp->begin_us > 0));
     }
 }
 
@@ -137,13 +137,13 @@ static json_t *shrinking_for(struct daemon *d, const struct pleat_view *view, ui
     uint32_t site = view->components[component].site;
     for (uint32_t c = site == PLEAT_NONE ? PLEAT_NONE : view->sites[site].malleable_first;
          c != PLEAT_NONE; c = pleat_malleable_younger(view, c)) {
-        const struct pleat_component *job = &view->components[c];
+        const struct pleat_component *comp = &view->components[c];
         const struct pleat_resize *resize =
-            job->resize == PLEAT_NONE ? NULL : pleat_core_resize(d->core, job->resize);
+            comp->resize == PLEAT_NONE ? NULL : pleat_core_resize(d->core, comp->resize);
         if (resize && resize->waiter == component)
             json_array_append_new(
                 shrinking,
-                json_pack("{s:I, s:i, s:i, s:o, s:s}", "job", (json_int_t)job->job, "from",
+                json_pack("{s:I, s:i, s:i, s:o, s:s}", "job", (json_int_t)comp->job, "from",
                           resize->from, "to", resize->to, "begun_s", json_seconds(resize->begun_us),
                           "step", pleat_resize_step_name((enum pleat_resize_step)resize->step)));
     }
@@ -151,19 +151,19 @@ static json_t *shrinking_for(struct daemon *d, const struct pleat_view *view, ui
 }
 
 /* What holds the job, as a sentence; null: nothing does. */
-static json_t *held_or_null(struct daemon *d, const struct pleat_component *job)
+static json_t *held_or_null(struct daemon *d, const struct pleat_component *comp)
 {
     char text[160];
-    if (job->aside != PLEAT_ASIDE_HELD)
+    if (comp->aside != PLEAT_ASIDE_HELD)
         return json_null();
-    holds_text(d, job, text, sizeof(text));
+    holds_text(d, comp, text, sizeof(text));
     return json_string(text);
 }
 
 static json_t *queued_to_json(struct daemon *d, const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     struct pleat_wait_answer answer = pleat_why_waits(pass, component);
     int ahead_count;
     json_t *ahead = ahead_of(view, component, &ahead_count);
@@ -173,40 +173,40 @@ static json_t *queued_to_json(struct daemon *d, const struct pleat_pass *pass, u
         "code", pleat_waits_name(answer.code), "need", answer.need, "free", answer.free, "until_s",
         json_seconds(answer.until_us), "behind", number_of(view, answer.behind), "ahead", ahead,
         "ahead_count", ahead_count, "queued", (int)view->queue_count, "shrinks",
-        pleat_pass_shrinks(pass), "promised_s", json_seconds(job->promised_us), "earmarked",
-        job->earmarked, "coming", job->coming, "aside", job->aside, "shrinking",
-        shrinking_for(d, view, component), "tries", (int)job->tries, "max_tries", view->max_tries,
-        "sites", sites_for(d, pass, job), "holders", holders_of(view, answer.site), "kept_for",
-        kept_for(view, component), "held", held_or_null(d, job));
+        pleat_pass_shrinks(pass), "promised_s", json_seconds(comp->promised_us), "earmarked",
+        comp->earmarked, "coming", comp->coming, "aside", comp->aside, "shrinking",
+        shrinking_for(d, view, component), "tries", (int)comp->tries, "max_tries", view->max_tries,
+        "sites", sites_for(d, pass, comp), "holders", holders_of(view, answer.site), "kept_for",
+        kept_for(view, component), "held", held_or_null(d, comp));
 }
 
 json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component)
 {
     struct pleat_wait_answer answer = pleat_why_waits(pass, component);
-    const struct pleat_component *job = &pass->view->components[component];
+    const struct pleat_component *comp = &pass->view->components[component];
     return json_pack("{s:s, s:i, s:i, s:o, s:o, s:i, s:i}", "code", pleat_waits_name(answer.code),
                      "need", answer.need, "free", answer.free, "behind",
                      number_of(pass->view, answer.behind), "until_s", json_seconds(answer.until_us),
-                     "earmarked", job->earmarked, "coming", job->coming);
+                     "earmarked", comp->earmarked, "coming", comp->coming);
 }
 
 /* A job that is placed: its processors are being claimed, or its program is being started. */
-static json_t *starting_to_json(struct daemon *d, const struct pleat_component *job)
+static json_t *starting_to_json(struct daemon *d, const struct pleat_component *comp)
 {
-    return json_pack("{s:s, s:i, s:s?, s:i, s:o}", "code", job->starting ? "starting" : "claiming",
-                     "need", job->target > 0 ? job->target : job->earmarked, "site",
-                     job->site == PLEAT_NONE ? NULL : d->config.sites[job->site].name, "attempt",
-                     (int)job->attempt, "site_queue", site_queue_to_json(d, job));
+    return json_pack("{s:s, s:i, s:s?, s:i, s:o}", "code", comp->starting ? "starting" : "claiming",
+                     "need", comp->target > 0 ? comp->target : comp->earmarked, "site",
+                     comp->site == PLEAT_NONE ? NULL : d->config.sites[comp->site].name, "attempt",
+                     (int)comp->attempt, "site_queue", site_queue_to_json(d, comp));
 }
 
 /* ---- size ---- */
 
 static json_t *resize_to_json(struct daemon *d, const struct pleat_view *view,
-                              const struct pleat_component *job)
+                              const struct pleat_component *comp)
 {
-    if (job->resize == PLEAT_NONE)
+    if (comp->resize == PLEAT_NONE)
         return json_null();
-    const struct pleat_resize *resize = pleat_core_resize(d->core, job->resize);
+    const struct pleat_resize *resize = pleat_core_resize(d->core, comp->resize);
     return json_pack("{s:i, s:i, s:o, s:s, s:b, s:s, s:o}", "from", resize->from, "to", resize->to,
                      "begun_s", json_seconds(resize->begun_us), "step",
                      pleat_resize_step_name((enum pleat_resize_step)resize->step), "mandatory",
@@ -217,34 +217,34 @@ static json_t *resize_to_json(struct daemon *d, const struct pleat_view *view,
 static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uint32_t component)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *job = &view->components[component];
+    const struct pleat_component *comp = &view->components[component];
     struct pleat_size_answer answer = pleat_why_size(pass, component);
-    const struct pleat_site *site = &view->sites[job->site];
+    const struct pleat_site *site = &view->sites[comp->site];
     return json_pack(
         "{s:I, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, "
         "s:i, s:b}",
-        "not_now", (json_int_t)job_not_now(job_of_component(d, component), job), "code",
-        pleat_size_name(answer.code), "site", d->config.sites[job->site].name, "cap",
-        job->cap < PLEAT_SIZE_MAX ? json_integer(job->cap) : json_null(), "least",
-        pleat_accept_smallest(view, job), "largest", answer.largest, "next", answer.next, "free",
-        pleat_plan_idle(pass->plan, job->site), "growable", answer.growable, "threshold",
+        "not_now", (json_int_t)job_not_now(job_of_component(d, component), comp), "code",
+        pleat_size_name(answer.code), "site", d->config.sites[comp->site].name, "cap",
+        comp->cap < PLEAT_SIZE_MAX ? json_integer(comp->cap) : json_null(), "least",
+        pleat_accept_smallest(view, comp), "largest", answer.largest, "next", answer.next, "free",
+        pleat_plan_idle(pass->plan, comp->site), "growable", answer.growable, "threshold",
         site->threshold, "background", site->background, "waiter", number_of(view, answer.waiter),
-        "until_s", json_seconds(answer.until_us), "resize", resize_to_json(d, view, job),
-        "declared", declared_to_json(d, job), "asked", asked_to_json(d, job), "own_cap",
-        (int)pleat_view_ask(view, job)->caps, "credit", pleat_view_ask(view, job)->credit,
-        "section", pleat_view_is_not_now(view, job));
+        "until_s", json_seconds(answer.until_us), "resize", resize_to_json(d, view, comp),
+        "declared", declared_to_json(d, comp), "asked", asked_to_json(d, comp), "own_cap",
+        (int)pleat_view_ask(view, comp)->caps, "credit", pleat_view_ask(view, comp)->credit,
+        "section", pleat_view_is_not_now(view, comp));
 }
 
 /* ---- all of it ---- */
 
-static json_t *ending_to_json(const struct pleat_component *job)
+static json_t *ending_to_json(const struct pleat_component *comp)
 {
-    bool over = pleat_state_is_final(job->state);
+    bool over = pleat_state_is_final(comp->state);
     return json_pack("{s:s, s:o, s:o, s:o, s:b}", "reason",
-                     pleat_reason_name((enum pleat_reason)job->reason), "end_s",
-                     json_seconds(job->end_us), "exit_code",
-                     over ? json_integer(job->code) : json_null(), "signal",
-                     over && job->signal ? json_integer(job->signal) : json_null(), "over", over);
+                     pleat_reason_name((enum pleat_reason)comp->reason), "end_s",
+                     json_seconds(comp->end_us), "exit_code",
+                     over ? json_integer(comp->code) : json_null(), "signal",
+                     over && comp->signal ? json_integer(comp->signal) : json_null(), "over", over);
 }
 
 /* Overrides what was said of a job whose submission is not in the log yet: nothing was decided. */
@@ -265,23 +265,23 @@ static int add_present(struct daemon *d, uint32_t component, json_t *object,
                        struct pleat_error *err)
 {
     struct pleat_rehearsal rehearsal;
-    const struct pleat_component *job = &pleat_core_view(d->core)->components[component];
+    const struct pleat_component *comp = &pleat_core_view(d->core)->components[component];
     json_t *waiting = NULL, *size = NULL, *ending = NULL;
     int rc = pleat_core_rehearse(d->core, daemon_now_us(d), &rehearsal);
     if (rc) {
         pleat_rehearsal_finish(&rehearsal);
         return pleat_error_set(err, rc, "out of memory");
     }
-    if (job->state == PLEAT_QUEUED)
+    if (comp->state == PLEAT_QUEUED)
         waiting = queued_to_json(d, &rehearsal.pass, component);
-    else if (job->state == PLEAT_PLACED || job->state == PLEAT_CLAIMING)
-        waiting = starting_to_json(d, job);
-    else if (job->state == PLEAT_RUNNING || job->state == PLEAT_RESIZING)
+    else if (comp->state == PLEAT_PLACED || comp->state == PLEAT_CLAIMING)
+        waiting = starting_to_json(d, comp);
+    else if (comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING)
         size = size_to_json(d, &rehearsal.pass, component);
     else
-        ending = ending_to_json(job);
+        ending = ending_to_json(comp);
     if (waiting)
-        json_object_set_new(waiting, "declared", declared_to_json(d, job));
+        json_object_set_new(waiting, "declared", declared_to_json(d, comp));
     json_object_set_new(object, "waiting", waiting ? waiting : json_null());
     json_object_set_new(object, "size", size ? size : json_null());
     json_object_set_new(object, "ending", ending ? ending : json_null());
