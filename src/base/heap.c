@@ -8,6 +8,7 @@ void pleat_heap_init(struct pleat_heap *heap)
 {
     memset(heap, 0, sizeof(*heap));
     heap->free_handle = PLEAT_HEAP_NONE;
+    heap->first_us = INT64_MAX;
 }
 
 void pleat_heap_finish(struct pleat_heap *heap)
@@ -93,6 +94,8 @@ int pleat_heap_push(struct pleat_heap *heap, int64_t time_us, uint64_t payload, 
     struct pleat_heap_entry entry = {
         .time_us = time_us, .sequence = heap->next_sequence++, .payload = payload, .handle = fresh};
     sift_up(heap, position, entry);
+    if (time_us < heap->first_us)
+        heap->first_us = time_us;
     *handle = fresh;
     return 0;
 }
@@ -106,6 +109,7 @@ void pleat_heap_move(struct pleat_heap *heap, uint32_t handle, int64_t time_us)
                                      .payload = heap->entries[position].payload,
                                      .handle = handle};
     settle(heap, position, entry);
+    pleat_heap_note_first(heap);
 }
 
 static void free_handle(struct pleat_heap *heap, uint32_t handle)
@@ -120,9 +124,9 @@ void pleat_heap_remove(struct pleat_heap *heap, uint32_t handle)
     assert(position < heap->count && heap->entries[position].handle == handle);
     free_handle(heap, handle);
     size_t last = --heap->count;
-    if (position == last)
-        return;
-    settle(heap, position, heap->entries[last]);
+    if (position < last)
+        settle(heap, position, heap->entries[last]);
+    pleat_heap_note_first(heap);
 }
 
 struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap)
@@ -133,5 +137,6 @@ struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap)
     size_t last = --heap->count;
     if (last > 0)
         sift_down(heap, 0, heap->entries[last]);
+    pleat_heap_note_first(heap);
     return first;
 }

@@ -22,7 +22,8 @@ struct pleat_heap_entry {
 
 struct pleat_heap {
     struct pleat_heap_entry *entries;
-    uint32_t *where; /* handle -> position, or the next free handle */
+    uint32_t *where;  /* handle -> position, or the next free handle */
+    int64_t first_us; /* the time of the earliest entry; INT64_MAX: there is none */
     size_t count;
     size_t capacity;
     size_t handles;
@@ -52,6 +53,18 @@ static inline int64_t pleat_heap_time(const struct pleat_heap *heap, uint32_t ha
 static inline const struct pleat_heap_entry *pleat_heap_first(const struct pleat_heap *heap)
 {
     return heap->count ? &heap->entries[0] : NULL;
+}
+/* The time of the earliest entry; INT64_MAX: the heap is empty. For those who ask again and again
+ * whether anything is due. */
+static inline int64_t pleat_heap_first_us(const struct pleat_heap *heap)
+{
+    return heap->first_us;
+}
+/* After a change that may have taken the earliest entry from its place: also where the entries of a
+ * heap were put there by somebody else (a state that was saved). */
+static inline void pleat_heap_note_first(struct pleat_heap *heap)
+{
+    heap->first_us = heap->count > 0 ? heap->entries[0].time_us : INT64_MAX;
 }
 /* Removes the earliest entry; the heap must not be empty. */
 struct pleat_heap_entry pleat_heap_pop(struct pleat_heap *heap);

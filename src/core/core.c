@@ -313,8 +313,8 @@ size_t pleat_core_decided(const struct pleat_core *core)
 
 int64_t pleat_core_next_deadline(const struct pleat_core *core)
 {
-    const struct pleat_heap_entry *first = pleat_heap_first(&core->deadlines);
-    return first ? first->time_us : PLEAT_NEVER;
+    _Static_assert(PLEAT_NEVER == INT64_MAX, "as the heap has it");
+    return pleat_heap_first_us(&core->deadlines);
 }
 
 int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effects)

@@ -381,6 +381,7 @@ static int rebuild(struct pleat_core *core)
                                   (int64_t)all[c].run, &before))
                 return PLEAT_E_NOMEM;
     }
+    pleat_heap_note_first(&core->deadlines);
     core_sync_view(core);
     return 0;
 }

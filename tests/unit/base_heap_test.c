@@ -53,10 +53,12 @@ static void check_first(const struct pleat_heap *heap, const struct model *model
     assert_int_equal(heap->count, model->count);
     if (model->count == 0) {
         assert_null(first);
+        assert_true(pleat_heap_first_us(heap) == INT64_MAX);
         return;
     }
     const struct entry *expected = &model->entries[first_of(model)];
     assert_int_equal(first->time_us, expected->time_us);
+    assert_int_equal(pleat_heap_first_us(heap), expected->time_us);
     assert_int_equal(first->payload, expected->payload);
     assert_int_equal(first->handle, expected->handle);
 }
