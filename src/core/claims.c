@@ -46,11 +46,11 @@ static void pieces_unuse(struct pleat_core *core, const struct pleat_claim *clai
 static void pieces_free(struct pleat_core *core, uint32_t claim)
 {
     struct pleat_claim *c = claim_at(core, claim);
+    if (c->last_piece == PLEAT_NONE)
+        return; /* its site does not say where its processors are */
     pieces_unuse(core, c);
-    if (c->last_piece != PLEAT_NONE) {
-        core->pieces.items[c->last_piece].next = core->free_piece;
-        core->free_piece = c->first_piece;
-    }
+    core->pieces.items[c->last_piece].next = core->free_piece;
+    core->free_piece = c->first_piece;
     c->first_piece = c->last_piece = PLEAT_NONE;
 }
 
@@ -107,8 +107,9 @@ uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t sit
     c->purpose = (uint8_t)purpose;
     c->asked_us = now_of(core);
     component_at(core, component)->claims++;
-    site_at(core, site)->claimed += count;
-    if (site_at(core, site)->instant)
+    struct pleat_site *of = site_at(core, site);
+    of->claimed += count;
+    if (of->instant)
         c->state = PLEAT_CLAIM_HELD;
     else
         claim_effect(core, claim, PLEAT_DO_CLAIM);

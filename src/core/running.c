@@ -18,6 +18,7 @@ static inline __attribute__((always_inline)) void begin_running(struct pleat_cor
                                                                 uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
+    const struct pleat_site *site = site_at(core, comp->site);
     comp->starting = 0;
     start_works(core, component);
     comp->start_us = now_of(core);
@@ -25,7 +26,7 @@ static inline __attribute__((always_inline)) void begin_running(struct pleat_cor
     comp->relaunches = 0;
     comp->signalled = PLEAT_SIGNALLED_NOT;
     comp->young = is_to_be_young(core, comp);
-    if (comp->limit_us > 0 || core->view.lifetimes || !site_at(core, comp->site)->instant)
+    if (comp->limit_us > 0 || core->view.lifetimes || !site->instant)
         running_arm(core, component);
     else
         disarm(core, &comp->deadline);
@@ -53,8 +54,7 @@ static inline __attribute__((always_inline)) void begin_running(struct pleat_cor
     }
     /* a pass is not needed if nobody can be resized and the site has no delays: the pass that
      * started the component knew that it would run */
-    if (!site_at(core, comp->site)->instant || !core->settles || core->malleable > 0 ||
-        core->view.several)
+    if (!site->instant || !core->settles || core->malleable > 0 || core->view.several)
         core->wants_pass = true;
 }
 

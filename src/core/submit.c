@@ -9,20 +9,23 @@
 #include "core/tally.h"
 #include "core/transition.h"
 
-static int check_submit(const struct pleat_core *core, const struct pleat_event *event,
-                        const struct pleat_component *component, struct pleat_error *err)
+/* Whether a component wants what most do: one size, whatever that is. */
+static bool is_usual(const struct pleat_component *component)
 {
-    bool is_part = false, alone = event->u.submit.ordinal == 0 &&
-                                  !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
-                                  core->open_lead == PLEAT_NONE;
-    int rc = alone ? 0 : job_check_submit(core, event, component, &is_part, err);
-    if (!rc && !is_part)
-        rc = limits_check(component->minimum, component->maximum, err);
+    return component->kind == PLEAT_RIGID && component->sizes_kind == PLEAT_SIZES_ANY &&
+           component->minimum > 0 && component->minimum == component->maximum &&
+           component->maximum <= PLEAT_SIZE_MAX && component->initial == 0 &&
+           !pleat_view_folds(component);
+}
+
+/* Do the kind and the sizes of a component make sense together? `is_part`: of a job whose other
+ * components have some of its processors. */
+static int check_sizes(const struct pleat_core *core, const struct pleat_component *component,
+                       bool is_part, struct pleat_error *err)
+{
+    int rc = is_part ? 0 : limits_check(component->minimum, component->maximum, err);
     if (rc)
         return rc;
-    if (event->component != pleat_core_next_component(core) || event->component == PLEAT_NONE)
-        return pleat_error_set(err, PLEAT_E_INVALID, "component %u is not the next index",
-                               event->component);
     if (component->kind > PLEAT_MALLEABLE || component->sizes_kind >= PLEAT_SIZES_KIND_COUNT)
         return pleat_error_set(err, PLEAT_E_INVALID, "no such kind of job or of sizes");
     if (component->kind == PLEAT_RIGID && component->minimum != component->maximum)
@@ -50,6 +53,23 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
                   (size_t)component->sizes_parameter >= core->size_lists.count
             : component->sizes_kind == PLEAT_SIZES_MULTIPLES && component->sizes_parameter < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "the accepted sizes are not known");
+    return 0;
+}
+
+static int check_submit(const struct pleat_core *core, const struct pleat_event *event,
+                        const struct pleat_component *component, struct pleat_error *err)
+{
+    bool is_part = false, alone = event->u.submit.ordinal == 0 &&
+                                  !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
+                                  core->open_lead == PLEAT_NONE;
+    int rc = alone ? 0 : job_check_submit(core, event, component, &is_part, err);
+    if (!rc && !is_usual(component))
+        rc = check_sizes(core, component, is_part, err);
+    if (rc)
+        return rc;
+    if (event->component != pleat_core_next_component(core) || event->component == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_INVALID, "component %u is not the next index",
+                               event->component);
     if (component->wanted_site != PLEAT_NONE && component->wanted_site >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no such site");
     bool splits = (event->flags & PLEAT_COMPONENT_FLEXIBLE) != 0;

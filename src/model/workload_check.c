@@ -303,11 +303,13 @@ static int check_sizes(const struct pleat_workload *workload, const struct pleat
 static bool is_usual(const struct pleat_workload_job *job)
 {
     const int64_t too_long = ~((INT64_C(1) << 56) - 1); /* or negative */
-    return job->kind == PLEAT_RIGID && job->processors > 0 && job->processors <= PLEAT_SIZE_MAX &&
-           job->minimum == job->processors && job->maximum == job->processors &&
-           (job->initial | job->processes | (int32_t)job->app | job->mpl_max | job->part) == 0 &&
+    _Static_assert(PLEAT_RIGID == 0 && PLEAT_SIZES_ANY == 0,
+                   "one comparison for all that is usual");
+    return job->processors > 0 && job->processors <= PLEAT_SIZE_MAX &&
+           ((job->minimum ^ job->processors) | (job->maximum ^ job->processors) | job->kind |
+            job->sizes_kind | job->initial | job->processes | (int32_t)job->app | job->mpl_max |
+            job->part | (int32_t)~job->site) == 0 &&
            job->job_class <= PLEAT_CLASS_LONG && job->user >= -1 &&
-           job->sizes_kind == PLEAT_SIZES_ANY && job->site == PLEAT_NONE &&
            ((job->submit_us | job->run_us | job->estimate_us | job->deadline_us | job->begin_us |
              job->think_us) &
             too_long) == 0;

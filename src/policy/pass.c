@@ -326,7 +326,7 @@ void pleat_pass_review(struct pleat_pass *pass)
     }
 }
 
-void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
+void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_policy *policy = pass->policies[PLEAT_MALLEABILITY];
     if (pass->view->sites[site].drained)

@@ -37,8 +37,9 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
     plan->failed = 0;
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
-        plan->sites[s] =
-            (struct pleat_plan_site){.free = pleat_view_site_unused(site), .limit = PLEAT_SIZE_MAX};
+        plan->sites[s] = (struct pleat_plan_site){.free = pleat_view_site_unused(site),
+                                                  .limit = PLEAT_SIZE_MAX,
+                                                  .several = site->several};
         if (site->quiet_until_us > view->now_us) {
             plan->sites[s].quiet = true;
             pleat_plan_wake(plan, site->quiet_until_us);
@@ -92,7 +93,7 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
     const struct pleat_component *waiting = &plan->view->components[component];
     int32_t earmarked = waiting->site == site ? waiting->earmarked : 0;
     int32_t usable = pleat_plan_free(plan, site), limit = plan->sites[site].limit;
-    if (plan->view->sites[site].several) {
+    if (plan->sites[site].several) {
         int32_t on_a_node = pleat_plan_on_a_node(plan, component, site);
         usable = usable < on_a_node ? usable : on_a_node;
     }

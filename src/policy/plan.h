@@ -21,6 +21,7 @@ struct pleat_plan_site {
     int32_t kept;  /* free processors that are not for growing, besides the threshold */
     bool withheld; /* kept for a waiting component: no growing here in this pass */
     bool quiet;    /* refused a claim a moment ago, or is closed: nothing is asked for now */
+    bool several;  /* it has several nodes: what is free on each is in `nodes` */
 };
 
 struct pleat_plan_known { /* of a component */

@@ -81,7 +81,7 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
                            int32_t count)
 {
     const struct pleat_component *comp = &plan->view->components[component];
-    if (!plan->view->sites[site].several || count < 1)
+    if (!plan->sites[site].several || count < 1)
         return;
     uint32_t node = tied_to(plan, comp, site);
     if (node == PLEAT_NONE)

@@ -209,7 +209,13 @@ void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t proces
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
 /* Lets the malleability policy balance a site that is not withheld, then offers what may be used
  * for growing there until no component accepts more. */
-void pleat_pass_grow(struct pleat_pass *pass, uint32_t site);
+void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site);
+static inline void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
+{
+    /* where none is malleable there is nothing to grow, or to balance */
+    if (pass->view->sites[site].malleable_count > 0 || pass->view->ask_count > 0)
+        pleat_pass_grow_running(pass, site);
+}
 /* What running applications ask for (struct pleat_ask). Mandatory asks come before everything else
  * in a pass or, where the policy yields to waiting jobs, before others are grown and only if no job
  * is left waiting; voluntary ones, at a site, before others are grown there, and each is decided

@@ -59,7 +59,7 @@ struct app {
     uint32_t phase;   /* the next phase; 0 is the application's first */
     uint8_t stage;
     bool plain; /* all of its work ends at one time: no phases, asks, sections, pieces of work or
-                 * objects */
+                 * objects; nor files */
     bool lacks; /* processors without which it cannot go on: it stands still */
     bool started : 1; /* at least once */
     bool killed : 1;
@@ -284,8 +284,8 @@ int conclude(struct sim *sim, uint32_t component);
 int job_over(struct sim *sim, size_t index);
 
 /* ---- submit.c ---- */
-/* Submits a job with all of its components. `first`: the row of its first component. */
-int submit_job(struct sim *sim, size_t first);
+/* Submits a job with all of its components: those of the rows from `first` to `last`. */
+int submit_job(struct sim *sim, size_t first, size_t last);
 /* The row of the last component of the job that begins at row `first`. */
 size_t last_part(const struct sim *sim, size_t first);
 

@@ -109,7 +109,7 @@ static int drain(struct sim *sim)
     for (size_t i = 0; !rc && i < sim->effects.count; i++) {
         size_t known = sim->effects.count;
         rc = carry_out(sim, &sim->effects.items[i]);
-        if (sim->options->asks_all_sites)
+        if (sim->effects.count > known && sim->options->asks_all_sites)
             bring_forward(sim, i + 1, known);
     }
     sim->effects.count = 0;
@@ -234,17 +234,21 @@ static void look_ahead(struct sim *sim)
         sim->next_job < jobs->count ? jobs->items[sim->next_job].submit_us : PLEAT_NEVER;
 }
 
+/* Submits the jobs whose time has come, in the order of the workload: those that follow others are
+ * due, too. */
 static int submit_all(struct sim *sim)
 {
     int rc = 0;
-    while (!rc && (sim->due.count > 0 || sim->next_submit_us <= sim->now_us)) {
-        size_t next = sim->next_submit_us <= sim->now_us ? sim->next_job : SIZE_MAX;
-        if (sim->due.count > 0 && sim->due.items[sim->due.count - 1] < next) {
-            rc = submit_job(sim, sim->due.items[--sim->due.count]);
+    while (!rc && (sim->next_submit_us <= sim->now_us || sim->due.count > 0)) {
+        size_t first = sim->next_submit_us <= sim->now_us ? sim->next_job : SIZE_MAX;
+        if (sim->due.count > 0 && sim->due.items[sim->due.count - 1] < first) {
+            first = sim->due.items[--sim->due.count];
+            rc = submit_job(sim, first, last_part(sim, first));
             continue;
         }
-        sim->next_job = last_part(sim, next) + 1;
-        rc = submit_job(sim, next);
+        size_t last = last_part(sim, first);
+        sim->next_job = last + 1;
+        rc = submit_job(sim, first, last);
         look_ahead(sim);
     }
     return rc || sim->effects.count == 0 ? rc : drain(sim);
@@ -252,9 +256,8 @@ static int submit_all(struct sim *sim)
 
 static int instant(struct sim *sim)
 {
-    const struct pleat_heap_entry *first;
     int rc = 0;
-    while (!rc && (first = pleat_heap_first(&sim->timers)) && first->time_us <= sim->now_us) {
+    while (!rc && pleat_heap_first_us(&sim->timers) <= sim->now_us) {
         rc = on_timer(sim, pleat_heap_pop(&sim->timers).payload);
         if (!rc && sim->effects.count > 0)
             rc = drain(sim);
@@ -270,10 +273,9 @@ static int instant(struct sim *sim)
 
 static int64_t next_instant(const struct sim *sim)
 {
-    const struct pleat_heap_entry *first = pleat_heap_first(&sim->timers);
-    int64_t next = pleat_core_next_deadline(sim->core);
-    if (first && first->time_us < next)
-        next = first->time_us;
+    int64_t next = pleat_core_next_deadline(sim->core), timer = pleat_heap_first_us(&sim->timers);
+    if (timer < next)
+        next = timer;
     return sim->next_submit_us < next ? sim->next_submit_us : next;
 }
 
@@ -288,10 +290,8 @@ static int report(struct sim *sim)
 {
     size_t step = sim->workload->jobs.count / 1000;
     step = step < 1 ? 1 : step > 4096 ? 4096 : step;
-    sim->report_at = sim->options->on_progress ? sim->ended + step : SIZE_MAX;
+    sim->report_at = sim->ended + step;
     sim->instants = 0;
-    if (!sim->options->on_progress)
-        return 0;
     struct pleat_sim_progress progress = {sim->now_us, sim->next_job, sim->ended};
     return sim->options->on_progress(sim->options->context, &progress);
 }
@@ -300,6 +300,7 @@ static int loop(struct sim *sim)
 {
     int rc = 0;
     int64_t next;
+    bool reports = sim->options->on_progress;
     uint64_t most = sim->options->most_passes ? sim->options->most_passes
                                               : 1000000 + 64 * sim->workload->jobs.count;
     sim->passes_left = most;
@@ -309,7 +310,7 @@ static int loop(struct sim *sim)
             sim->passes_left = most;
         }
         rc = instant(sim);
-        if (!rc && (sim->ended >= sim->report_at || ++sim->instants == INSTANTS))
+        if (reports && !rc && (sim->ended >= sim->report_at || ++sim->instants == INSTANTS))
             rc = report(sim);
     }
     return rc;
@@ -322,7 +323,6 @@ static int create(struct sim *sim)
     pleat_heap_init(&sim->timers);
     sim->free_wave = PLEAT_NONE;
     sim->is_watched = sim->options->log || sim->options->check;
-    sim->report_at = sim->options->on_progress ? 0 : SIZE_MAX;
     sim->now_us = sim->workload->jobs.count ? sim->workload->jobs.items[0].submit_us : 0;
     sim->last_us = sim->now_us;
     int rc = feedback_create(sim);

@@ -15,6 +15,15 @@ static int64_t estimate_of(const struct sim *sim, const struct pleat_workload_jo
     return estimate > 0 ? estimate : 1;
 }
 
+/* Whether an application reads no files, and does nothing but compute until it ends and take the
+ * sizes that it is given. */
+static bool is_plain(const struct pleat_app *model)
+{
+    return (model->phase_count | (uint32_t)model->component | (uint32_t)model->objects |
+            model->gives_back | model->ask_count | (uint32_t)model->sections |
+            model->input_count) == 0;
+}
+
 static int make_app(struct sim *sim, uint32_t component, size_t job)
 {
     if (component >= sim->apps.count) {
@@ -32,8 +41,7 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->own_duration = (double)app->wish->run_us;
     app->own_size =
         app->wish->processes == 0 && app->wish->mpl_max == 0 ? app->wish->processors : 0;
-    app->plain = model->phase_count == 0 && model->component == 0 && model->objects == 0 &&
-                 !model->gives_back && model->ask_count == 0 && model->sections == 0;
+    app->plain = is_plain(model);
     app->timer = app->adapt_timer = app->files_timer = PLEAT_HEAP_NONE;
     app->sibling = PLEAT_NONE;
     app->wave = PLEAT_NONE;
@@ -87,14 +95,16 @@ static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t
                            why->text);
 }
 
-static __attribute__((cold)) int add_files(struct sim *sim, const struct pleat_workload_job *job,
-                                           uint32_t component)
+/* What follows the submission of a job whose application is not plain: what earlier runs asked for,
+ * and where its files are. */
+static __attribute__((cold)) int tell_of_application(struct sim *sim, uint32_t component)
 {
-    const struct pleat_app *app = &sim->workload->apps.items[job->app];
+    const struct pleat_app *model = sim->apps.items[component].model;
     struct pleat_companions companions = pleat_companions_none();
-    companions.inputs = &sim->workload->inputs.items[app->first_input];
-    companions.input_count = app->input_count;
-    return add_companions(sim, &companions, component);
+    companions.inputs = &sim->workload->inputs.items[model->first_input];
+    companions.input_count = model->input_count;
+    int rc = sim->requests && model->objects > 0 ? objects_submitted(sim, component) : 0;
+    return rc || model->input_count == 0 ? rc : add_companions(sim, &companions, component);
 }
 
 /* ---- jobs of several components ---- */
@@ -157,13 +167,13 @@ static int submit(struct sim *sim, size_t index, size_t first)
     if (rc)
         return refused(sim, job, index, rc, &why);
     rc = make_app(sim, component, index);
-    if (!rc && (event.flags & PLEAT_COMPONENT_EVOLVES))
-        rc = objects_submitted(sim, component);
+    if (rc)
+        return rc;
     bool is_one_of_several = index > first || (job->part & PLEAT_PART_FOLLOWS);
-    if (!rc && is_one_of_several)
+    if (is_one_of_several)
         tie(sim, component);
-    if (!rc && sim->workload->apps.items[job->app].input_count > 0)
-        rc = add_files(sim, job, component);
+    if (!sim->apps.items[component].plain)
+        rc = tell_of_application(sim, component);
     if (!rc && !is_one_of_several && (job->deadline_us > 0 || job->begin_us > 0))
         rc = add_wishes(sim, job, component);
     return rc;
@@ -177,14 +187,13 @@ size_t last_part(const struct sim *sim, size_t first)
     return first;
 }
 
-int submit_job(struct sim *sim, size_t first)
+int submit_job(struct sim *sim, size_t first, size_t last)
 {
     const struct pleat_workload_job *jobs = sim->workload->jobs.items;
-    size_t last = last_part(sim, first);
     int rc = 0;
-    sim->lead = PLEAT_NONE;
     if (last == first)
         return submit(sim, first, first);
+    sim->lead = PLEAT_NONE;
     for (size_t i = first; !rc && i <= last; i++) {
         rc = submit(sim, i, first);
         if (rc || sim->outcomes[i].fate != PLEAT_SIM_SKIPPED)
