@@ -11,6 +11,10 @@ if(PLEAT_TESTS)
         --build ${CMAKE_BINARY_DIR} --repeats 1 --seconds 1)
     set_tests_properties(system-bench-cluster PROPERTIES LABELS system TIMEOUT 180
       SKIP_REGULAR_EXPRESSION "clusters need")
+    add_test(NAME system-bench-cluster-scale
+      COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE}
+        ${CMAKE_CURRENT_SOURCE_DIR}/cluster/scale.py --build ${CMAKE_BINARY_DIR} --repeats 1 --seconds 1 --nodes 300 --jobs 30)
+    set_tests_properties(system-bench-cluster-scale PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-core
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_core> --repeats 1)
     set_tests_properties(system-bench-core PROPERTIES LABELS system TIMEOUT 120)

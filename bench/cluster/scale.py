@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""usage: scale.py --build DIRECTORY [--json] [--repeats N] [--nodes N] [--jobs N] [--seconds S]
+
+pleatd above three clusters that are not there (standin.py), of --nodes nodes in all, with --jobs malleable jobs: all processors are
+somebody else's, so a part of the jobs waits in the clusters' queues, and the rest in Pleat's own. Prints pleatd's processor time, in
+all and of a turn, its memory, and how long it takes to answer. bench/README.md says more."""
+
+import argparse
+import json
+import os
+import pathlib
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+SITES = 3
+CPUS = 4  # of a node
+LIMIT_S = 300
+GOALS = {"cpu": 10, "turn_most": 50}
+KINDS = (("cpu", "%", "processor time of pleatd, of one processor"),
+         ("memory", "MB", "memory of pleatd, at most"),
+         ("turn", "ms", "processor time from an answer to the next one, median"),
+         ("turn_most", "ms", "processor time from an answer to the next one, at most"),
+         ("answer", "ms", "until it answers, median"),
+         ("answer_most", "ms", "until it answers, at most"))
+GAP_S = 0.01  # between two questions
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+def claims(options):
+    """Processors of each cluster that jobs may ask for: the other jobs wait in Pleat's own queue."""
+    return max(1, options.jobs * 3 // 5 // SITES)
+
+
+class Daemon:
+    def __init__(self, options, path, nodes):
+        self.bin, self.path = options.build / "bin", path
+        claimed = claims(options)
+        for i in range(SITES):
+            first, behind = (nodes * end // SITES for end in (i, i + 1))
+            script = path / f"standin-{i}"
+            script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE}/standin.py" --nodes {behind - first} --cpus {CPUS} '
+                              f'--from {first} "$@"\n')
+            script.chmod(0o700)
+        sites = "".join(f'site "c{i}" {{ kind = slurm adapter = "{path}/standin-{i}" processors = {claimed} }}\n'
+                        for i in range(SITES))
+        (path / "pleat.conf").write_text(sites + "idle_exit_s = 0\n")
+        self.env = dict(os.environ, PLEAT_DIR=str(path))
+        self.run("info")
+        self.pid = int((path / "pleatd.lock").read_text().split()[0])
+
+    def run(self, *words):
+        done = subprocess.run([self.bin / "pleat", *words], env=self.env, capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"bench cluster: pleat {' '.join(words)}: {done.stderr}")
+        return done.stdout
+
+    def cpu_s(self):
+        fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+    def ran_ms(self):
+        """As cpu_s, but to the microsecond."""
+        return int(pathlib.Path(f"/proc/{self.pid}/schedstat").read_text().split()[0]) / 1e6
+
+    def peak_mb(self):
+        status = pathlib.Path(f"/proc/{self.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+    def until_all_is_asked(self):
+        """Each cluster has been told of what its processors allow."""
+        end = time.monotonic() + LIMIT_S
+        while any(site["used"] < site["processors"] or not site["processors"]
+                  for site in json.loads(self.run("sites", "--json"))["sites"]):
+            if time.monotonic() > end:
+                sys.exit(f"bench cluster: the clusters are not asked: {self.run('sites')}")
+
+    def end(self):
+        subprocess.run([self.bin / "pleat", "stop", "--force"], env=self.env, capture_output=True, check=False)
+
+
+class Client:
+    """Asks pleatd one question after the other."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(str(path / "pleatd.sock"))
+        self.lines = self.socket.makefile("rb")
+        self.number = 0
+        self.say({"method": "hello", "params": {"protocol": 1, "role": "client", "version": "0"}})
+        self.lines.readline()
+
+    def say(self, message):
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def ask(self, method, params):
+        self.number += 1
+        self.say({"id": self.number, "method": method, "params": params})
+        while True:
+            message = json.loads(self.lines.readline())
+            if message.get("id") == self.number:
+                return message
+
+
+def one_run(options, nodes):
+    with tempfile.TemporaryDirectory(prefix="pleat-bench-") as name:
+        path = pathlib.Path(name)
+        daemon = Daemon(options, path, nodes)
+        try:
+            daemon.run("submit", "--array", f"1-{options.jobs}", "--malleable", "--min", "1", "--max", str(CPUS),
+                       "--mpi", "openmpi", "true")
+            daemon.until_all_is_asked()
+            client, answers, turns = Client(path), [], []
+            began, cpu_s = time.monotonic(), daemon.cpu_s()
+            ran = daemon.ran_ms()
+            while time.monotonic() - began < options.seconds:
+                asked = time.monotonic()
+                client.ask("policies", {})
+                answers.append(1000 * (time.monotonic() - asked))
+                before, ran = ran, daemon.ran_ms()
+                turns.append(ran - before)
+                time.sleep(GAP_S)
+            passed = time.monotonic() - began
+            return {"cpu": 100 * (daemon.cpu_s() - cpu_s) / passed, "memory": daemon.peak_mb(),
+                    "turn": statistics.median(turns), "turn_most": max(turns),
+                    "answer": statistics.median(answers), "answer_most": max(answers)}
+        finally:
+            daemon.end()
+
+
+def row(kind, unit, values, few):
+    """Goals are limits of the value; rows without one are compared with clusters of few nodes."""
+    value, goal = statistics.median(values), GOALS.get(kind)
+    base = None if goal else statistics.median(few)
+    return {"name": f"cluster_scale_{kind}", "value": value, "unit": unit, "baseline": base,
+            "ratio": value / base if base else None, "goal": goal, "met": None if goal is None else value <= goal}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True, type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--nodes", type=int, default=10000)
+    parser.add_argument("--jobs", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=10, help="how long each run is measured")
+    options = parser.parse_args()
+    runs, few, least = [], [], SITES * -(-claims(options) // CPUS)  # nodes that have what may be asked for
+    for _ in range(options.repeats):
+        runs.append(one_run(options, options.nodes))
+        few.append(one_run(options, least))
+    rows = [row(kind, unit, [run[kind] for run in runs], [run[kind] for run in few]) for kind, unit, _ in KINDS]
+    if options.json:
+        print("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]")
+        return
+    print(f"{options.jobs} malleable jobs above {SITES} clusters of {options.nodes} nodes in all, over {options.seconds:g} s, in turn with "
+          f"{least} nodes")
+    print(f"{'':61} {options.nodes:8} nodes {'':20} {least:8} nodes")
+    for (kind, unit, text), own in zip(KINDS, rows):
+        values = [run[kind] for run in runs]
+        judged = f"  at most {own['goal']}: {'met' if own['met'] else 'NOT MET'}" if own["goal"] else ""
+        print(f"{text:58} {unit:>2} {own['value']:8.2f} [{min(values):8.2f} .. {max(values):8.2f}] "
+              f"{statistics.median(run[kind] for run in few):8.2f}{judged}")
+
+
+main()
