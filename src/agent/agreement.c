@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/crash.h"
 #include "agent/ending.h"
 #include "agent/log.h"
 #include "agent/malleable.h"
@@ -83,6 +84,7 @@ static void go_to(struct pleat_malleable *malleable, enum pleat_agreement_stage 
     malleable->agreement.stage = stage;
     malleable->agreement.order++;
     malleable->agreement.since_us = pleat_clock_monotonic_us();
+    pleat_agent_crash_point("lead", words[stage]);
     send_order(malleable);
 }
 
@@ -220,6 +222,7 @@ static void look_at_settling(struct pleat_malleable *malleable)
     if (pleat_mailbox_settle(malleable->mailbox, malleable->agreement.k))
         pleat_log("run %" PRIu64 ": its mailbox has lost what was agreed on", malleable->run->id);
     malleable->agreement.stage = PLEAT_AGREEMENT_SETTLED;
+    pleat_agent_crash_point("lead", "settled");
 }
 
 static void look_at_holding(struct pleat_malleable *malleable)

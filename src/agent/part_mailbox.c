@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/crash.h"
 #include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/notify.h"
@@ -46,6 +47,7 @@ int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_requ
         pleat_mailbox_place(made->mailbox, request->place, request->places);
         if (request->inherits && request->inherits->fd[0] >= 0) {
             made->state = *request->inherits;
+            pleat_agent_crash_point("part", "again");
             for (int i = 0; i < PLEAT_STATE_FILES; i++)
                 request->inherits->fd[i] = -1;
         } else {
@@ -195,7 +197,9 @@ int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params, struct
     if (order > here->order) {
         here->order = (uint32_t)order;
         here->k = 0;
+        pleat_agent_crash_point("part", what);
         carry_out(here, what, &request, path, (uint64_t)k);
+        pleat_agent_crash_point("part did", what);
     }
     say(run);
     return 0;

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "agent/crash.h"
 #include "agent/ending.h"
 #include "agent/execute.h"
 #include "agent/launching.h"
@@ -233,4 +234,5 @@ void pleat_relaunch_go(struct pleat_run *run)
     forget_end(run);
     if (start_again(run, &failure))
         pleat_relaunch_started(run, &failure);
+    pleat_agent_crash_point("lead", "again");
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "agent/crash.h"
 #include "base/clock.h"
 
 static void relaunch_free(struct pleat_relaunch *relaunch)
@@ -60,6 +61,7 @@ void pleat_relaunch_saved(struct pleat_run *run, uint32_t before,
     relaunch->leaving_us = pleat_clock_monotonic_us();
     relaunch->before = before;
     relaunch->cost = *cost;
+    pleat_agent_crash_point("lead", "saved");
 }
 
 bool pleat_relaunch_is_due(const struct pleat_run *run)

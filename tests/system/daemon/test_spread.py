@@ -212,6 +212,31 @@ def test_a_node_is_enough(pleat):
     ends(pleat, job)
 
 
+# where an agent can be while a size changes (src/agent/crash.h)
+STEPS = ("lead post", "part post", "part did post", "lead settle", "part settle", "part did settle", "lead settled",
+         "lead saved", "lead again", "part again")
+
+
+@pytest.mark.parametrize("mpi, steps", [("openmpi", STEPS[::2]), pytest.param("mpich", STEPS[1::2], marks=MPIS[1].marks)])
+def test_an_agent_is_killed_at_each_step(pleat, mpi, steps):
+    """Each time the job waits again, and begins anew with its new size; nobody is left asleep, and nothing is left behind."""
+    crash = pleat.path("crash")
+    pleat.env["PLEAT_TEST_AGENT_CRASH"] = crash
+    job = spread(pleat, mpi, sizes=(2, 4), text="attempts = 99\nlifetime_s = 0\n" +
+                 "".join(f"{name} = 60\n" for name in ("apply_s", "shrink_s", "vacate_s")))
+    for number, step in enumerate(steps):
+        before = pleat.job_pids(job)
+        with open(crash, "w", encoding="ascii") as file:
+            file.write(step)
+        counts = [2, 1] if number % 2 == 0 else [2, 2]
+        pleat.pleat("limits", job, "--max", sum(counts), check=0)
+        wait_until(lambda number=number: pleat.job(job)["attempt"] == number + 1, f"killed at '{step}', it waits again")
+        assert not os.path.exists(crash)
+        on(pleat, job, "loop", counts)
+        assert not [pid for pid in before if is_alive(pid)], step
+    ends(pleat, job)
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 def test_an_agent_is_killed_between_two_parts(pleat, mpi):
     """What it kept of the state is lost: the job does not compute on with the other half, but begins anew."""
