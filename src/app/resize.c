@@ -173,6 +173,8 @@ static int read_order(struct pleat_session *session, struct order *order,
             order->save.code = check_relaunch(session, order->target, unsaved);
         if (!order->relaunch || !order->save.code)
             pleat_save_begin(session, copy, &order->save, unsaved);
+        if (!order->save.code && order->relaunch && request.next_nodes > 1)
+            order->save.code = pleat_save_check_nodes(session, &order->save, unsaved);
         order->save.leaves = order->relaunch != 0;
     }
     return pleat_session_tell(session, order, sizeof(*order), "entering a resize", err);

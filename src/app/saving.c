@@ -43,6 +43,19 @@ void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_sav
         pleat_state_begin(session->saved, &wanted, order->in_data, &order->generation, err);
 }
 
+int pleat_save_check_nodes(const struct pleat_session *session,
+                           const struct pleat_save_order *order, struct pleat_error *err)
+{
+    struct pleat_stretches list = {0};
+    int code = 0;
+    for (const struct pleat_object *object = session->objects; object && !code && !order->in_data;
+         object = object->next)
+        if (object->ops->parts)
+            code = object->ops->parts(object, false, false, &list, err);
+    pleat_array_finish(&list);
+    return code;
+}
+
 /* Values are the same on all ranks, so rank 0 saves its own. */
 static int save_values(struct pleat_session *session, struct pleat_error *err)
 {

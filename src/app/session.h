@@ -294,6 +294,11 @@ struct pleat_save_order {
 /* All ranks, before rank 0 prepares a save: finds out how large the state is. Collective. Negative:
  * the session is broken. */
 int pleat_save_measure(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether what is saved, as the order says, can be loaded and saved on several nodes: a program
+ * that could not leave them again must not get there. */
+int pleat_save_check_nodes(const struct pleat_session *session,
+                           const struct pleat_save_order *order,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Rank 0 prepares a save of what is registered: a copy, or, where the objects are in the data file
  * and `copy` is false, there. */
 void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,

@@ -66,7 +66,7 @@ if(PLEAT_MPI)
   target_link_libraries(test-app-nodes-driver PRIVATE pleat-shm)
   set_target_properties(test-app-nodes-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   app_nodes(openmpi pleat-openmpi app-loop loop:grow-and-shrink loop:warm loop:nothing-in-common
-    loop:copies loop:checkpoint arrays:warm items:warm)
+    loop:copies loop:checkpoint arrays:warm arrays:copies-stay items:warm)
   app_nodes(mpich pleat-mpich app-mpich-loop loop:warm loop:in-turn loop:nothing-in-common loop:at-random
     loop:copies loop:deaths loop:checkpoint loop:memory
     arrays:deaths-in-relaunch items:deaths-in-relaunch arrays:at-random arrays:checkpoint items:at-random items:copies items:deaths)

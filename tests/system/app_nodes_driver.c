@@ -560,6 +560,27 @@ static void nothing_in_common(void)
     finish();
 }
 
+/* What could not be saved on several nodes, so that no change of size would be possible there,
+ * stays on one. */
+static void copies_stay(void)
+{
+    struct layout layout = layout_of("00");
+    const struct layout next = layout_of("0011");
+    char text[192];
+    copies = true;
+    program[words] = "--resizes";
+    program[words + 1] = "1";
+    begin(&layout);
+    post(&now, &next);
+    CHECK(outcome_of(&now) == PLEAT_MAILBOX_FAILED);
+    pleat_mailbox_failure(now.mailbox[0], text, sizeof(text));
+    CHECK(strstr(text, "cannot be saved as a copy while the program is on several nodes"));
+    pleat_mailbox_acknowledge(now.mailbox[0]);
+    layout = layout_of("000");
+    relaunch(&layout, false, false);
+    finish();
+}
+
 /* From 1 to 6 ranks on 1 to 3 nodes, in even and in uneven shares. */
 static struct layout some_layout(struct pleat_random *random)
 {
@@ -875,6 +896,7 @@ int main(int argc, char **argv)
                      {"nothing-in-common", nothing_in_common},
                      {"at-random", at_random},
                      {"copies", as_copies},
+                     {"copies-stay", copies_stay},
                      {"deaths", deaths},
                      {"deaths-in-relaunch", deaths_in_relaunch},
                      {"memory", memory},
