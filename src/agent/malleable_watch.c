@@ -9,6 +9,7 @@
 #include "agent/outcomes.h"
 #include "agent/owner.h"
 #include "agent/part_mailbox.h"
+#include "agent/remote.h"
 #include "agent/resize.h"
 #include "base/clock.h"
 
@@ -105,11 +106,21 @@ static bool section_lasts(const struct pleat_malleable *malleable,
            now->section_ns >= (is_waited_for(malleable) ? SECTION_HOLDS_NS : SECTION_NS);
 }
 
+/* What its mailbox says, with the sections of ranks on other nodes. */
+static void look_everywhere(const struct pleat_malleable *malleable,
+                            struct pleat_mailbox_status *now)
+{
+    uint64_t longest_ns;
+    pleat_mailbox_status(malleable->mailbox, now);
+    now->not_now += pleat_remote_sections(malleable->run, &longest_ns);
+    now->section_ns = longest_ns > now->section_ns ? longest_ns : now->section_ns;
+}
+
 static void tell_progress(struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status now;
     const struct pleat_mailbox_status *then = &malleable->told;
-    pleat_mailbox_status(malleable->mailbox, &now);
+    look_everywhere(malleable, &now);
     if (!now.attached || malleable->unbegun)
         return;
     bool lasts = section_lasts(malleable, &now);
@@ -148,7 +159,7 @@ static void look_at_section(struct pleat_malleable *malleable)
     struct pleat_mailbox_status now;
     if (!malleable->mailbox || malleable->told_section || !is_waited_for(malleable))
         return;
-    pleat_mailbox_status(malleable->mailbox, &now);
+    look_everywhere(malleable, &now);
     if (section_lasts(malleable, &now))
         tell_progress(malleable);
 }
@@ -174,6 +185,8 @@ static void on_progress(uv_timer_t *timer)
             tell_progress(agent->runs.items[i]->malleable);
             pleat_wish_tell_wanted(agent->runs.items[i]->malleable);
         }
+    for (size_t i = 0; i < agent->runs.count; i++)
+        pleat_part_mailbox_tell_section(agent->runs.items[i]);
 }
 
 static void arm(uv_timer_t *timer, uv_timer_cb callback, bool wanted, uint64_t every_ms)
@@ -193,6 +206,7 @@ void pleat_malleables_arm(struct pleat_agent *agent)
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_malleable *malleable = agent->runs.items[i]->malleable;
         resizing = resizing || pleat_part_mailbox_holds(agent->runs.items[i]);
+        progress = progress || agent->runs.items[i]->part_mailbox;
         if (!malleable || !malleable->mailbox)
             continue;
         progress = true;

@@ -29,7 +29,8 @@ struct pleat_part_mailbox {
     uint32_t order; /* the last one that was carried out, from 1; 0: none */
     bool yes;       /* what came of it */
     uint64_t k;
-    int64_t held_us; /* since when ranks may sleep (monotonic); 0: they do not */
+    int64_t held_us;   /* since when ranks may sleep (monotonic); 0: they do not */
+    bool told_section; /* the last that was said is that ranks are in sections, see below */
 };
 
 int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_request *request,
@@ -85,13 +86,29 @@ void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_sto
 
 /* ---- orders ---- */
 
+/* With the number of ranks here that are in a section in which nothing may change: who leads does
+ * not see them. */
 static void say(const struct pleat_run *run)
 {
-    const struct pleat_part_mailbox *here = run->part_mailbox;
+    struct pleat_part_mailbox *here = run->part_mailbox;
+    struct pleat_mailbox_status status;
+    pleat_mailbox_status(here->mailbox, &status);
+    here->told_section = status.not_now > 0;
     pleat_agent_notify(run->agent, "part_said",
-                       json_pack("{s:I, s:I, s:I, s:b, s:I}", "run", (json_int_t)run->id, "part",
-                                 (json_int_t)run->part_number, "order", (json_int_t)here->order,
-                                 "yes", here->yes, "k", (json_int_t)here->k));
+                       json_pack("{s:I, s:I, s:I, s:b, s:I, s:I}", "run", (json_int_t)run->id,
+                                 "part", (json_int_t)run->part_number, "order",
+                                 (json_int_t)here->order, "yes", here->yes, "k",
+                                 (json_int_t)here->k, "not_now", (json_int_t)status.not_now));
+}
+
+void pleat_part_mailbox_tell_section(const struct pleat_run *run)
+{
+    struct pleat_mailbox_status status;
+    if (!run->part_mailbox || run->state != PLEAT_RUN_RUNNING)
+        return;
+    pleat_mailbox_status(run->part_mailbox->mailbox, &status);
+    if (status.not_now || run->part_mailbox->told_section)
+        say(run);
 }
 
 static int read_resize(const json_t *params, struct pleat_mailbox_request *request,

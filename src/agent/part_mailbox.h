@@ -22,6 +22,10 @@ int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params,
 bool pleat_part_mailbox_holds(const struct pleat_run *run);
 /* To be called from time to time while that is so: gives up when that takes too long. */
 void pleat_part_mailbox_look(struct pleat_run *run);
+/* To be called once a second: as long as ranks are in a section in which nothing may change, and
+ * when they are not any more, it says so to the agent that leads, which believes it for some
+ * seconds (remote.h): what is said while pleatd is away is lost. Accepts a run that has none. */
+void pleat_part_mailbox_tell_section(const struct pleat_run *run);
 /* Accepts a run that has none. */
 void pleat_part_mailbox_destroy(struct pleat_run *run);
 /* Adds the variables by which ranks find them; none where the part has none. */

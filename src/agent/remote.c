@@ -9,7 +9,10 @@
 #include "agent/notify.h"
 #include "agent/owner.h"
 #include "agent/params.h"
+#include "base/clock.h"
 #include "base/remote.h"
+
+#define BELIEVED_US (3 * PLEAT_US_PER_S) /* what an agent has said of sections, and not again */
 
 enum { STREAMS = 2 };
 enum stage { STAGE_NEW, STAGE_WANTED, STAGE_RUNNING, STAGE_ENDED };
@@ -444,18 +447,51 @@ struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
     return &part->voice;
 }
 
+static bool is_in_section(const struct pleat_part_voice *voice, int64_t now_us)
+{
+    return voice->not_now > 0 && now_us - voice->heard_us < BELIEVED_US;
+}
+
+uint32_t pleat_remote_sections(const struct pleat_run *run, uint64_t *longest_ns)
+{
+    const int64_t now_us = pleat_clock_monotonic_us();
+    uint32_t count = 0;
+    *longest_ns = 0;
+    for (const struct pleat_part_voice *voice = NULL; (voice = pleat_remote_next(run, voice));) {
+        uint64_t ns = (uint64_t)(now_us - voice->since_us) * 1000;
+        if (!is_in_section(voice, now_us))
+            continue;
+        count += voice->not_now;
+        *longest_ns = ns > *longest_ns ? ns : *longest_ns;
+    }
+    return count;
+}
+
+static void hear_sections(struct pleat_part_voice *voice, uint32_t not_now)
+{
+    const int64_t now_us = pleat_clock_monotonic_us();
+    if (!is_in_section(voice, now_us))
+        voice->since_us = now_us;
+    voice->not_now = not_now;
+    voice->heard_us = now_us;
+}
+
 int pleat_remote_said(struct pleat_run *run, const json_t *params, struct pleat_error *err)
 {
-    int64_t number = 0, order = 0, k = 0;
+    int64_t number = 0, order = 0, k = 0, not_now = 0;
     bool yes = false;
     int rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &number, err);
     if (!rc)
-        rc = pleat_get_int(params, "order", true, 1, UINT32_MAX, &order, err);
+        rc = pleat_get_int(params, "order", true, 0, UINT32_MAX, &order, err);
+    if (!rc)
+        rc = pleat_get_int(params, "not_now", false, 0, PLEAT_PARAM_RANKS_MAX, &not_now, err);
     if (!rc)
         rc = pleat_get_bool(params, "yes", true, &yes, err);
     if (!rc)
         rc = pleat_get_int(params, "k", false, 0, INT64_MAX, &k, err);
     struct part *part = rc ? NULL : find_part(run, number);
+    if (part)
+        hear_sections(&part->voice, (uint32_t)not_now);
     if (!part || part->voice.order >= order)
         return rc;
     part->voice.order = (uint32_t)order;

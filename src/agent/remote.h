@@ -40,10 +40,17 @@ struct pleat_part_voice {
     uint32_t order; /* that it has answered; 0: none */
     bool yes;
     uint64_t k; /* an iteration */
+    /* its ranks that are in a section in which nothing may change; since when there are some, and
+     * when that was said last (monotonic) */
+    uint32_t not_now;
+    int64_t since_us, heard_us;
 };
 /* The part that runs after that one, NULL: the first. Returns NULL after the last. */
 struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
                                            const struct pleat_part_voice *before);
+/* How many ranks on other nodes are in a section in which nothing may change, as far as their
+ * agents have said so lately. *longest_ns: for how long there have been some. */
+uint32_t pleat_remote_sections(const struct pleat_run *run, uint64_t *longest_ns);
 /* The request `part_said`. About a part that is not known it does nothing. */
 int pleat_remote_said(struct pleat_run *run, const json_t *params,
                       struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -127,8 +127,11 @@ def test_not_now_on_one_node(pleat, mpi, rank):
     before = pleat.job(job)["progress"]["iteration"]
     wait_until(lambda: pleat.job(job)["progress"]["iteration"] > before + 100, "it computes meanwhile")
     assert pleat.job(job)["processors"] == 4
+    wait_until(lambda: pleat.job(job)["not_now"] == 1 and pleat.job(job)["section"], "that is shown, on whichever node it is")
+    assert "1 rank is in a section" in [line for line in pleat.pleat("show", job, check=0).stdout.splitlines() if "not now" in line][0]
     os.remove(section)
     on(pleat, job, name, [2, 1])
+    wait_until(lambda: pleat.job(job)["not_now"] == 0, "so is its end")
     ends(pleat, job)
 
 
