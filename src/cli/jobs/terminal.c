@@ -49,12 +49,18 @@ static void copy_window(void)
         (void)ioctl(master, TIOCSWINSZ, &size);
 }
 
-static void make_raw(void)
+static struct termios raw_settings(void)
 {
     struct termios attributes = usual;
+    cfmakeraw(&attributes);
+    return attributes;
+}
+
+static void make_raw(void)
+{
+    struct termios attributes = raw_settings();
     if (atomic_load(&left) || atomic_load(&raw) || !in_foreground())
         return;
-    cfmakeraw(&attributes);
     if (tcsetattr(STDIN_FILENO, TCSADRAIN, &attributes) == 0)
         atomic_store(&raw, true);
     copy_window();
@@ -262,7 +268,9 @@ static void *pass_on(void *arg)
 int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *err)
 {
     sigset_t all, before;
+    const struct termios attributes = raw_settings();
     catch_signals();
+    pleat_terminal_keeper_begin(&terminal->keeper, &usual, &attributes);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before); /* signals are left to the main thread */
     int code = pthread_create(&terminal->thread, NULL, pass_on, terminal);
@@ -288,4 +296,5 @@ void pleat_terminal_end(struct pleat_terminal *terminal)
         pthread_join(terminal->thread, NULL);
     close_all(terminal);
     restore();
+    pleat_terminal_keeper_end(&terminal->keeper);
 }

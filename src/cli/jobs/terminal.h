@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "cli/jobs/terminal_keeper.h"
 
 struct pleat_terminal {
     char path[64]; /* of the end that the job opens; "": there is no terminal */
@@ -21,6 +22,7 @@ struct pleat_terminal {
     int over[2]; /* a pipe: closed when the job has ended */
     bool started;
     pthread_t thread;
+    struct pleat_terminal_keeper keeper;
 };
 
 /* Makes the terminal, with the settings and the window size of this program's terminal.
@@ -28,7 +30,7 @@ struct pleat_terminal {
 int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Passes keys and output on from now on, in a thread. This program's own terminal is raw while a
  * job has the other one and this program is in the foreground. Before and after that it has its old
- * settings, also when the program ends, even by a signal that can be caught. PLEAT_E_SYSTEM. */
+ * settings, also when the program ends, even by SIGKILL (terminal_keeper.h). PLEAT_E_SYSTEM. */
 int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Keys are for this program again: the job is being cancelled. */
 void pleat_terminal_leave(void);

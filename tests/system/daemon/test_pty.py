@@ -12,21 +12,26 @@ import time
 
 import pytest
 
-from conftest import BUILD, LIMIT_S, PLEAT, is_alive, wait_until, words_of
+from conftest import BUILD, LIMIT_S, PLEAT, comm_of, is_alive, parent_of, wait_until, words_of
 from relaunching import MPIS, program
+
+
+def children_of(pid):
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(int(name)) == pid]
 
 
 class Screen:
     """A terminal, and `pleat run --pty` in its foreground."""
 
-    def __init__(self, pleat, *words, rows=33, columns=91):
+    def __init__(self, pleat, *words, rows=33, columns=91, shell=False):
         self.pleat = pleat
         self.fd, self.slave = pty.openpty()
         self.resize(rows, columns)
         self.usual = termios.tcgetattr(self.slave)
         self.text = ""
         self.process = subprocess.Popen(
-            [PLEAT, "run", *map(str, words)], env=dict(pleat.env, TERM="dumb"), cwd=pleat.dir, stdin=self.slave,
+            [*(["sh", "-c", '"$@"; code=$?; echo and on; exit $code', "sh"] if shell else []), PLEAT, "run", *map(str, words)],
+            env=dict(pleat.env, TERM="dumb"), cwd=pleat.dir, stdin=self.slave,
             stdout=self.slave, stderr=self.slave, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         pleat.started.append(self.process)
@@ -88,6 +93,21 @@ def test_what_a_program_sees(pleat):
     job = pleat.job(1)
     assert job["terminal"] == name and job["exit_code"] == 5
     assert pleat.pleat("log", 1, check=0).stdout == ""
+
+
+def test_killed_it_leaves_a_usual_terminal(pleat):
+    """It has no chance to restore the terminal itself; the shell from which it was started goes on."""
+    screen = Screen(pleat, "--env", "PS1=ready> ", "--pty", "--", "bash", "--norc", "--noprofile", "-i", shell=True)
+    screen.until("ready> ")
+    assert not screen.is_usual()
+    run = wait_until(lambda: [p for p in children_of(screen.process.pid) if words_of(p)[:2] == [PLEAT, "run"]], "pleat run")
+    keepers = [p for p in children_of(run[0]) if comm_of(p) == "pleat-terminal"]
+    os.kill(run[0], signal.SIGKILL)
+    screen.until("and on")
+    wait_until(screen.is_usual, "the terminal is as it was")
+    wait_until(lambda: not any(map(is_alive, keepers)), "nobody is left")
+    assert screen.end() == 128 + signal.SIGKILL
+    pleat.wait_end(1)
 
 
 def test_all_of_its_output(pleat):
