@@ -4,12 +4,13 @@ what the log says of it, decided again, is the same."""
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
 import pytest
 
-from conftest import loop, until_file, wait_until
+from conftest import BUILD, loop, until_file, wait_until
 from test_replay import replay
 
 APPS = pathlib.Path(os.environ["PLEAT_BUILD"]) / "apps"
@@ -139,6 +140,46 @@ def test_a_shrink_while_its_agent_does_not_answer(pleat):
     pathlib.Path(go).touch()
     ended = pleat.wait_end(job)
     assert (ended["state"], ended["exit_code"], ended["attempt"]) == ("done", 0, 0), ended
+    same_decisions(pleat)
+
+
+def test_a_shrink_while_agents_die_before_they_connect(pleat):
+    """Its agent was killed, and the next ones end before they connect. Meanwhile a policy wants processors of it for a
+    waiting job: nobody can tell it, so it has done nothing wrong, is started again, and both end well."""
+    where = pathlib.Path(pleat.path("own/bin"))
+    where.mkdir(parents=True)
+    (where.parent / "lib").symlink_to(pathlib.Path(BUILD) / "lib")
+    for name in (pathlib.Path(BUILD) / "bin").iterdir():
+        if name.name in ("pleat", "pleatd"):
+            shutil.copy(name, where)
+        elif name.name != "pleat-agent":
+            (where / name.name).symlink_to(name)
+    agent = where / "pleat-agent"
+    agent.write_text(f"""#!/bin/sh
+[ ! -e {where}/broken ] || {{ echo x >> {where}/tries; exit 1; }}
+exec {BUILD}/bin/pleat-agent "$@"
+""", encoding="ascii")
+    agent.chmod(0o700)
+    pleat.configure(text=SITE + "shrink_s = 0.2\ngrace_s = 0.2\nbackoff_s = 0.1\n")
+    go = pleat.path("go")
+    submit = pleat.popen("submit", "--processes", 4, "--", RING, "--iterations", 2000, "--hold", go,
+                         program=str(where / "pleat"))
+    job = int(submit.communicate()[0])
+    attached(pleat, job, 4)
+    (where / "broken").touch()
+    os.kill(pleat.agent_pid(), signal.SIGKILL)
+    wait_until((where / "tries").exists, "an agent has ended before it connected")
+    waits = pleat.submit("-n", 2, "--", "true")
+    wait_until(lambda: pleat.job(job)["state"] == "resizing", "it is to shrink")
+    subprocess.run(["sleep", "1"], check=True)  # longer than both deadlines, which is what is tested
+    assert pleat.job(job)["state"] == "resizing" and resizes(pleat, job)[0][3] is None
+    (where / "broken").unlink()
+    assert pleat.wait_end(waits)["state"] == "done"
+    attached(pleat, job, 4)
+    pathlib.Path(go).touch()
+    ended = pleat.wait_end(job)
+    assert (ended["state"], ended["exit_code"], ended["attempt"]) == ("done", 0, 1), ended
+    assert "RESULT ok ring ranks=4 " in pleat.output(job)
     same_decisions(pleat)
 
 
