@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "app/blocks.h"
+#include "app/items-home.h"
 #include "app/session.h"
 
 #define ITEMS_TAG 0x5050
@@ -108,6 +109,9 @@ void pleat_items_forget(struct pleat_items *items)
     free(items->order);
     free(items->out);
     free(items->in);
+    free(items->counts);
+    free(items->olds);
+    items->counts = items->olds = NULL;
     items->outgoing = items->incoming = NULL;
     items->order = NULL;
     items->out = items->in = NULL;
@@ -138,6 +142,8 @@ int pleat_items_measure(struct pleat_object *object, const struct pleat_change *
     code = pleat_mpi_check(MPI_Alltoall(items->outgoing, 3, MPI_INT64_T, items->incoming, 3,
                                         MPI_INT64_T, change->comm),
                            "counting items", code || bad ? NULL : err);
+    if (items->home && !code)
+        code = pleat_items_measure_home(items, change, code || bad ? NULL : err);
     uint64_t leaving = 0;
     for (int rank = 0; rank < ranks; rank++)
         leaving += rank == change->rank ? 0 : (uint64_t)items->outgoing[rank].bytes;
@@ -169,6 +175,23 @@ static int64_t buffer_bytes(const struct pleat_items *items, const struct pleat_
     return most;
 }
 
+/* Buffers for messages, and room for what comes. */
+static bool make_room(struct pleat_items *items, const struct pleat_change *change, int64_t count,
+                      int64_t bytes)
+{
+    const int ranks = change->old_size > change->new_size ? change->old_size : change->new_size;
+    int64_t out_bytes = buffer_bytes(items, items->outgoing, ranks);
+    items->in_bytes = buffer_bytes(items, items->incoming, change->old_size);
+    items->out = malloc(out_bytes ? (size_t)out_bytes : 1);
+    items->in = malloc(items->in_bytes ? (size_t)items->in_bytes : 1);
+    bool room = items->out && items->in;
+    if (room && change->rank < change->new_size) {
+        room = items->ops.open(count, bytes, items->arg) == 0;
+        items->opened = room;
+    }
+    return room;
+}
+
 int pleat_items_prepare(struct pleat_object *object, const struct pleat_change *change,
                         struct pleat_error *err)
 {
@@ -180,21 +203,19 @@ int pleat_items_prepare(struct pleat_object *object, const struct pleat_change *
         count += items->incoming[rank].count;
         bytes += items->incoming[rank].bytes;
     }
-    int64_t out_bytes = buffer_bytes(items, items->outgoing, ranks);
-    items->in_bytes = buffer_bytes(items, items->incoming, change->old_size);
-    items->out = malloc(out_bytes ? (size_t)out_bytes : 1);
-    items->in = malloc(items->in_bytes ? (size_t)items->in_bytes : 1);
-    bool room = items->out && items->in;
-    if (room && change->rank < change->new_size) {
-        room = items->ops.open(count, bytes, items->arg) == 0;
-        items->opened = room;
-    }
-    if (room)
-        return 0;
-    pleat_items_forget(items);
-    return pleat_error_set(err, PLEAT_E_NOMEM,
-                           "no memory for %" PRId64 " items of '%s' (%" PRId64 " bytes)", count,
-                           object->name, bytes);
+    int code = items->home && change->in_data
+                   ? pleat_home_check_room(items->home, items->all_bytes, err)
+                   : 0;
+    if (items->home)
+        pleat_home_expect(items->home, change->in_data ? change->data : -1, change->new_size,
+                          change->rank);
+    if (!code && !pleat_items_copies(items, change) && !make_room(items, change, count, bytes))
+        code = pleat_error_set(err, PLEAT_E_NOMEM,
+                               "no memory for %" PRId64 " items of '%s' (%" PRId64 " bytes)", count,
+                               object->name, bytes);
+    if (code)
+        pleat_items_forget(items);
+    return code;
 }
 
 void pleat_items_cancel(struct pleat_object *object)
@@ -304,8 +325,8 @@ static int start_receiving(struct traffic *t, struct pleat_error *err)
                            "moving items", err);
 }
 
-int pleat_items_exchange(struct pleat_object *object, const struct pleat_change *change,
-                         struct pleat_error *err)
+static int exchange(struct pleat_object *object, const struct pleat_change *change,
+                    struct pleat_error *err)
 {
     struct traffic t = {.items = pleat_items_of(object),
                         .change = change,
@@ -330,6 +351,20 @@ int pleat_items_exchange(struct pleat_object *object, const struct pleat_change 
         if (code)
             return code;
     }
+}
+
+int pleat_items_exchange(struct pleat_object *object, const struct pleat_change *change,
+                         struct pleat_error *err)
+{
+    struct pleat_items *items = pleat_items_of(object);
+    const bool has_home = items->home && change->in_data;
+    if (pleat_items_copies(items, change))
+        return pleat_items_take_home(items, change, pleat_items_copy_home(items, change, err), err);
+    int code = has_home ? pleat_items_fill_home(items, change, err) : 0;
+    if (code)
+        return code;
+    code = exchange(object, change, err);
+    return has_home ? pleat_items_take_home(items, change, code, err) : code;
 }
 
 int pleat_items_commit(struct pleat_object *object, const struct pleat_change *change,

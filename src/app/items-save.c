@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/blocks.h"
+#include "app/items-home.h"
 #include "app/session.h"
 
 /* In front of the items in a state: a page with this, and, where sizes differ, the offset of each
@@ -15,6 +16,7 @@ struct heading {
     int64_t count, bytes;
     uint64_t checked; /* whether the next is there */
     uint64_t hash;    /* struct pleat_sums, of all items */
+    uint64_t at_home; /* 1: the items are not here, but where their mark says (home.h) */
 };
 
 #define HEADING_MAGIC UINT64_C(0x31736d657469)
@@ -44,6 +46,11 @@ int pleat_items_place(struct pleat_object *object, MPI_Comm comm, int rank, stru
     for (int64_t i = 0; i < count; i++)
         bytes += pleat_item_bytes(items, i);
     int code = pleat_items_find_place(comm, rank, count, bytes, &items->place, err);
+    int ranks = 0;
+    if (!code && pleat_items_in_file(items))
+        code = pleat_mpi_check(MPI_Comm_size(comm, &ranks), "counting items", err);
+    if (!code && ranks)
+        code = pleat_items_gather_counts(items, comm, ranks, count, err);
     if (!code && object->is_noted)
         code = pleat_mpi_check(
             MPI_Allreduce(&object->noted.hash, &items->hash, 1, MPI_UINT64_T, MPI_SUM, comm),
@@ -119,12 +126,25 @@ int64_t pleat_items_room(const struct pleat_items *items)
     return most;
 }
 
+/* The items are in the data file, of which the state is saved: it is enough to say where. */
+static int save_at_home(const struct pleat_items *items, struct pleat_state *state, uint64_t offset,
+                        const struct heading *heading, struct pleat_error *err)
+{
+    const struct pleat_home_place *place = &items->home->now.place;
+    const struct pleat_home_mark mark = {place->half, items->count_size, items->counts};
+    int code = pleat_home_write_mark(items->home, place->fd, &mark, err);
+    return code ? code : pleat_state_write(state, offset, heading, sizeof(*heading), err);
+}
+
 int pleat_items_save_tail(const struct pleat_object *object, int rank, struct pleat_state *state,
                           uint64_t offset, struct pleat_error *err)
 {
     const struct pleat_items *items = pleat_items_of_const(object);
-    const struct heading heading = {HEADING_MAGIC, items->place.count, items->place.bytes,
-                                    object->is_noted, items->hash};
+    const bool at_home = pleat_items_in_file(items) && pleat_state_is_data(state);
+    const struct heading heading = {HEADING_MAGIC,    items->place.count, items->place.bytes,
+                                    object->is_noted, items->hash,        at_home};
+    if (at_home)
+        return rank ? 0 : save_at_home(items, state, offset, &heading, err);
     int64_t room = pleat_items_room(items);
     int code = rank ? 0 : pleat_state_write(state, offset, &heading, sizeof(heading), err);
     unsigned char *buffer = malloc((size_t)room);
@@ -147,6 +167,8 @@ struct shelf {
     struct pleat_block share;
     uint64_t offset; /* of all items */
     int64_t bytes;   /* of all items */
+    int64_t count;   /* the same */
+    bool at_home;    /* they are not here */
     int64_t *ends;   /* ends[i]: of the item before the i-th of the share; NULL: all are equal */
 };
 
@@ -196,7 +218,8 @@ static int read_heading(struct pleat_items *items, const struct pleat_tail *tail
         heading.bytes < 0 || (uint64_t)heading.bytes > most ||
         (uint64_t)heading.count > most / (items->item_bytes ? 1 : sizeof(int64_t)) ||
         all_bytes(items, heading.count, heading.bytes) > most ||
-        (items->item_bytes && heading.bytes / items->item_bytes != heading.count))
+        (items->item_bytes && heading.bytes / items->item_bytes != heading.count) ||
+        (heading.at_home && (!items->home || !pleat_state_is_data(tail->state))))
         return damaged(items, err);
     *bytes = all_bytes(items, heading.count, heading.bytes);
     items->object.is_noted = heading.checked == 1;
@@ -204,7 +227,9 @@ static int read_heading(struct pleat_items *items, const struct pleat_tail *tail
         items->object.noted = (struct pleat_sums){(uint64_t)heading.count, heading.hash};
     *shelf = (struct shelf){.share = pleat_block_of(heading.count, tail->size, tail->rank),
                             .offset = tail->offset + PAGE + ends_bytes(items, heading.count),
-                            .bytes = heading.bytes};
+                            .bytes = heading.bytes,
+                            .count = heading.count,
+                            .at_home = heading.at_home != 0};
     return 0;
 }
 
@@ -212,7 +237,7 @@ static int find_shelf(struct pleat_items *items, const struct pleat_tail *tail, 
                       uint64_t *bytes, struct pleat_error *err)
 {
     int code = read_heading(items, tail, shelf, bytes, err);
-    return code || items->item_bytes
+    return code || items->item_bytes || shelf->at_home
                ? code
                : read_ends(items, tail->state, tail->offset + PAGE, shelf, err);
 }
@@ -251,8 +276,11 @@ int pleat_items_needs(struct pleat_object *object, const struct pleat_tail *tail
         return first
                    ? pleat_stretches_add(list, tail->offset, tail->offset + sizeof(struct heading))
                    : 0;
-    int code = step == 1 ? read_heading(items, tail, &shelf, &bytes, err)
-                         : find_shelf(items, tail, &shelf, &bytes, err);
+    int code = read_heading(items, tail, &shelf, &bytes, err);
+    if (!code && shelf.at_home)
+        return pleat_items_home_needs(items, tail, shelf.count, step - 1, list, err);
+    if (!code && step > 1)
+        code = find_shelf(items, tail, &shelf, &bytes, err);
     const uint64_t from = (uint64_t)shelf.share.first;
     const int64_t count = pleat_block_count(shelf.share);
     if (!code && count && step == 1 && !items->item_bytes)
@@ -306,6 +334,10 @@ int pleat_items_load_tail(struct pleat_object *object, const struct pleat_tail *
     struct shelf shelf = {0};
     int code = find_shelf(items, tail, &shelf, bytes, err);
     int64_t count = pleat_block_count(shelf.share);
+    if (!code && shelf.at_home)
+        return pleat_items_load_home(items, tail, shelf.count, err);
+    if (items->home)
+        pleat_items_expect_home(items, tail);
     if (!code &&
         items->ops.open(count,
                         count ? end_before(items, &shelf, count) - end_before(items, &shelf, 0) : 0,
@@ -313,7 +345,11 @@ int pleat_items_load_tail(struct pleat_object *object, const struct pleat_tail *
         code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for %" PRId64 " items of '%s'", count,
                                object->name);
     } else if (!code) {
-        code = unpack_shelf(items, tail, &shelf, err);
+        if (items->home && !pleat_home_fill(items->home))
+            code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for %" PRId64 " items of '%s'",
+                                   count, object->name);
+        if (!code)
+            code = unpack_shelf(items, tail, &shelf, err);
         items->ops.close(code == 0, items->arg);
     }
     free(shelf.ends);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/items-home.h"
 #include "app/items-save.h"
 #include "app/session.h"
 
@@ -49,7 +50,9 @@ static int items_load(struct pleat_object *object, struct pleat_state *state, in
 
 static void items_detach(struct pleat_object *object)
 {
-    (void)object;
+    struct pleat_home *home = pleat_items_of(object)->home;
+    if (home)
+        pleat_home_detach(home);
 }
 
 static void items_destroy(struct pleat_object *object)
@@ -116,7 +119,10 @@ static const struct pleat_object_ops object_ops = {
     .stored = items_stored,
     .save = items_save,
     .load = items_load,
+    .fits = pleat_items_fits,
     .detach = items_detach,
+    .settle = pleat_items_settle,
+    .tidy = pleat_items_tidy,
     .destroy = items_destroy,
 };
 
@@ -131,6 +137,14 @@ static const struct pleat_tail_ops tail_ops = {
     .sums = items_sums,
     .arranges = items_arranges,
 };
+
+void pleat_items_live(struct pleat_items *items, struct pleat_home *home,
+                      const struct pleat_home_ops *ops)
+{
+    items->home = home;
+    items->home_ops = ops;
+    home->name = items->object.name;
+}
 
 int pleat_items_add(struct pleat_session *session, struct pleat_items *items, const char *name,
                     const struct pleat_items_ops *ops, int64_t item_bytes, void *arg,

@@ -59,7 +59,7 @@ struct pleat_tail {
     int rank, size; /* of those that load it */
 };
 
-#define PLEAT_TAIL_STEPS 3
+#define PLEAT_TAIL_STEPS 4
 
 /* Objects whose size is known only when they are saved or moved: they stand in the tail of a state,
  * behind the values, each on pages of its own. */

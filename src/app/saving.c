@@ -219,8 +219,36 @@ static int check_state(const struct pleat_session *session, struct pleat_error *
     return 0;
 }
 
-/* Also after an error of this rank, where nodes are several: then it is collective, and *code is
- * agreed on. */
+/* Once all ranks have loaded an object it counts in the state where it is now, and the memory where
+ * it was is free. *code: this rank's error before; after it, if it was 0, any rank's. */
+static int settle(struct pleat_session *session, struct pleat_object *object, int *code,
+                  struct pleat_error *err)
+{
+    int settled = 0;
+    int agreed = 0;
+    int failed = pleat_session_agree(session, *code, &agreed, err);
+    if (!failed && !agreed && pleat_session_leads(session))
+        settled = object->ops->settle(object, err);
+    if (!failed && !agreed && session->nodes) {
+        int least = 0;
+        failed = pleat_session_agree(session, settled, &least, err);
+        settled = least;
+    } else if (!failed && !agreed) {
+        failed = pleat_session_tell(session, &settled, sizeof(settled), "loading", err);
+    }
+    if (failed)
+        return failed;
+    if (!agreed && !settled)
+        object->ops->tidy(object);
+    else if (!*code && (agreed || session->rank != 0))
+        pleat_error_set(err, agreed ? agreed : settled, "another rank could not load '%s'",
+                        object->name);
+    *code = *code ? *code : agreed ? agreed : settled;
+    return 0;
+}
+
+/* Also after an error of this rank, where it is collective: where nodes are several, or objects are
+ * in the data file. Then *code is agreed on. */
 static int load_tail(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     struct pleat_tail tail = {.state = session->saved,
@@ -237,6 +265,8 @@ static int load_tail(struct pleat_session *session, int *code, struct pleat_erro
             failed = pleat_nodes_bring_tail(session, object, &tail, code, err);
         if (!failed && !*code)
             *code = object->tail->load(object, &tail, &bytes, err);
+        if (!failed && session->in_data && !session->nodes)
+            failed = settle(session, object, code, err);
         tail.offset += bytes;
     }
     return failed;
@@ -247,11 +277,13 @@ static int load_tail(struct pleat_session *session, int *code, struct pleat_erro
 static int arrange(struct pleat_session *session, struct pleat_object *object, int *code,
                    struct pleat_error *err)
 {
+    const bool in_data = session->in_data && !session->nodes;
     const struct pleat_change change = {.comm = session->comm,
                                         .rank = session->rank,
                                         .old_size = session->size,
                                         .new_size = session->size,
-                                        .data = -1};
+                                        .in_data = in_data,
+                                        .data = in_data ? pleat_state_data(session->saved) : -1};
     int agreed = 0;
     *code = object->tail->measure(object, &change, err);
     if (!*code)
@@ -294,34 +326,6 @@ static int load_values(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
-/* Once all ranks have loaded an object it counts in the state where it is now, and the memory where
- * it was is free. *code: this rank's error before; after it, if it was 0, any rank's. */
-static int settle(struct pleat_session *session, struct pleat_object *object, int *code,
-                  struct pleat_error *err)
-{
-    int settled = 0;
-    int agreed = 0;
-    int failed = pleat_session_agree(session, *code, &agreed, err);
-    if (!failed && !agreed && pleat_session_leads(session))
-        settled = object->ops->settle(object, err);
-    if (!failed && !agreed && session->nodes) {
-        int least = 0;
-        failed = pleat_session_agree(session, settled, &least, err);
-        settled = least;
-    } else if (!failed && !agreed) {
-        failed = pleat_session_tell(session, &settled, sizeof(settled), "loading", err);
-    }
-    if (failed)
-        return failed;
-    if (!agreed && !settled)
-        object->ops->tidy(object);
-    else if (!*code && (agreed || session->rank != 0))
-        pleat_error_set(err, agreed ? agreed : settled, "another rank could not load '%s'",
-                        object->name);
-    *code = *code ? *code : agreed ? agreed : settled;
-    return 0;
-}
-
 /* Loads one object after the other, so that memory is needed twice for one only. *code: this rank's
  * error. */
 static int load_objects(struct pleat_session *session, int *code, struct pleat_error *err)
@@ -333,7 +337,7 @@ static int load_objects(struct pleat_session *session, int *code, struct pleat_e
             *code = object->ops->load(object, session->saved, data, err);
         if (session->nodes && object->ops->gather)
             failed = object->ops->gather(object, code, err);
-        if (!failed && object->ops->settle && data >= 0 && !session->nodes)
+        if (!failed && object->ops->settle && data >= 0 && !session->nodes && !object->tail)
             failed = settle(session, object, code, err);
     }
     return failed;
@@ -390,7 +394,7 @@ int pleat_load_all(struct pleat_session *session, struct pleat_error *err)
         code = load_values(session, err);
     if (!failed)
         failed = load_objects(session, &code, err);
-    if (!failed && (!code || session->nodes))
+    if (!failed && (!code || session->nodes || session->in_data))
         failed = load_tail(session, &code, err);
     if (!failed)
         failed = agree_on_load(session, code, &agreed, err);
