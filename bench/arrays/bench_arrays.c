@@ -2,7 +2,8 @@
  * time in which the matrix moves, 2 -> 4 -> 8 -> 6 -> 4 -> 2 ranks, where old and new ranks are
  * merged, and the pause of a warm relaunch; against ScaLAPACK's pdgemr2d between the same process
  * grids and against memcpy of the whole matrix into new memory. The four alternate. And, in a run
- * whose times do not count, the memory that it takes meanwhile. */
+ * whose times do not count, the memory that it takes meanwhile. Or of a program with slabs of the
+ * matrix, or particles, of the same size: the same without pdgemr2d. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -24,6 +25,7 @@ static const char usage[] =
     "Resizes a program with a 2-D block-cyclic matrix, against pdgemr2d and memcpy.\n"
     "  --repeats N      measurements of each value (default 5)\n"
     "  --largest N      matrices up to N x N (default 8000)\n"
+    "  --data KIND      matrix (default); slabs, particles: other data of its size\n"
     "  --json           rows as JSON: name, value, unit, baseline, ratio, goal, met\n";
 
 #ifndef BENCH_GEMR2D
@@ -45,6 +47,7 @@ struct figures {
 };
 
 static struct figures figures[ORDERS];
+static const char *data = "matrix";
 static struct app_job job;
 
 /* ---- memory ---- */
@@ -116,9 +119,10 @@ static void *sample(void *unused)
 
 static void start_pleat(const char *n)
 {
-    static const char *command[] = {BENCH_ARRAYS, NULL, "5", NULL};
+    static const char *command[] = {BENCH_ARRAYS, NULL, "5", NULL, NULL};
     const struct app_job_options options = {.ranks = sizes[0], .limit_s = 120};
     command[1] = n;
+    command[3] = data;
     app_job_start(&job, &options, command);
     app_job_wait_begun(&job);
 }
@@ -185,7 +189,7 @@ static void run_gemr2d(struct figures *f, const char *n)
     const char *const command[] = {program, n,   "1", "2", "2", "2", "2", "4",
                                    "2",     "3", "2", "2", "1", "2", NULL};
     const struct app_job_options options = {.ranks = 8, .without_pleat = true, .limit_s = 120};
-    if (!program)
+    if (!program || strcmp(data, "matrix") != 0)
         return;
     app_job_start(&job, &options, command);
     APP_CHECK(&job, app_job_wait(&job) == 0);
@@ -249,13 +253,19 @@ static double extra_of(int order, int step)
     return extra > 0 ? extra : 0;
 }
 
+/* Of the names of rows. */
+static const char *prefix(void)
+{
+    return !strcmp(data, "slabs") ? "slabs_" : !strcmp(data, "particles") ? "particles_" : "";
+}
+
 static struct bench_row row_of_memory(int order, int step)
 {
     struct bench_row row = {
         .value = extra_of(order, step) / 1e6, .unit = "MB", .goal = bound_of(order, step) / 1e6};
     row.met = row.value <= row.goal;
-    snprintf(row.name, sizeof(row.name), "arrays_memory_%d_%d_to_%d", orders[order], sizes[step],
-             sizes[step + 1]);
+    snprintf(row.name, sizeof(row.name), "arrays_%smemory_%d_%d_to_%d", prefix(), orders[order],
+             sizes[step], sizes[step + 1]);
     return row;
 }
 
@@ -267,8 +277,8 @@ static struct bench_row row_of(const struct bench_series *series, int order, int
                             .baseline = baseline,
                             .goal = baseline > 0 ? goal : 0};
     row.met = baseline > 0 && row.value <= goal * baseline;
-    snprintf(row.name, sizeof(row.name), "arrays_%s_%d_%d_to_%d", what, orders[order], sizes[step],
-             sizes[step + 1]);
+    snprintf(row.name, sizeof(row.name), "arrays_%s%s_%d_%d_to_%d", prefix(), what, orders[order],
+             sizes[step], sizes[step + 1]);
     return row;
 }
 
@@ -281,9 +291,11 @@ static void report_json(void)
         for (int s = 0; s < STEPS; s++) {
             double gemr2d = bench_median(&f->gemr2d_ms[s]);
             double copied = bench_median(&f->memcpy_ms);
-            rows[count++] = row_of(&f->move_ms[s], n, s, "gemr2d", gemr2d, GOAL_GEMR2D);
+            if (!strcmp(data, "matrix")) {
+                rows[count++] = row_of(&f->move_ms[s], n, s, "gemr2d", gemr2d, GOAL_GEMR2D);
+                rows[count++] = row_of(&f->warm_ms[s], n, s, "warm_gemr2d", gemr2d, GOAL_GEMR2D);
+            }
             rows[count++] = row_of(&f->move_ms[s], n, s, "memcpy", copied, GOAL_MEMCPY);
-            rows[count++] = row_of(&f->warm_ms[s], n, s, "warm_gemr2d", gemr2d, GOAL_GEMR2D);
             rows[count++] = row_of(&f->warm_ms[s], n, s, "warm_memcpy", copied, GOAL_MEMCPY);
             rows[count++] = row_of_memory(n, s);
         }
@@ -334,11 +346,9 @@ static void report(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'},
-                                          {"largest", 1, NULL, 'l'},
-                                          {"json", 0, NULL, 'j'},
-                                          {"help", 0, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option table[] = {{"repeats", 1, NULL, 'r'}, {"largest", 1, NULL, 'l'},
+                                          {"data", 1, NULL, 'd'},    {"json", 0, NULL, 'j'},
+                                          {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
     int repeats = 5;
     int largest = orders[ORDERS - 1];
     bool json = false;
@@ -347,12 +357,19 @@ int main(int argc, char **argv)
             repeats = atoi(optarg);
         else if (c == 'l')
             largest = atoi(optarg);
+        else if (c == 'd')
+            data = optarg;
         else if (c == 'j')
             json = true;
         else {
             fputs(usage, c == 'h' ? stdout : stderr);
             return c == 'h' ? 0 : 2;
         }
+    }
+    if (strcmp(data, "matrix") != 0 && strcmp(data, "slabs") != 0 &&
+        strcmp(data, "particles") != 0) {
+        fprintf(stderr, "bench_arrays: --data wants matrix, slabs or particles, not '%s'\n", data);
+        return 2;
     }
     if (repeats < 1 || repeats > REPEATS_MAX || largest < 1 || largest > 40000) {
         fprintf(stderr, "bench_arrays: --repeats wants 1 to %d, --largest 1 to 40000\n",
