@@ -39,6 +39,11 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-arrays COMMAND ${Python3_EXECUTABLE} ${smoke}
       $<TARGET_FILE:bench_arrays> --repeats 1 --largest 300)
     set_tests_properties(system-bench-arrays PROPERTIES LABELS system TIMEOUT 120)
+    foreach(data slabs particles)
+      add_test(NAME system-bench-arrays-${data} COMMAND ${Python3_EXECUTABLE} ${smoke}
+        $<TARGET_FILE:bench_arrays> --repeats 1 --largest 300 --data ${data})
+      set_tests_properties(system-bench-arrays-${data} PROPERTIES LABELS system TIMEOUT 120)
+    endforeach()
     add_test(NAME system-bench-checkpoint COMMAND ${Python3_EXECUTABLE} ${smoke} --no-goals
       $<TARGET_FILE:bench_checkpoint> --repeats 1 --largest 1048576)
     set_tests_properties(system-bench-checkpoint PROPERTIES LABELS system TIMEOUT 120)

@@ -525,7 +525,9 @@ int pleat_items_register(struct pleat_session *session, const char *name,
                          const struct pleat_items_ops *ops, int64_t item_bytes, void *arg,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Particles: items of one size, in an array that the library owns. */
+/* Particles: items of one size, in an array that the library owns. Under Pleat it lies in a file in
+ * memory, so no save copies them; at a resize each is copied once, and sent where a callback names
+ * its rank. */
 struct pleat_particles;
 
 /* On all ranks, before begin. There are none at first. *handle belongs to the session. Errors as
@@ -549,7 +551,7 @@ void pleat_particles_on_owner(struct pleat_particles *handle, pleat_particle_own
 
 /* A sparse matrix in compressed rows (CSR). Rows are spread as by pleat_rows_create; each has a
  * number of entries of its own. An entry has fields, such as its column and its value, each in an
- * array of its own. */
+ * array of its own. Their memory is as that of particles. */
 struct pleat_csr;
 #define PLEAT_CSR_FIELDS 8
 

@@ -1,7 +1,7 @@
 /* app_items [options] - a malleable program with data of changing size and of its own: items of any
  * size, particles in order and by owner, a sparse matrix, rows in its own memory. Between any two
  * adaptation points all of it changes; after each resize it is checked, byte for byte, and that
- * nothing is missing or there twice. */
+ * nothing is missing or there twice. --crowd N: particles of a rank at first. */
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -471,17 +471,23 @@ static int run(struct pleat_session *session, long long iterations, long long re
 
 int main(int argc, char **argv)
 {
-    long long iterations = 100, resizes = -1;
+    long long iterations = 100, resizes = -1, crowd = 10;
     const char *fail = NULL;
     int mismatch = 0;
-    const struct option options[] = {{"iterations", 1, NULL, 'i'},  {"resizes", 1, NULL, 'r'},
-                                     {"mismatch", 0, &mismatch, 1}, {"fail", 1, NULL, 'f'},
-                                     {"few", 0, &few, 1},           {NULL, 0, NULL, 0}};
+    const struct option options[] = {{"iterations", 1, NULL, 'i'},
+                                     {"resizes", 1, NULL, 'r'},
+                                     {"mismatch", 0, &mismatch, 1},
+                                     {"fail", 1, NULL, 'f'},
+                                     {"few", 0, &few, 1},
+                                     {"crowd", 1, NULL, 'c'},
+                                     {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'i')
             iterations = atoll(optarg);
         else if (c == 'r')
             resizes = atoll(optarg);
+        else if (c == 'c')
+            crowd = atoll(optarg);
         else if (c == 'f')
             fail = optarg;
         else if (c)
@@ -505,7 +511,7 @@ int main(int argc, char **argv)
     int what = begun;
     if (begun == PLEAT_STARTED) {
         make_texts(pleat_session_rank(session), pleat_session_size(session));
-        add_particles(&crowds[0], pleat_session_rank(session), 10);
+        add_particles(&crowds[0], pleat_session_rank(session), (int)crowd);
         add_particles(&crowds[1], pleat_session_rank(session), 30);
     } else if (begun == PLEAT_JOINED) {
         counters[1]++;
