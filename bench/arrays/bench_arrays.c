@@ -158,7 +158,9 @@ static void run_warm(struct figures *f, const char *n)
 static void await_one_matrix(double bytes)
 {
     const double beside = 1 << 20;
-    for (double there = 0; there < bytes || there > bytes + beside;
+    /* of slabs, pages that two ranks share are not in the file: two a rank */
+    const double less = strcmp(data, "slabs") ? 0 : 2 * 8 * 4096;
+    for (double there = 0; there < bytes - less || there > bytes + beside;
          there = (double)pleat_state_store_bytes(&job.store))
         app_job_listen(&job);
 }
