@@ -34,8 +34,7 @@ struct pleat_run_kind {
     bool (*started)(struct pleat_run *run, const struct pleat_error *failure);
     /* Takes note of what the run's processes have said. */
     void (*look)(struct pleat_run *run);
-    /* Nothing is left of the run. True: it is started again, or (run->held) its end is not to be
-     * told yet; then the kind calls pleat_run_exited once more. */
+    /* Nothing is left of the run. True: it is started again. */
     bool (*goes_on)(struct pleat_run *run);
     /* Nothing is left of a run that ended abnormally. True: it could be relaunched; run->failure
      * may then say more. */

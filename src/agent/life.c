@@ -14,6 +14,7 @@
 #include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/notify.h"
+#include "agent/outflow.h"
 #include "agent/owner.h"
 #include "agent/reaper.h"
 #include "agent/scratch.h"
@@ -22,6 +23,9 @@
 #include "base/clock.h"
 
 #define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
+/* After the last process of a run that was to end, what it wrote is heard within this time, or
+ * lost. */
+#define HEARD_US PLEAT_US_PER_S
 
 /* ---- starting ---- */
 
@@ -66,6 +70,7 @@ static void run_free(struct pleat_run *run)
     pleat_run_execute_drop(&run->now);
     pleat_succession_free(run);
     pleat_inflow_destroy(run);
+    pleat_outflow_destroy(run);
     run->kind->destroy(run);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
@@ -126,6 +131,7 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
         0; /* the processes of the start end by themselves */
     pleat_scratch_remove(run->scratch);
     pleat_inflow_destroy(run);
+    pleat_outflow_destroy(run);
     run->kind->destroy(run);
     pleat_bind_over(run);
     pleat_memory_over(run);
@@ -180,6 +186,10 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     }
     if (!result)
         result = run->kind->create(run, request, &failure);
+    if (!result && (request->output_sent || request->part))
+        result = pleat_outflow_create(run, &failure);
+    if (!result && request->file)
+        result = pleat_scratch_write(run->scratch, request->file, request->file_text, &failure);
     if (!result && request->stdin_sent)
         result = pleat_inflow_create(run, &failure);
     if (!result && run->scratch && request->hosts)
@@ -390,11 +400,32 @@ static void report_exit(const struct pleat_run *run)
     pleat_agent_notify(run->agent, "exited", params);
 }
 
+/* The end is told when all that the run wrote was heard, where that goes to the daemon; but a run
+ * that was told to end does not wait for that without end. */
+static bool waits_to_be_heard(struct pleat_run *run)
+{
+    bool late = run->killing && pleat_clock_monotonic_us() >= run->kill_at_us + HEARD_US;
+    run->held = !late && pleat_outflow_holds(run);
+    if (run->held)
+        run->now.empty = true;
+    return run->held;
+}
+
+void pleat_run_look_held(struct pleat_run *run)
+{
+    bool held = run->held;
+    run->held = false;
+    if (held)
+        pleat_run_exited(run);
+}
+
 void pleat_run_exited(struct pleat_run *run)
 {
     run->kind->look(run); /* changes applied just before the end count */
     bool over = pleat_memory_is_over(run);
     if (!over && run->kind->goes_on(run))
+        return;
+    if (waits_to_be_heard(run))
         return;
     bool abnormal = run->code != 0 || run->signal != 0;
     pleat_run_finish(run, !over && abnormal && !run->unwanted && run->kind->is_broken(run));
@@ -428,6 +459,7 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
         (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, run->begun_s);
     if (!broken) {
         pleat_inflow_destroy(run);
+        pleat_outflow_destroy(run);
         pleat_bind_over(run);
         pleat_memory_over(run);
     }

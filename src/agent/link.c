@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/paths.h"
@@ -143,6 +144,21 @@ bool pleat_link_shares_state(const struct pleat_agent *agent)
     pleat_wire_wipe(text, sizeof(text));
     pleat_wire_wipe(key, sizeof(key));
     return same;
+}
+
+void pleat_link_find_state(struct pleat_agent *agent)
+{
+    enum { LOOKS = 20, LOOK_NS = 100000000 };
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    if (!pleat_link_is_tcp(agent) || !agent->options.state)
+        return;
+    /* a file server may show late what another machine has written; but not the directory */
+    for (int i = 0; i < LOOKS && !access(agent->options.state, X_OK); i++) {
+        if (pleat_link_shares_state(agent))
+            return;
+        (void)nanosleep(&pause, NULL);
+    }
+    agent->options.state = NULL;
 }
 
 int pleat_link_open(struct pleat_agent *agent, const struct pleat_connection_callbacks *callbacks,

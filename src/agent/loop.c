@@ -16,6 +16,7 @@
 #include "agent/methods.h"
 #include "agent/networks.h"
 #include "agent/notify.h"
+#include "agent/outflow.h"
 #include "agent/owner.h"
 #include "agent/run.h"
 #include "agent/shared_files.h"
@@ -82,6 +83,7 @@ static void settle(struct pleat_agent *agent)
         uv_timer_start(&agent->idle, on_idle, IDLE_MS, 0);
     for (size_t i = 0; agent->kinds[i]; i++)
         agent->kinds[i]->arm(agent);
+    pleat_outflow_pump(agent);
     pleat_memory_arm(agent);
 }
 
@@ -188,6 +190,9 @@ static void greet(struct pleat_agent *agent, const struct pleat_message *message
     agent->reporting = agent->reporting || agent->runs.count == 0;
     for (size_t i = 0; agent->kinds[i]; i++)
         agent->kinds[i]->greeted(agent);
+    /* whether what was told has arrived is not known: the daemon says when it is told again */
+    for (size_t i = 0; i < agent->runs.count; i++)
+        pleat_outflow_pause(agent->runs.items[i]);
 }
 
 static void on_deaf(uv_timer_t *timer)

@@ -310,6 +310,8 @@ int main(int argc, char **argv)
     if (!result) /* before there is any other process that could have the key */
         result = pleat_link_take(&agent, key_fd, &err);
     if (!result)
+        pleat_link_find_state(&agent);
+    if (!result)
         result = take_lock(&agent.options, &lock, lock_path, sizeof(lock_path), &err);
     if (!result)
         get_guard(&agent.options, argv[0], lock, lock_path, &agent.guard);

@@ -195,8 +195,8 @@ static int do_part_heard(struct pleat_agent *agent, const json_t *params, json_t
     int result = get_run(agent, params, &run, err);
     if (!result)
         result = pleat_outflow_heard(run, params, err);
-    if (!result && run->held)
-        run->kind->look(run);
+    if (!result)
+        pleat_run_look_held(run);
     return result;
 }
 
@@ -398,6 +398,8 @@ static const struct {
     {"part_output", do_part_output},
     {"part_heard", do_part_heard},
     {"input", do_input},
+    {"output_heard", do_part_heard},
+    {"output_go", do_part_go},
     {"part_go", do_part_go},
     {"part_order", do_part_order},
     {"part_said", do_part_said},

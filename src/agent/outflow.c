@@ -94,11 +94,13 @@ static bool tell(struct stream *stream)
     count = count < CHUNK ? count : CHUNK;
     if (count == 0)
         return false;
-    json_t *params = json_pack(
-        "{s:I, s:I, s:i, s:I}", "run", (json_int_t)run->id, "part", (json_int_t)run->part_number,
-        "stream", stream == &stream->flow->streams[0] ? 1 : 2, "offset", (json_int_t)stream->sent);
-    if (!params ||
-        pleat_write_notification_bytes(&out, "part_output", params, stream->ring + at, count)) {
+    json_t *params =
+        json_pack("{s:I, s:i, s:I}", "run", (json_int_t)run->id, "stream",
+                  stream == &stream->flow->streams[0] ? 1 : 2, "offset", (json_int_t)stream->sent);
+    if (params && run->part_number)
+        json_object_set_new(params, "part", json_integer((json_int_t)run->part_number));
+    if (!params || pleat_write_notification_bytes(&out, run->part_number ? "part_output" : "output",
+                                                  params, stream->ring + at, count)) {
         pleat_log("no memory to tell what run %" PRIu64 " writes", run->id);
         pleat_string_finish(&out);
         return false;
@@ -143,7 +145,7 @@ bool pleat_outflow_holds(struct pleat_run *run)
 int pleat_outflow_heard(struct pleat_run *run, const json_t *params, struct pleat_error *err)
 {
     int64_t number = 0, part = 0, offset = 0;
-    int rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &part, err);
+    int rc = pleat_get_int(params, "part", false, 0, UINT32_MAX, &part, err);
     if (!rc)
         rc = pleat_get_int(params, "stream", true, 1, STREAMS, &number, err);
     if (!rc)

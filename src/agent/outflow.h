@@ -25,7 +25,8 @@ void pleat_outflow_pause(struct pleat_run *run);
 /* No process of the run is left. Whether something that they wrote was not heard yet. */
 bool pleat_outflow_holds(struct pleat_run *run);
 
-/* The requests `part_heard` (what is before "offset" of a stream is kept no longer) and `part_go`
+/* The requests `part_heard`, `output_heard` (what is before "offset" of a stream is kept no longer)
+ * and `part_go`, `output_go`
  * ("go": what was not heard is told, again if need be; else nothing is told for now). */
 int pleat_outflow_heard(struct pleat_run *run, const json_t *params,
                         struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -87,7 +87,7 @@ struct pleat_run {
     int64_t ending_us;  /* when ending began (monotonic) */
     int64_t term_at_us; /* when processes are told to end */
     int64_t kill_at_us; /* when they are killed */
-    bool held;          /* ENDING: no process is left, and its end is told when its kind says so */
+    bool held; /* ENDING: no process is left, and its end is told when what it wrote was heard */
     unsigned doubts; /* times that nothing seemed left, but for processes that could not be read */
     bool complained; /* the daemon was told of processes that do not end */
     struct pleat_told_list told;
@@ -135,7 +135,10 @@ struct pleat_run_request {
     const json_t *env;
     const char *cwd;
     const char *stdin_path; /* NULL: none */
-    bool stdin_sent;        /* instead of that the daemon sends it (inflow.h) */
+    bool output_sent;       /* its output goes to the daemon, and not to files (outflow.h) */
+    /* a file that comes with the request, and is made in `scratch`, executable; NULL: none */
+    const char *file, *file_text;
+    bool stdin_sent; /* instead of that the daemon sends it (inflow.h) */
     const char *stdout_path;
     const char *stderr_path;
     const char *terminal;              /* instead of these three; NULL: none */

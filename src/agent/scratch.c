@@ -2,8 +2,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/log.h"
+#include "base/write.h"
 
 /* SITE_MAX: of a site's name in a mark, since sockets are made in scratch directories, and their
  * paths are short. */
@@ -105,4 +108,23 @@ void pleat_scratch_remove_old(const char *instance, const char *mark)
             pleat_scratch_remove(path);
     }
     closedir(directory);
+}
+
+int pleat_scratch_write(const char *directory, const char *name, const char *text,
+                        struct pleat_error *err)
+{
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof(path), "%s/%s", directory ? directory : "", name);
+    if (!directory || length < 0 || (size_t)length >= sizeof(path))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'file' needs 'scratch', and a shorter name");
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0700);
+    if (fd < 0)
+        return pleat_error_sys(err, errno, "cannot make %s", path);
+    int code = pleat_write_all(fd, text, strlen(text));
+    if (close(fd) && !code)
+        code = errno;
+    if (!code)
+        return 0;
+    (void)unlink(path);
+    return pleat_error_sys(err, code, "cannot write %s", path);
 }

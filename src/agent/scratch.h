@@ -24,4 +24,8 @@ void pleat_scratch_mark(const char *site, uint32_t node, char mark[PLEAT_SCRATCH
  * "pleat-INSTANCE-" and end with `mark`. */
 void pleat_scratch_remove_old(const char *instance, const char *mark);
 
+/* Makes a file in such a directory, of mode 0700, as a whole or not at all. */
+int pleat_scratch_write(const char *directory, const char *name, const char *text,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+
 #endif

@@ -151,6 +151,14 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = get_path(params, "stdin", &request->stdin_path, err);
     if (!result)
         result = pleat_get_bool(params, "stdin_sent", false, &request->stdin_sent, err);
+    if (!result)
+        result = pleat_get_bool(params, "output_sent", false, &request->output_sent, err);
+    if (!result)
+        result = pleat_get_string(params, "file", false, &request->file, err);
+    if (!result && request->file)
+        result = pleat_get_string(params, "text", true, &request->file_text, err);
+    if (!result && request->file && (strchr(request->file, '/') || *request->file == '.'))
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'file' is no name of a file");
     if (!result && json_object_get(params, "terminal"))
         result = get_path(params, "terminal", &request->terminal, err);
     if (!result)

@@ -40,7 +40,9 @@ struct agent {
     int looks;        /* looks for an agent that is expected to call, AGENT_LOOK_MS apart */
     int64_t ping_id;  /* number of the ping that is not answered; 0: none */
     int silent_s;     /* seconds without an answer, in which pleatd itself was not stopped */
-    bool said_apart;  /* users were told that its host has another file system */
+    bool apart;       /* its host has another file system: runs there have only what is sent */
+    bool said_apart;  /* users were told so */
+    bool unheard;     /* what its runs wrote could not be written, and is asked for again */
     bool said_silent; /* users were told that it is silent */
     bool quits;       /* it was told to end */
     bool gone;        /* so is its node: nothing of what it ran is left */

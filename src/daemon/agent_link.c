@@ -50,6 +50,12 @@ bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node)
            known->agent == agent->number;
 }
 
+bool agent_is_apart(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct agent *agent = agent_get(d, site, node);
+    return agent && agent->connection && agent->apart;
+}
+
 bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature)
 {
     const struct agent *agent = agent_get(d, site, node);

@@ -16,6 +16,8 @@ int agent_send(void *arg, uint32_t site, uint32_t node, const char *method, json
 /* The same with an attachment, which is borrowed. */
 int agent_send_bytes(void *arg, uint32_t site, uint32_t node, const char *method, json_t *params,
                      const char *bytes, size_t count, struct pleat_error *err);
+/* Whether the connected agent of a node does not see the files of this machine. */
+bool agent_is_apart(struct daemon *d, uint32_t site, uint32_t node);
 /* Makes sure that the agent of a node is connected, is waited for, or is being started. */
 void agent_reach(struct daemon *d, uint32_t site, uint32_t node);
 /* The agent of another instance that was in the way on that node is gone: if this pleatd waits for

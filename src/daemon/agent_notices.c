@@ -12,6 +12,7 @@
 #include "daemon/inputs.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "daemon/outputs.h"
 #include "daemon/parts.h"
 #include "daemon/parts_exit.h"
 #include "daemon/parts_output.h"
@@ -256,6 +257,10 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
         return;
     if (!rc && !strcmp(message->method, "progress")) {
         learn_progress(d, job, (uint64_t)run, message->params);
+        return;
+    }
+    if (!rc && !strcmp(message->method, "output")) {
+        outputs_take(agent, job, message);
         return;
     }
     if (!rc && !strcmp(message->method, "input_taken")) {

@@ -6,6 +6,7 @@
 #include "daemon/checkpoints.h"
 #include "daemon/inputs.h"
 #include "daemon/jobs.h"
+#include "daemon/outputs.h"
 #include "daemon/notes.h"
 #include "daemon/parts.h"
 #include "daemon/parts_exit.h"
@@ -105,6 +106,7 @@ static void on_all_listed(struct agent *agent)
     parts_listed(agent);
     parts_output_listed(agent);
     inputs_listed(agent);
+    outputs_listed(agent);
     if (is_settled(d))
         salvage_settled(d);
     json_array_foreach(agent->runs, index, entry)

@@ -9,6 +9,7 @@
 #include "daemon/agent_network.h"
 #include "daemon/agents.h"
 #include "daemon/notes.h"
+#include "daemon/outputs.h"
 #include "daemon/parts.h"
 #include "daemon/parts_exit.h"
 #include "daemon/parts_output.h"
@@ -163,26 +164,22 @@ static void turn_away(struct pleat_connection *connection, const char *why)
 }
 
 /* Whether jobs on its host would not find their files, nor anybody what they write: a directory of
- * the same name there is another one. It calls again, so that one that comes late is found. */
-static bool is_apart(struct agent *agent, const json_t *hello)
+ * the same name there is another one. They get what is sent to them. */
+static void take_apart(struct agent *agent, const json_t *hello)
 {
     char text[700];
     const struct pleat_config_site *site = &agent->daemon->config.sites[agent->site];
     const char *host = json_string_value(json_object_get(hello, "host"));
-    if (!site->brings_agents || !json_is_false(json_object_get(hello, "shares_state"))) {
-        agent->said_apart = false;
-        return false;
-    }
-    snprintf(text, sizeof(text),
-             "host %.100s of site %.100s does not see the directory %.300s of this host: that, "
-             "Pleat's programs and the files of jobs must be in a file system that both share",
-             host ? host : "?", site->name, agent->daemon->paths.state);
-    if (!agent->said_apart)
+    agent->apart = site->brings_agents && json_is_false(json_object_get(hello, "shares_state"));
+    if (agent->apart && !agent->said_apart) {
+        snprintf(text, sizeof(text),
+                 "host %.100s of site %.100s does not see the directory %.300s of this host: jobs "
+                 "there have no files but their script, and what is on that host",
+                 host ? host : "?", site->name, agent->daemon->paths.state);
         note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
-    if (!agent->said_apart)
         daemon_log("%s", text);
-    agent->said_apart = true;
-    return true;
+    }
+    agent->said_apart = agent->apart;
 }
 
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
@@ -212,10 +209,6 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
         turn_away(connection, "its node has another one");
         return;
     }
-    if (is_apart(agent, hello)) {
-        pleat_connection_close(connection);
-        return;
-    }
     uv_timer_stop(&agent->timer);
     agent->connection = connection;
     agent->started = false;
@@ -229,6 +222,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     take_shared(agent, json_string_value(json_object_get(hello, "shared")),
                 json_string_value(json_object_get(hello, "mark")));
     agent_network_take(agent, hello);
+    take_apart(agent, hello);
     json_decref(agent->features);
     agent->features = json_incref(json_object_get(hello, "features"));
     if (pleat_connection_start(connection, &callbacks, agent))
@@ -288,6 +282,7 @@ void agents_look(struct daemon *d)
 {
     for (struct agent *agent = d->agents; agent; agent = agent->next)
         agent_look(agent);
+    outputs_look(d);
     parts_end_spoiled(d);
     agent_exits(d);
 }

@@ -79,6 +79,31 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
     return 0;
 }
 
+/* Of a run on a node that does not see this machine's files. What cannot be sent is refused. */
+static int send_all(struct start_order *made, struct pleat_error *err)
+{
+    const struct pleat_spec *spec = made->order.spec;
+    const char *what = spec->output || spec->error            ? "a file for its output"
+                       : spec->terminal                       ? "a terminal"
+                       : made->slots.count > 1                ? "several nodes"
+                       : *made->in && !made->order.stdin_sent ? "a file for its input"
+                                                              : NULL;
+    if (what)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "its node does not see the files of the host where it was "
+                               "submitted: there a job cannot have %s yet",
+                               what);
+    if (!spec->script)
+        return 0;
+    char name[NAME_MAX + 1], *slash = strrchr(made->program, '/');
+    snprintf(name, sizeof(name), "%s", slash ? slash + 1 : "script");
+    int length = snprintf(made->program, sizeof(made->program), "%s/%s%s", made->scratch,
+                          *name == '.' ? "script" : "", name);
+    return length > 0 && (size_t)length < sizeof(made->program)
+               ? 0
+               : pleat_error_set(err, PLEAT_E_TOOBIG, "the name of its script is too long");
+}
+
 /* Makes the order to start a run of a job at a size. The files are only named. *made must be
  * finished by the caller (order_finish), also after an error. */
 static int make_order(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
@@ -118,6 +143,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .spec = spec,
         .program = *made->program ? made->program : NULL,
         .stdin_path = *made->in ? made->in : NULL,
+        .apart = agent_is_apart(d, component->site, component->lead_node),
         .stdin_sent = inputs_are_sent(d, job->id, component->site),
         .stdout_path = made->out,
         .stderr_path = made->error,
@@ -125,6 +151,8 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .truncate = (spec->output || spec->error) && !spec->append && component->attempt == 0,
         .scratch = made->scratch,
     };
+    if (!rc && made->order.apart)
+        rc = send_all(made, err);
     return rc ? rc : name_nodes(d, made, err);
 }
 
@@ -132,11 +160,11 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
 static int check_agent(struct daemon *d, const struct pleat_run_order *order,
                        struct pleat_error *err)
 {
-    const char *const needed[] = {order->spec->cpus_per_task ? PLEAT_FEATURE_TASKS : NULL,
-                                  order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL,
-                                  order->node_count || order->stdin_sent ? PLEAT_FEATURE_STREAMS
-                                                                         : NULL,
-                                  order->node_count ? PLEAT_FEATURE_PLACES : NULL};
+    const char *const needed[] = {
+        order->spec->cpus_per_task ? PLEAT_FEATURE_TASKS : NULL,
+        order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL,
+        order->node_count || order->stdin_sent || order->apart ? PLEAT_FEATURE_STREAMS : NULL,
+        order->node_count ? PLEAT_FEATURE_PLACES : NULL};
     for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
         if (needed[i] && !agent_knows(d, order->site, order->node, needed[i]))
             return pleat_error_set(
@@ -158,7 +186,7 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
         agent_reach(d, made->order.site, made->order.nodes[i].node);
     if (!rc)
         run_note(d, job->id, made->order.run);
-    if (!rc && job_spec(d, job->id)->script)
+    if (!rc && job_spec(d, job->id)->script && !made->order.apart)
         rc = job_script_make(d, job, made->program, err);
     return rc ? rc : runner->ops->start(runner, &made->order, err);
 }

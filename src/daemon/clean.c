@@ -60,6 +60,8 @@ static const struct own_file {
 } own_files[] = {{"stdout", true, true, JOB_OUTPUT},
                  {"stderr", true, true, JOB_ERROR},
                  {"notify", true, false, 0},
+                 {"stdout.begin", false, false, 0}, /* outputs.h */
+                 {"stderr.begin", false, false, 0},
                  {"run", false, false, 0}};
 
 /* Opens state/jobs/JOB, which must not be a symbolic link. -1 with errno. */

@@ -129,6 +129,11 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
                                "takes no part of a job: submit the job again when the agent's jobs "
                                "have ended",
                                part->node);
+    if (agent_is_apart(d, part->site, part->node))
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "node %u does not see the files of the host where the job was "
+                               "submitted: there it cannot have several nodes yet",
+                               part->node);
     const struct pleat_spec *spec = job_spec(d, job->id);
     bool mailbox = pleat_runner_kind_find(spec->runner)->starts & PLEAT_STARTS_MAILBOX;
     agent_scratch(d, part->site, part->node, part->run, scratch, sizeof(scratch));

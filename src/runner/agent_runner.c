@@ -169,7 +169,8 @@ static bool starts_others(const struct agent_runner *runner, const struct pleat_
  * launch MPI programs itself. */
 static bool has_scratch(const struct agent_runner *runner, const struct pleat_run_order *order)
 {
-    return order->scratch && (starts(runner, PLEAT_STARTS_LAUNCHED) || order->spec->script);
+    return order->scratch &&
+           (order->apart || starts(runner, PLEAT_STARTS_LAUNCHED) || order->spec->script);
 }
 
 /* Adds a member, taking `value`. PLEAT_E_NOMEM: `value` is NULL, as when memory was short. */
@@ -272,11 +273,18 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     const char *shown = starts(runner, PLEAT_STARTS_LAUNCHED) ? order->spec->terminal : NULL;
     json_t *params = json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*, s:s*}", "run", (json_int_t)order->run,
-        "job", job, "cwd", order->spec->cwd, "stdout", shown ? shown : order->stdout_path, "stderr",
-        shown ? shown : order->stderr_path, "truncate", order->truncate, "umask",
-        order->spec->umask, "stdin", order->stdin_sent ? NULL : order->stdin_path, "mailbox_ranks",
+        "job", job, "cwd", order->apart ? order->scratch : order->spec->cwd, "stdout",
+        shown ? shown : order->stdout_path, "stderr", shown ? shown : order->stderr_path,
+        "truncate", order->truncate, "umask", order->spec->umask, "stdin",
+        order->stdin_sent ? NULL : order->stdin_path, "mailbox_ranks",
         starts(runner, PLEAT_STARTS_MAILBOX) ? order->most : 0, "scratch",
         has_scratch(runner, order) ? order->scratch : NULL, "limits", order->spec->limits);
+    if (params && order->apart)
+        json_object_set_new(params, "output_sent", json_true());
+    if (params && order->apart && order->program) {
+        json_object_set_new(params, "file", json_string(strrchr(order->program, '/') + 1));
+        json_object_set_new(params, "text", json_string(order->spec->script));
+    }
     if (params && order->stdin_sent)
         json_object_set_new(params, "stdin_sent", json_true());
     if (params && order->spec->nice != PLEAT_SPEC_NICE_HERE)

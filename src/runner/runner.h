@@ -71,6 +71,9 @@ struct pleat_run_order {
     const char *stdin_path; /* NULL: no input */
     bool stdin_sent;        /* instead of that the input is sent to the agent while it runs */
     const char *stdout_path, *stderr_path;
+    /* the node does not see the files of this machine: output is sent to the daemon, the script
+     * (`program`, in `scratch`) comes with the order, and the run is in its scratch directory */
+    bool apart;
     bool truncate; /* existing output files are emptied first */
     bool at_once;  /* kill: without SIGTERM before */
     /* directory of this run alone, made and removed by the agent; NULL: none */

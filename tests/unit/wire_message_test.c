@@ -84,6 +84,10 @@ static void write_stream(struct pleat_string *out)
     assert_int_equal(pleat_write_failure(out, 9, &error), 0);
     assert_int_equal(pleat_write_result(out, INT64_MAX, json_pack("{s:s}", "a", "\n\x01\"")), 0);
     assert_int_equal(pleat_write_notification(out, "exited", NULL), 0);
+    assert_int_equal(pleat_write_request_bytes(out, 10, "input", NULL, "a\0b\n", 4), 0);
+    assert_int_equal(pleat_write_notification_bytes(out, "output", json_pack("{s:i}", "stream", 2),
+                                                    "{}\n", 3),
+                     0);
 }
 
 static void test_split_at_every_byte(void **state)
@@ -101,6 +105,8 @@ static void test_split_at_every_byte(void **state)
     assert_said(&whole, "1 8 - - {} 0: []");
     assert_said(&whole, "2 9 - - - -4:no job 17: see 'pleat ps' [none]");
     assert_said(&whole, "1 9223372036854775807 -");
+    assert_said(&whole, "0 10 input");
+    assert_said(&whole, "3 0 output {\"stream\":2} - 0: [{}\n");
 
     for (size_t cut = 0; cut <= stream.length; cut++) {
         struct pleat_string parts = {0};
@@ -236,6 +242,9 @@ static void test_attachment_limit(void **state)
     char *bytes = calloc(1, PLEAT_WIRE_BYTES_MAX + 1);
     assert_int_equal(pleat_write_result_bytes(&out, 1, NULL, bytes, PLEAT_WIRE_BYTES_MAX + 1),
                      PLEAT_E_TOOBIG);
+    assert_int_equal(
+        pleat_write_notification_bytes(&out, "x", NULL, bytes, PLEAT_WIRE_BYTES_MAX + 1),
+        PLEAT_E_TOOBIG);
     assert_int_equal(out.length, 0);
     /* the largest one passes, and so does what follows it */
     assert_int_equal(pleat_write_result_bytes(&out, 1, NULL, bytes, PLEAT_WIRE_BYTES_MAX), 0);

@@ -1,0 +1,89 @@
+"""A Slurm cluster whose nodes do not see the home of the user's machine: what a job needs there is sent, and nothing is
+left there."""
+
+import hashlib
+import os
+import signal
+
+import pytest
+
+from clusters import wait_until
+from clusters.pleat import BIN, ENDED, HOME, Pleat
+from clusters.world import USER, USER_ID
+
+
+@pytest.fixture(name="pleat", scope="module")
+def fixture_pleat(slurms):
+    slurm = slurms[0]
+    for node in slurm.nodes:  # somebody's home, but not that of the first host
+        node.run("mount", "-t", "tmpfs", "-o", f"mode=700,uid={USER_ID},gid={USER_ID}", "none", HOME)
+    pleat = Pleat(slurm, f'kind = slurm conf = "{slurm.conf}" partition = main', ["srun"])
+    yield pleat
+    for node in slurm.nodes:
+        assert node.run("ls", "-A", HOME, user=USER).stdout == "", f"something is left in the home of {node.name}"
+    pleat.finish()
+
+
+def run(pleat, *words, given=None):
+    return pleat.head.run(f"{BIN}/pleat", "run", *words, user=USER, env=pleat.env, text_in=given, check=False)
+
+
+def test_commands(pleat):
+    """Both streams, the exit code, and standard input; the working directory is there for the job alone, and private."""
+    done = run(pleat, "--", "sh", "-c", 'hostname; stat -c %a .; test "$PWD" = "$PLEAT_SCRATCH" && echo there; echo bad >&2; exit 3')
+    assert (done.returncode, done.stdout, done.stderr) == (3, "a1\n700\nthere\n", "bad\n"), (done, pleat.log())
+    assert "host a1 of site c1 does not see the directory" in pleat.log()
+    text = "".join(f"line {number} of many\n" for number in range(300000))
+    done = run(pleat, "--", "sh", "-c", "tee /dev/stderr", given=text)
+    assert hashlib.md5(done.stdout.encode()).digest() == hashlib.md5(text.encode()).digest() and done.stderr == text
+    assert run(pleat, "--", "nosuchprogram").returncode == 127
+    pleat.cluster.until_empty()
+
+
+def test_a_script(pleat):
+    """It need not be on the node."""
+    pleat.path("script").write_text('#!/bin/sh\n#PLEAT -n 2\necho "$(hostname) $PLEAT_PROCESSORS $1"\n')
+    job = pleat.submit(pleat.dir + "/script", "given")
+    assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.run("events", job).stdout)
+    assert pleat.output(job) in ("a1 2 given\n", "a2 2 given\n")
+
+
+def test_what_is_not_there_yet_is_refused(pleat):
+    for words in (("--output", "out", "--", "true"), ("--input", "/etc/passwd", "--", "true"),
+                  ("-n", 6, "--mpi", "openmpi", "--", "hostname")):
+        job = pleat.submit(*words)
+        assert pleat.until(job, *ENDED)["state"] == "failed"
+        assert "its node does not see the files of the host where it was submitted" in pleat.run("events", job).stdout
+    assert not pleat.path("out").exists()
+    pleat.cluster.until_empty()
+
+
+def size(pleat, job):
+    path = pleat.path(f"jobs/{job}/stdout")
+    return path.stat().st_size if path.exists() else 0
+
+
+def test_pleatd_is_killed_while_a_job_writes(pleat):
+    code = 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); echo "line $i"; done'
+    job = pleat.submit("--", "sh", "-c", code)
+    for part in range(3):
+        wait_until(lambda part=part: size(pleat, job) > (part + 1) * 300000, "it writes")
+        pleat.kill_daemon()
+        pleat.run("info")
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    assert pleat.output(job) == "".join(f"line {number + 1}\n" for number in range(400000))
+    pleat.cluster.until_empty()
+
+
+def test_the_agent_is_killed(pleat):
+    """The job starts again, and writes behind what it wrote."""
+    job = pleat.submit("--", "sh", "-c", 'echo begun; while [ ! -s /tmp/go ]; do sleep 0.05; done; echo ended')
+    wait_until(lambda: size(pleat, job) == len("begun\n"), "it has begun")
+    [agent] = [pid for node in pleat.cluster.nodes for pid in node.pids("pleat-agent")]
+    os.kill(agent, signal.SIGKILL)
+    wait_until(lambda: pleat.job(job)["attempt"] == 1, "it starts again")
+    for node in pleat.cluster.nodes:
+        node.run("sh", "-c", "echo go >/tmp/go", user=USER)
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    assert pleat.output(job) == "begun\nbegun\nended\n"
+    pleat.cluster.until_empty()
