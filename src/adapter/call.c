@@ -24,6 +24,7 @@ static void on_work(uv_work_t *work)
 static void on_closed(uv_handle_t *handle)
 {
     struct pleat_adapter_call *call = handle->data;
+    free(call->without);
     json_decref(call->params);
     json_decref(call->result);
     free(call);

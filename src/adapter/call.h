@@ -35,6 +35,7 @@ struct pleat_adapter_call {
     /* what is asked */
     json_t *params; /* kept until the end: the wish borrows from it */
     struct pleat_adapter_wish wish;
+    char *without; /* owned: of the wish */
     uint32_t job;
     char name[PLEAT_ADAPTER_NAME_MAX + 1];
     /* what came of it */

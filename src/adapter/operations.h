@@ -24,20 +24,23 @@
 #include "base/error.h"
 
 enum {
-    PLEAT_ADAPTER_NAME_MAX = 128, /* bytes of a job's name, without its NUL */
-    PLEAT_ADAPTER_TEXTS = 8       /* values that one batch system has, and others do not, at most */
+    PLEAT_ADAPTER_NAME_MAX = 128,     /* bytes of a job's name, without its NUL */
+    PLEAT_ADAPTER_WITHOUT_MAX = 8000, /* bytes of a list of nodes, without its NUL */
+    PLEAT_ADAPTER_TEXTS = 8 /* values that one batch system has, and others do not, at most */
 };
 #define PLEAT_ADAPTER_JOB_MAX INT32_MAX /* the largest number of a job */
 
 /* An allocation that is asked for. Texts are borrowed; NULL: not said. */
 struct pleat_adapter_wish {
-    const char *name;   /* of the job */
-    uint32_t count;     /* processors; 0: as many as the nodes have (with `exclusive`) */
-    uint32_t nodes;     /* exactly so many; 0: any number */
-    bool few;           /* on one node, if one has room now; else on several */
-    const char *near;   /* on this node, if it has room now; else anywhere */
-    uint32_t minutes;   /* time limit; 0: the batch system's */
-    uint64_t memory_mb; /* of each node; 0: not said */
+    const char *name; /* of the job */
+    uint32_t count;   /* processors; 0: as many as the nodes have (with `exclusive`) */
+    uint32_t nodes;   /* exactly so many; 0: any number */
+    bool few;         /* on one node, if one has room now; else on several */
+    const char *near; /* on this node, if it has room now; else anywhere */
+    /* on none of these nodes: names that are words, without any of " ,[]()|&!*?@/": "a1,a2" */
+    const char *without;
+    uint32_t minutes;                       /* time limit; 0: the batch system's */
+    uint64_t memory_mb;                     /* of each node; 0: not said */
     const char *texts[PLEAT_ADAPTER_TEXTS]; /* of the system's `texts`, in that order */
     bool exclusive;                         /* whole nodes */
     bool now;                               /* PLEAT_E_BUSY if it would have to wait */
@@ -54,6 +57,8 @@ struct pleat_adapter_ops {
     int (*jobs)(json_t **jobs, struct pleat_error *err);
     /* Such a job, running or pending. */
     int (*allocate)(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err);
+    /* Whether such a job would be taken, now or later. Nothing is submitted. */
+    int (*check)(const struct pleat_adapter_wish *wish, struct pleat_error *err);
     /* Ends the job, if it has this name: numbers may be given again. PLEAT_E_NOTFOUND: there is no
      * such job, or it is over. */
     int (*release)(uint32_t job, const char *name, struct pleat_error *err);

@@ -121,6 +121,36 @@ static int get_name(const json_t *params, const char *member, const char **name,
     return failure;
 }
 
+/* The names of nodes, as a list with commas between them; NULL: there are none. */
+static int get_nodes(const json_t *params, const char *member, char **list, struct pleat_error *err)
+{
+    const json_t *names = json_object_get(params, member), *name;
+    struct pleat_string text = {0};
+    size_t i;
+    int failure = 0;
+    if (names && !json_is_array(names))
+        failure = PLEAT_E_INVALID;
+    json_array_foreach(names, i, name)
+    {
+        const char *word = json_string_value(name);
+        if (!word || !pleat_adapter_is_word(word, VALUE_MAX) || strpbrk(word, " ,[]()|&!*?@/")) {
+            failure = PLEAT_E_INVALID;
+            break;
+        }
+        pleat_string_addf(&text, "%s%s", text.length ? "," : "", word);
+    }
+    if (text.failed)
+        abort();
+    if (failure || text.length > PLEAT_ADAPTER_WITHOUT_MAX) {
+        pleat_string_finish(&text);
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "member '%s' must be a list of names of nodes, of %d bytes at most",
+                               member, PLEAT_ADAPTER_WITHOUT_MAX);
+    }
+    *list = text.text;
+    return 0;
+}
+
 static int get_wish(const json_t *params, const struct pleat_adapter_system *system,
                     struct pleat_adapter_wish *wish, struct pleat_error *err)
 {
@@ -174,15 +204,45 @@ static int allocate(struct pleat_adapter *adapter, const struct pleat_message *m
 {
     struct pleat_adapter_wish wish = {0};
     uint32_t mark;
+    char *without = NULL;
     int failure = get_wish(message->params, adapter->calls.system, &wish, err);
+    failure = failure ? failure : get_nodes(message->params, "without", &without, err);
     if (failure)
         return failure;
     /* each attempt has a name of its own, so that one of which nobody knows what came of it can be
-     * told from the next one for the same claim */
+     * told from the next one for the same claim; a few bytes of random numbers are always there */
     if (getrandom(&mark, sizeof(mark), 0) != sizeof(mark))
-        return pleat_error_set(err, PLEAT_E_SYSTEM, "no random number for a job's name");
+        abort();
     struct pleat_adapter_call *call = begin(adapter, message, carry_out_allocate, on_allocated);
     snprintf(call->name, sizeof(call->name), "%s.%08x", wish.name, mark);
+    call->wish = wish;
+    call->wish.name = call->name;
+    call->wish.without = call->without = without;
+    pleat_adapter_call_begin(call);
+    return 0;
+}
+
+/* ---- check ---- */
+
+static void carry_out_check(struct pleat_adapter_call *call)
+{
+    call->failure = call->calls->ops->check(&call->wish, &call->err);
+}
+
+static void on_checked(struct pleat_adapter_call *call)
+{
+    answer(call, json_object());
+}
+
+static int check(struct pleat_adapter *adapter, const struct pleat_message *message,
+                 struct pleat_error *err)
+{
+    struct pleat_adapter_wish wish = {0};
+    int failure = get_wish(message->params, adapter->calls.system, &wish, err);
+    if (failure)
+        return failure;
+    struct pleat_adapter_call *call = begin(adapter, message, carry_out_check, on_checked);
+    snprintf(call->name, sizeof(call->name), "%s", wish.name);
     call->wish = wish;
     call->wish.name = call->name;
     pleat_adapter_call_begin(call);
@@ -202,6 +262,7 @@ static void on_released(struct pleat_adapter_call *call)
     bool is_gone = call->failure == PLEAT_E_NOTFOUND;
     if (!call->failure || is_gone) {
         pleat_adapter_watch_remove(&adapter->watch, call->job);
+        pleat_adapter_steps_over(call->job);
         call->failure = 0;
     }
     answer(call, json_pack("{sb}", "was_gone", is_gone));
@@ -272,7 +333,7 @@ static const struct {
     int (*handle)(struct pleat_adapter *adapter, const struct pleat_message *message,
                   struct pleat_error *err);
 } methods[] = {
-    {"cluster", ask_cluster}, {"nodes", ask_nodes}, {"allocate", allocate},
+    {"cluster", ask_cluster}, {"nodes", ask_nodes}, {"allocate", allocate}, {"check", check},
     {"release", release},     {"jobs", ask_jobs},   {"run", run},
 };
 

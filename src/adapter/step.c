@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,22 @@
 
 extern char **environ;
 
+/* What started a program is ended so long after its allocation: it has told by then what became of
+ * the program, or waits for a node that will never answer. */
+enum { OVER_MS = 3000 };
 enum { NODE_MAX = 255, VARIABLE_MAX = 250, WORDS_MAX = 256, SAID_MAX = 400, INPUT_MAX = 65536 };
 
 struct step {
+    struct step *next;
     uv_process_t process;
+    uv_timer_t over;
     struct pleat_adapter_lines *lines;
     uint32_t job;
     char node[NODE_MAX + 1];
     int said; /* what the starter itself writes; a file, since it may outlive us */
 };
+
+static struct step *steps; /* that run */
 
 /* The list's end, for exec. */
 static void close_list(struct pleat_adapter_words *words)
@@ -60,6 +68,35 @@ static void on_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct step *step = handle->data;
+    uv_close((uv_handle_t *)&step->process, on_closed);
+}
+
+static void on_over(uv_timer_t *timer)
+{
+    struct step *step = timer->data;
+    uv_kill(-uv_process_get_pid(&step->process), SIGKILL); /* it is a group of its own */
+}
+
+void pleat_adapter_steps_over(uint32_t job)
+{
+    for (struct step *step = steps; step; step = step->next)
+        if (step->job == job && !uv_is_active((uv_handle_t *)&step->over))
+            uv_timer_start(&step->over, on_over, OVER_MS, 0);
+}
+
+static void forget(struct step *step)
+{
+    struct step **at = &steps;
+    while (*at && *at != step)
+        at = &(*at)->next;
+    if (*at)
+        *at = step->next;
+    uv_close((uv_handle_t *)&step->over, on_timer_closed);
+}
+
 static void on_exit_of(uv_process_t *process, int64_t code, int signal)
 {
     struct step *step = process->data;
@@ -74,7 +111,7 @@ static void on_exit_of(uv_process_t *process, int64_t code, int signal)
     pleat_adapter_notify(step->lines, "run_ended", params);
     if (step->said >= 0)
         close(step->said);
-    uv_close((uv_handle_t *)process, on_closed);
+    forget(step);
 }
 
 /* A file that has no name, with what the program is to read; -1: it cannot be made. */
@@ -196,6 +233,8 @@ int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, cons
     if (!step || (wanted.input && from < 0))
         abort();
     step->lines = calls->lines;
+    uv_timer_init(calls->loop, &step->over);
+    step->over.data = step;
     step->job = wanted.step.job;
     snprintf(step->node, sizeof(step->node), "%s", wanted.step.node);
     step->said = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -208,10 +247,12 @@ int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, cons
     if (failure) {
         if (step->said >= 0)
             close(step->said);
-        uv_close((uv_handle_t *)&step->process, on_closed);
+        forget(step);
         return pleat_error_set(err, PLEAT_E_SYSTEM, "%s cannot be started: %s",
                                calls->system->starter, uv_strerror(failure));
     }
+    step->next = steps;
+    steps = step;
     pleat_adapter_answer(calls->lines, id,
                          json_pack("{si}", "pid", uv_process_get_pid(&step->process)));
     return 0;

@@ -14,5 +14,8 @@
  * when the starter was started; its end is told as `run_ended`. A code, if it was not. */
 int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The allocation is over: what started programs in it ends, if need be by a signal. The programs
+ * themselves are the batch system's. */
+void pleat_adapter_steps_over(uint32_t job);
 
 #endif

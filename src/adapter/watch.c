@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "adapter/step.h"
 #include "wire/reply.h"
 
 /* A controller that was late may still carry out what it was asked. For so long after it answers
@@ -93,6 +94,7 @@ static void tell_end(struct pleat_adapter_watch *watch, const struct pleat_adapt
         abort();
     json_object_set_new(params, "why", pleat_json_text(why));
     pleat_adapter_notify(watch->calls->lines, "ended", params);
+    pleat_adapter_steps_over(watched->job);
 }
 
 /* Compares a job with what was known of it; false: it is over. job NULL: the controller knows no

@@ -40,8 +40,21 @@ static void add_limits(struct pleat_adapter_words *words, const struct pleat_ada
     add(words, "-l", wish->texts[PLEAT_GRIDENGINE_RESOURCES]);
 }
 
+/* On no host of this list: "!(g1|g2)", as Grid Engine writes it. */
+static void add_without(struct pleat_adapter_words *words, const char *list)
+{
+    static char text[PLEAT_ADAPTER_WITHOUT_MAX + sizeof("h=!()")]; /* one call at a time */
+    if (!list)
+        return;
+    snprintf(text, sizeof(text), "h=!(%s)", list);
+    for (char *at = text; *at; at++)
+        if (*at == ',')
+            *at = '|';
+    add(words, "-l", text);
+}
+
 static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_wish *wish,
-                 const char *pe)
+                 const char *pe, bool only_verify)
 {
     /* also what a user's or the cluster's defaults (sge_request) may say otherwise */
     static const char *const fixed[] = {
@@ -54,11 +67,11 @@ static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_w
     pleat_gridengine_name_out(wish->name, name);
     snprintf(count, sizeof(count), "%" PRIu32, wish->count);
     snprintf(near, sizeof(near), "*@%s", wish->near ? wish->near : "");
-    /* immediate jobs (-now y) run in interactive queues only, so `now` is not said: it waits */
+    /* immediate jobs (-now y) run in interactive queues only: see has_room */
     add(words, "-now", "n");
     /* whether a job can ever start is found out with the loads of hosts left out, so a job that
      * wants such a load would be refused */
-    add(words, "-w", wish->texts[PLEAT_GRIDENGINE_RESOURCES] ? "n" : "e");
+    add(words, "-w", only_verify ? "v" : wish->texts[PLEAT_GRIDENGINE_RESOURCES] ? "n" : "e");
     add(words, "-N", name);
     add(words, "-pe", pe);
     pleat_adapter_word(words, count);
@@ -66,6 +79,7 @@ static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_w
     add(words, "-P", wish->texts[PLEAT_GRIDENGINE_PROJECT]);
     add(words, "-A", wish->texts[PLEAT_GRIDENGINE_ACCOUNT]);
     add_limits(words, wish);
+    add_without(words, wish->without);
     if (wish->near) {
         pleat_adapter_word(words, "-soft");
         add(words, "-q", near);
@@ -76,12 +90,25 @@ static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_w
         abort();
 }
 
+/* Whether it would be taken: qsub says so, and submits nothing. */
+static int verify(const struct pleat_adapter_wish *wish, const char *pe, struct pleat_error *err)
+{
+    struct pleat_adapter_words words = {0};
+    char *said;
+    fill(&words, wish, pe, true);
+    int failure = pleat_gridengine_ask((const char *const *)words.items, &said, err);
+    pleat_adapter_words_finish(&words);
+    if (!failure)
+        free(said);
+    return failure;
+}
+
 static int submit(const struct pleat_adapter_wish *wish, const char *pe, int64_t *number,
                   struct pleat_error *err)
 {
     struct pleat_adapter_words words = {0};
     char *said;
-    fill(&words, wish, pe);
+    fill(&words, wish, pe, false);
     int failure = pleat_gridengine_ask((const char *const *)words.items, &said, err);
     pleat_adapter_words_finish(&words);
     if (failure)
@@ -134,13 +161,31 @@ static int submit_so(bool several, const struct pleat_adapter_wish *wish, int64_
 /* Whether the job is to be on several nodes, if it can be: not where one has room for it now. */
 static int find_out(const struct pleat_adapter_wish *wish, bool *several, struct pleat_error *err)
 {
-    int64_t most = 0;
+    int64_t most = 0, all = 0;
     *several = wish->nodes == 0;
     if (!*several || !wish->few)
         return 0;
-    int failure = pleat_gridengine_most_free(wish->texts[PLEAT_GRIDENGINE_QUEUE], &most, err);
+    int failure = pleat_gridengine_free(wish->texts[PLEAT_GRIDENGINE_QUEUE], &most, &all, err);
     *several = most < (int64_t)wish->count;
     return failure;
+}
+
+/* Refuses what is wanted now, if the queues have no room for it: what another one takes at the same
+ * moment it waits for. */
+static int has_room(const struct pleat_adapter_wish *wish, bool several, struct pleat_error *err)
+{
+    int64_t most = 0, all = 0;
+    if (!wish->now)
+        return 0;
+    int failure = pleat_gridengine_free(wish->texts[PLEAT_GRIDENGINE_QUEUE], &most, &all, err);
+    if (failure)
+        return failure;
+    int64_t room = several ? all : most;
+    return room >= (int64_t)wish->count
+               ? 0
+               : pleat_error_set(err, PLEAT_E_BUSY,
+                                 "the queues have no room for it now: %d processors are free%s",
+                                 (int)room, several ? "" : " on a node");
 }
 
 static int check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
@@ -162,6 +207,7 @@ static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, stru
     bool several = false;
     int failure = check(wish, err);
     failure = failure ? failure : find_out(wish, &several, err);
+    failure = failure ? failure : has_room(wish, several, err);
     failure = failure ? failure : submit_so(several, wish, &number, err);
     if (failure == PLEAT_E_INVALID && several) { /* no environment for that: one node may do */
         struct pleat_error other;
@@ -176,6 +222,29 @@ static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, stru
 }
 
 /* ---- the others ---- */
+
+/* What "allocate" looks for before it submits anything: an environment in which such a job can be.
+ */
+static int op_check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
+{
+    json_t *pes;
+    int failure = check(wish, err);
+    failure = failure ? failure
+                      : pleat_gridengine_pes(wish->nodes == 0, wish->texts[PLEAT_GRIDENGINE_PE],
+                                             &pes, err);
+    if (failure)
+        return failure;
+    size_t i;
+    const json_t *pe;
+    failure = PLEAT_E_INVALID;
+    json_array_foreach(pes, i, pe)
+    {
+        if (failure == PLEAT_E_INVALID)
+            failure = verify(wish, json_string_value(pe), err);
+    }
+    json_decref(pes);
+    return failure;
+}
 
 static int op_release(uint32_t job, const char *name, struct pleat_error *err)
 {
@@ -201,5 +270,6 @@ const struct pleat_adapter_ops pleat_gridengine_commands = {
     .nodes = pleat_gridengine_nodes,
     .jobs = pleat_gridengine_jobs,
     .allocate = op_allocate,
+    .check = op_check,
     .release = op_release,
 };

@@ -16,10 +16,12 @@ static bool is_of(const char *instance, const char *queue)
     return !queue || (!strncmp(instance, queue, length) && instance[length] == '@');
 }
 
-/* The most processors that an instance of the queue has left. -1: none takes jobs. */
-static int64_t most_free(const json_t *root, const char *wanted)
+/* The most processors that an instance of the queue has left. -1: none takes jobs. *all: what all
+ * have left. */
+static int64_t most_free(const json_t *root, const char *wanted, int64_t *all)
 {
     int64_t most = -1;
+    *all = 0;
     size_t i, k;
     const json_t *list, *queue;
     json_array_foreach(pleat_xml_elements(root), i, list)
@@ -37,6 +39,7 @@ static int64_t most_free(const json_t *root, const char *wanted)
                 reserved = 0;
             int64_t left = total > used + reserved ? total - used - reserved : 0;
             most = left > most ? left : most;
+            *all += left;
         }
     }
     return most;
@@ -66,7 +69,7 @@ static void set_reason(json_t *jobs, int64_t number, const char *reason)
 /* The rows are in the order in which the scheduler takes them. */
 void pleat_gridengine_explain(json_t *jobs, const json_t *root)
 {
-    int64_t most = most_free(root, NULL);
+    int64_t all, most = most_free(root, NULL, &all);
     bool first = true;
     size_t i, k;
     const json_t *list, *row;
@@ -92,13 +95,13 @@ void pleat_gridengine_explain(json_t *jobs, const json_t *root)
 
 static const char *const ask_queue[] = {"qstat", "-xml", "-f", "-s", "p", "-u", "*", NULL};
 
-int pleat_gridengine_most_free(const char *queue, int64_t *most, struct pleat_error *err)
+int pleat_gridengine_free(const char *queue, int64_t *most, int64_t *all, struct pleat_error *err)
 {
     json_t *root;
     int failure = pleat_gridengine_ask_xml(ask_queue, &root, err);
     if (failure)
         return failure;
-    *most = most_free(root, queue);
+    *most = most_free(root, queue, all);
     *most = *most > 0 ? *most : 0;
     json_decref(root);
     return 0;

@@ -14,8 +14,9 @@
 int pleat_gridengine_say_why(json_t *jobs, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The same, from what `qstat -xml -f -s p` says of all jobs that wait. */
 void pleat_gridengine_explain(json_t *jobs, const json_t *root);
-/* The most processors that one node has free now in this queue (NULL: in any); 0: none. */
-int pleat_gridengine_most_free(const char *queue, int64_t *most,
-                               struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The most processors that one node has free now in this queue (NULL: in any), and how many all
+ * have; 0: none. */
+int pleat_gridengine_free(const char *queue, int64_t *most, int64_t *all,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -1,5 +1,6 @@
-/* The operations by Slurm's commands, which are there wherever Slurm is. An allocation is a batch
- * job that sleeps: sbatch returns at once, where salloc waits with a process of its own. */
+/* The operations by Slurm's commands, which are there wherever Slurm is. An allocation that may
+ * wait is a batch job that sleeps: sbatch returns at once, where salloc waits with a process of its
+ * own. What is wanted now or never, salloc asks for, which sbatch cannot. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,12 +160,14 @@ static int add_job(char *line, json_t *jobs, struct pleat_error *err)
     return json_array_append_new(jobs, object) ? pleat_slurm_no_memory(err) : 0;
 }
 
-static int op_jobs(json_t **jobs, struct pleat_error *err)
+/* name: only jobs of this name; NULL: all. */
+static int ask_jobs(const char *name, json_t **jobs, struct pleat_error *err)
 {
     char user[32], *text;
     snprintf(user, sizeof(user), "%u", (unsigned)getuid());
     const char *const argv[] = {
-        "squeue", "-h", "-t", "all", "-u", user, "-o", "%i|%T|%r|%S|%e|%C|%N|%j", NULL};
+        "squeue",           "-h", "-t", "all", "-u", user, "-o", "%i|%T|%r|%S|%e|%C|%N|%j",
+        name ? "-n" : NULL, name, NULL};
     int failure = pleat_slurm_ask(argv, NULL, &text, err);
     if (failure)
         return failure;
@@ -181,11 +184,17 @@ static int op_jobs(json_t **jobs, struct pleat_error *err)
     return failure;
 }
 
+static int op_jobs(json_t **jobs, struct pleat_error *err)
+{
+    return ask_jobs(NULL, jobs, err);
+}
+
 /* ---- allocating ---- */
 
 struct words {
     const char *argv[WORDS_MAX + 1];
     char text[WORDS_MAX][WORD_SIZE];
+    char without[PLEAT_ADAPTER_WITHOUT_MAX + sizeof("--exclude=")]; /* longer than the others */
     int count;
 };
 
@@ -206,17 +215,23 @@ static void add_number(struct words *words, const char *option, uint64_t number)
         add(words, option, text);
 }
 
-static void fill(struct words *words, const struct pleat_adapter_wish *wish)
+/* The command and its own options; the list ends with NULL. */
+static const char *const waiting[] = {"sbatch",
+                                      "--parsable",
+                                      "--no-requeue",
+                                      "--input=/dev/null",
+                                      "--output=/dev/null",
+                                      "--error=/dev/null",
+                                      "--chdir=/",
+                                      NULL};
+static const char *const at_once[] = {"salloc",        "--no-shell", "--no-bell",
+                                      "--immediate=1", "--chdir=/",  NULL};
+
+static void fill(struct words *words, const char *const *fixed,
+                 const struct pleat_adapter_wish *wish)
 {
-    static const char *const fixed[] = {"sbatch",
-                                        "--parsable",
-                                        "--no-requeue",
-                                        "--input=/dev/null",
-                                        "--output=/dev/null",
-                                        "--error=/dev/null",
-                                        "--chdir=/"};
-    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
-        add(words, fixed[i], "");
+    for (; *fixed; fixed++)
+        add(words, *fixed, "");
     add(words, "--job-name=", wish->name);
     add(words, "--partition=", wish->texts[PLEAT_SLURM_PARTITION]);
     add(words, "--account=", wish->texts[PLEAT_SLURM_ACCOUNT]);
@@ -228,15 +243,49 @@ static void fill(struct words *words, const struct pleat_adapter_wish *wish)
     add_number(words, "--mem=", wish->memory_mb);
     if (wish->exclusive)
         add(words, "--exclusive", "");
+    if (wish->without) {
+        snprintf(words->without, sizeof(words->without), "--exclude=%s", wish->without);
+        words->argv[words->count++] = words->without;
+        words->argv[words->count] = NULL;
+    }
 }
 
-/* sbatch cannot be told to start now or never, or near a node if there is room: such wishes wait.
- */
-static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err)
+/* What salloc was given has the job's name, which no other one has. */
+static int find_given(const char *name, json_t **job, struct pleat_error *err)
+{
+    json_t *jobs;
+    int failure = ask_jobs(name, &jobs, err);
+    if (failure) /* it may be there */
+        return pleat_error_prefix(err, PLEAT_E_CLOSED, "an allocation was given");
+    *job = json_incref(json_array_get(jobs, 0));
+    json_decref(jobs);
+    return *job ? 0
+                : pleat_error_set(err, PLEAT_E_PROTOCOL, "squeue does not know the job of salloc");
+}
+
+/* Now or never. on_one: on one node; near: on that one. */
+static int allocate_now(const struct pleat_adapter_wish *wish, bool on_one, const char *near,
+                        json_t **job, struct pleat_error *err)
+{
+    struct pleat_adapter_wish own = *wish;
+    struct words words = {0};
+    char *text;
+    own.nodes = on_one ? 1 : wish->nodes;
+    fill(&words, at_once, &own);
+    add(&words, "--nodelist=", near);
+    int failure = pleat_slurm_ask(words.argv, NULL, &text, err);
+    if (failure)
+        return failure;
+    free(text);
+    return find_given(wish->name, job, err);
+}
+
+static int allocate_later(const struct pleat_adapter_wish *wish, json_t **job,
+                          struct pleat_error *err)
 {
     struct words words = {0};
     char *text, *end = NULL;
-    fill(&words, wish);
+    fill(&words, waiting, wish);
     int failure = pleat_slurm_ask(words.argv, sleeper, &text, err);
     if (failure)
         return failure;
@@ -251,6 +300,32 @@ static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, stru
     *job = json_pack("{sIsssssss[]}", "job", (json_int_t)number, "name", wish->name, "state",
                      "pending", "reason", "", "nodes");
     return *job ? 0 : pleat_slurm_no_memory(err);
+}
+
+/* Near that node, else on one node, if that can be had now; then as it was wished. */
+static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err)
+{
+    int failure = PLEAT_E_BUSY;
+    bool may_be_one = wish->nodes <= 1;
+    if (may_be_one && wish->near)
+        failure = allocate_now(wish, true, wish->near, job, err);
+    if (failure && failure != PLEAT_E_CLOSED && may_be_one && wish->few)
+        failure = allocate_now(wish, true, NULL, job, err);
+    if (!failure || failure == PLEAT_E_CLOSED)
+        return failure;
+    return wish->now ? allocate_now(wish, false, NULL, job, err) : allocate_later(wish, job, err);
+}
+
+static int op_check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
+{
+    struct words words = {0};
+    char *text;
+    fill(&words, waiting, wish);
+    add(&words, "--test-only", "");
+    int failure = pleat_slurm_ask(words.argv, sleeper, &text, err);
+    if (!failure)
+        free(text);
+    return failure;
 }
 
 static int op_release(uint32_t job, const char *name, struct pleat_error *err)
@@ -284,5 +359,6 @@ const struct pleat_adapter_ops pleat_slurm_commands = {
     .nodes = pleat_slurm_ask_nodes,
     .jobs = op_jobs,
     .allocate = op_allocate,
+    .check = op_check,
     .release = op_release,
 };

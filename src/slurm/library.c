@@ -14,6 +14,7 @@
 /* exported by libslurm, but in none of its headers */
 extern char *slurm_job_reason_string(enum job_state_reason reason);
 extern char *slurm_job_state_string(uint32_t state);
+extern void slurm_free_will_run_response_msg(will_run_response_msg_t *msg);
 
 extern const struct pleat_adapter_ops pleat_slurm_library;
 
@@ -308,6 +309,7 @@ static void fill(job_desc_msg_t *asked, const struct pleat_adapter_wish *wish)
     asked->account = (char *)wish->texts[PLEAT_SLURM_ACCOUNT];
     asked->qos = (char *)wish->texts[PLEAT_SLURM_QOS];
     asked->features = (char *)wish->texts[PLEAT_SLURM_CONSTRAINT];
+    asked->exc_nodes = (char *)wish->without;
     asked->work_dir = (char *)"/";
     asked->user_id = getuid();
     asked->group_id = getgid();
@@ -413,6 +415,17 @@ static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, stru
                            number);
 }
 
+static int op_check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
+{
+    job_desc_msg_t asked;
+    will_run_response_msg_t *said = NULL;
+    fill(&asked, wish);
+    if (slurm_job_will_run2(&asked, &said))
+        return failed("asking whether it would be allocated", err);
+    slurm_free_will_run_response_msg(said);
+    return 0;
+}
+
 static int op_release(uint32_t number, const char *name, struct pleat_error *err)
 {
     job_info_msg_t *loaded = NULL;
@@ -439,5 +452,6 @@ __attribute__((visibility("default"))) const struct pleat_adapter_ops pleat_slur
     .nodes = op_nodes,
     .jobs = op_jobs,
     .allocate = op_allocate,
+    .check = op_check,
     .release = op_release,
 };

@@ -115,6 +115,13 @@ def test_on_several_nodes(g):
         few = granted(adapter, count=2, nodes=0, few=True)
         assert [node["cpus"] for node in few["nodes"]] == [2], few
         adapter.release(few)
+        with pytest.raises(Refused) as refused:  # two are free
+            allocate(adapter, count=3, nodes=0, now=True)
+        assert refused.value.name == "busy", refused.value
+        with pytest.raises(Refused) as refused:
+            allocate(adapter, count=3, nodes=1, now=True)
+        assert refused.value.name == "busy", refused.value
+        adapter.release(granted(adapter, count=1, nodes=1, now=True))
         adapter.release(job)
         with pytest.raises(Refused) as refused:
             allocate(adapter, count=9, nodes=0)

@@ -118,15 +118,31 @@ def test_passes_on_what_is_wished(a, way):
         adapter.release(job)
 
 
-def test_near_another_one_where_there_is_room(a):
-    with speaking(a) as adapter:
+@pytest.mark.parametrize("way", WAYS)
+def test_near_another_one_where_there_is_room(a, way):
+    with speaking(a, way) as adapter:
         jobs = [adapter.allocate(count=3, near="a2")]
         assert jobs[0]["nodes"][0]["name"] == "a2"
         jobs.append(adapter.allocate(count=1, near="a2"))
         assert jobs[1]["nodes"][0]["name"] == "a2"
         jobs.append(adapter.allocate(count=1, near="a2"))
+        jobs[2] = until_granted(adapter, jobs[2])
         assert jobs[2]["nodes"][0]["name"] == "a1", "it waits for that node"
         for job in jobs:
+            adapter.release(job)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_few_nodes_and_now(a, way):
+    with speaking(a, way) as adapter:
+        jobs = [adapter.allocate(count=1, near="a1"), adapter.allocate(count=4, few=True)]
+        assert [job["nodes"] for job in jobs] == [[{"name": "a1", "cpus": 1}], [{"name": "a2", "cpus": 4}]], jobs
+        jobs.append(adapter.allocate(count=3, now=True))
+        assert jobs[2]["state"] == "running" and jobs[2]["nodes"] == [{"name": "a1", "cpus": 3}], jobs
+        adapter.release(jobs[1])
+        a_few = adapter.allocate(count=4, few=True, now=True)
+        assert a_few["nodes"] == [{"name": "a2", "cpus": 4}], a_few
+        for job in (jobs[0], jobs[2], a_few):
             adapter.release(job)
 
 
@@ -134,10 +150,9 @@ def test_near_another_one_where_there_is_room(a):
 def test_waits_in_the_queue_and_then_gets_it(a, way):
     with speaking(a, way) as adapter:
         holder = until_granted(adapter, adapter.allocate(count=8, minutes=5))
-        if way == "libslurm":
-            with pytest.raises(Refused) as refused:
-                adapter.allocate(count=2, now=True)
-            assert refused.value.name == "busy"
+        with pytest.raises(Refused) as refused:
+            adapter.allocate(count=2, now=True)
+        assert refused.value.name == "busy"
         waiting = adapter.allocate(count=2)
         assert waiting["state"] == "pending" and waiting["nodes"] == []
         told = adapter.notice("pending", job=waiting["job"])
