@@ -26,6 +26,9 @@
 #define CPUS_TEXT_MAX 65536
 /* Over TCP: the daemon asks for a sign of life every 5 s at least. */
 #define HEARING_MS 30000
+/* ... but not much longer than the time after which an agent without a daemon ends its jobs. A
+ * daemon that lives is heard every 5 s. */
+#define HEARING_LEAST_MS 12000
 #define TERMINATE_GRACE_US (5 * PLEAT_US_PER_S)
 
 /* ---- ending ---- */
@@ -195,10 +198,19 @@ static void greet(struct pleat_agent *agent, const struct pleat_message *message
         pleat_outflow_pause(agent->runs.items[i]);
 }
 
+static uint64_t hearing_ms(const struct pleat_agent *agent)
+{
+    int64_t orphan_ms = agent->link.orphan_us / 1000;
+    if (orphan_ms <= 0 || orphan_ms > HEARING_MS)
+        return HEARING_MS;
+    return orphan_ms < HEARING_LEAST_MS ? HEARING_LEAST_MS : (uint64_t)orphan_ms;
+}
+
 static void on_deaf(uv_timer_t *timer)
 {
     struct pleat_agent *agent = timer->data;
-    pleat_log("nothing was heard from the daemon for %d s; trying again", HEARING_MS / 1000);
+    pleat_log("nothing was heard from the daemon for %d s; trying again",
+              (int)(hearing_ms(agent) / 1000));
     connection_lost(agent);
 }
 
@@ -206,7 +218,7 @@ static void on_deaf(uv_timer_t *timer)
 static void hear(struct pleat_agent *agent)
 {
     if (pleat_link_is_tcp(agent))
-        uv_timer_start(&agent->hearing, on_deaf, HEARING_MS, 0);
+        uv_timer_start(&agent->hearing, on_deaf, hearing_ms(agent), 0);
 }
 
 static void on_message(void *arg, struct pleat_connection *connection,

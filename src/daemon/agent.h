@@ -46,6 +46,7 @@ struct agent {
     bool said_silent; /* users were told that it is silent */
     bool quits;       /* it was told to end */
     bool gone;        /* so is its node: nothing of what it ran is left */
+    bool unwanted;    /* its node is gone, and it lives: it is told to end when it calls */
     bool away;        /* the core was told so, as it is connected and does not answer */
     int since_ping_s;
     int failures; /* processes in a row that ended, or could not be started, before one connected */

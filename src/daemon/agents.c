@@ -197,7 +197,9 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     }
     bool gone = index < d->config.site_count && d->config.sites[index].gone;
     if (site && instance && (gone || strcmp(instance, d->instance))) {
-        stranger_accept(d, connection, site, node);
+        daemon_log("an agent of another instance called: it is told to end what it runs, and "
+                   "itself");
+        stranger_accept(d, connection, site, node, true);
         return;
     }
     if (index == d->config.site_count || !instance) {
@@ -205,6 +207,15 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
         return;
     }
     struct agent *agent = agent_get(d, index, node);
+    if (agent && agent->unwanted) {
+        daemon_log("the agent of node %u of site %s called, which is gone: it is told to end what "
+                   "it runs, and itself",
+                   node, site);
+        agent->unwanted = false;
+        agent_key_forget(d, index, node);
+        stranger_accept(d, connection, site, node, true);
+        return;
+    }
     if (!agent || (agent->connection && !takes_over(agent, connection, number_of(hello)))) {
         turn_away(connection, "its node has another one");
         return;
@@ -237,14 +248,22 @@ void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node)
     if (!agent)
         return;
     uv_timer_stop(&agent->timer);
+    /* a batch system that has lost its memory, or a network that is cut, does not end it */
+    agent->unwanted = !agent->connection && agent_lock_is_held(d, site, node);
     if (agent->connection)
-        pleat_connection_close(agent->connection);
+        stranger_accept(d, agent->connection, d->config.sites[site].name, node, false);
     agent->connection = NULL;
     agent->listed = agent->away = agent->said_silent = false;
     agent->asked.count = 0;
-    agent_key_forget(d, site, node);
+    if (!agent->unwanted)
+        agent_key_forget(d, site, node);
     agent_runs_gone(agent);
     agent_exits(d);
+}
+
+bool agents_node_is_taken(struct daemon *d, uint32_t site, uint32_t node)
+{
+    return agent_lock_is_held(d, site, node);
 }
 
 /* Tells the agent to end. False: it is not there, or cannot be told. */
@@ -278,10 +297,21 @@ void agents_site_gone(struct daemon *d, uint32_t site)
     }
 }
 
+/* One that has ended needs no key any more. */
+static void look_at_unwanted(struct agent *agent)
+{
+    if (!agent->unwanted || agent_lock_is_held(agent->daemon, agent->site, agent->node))
+        return;
+    agent->unwanted = false;
+    agent_key_forget(agent->daemon, agent->site, agent->node);
+}
+
 void agents_look(struct daemon *d)
 {
-    for (struct agent *agent = d->agents; agent; agent = agent->next)
+    for (struct agent *agent = d->agents; agent; agent = agent->next) {
+        look_at_unwanted(agent);
         agent_look(agent);
+    }
     outputs_look(d);
     parts_end_spoiled(d);
     agent_exits(d);
@@ -353,6 +383,9 @@ bool agents_absent(struct daemon *d)
 
 void agents_quit(struct daemon *d)
 {
+    for (struct agent *agent = d->agents; agent; agent = agent->next)
+        if (agent->unwanted) /* it ends at the latest when it has had no pleatd for long enough */
+            agent_key_forget(d, agent->site, agent->node);
     strangers_close(d);
     struct agent *next;
     for (struct agent *agent = d->agents; agent; agent = next) {

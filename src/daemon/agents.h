@@ -30,8 +30,10 @@ int agents_away(struct daemon *d, struct pleat_error *err);
 /* After a restart: waits for the agents of living runs to call back; where they are dead, starts
  * new ones. */
 void agents_expect(struct daemon *d);
-/* A node is not its site's any more: what its agent ran is lost, and the agent is not expected. */
+/* A node is not its site's any more: what its agent ran is lost, and the agent is told to end. */
 void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node);
+/* Whether an agent with that number lives: as long as it does no other one can have it. */
+bool agents_node_is_taken(struct daemon *d, uint32_t site, uint32_t node);
 /* A site joins in the coming turn: tells the core that no agent of it is connected. */
 void agents_site_new(struct daemon *d, uint32_t site);
 /* A site is gone, with its jobs: its agents end. */

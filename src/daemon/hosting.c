@@ -30,6 +30,11 @@ static void host_emit(void *arg, const struct pleat_event *event)
         agents_node_gone(arg, event->component, event->u.node.node);
 }
 
+static bool host_node_is_taken(void *arg, uint32_t site, uint32_t node)
+{
+    return agents_node_is_taken(arg, site, node);
+}
+
 static int host_agent_call(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
                            struct pleat_error *err)
 {
@@ -141,6 +146,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .helper_start = host_helper_start,
                                   .helper_say = host_helper_say,
                                   .agent_call = host_agent_call,
+                                  .node_is_taken = host_node_is_taken,
                                   .say = host_say,
                                   .tell = host_tell,
                                   .drop = host_drop};

@@ -1,7 +1,8 @@
-/* Agents of another instance: the log that knew their runs is lost, and a new one has begun.
+/* Agents of which nobody knows the runs any more: those of another instance, whose log is lost, and
+ * those of nodes that their site has given up, where the batch system has not ended them.
  *
- * Nobody knows these runs any more, and as long as such an agent lives no other one can serve its
- * node. So it is told to end its runs, and then itself.
+ * As long as such an agent lives no other one can serve its node. So it is told to end its runs,
+ * and then itself.
  */
 #include <string.h>
 
@@ -16,6 +17,7 @@ struct stranger {
     struct pleat_connection *connection;
     char site[64];
     uint32_t node;
+    bool says; /* in the log */
     int64_t next_id, list_id;
 };
 
@@ -42,8 +44,8 @@ static void on_listed(struct stranger *stranger, const json_t *result)
     json_array_foreach(json_object_get(result, "runs"), index, entry)
     {
         run = json_integer_value(json_object_get(entry, "run"));
-        daemon_log("run %lld of another instance is ended: the log that knew it is lost",
-                   (long long)run);
+        if (stranger->says)
+            daemon_log("run %lld, which nobody knows any more, is ended", (long long)run);
         ask(stranger, "kill", json_pack("{s:I, s:f}", "run", run, "grace_s", 1.0));
     }
     if (run > 0 && json_is_true(json_object_get(result, "more")))
@@ -77,7 +79,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
 }
 
 void stranger_accept(struct daemon *d, struct pleat_connection *connection, const char *site,
-                     uint32_t node)
+                     uint32_t node, bool says)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
     struct stranger *stranger = calloc(1, sizeof(*stranger));
@@ -85,10 +87,10 @@ void stranger_accept(struct daemon *d, struct pleat_connection *connection, cons
         pleat_connection_close(connection);
         return;
     }
-    daemon_log("an agent of another instance called: it is told to end what it runs, and itself");
     stranger->daemon = d;
     stranger->connection = connection;
     stranger->node = node;
+    stranger->says = says;
     stranger->next_id = 1;
     snprintf(stranger->site, sizeof(stranger->site), "%s", site);
     stranger->next = d->strangers;

@@ -98,6 +98,9 @@ struct pleat_host {
      * words are borrowed until the next such call. PLEAT_E_SYSTEM, PLEAT_E_NOTFOUND. */
     int (*agent_call)(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
                       struct pleat_error *err);
+    /* Whether an agent of that node lives that was started before, though the site has given the
+     * node up: another node needs another number. NULL: none ever does. */
+    bool (*node_is_taken)(void *arg, uint32_t site, uint32_t node);
     /* Tells people something of the site with that index in the core: in pleatd's log, and as an
      * event of the daemon. Not for what comes again and again. */
     void (*say)(void *arg, uint32_t site, const char *text);

@@ -112,6 +112,17 @@ static uint32_t end_of_other(const struct pleat_batch_site *site,
     return 0;
 }
 
+/* The number after one of these of which an agent lives that nobody wants any more; 0: none does.
+ */
+static uint32_t end_of_taken(const struct pleat_batch_site *site, uint32_t first, uint32_t room)
+{
+    const struct pleat_host *host = site->host;
+    for (uint32_t i = room; host->node_is_taken && i-- > 0;)
+        if (host->node_is_taken(host->arg, site->index, first + i))
+            return first + i + 1;
+    return 0;
+}
+
 uint32_t pleat_batch_room(const struct pleat_site_wish *wish)
 {
     if (wish->on_one_node || wish->count < 1)
@@ -123,7 +134,8 @@ void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_
                               uint32_t room)
 {
     uint32_t first = 0;
-    for (uint32_t end; (end = end_of_other(site, one, first, room)) > 0;)
+    for (uint32_t end; (end = end_of_other(site, one, first, room)) > 0 ||
+                       (end = end_of_taken(site, first, room)) > 0;)
         first = end;
     one->first = first;
     one->room = room;

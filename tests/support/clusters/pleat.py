@@ -19,16 +19,18 @@ OWN = ("pleatd", "pleat-agent", "pleat-guard", "mpirun", "ring")
 
 
 class Pleat:
-    """site: its kind and options; starters: programs of the batch system that the adapter starts."""
+    """site: its kind and options; starters: programs of the batch system that the adapter starts; head: where it runs, if
+    not on the cluster's first host; more: of the configuration; others: further clusters on which it leaves nothing."""
 
-    def __init__(self, cluster, site, starters):
-        self.cluster, self.head = cluster, cluster.head
+    def __init__(self, cluster, site, starters, head=None, name="p", more="", others=()):
+        self.cluster, self.head = cluster, head or cluster.head
+        self.others = others
         self.adapter = cluster.adapter[0]
         self.starters = starters
-        self.dir = f"{HOME}/p"
+        self.dir = f"{HOME}/{name}"
         self.env = {"PLEAT_DIR": self.dir, "PATH": f"{BIN}:/usr/bin:/bin", "PLEAT_TEST_PROGRESS_MS": "50"}
         self.head.run("install", "-d", "-m", "700", self.dir, user=USER)
-        self.path("pleat.conf").write_text(CONFIG.format(site=site))
+        self.path("pleat.conf").write_text(CONFIG.format(site=site) + more)
 
     def path(self, name):
         return self.cluster.world.path(f"{self.dir}/{name}")
@@ -51,6 +53,12 @@ class Pleat:
             assert job["state"] in states or job["state"] not in ENDED, (job, self.log())
             return job if job["state"] in states else None
         return wait_until(there, f"job {number} is one of {states}: {self.log()}")
+
+    def events(self, number):
+        return self.run("events", number).stdout
+
+    def until_log(self, text):
+        wait_until(lambda: text in self.log(), f"'{text}' is in the log: {self.log()}")
 
     def output(self, number):
         return self.path(f"jobs/{number}/stdout").read_text()
@@ -79,11 +87,12 @@ class Pleat:
         again = self.replay()
         assert again["same"] and again["decisions"] > 0, again
         self.run("stop", "--force")
-        self.cluster.until_empty()
-        mine = (*OWN, self.adapter[:15], *self.starters)
-        for host in (self.head, *self.cluster.nodes):
+        mine = (*OWN, *(cluster.adapter[0][:15] for cluster in (self.cluster, *self.others)), *self.starters)
+        for cluster in (self.cluster, *self.others):
+            cluster.until_empty()
+        for host in (self.head, *(node for cluster in (self.cluster, *self.others) for node in cluster.nodes)):
             wait_until(lambda host=host: not [pid for name in mine for pid in host.pids(name)],
-                       f"no process of it on {host.name}")
+                       f"no process of it ({', '.join(mine)}) on {host.name}: {self.log()}")
             left = host.run("sh", "-c", "ls -d /dev/shm/*pleat* 2>/dev/null", check=False).stdout
             assert left == "", (host.name, left)
         assert not list(self.path("").glob("agent-*.key"))
@@ -95,3 +104,39 @@ def go_file(name):
 
 def until_file(path):
     return ["--", "sh", "-c", 'hostname; while [ ! -e "$1" ]; do sleep 0.05; done', "until-file", path]
+
+
+class Counted:
+    """A job that writes a line where it begins, waits to be let go, and writes another one."""
+
+    SCRIPT = 'echo "begin $(hostname)" >>"$1"; while [ ! -e "$2" ]; do sleep 0.05; done; echo end >>"$1"'
+
+    def __init__(self, pleat, name, *options):
+        self.pleat = pleat
+        self.done, self.go = (f"{HOME}/{pleat.dir.rsplit('/', 1)[1]}-{name}.{end}" for end in ("done", "go"))
+        for path in (self.done, self.go):
+            pleat.cluster.world.path(path).unlink(missing_ok=True)
+        self.number = pleat.submit(*options, "--", "sh", "-c", self.SCRIPT, "counted", self.done, self.go)
+
+    def lines(self):
+        path = self.pleat.cluster.world.path(self.done)
+        return path.read_text().split("\n")[:-1] if path.exists() else []
+
+    def begun(self):
+        """Waits for that; where it did last."""
+        def there():
+            return [line.split()[1] for line in self.lines() if line.startswith("begin")]
+        return wait_until(there, f"job {self.number} has begun: {self.pleat.log()}")[-1]
+
+    def let_go(self):
+        self.pleat.cluster.world.path(self.go).touch()
+
+    def ends(self, state="done"):
+        self.let_go()
+        shown = self.pleat.until(self.number, *ENDED)
+        assert shown["state"] == state, (shown, self.pleat.log())
+        return shown
+
+    def is_done_once(self):
+        shown = self.ends()
+        assert shown["attempt"] == 0 and len(self.lines()) == 2, (shown, self.lines(), self.pleat.log())

@@ -1,0 +1,235 @@
+"""Sites of the kind slurm when something breaks: the controller, a node, the network, pleatd, and several of these at once.
+Each job does what it has to do once, or is told why not, and afterwards nothing of it is anywhere."""
+
+import contextlib
+
+import pytest
+
+from clusters import wait_until
+from clusters.pleat import APPS, ENDED, Counted, Pleat, go_file
+
+
+def site_of(slurm, more=""):
+    return f'kind = slurm conf = "{slurm.conf}" partition = main {more}'
+
+
+@contextlib.contextmanager
+def pleat_of(slurm, site="", **options):
+    """One of its own, which leaves nothing."""
+    pleat = Pleat(slurm, site_of(slurm, site), ["srun"], **options)
+    try:
+        yield pleat
+    except BaseException:
+        print(pleat.log(), pleat.run("ps", "-a", check=False).stdout, slurm.command("squeue", check=False), slurm.log()[-3000:])
+        raise
+    finally:
+        slurm.thaw_controller()
+        pleat.finish()
+        pleat.cluster.world.run("rm", "-r", pleat.dir)
+
+
+@pytest.fixture(name="pleat", scope="module")
+def fixture_pleat(slurms):
+    with pleat_of(slurms[0]) as pleat:
+        yield pleat
+
+
+def hold_all(slurm):
+    job = slurm.command("sbatch", "--parsable", "-N2", "--exclusive", "-o", "/dev/null", text_in="#!/bin/sh\nsleep 100000\n")
+    job = job.strip()
+    wait_until(lambda: slurm.jobs().get(job) == "RUNNING", "somebody else has all of it")
+    return job
+
+
+def until_why(pleat, job, text):
+    wait_until(lambda: text in pleat.run("why", job).stdout, f"'{text}' is why: {pleat.run('why', job).stdout} {pleat.log()}")
+
+
+def restart(pleat):
+    pleat.kill_daemon()
+    pleat.run("info")
+
+
+# ---- the controller ----
+
+
+@pytest.mark.parametrize("fault", ["stopped", "killed", "frozen"])
+def test_the_controller_is_away(pleat, fault):
+    """A job that runs goes on and ends; one that is submitted meanwhile waits, says why, and runs afterwards. In the middle
+    pleatd is killed."""
+    slurm = pleat.cluster
+    runs = Counted(pleat, "runs")
+    runs.begun()
+    {"frozen": slurm.freeze_controller, "killed": slurm.kill_controller, "stopped": slurm.stop_controller}[fault]()
+    restart(pleat)
+    later = Counted(pleat, "later")
+    runs.let_go()
+    wait_until(lambda: len(runs.lines()) == 2, "the job has gone on without a controller")
+    pleat.until(runs.number, "done", "finishing")
+    until_why(pleat, later.number, "the site cannot be asked now")
+    if fault == "frozen":
+        slurm.thaw_controller()
+    else:
+        slurm.start_controller()
+    later.begun()
+    for job in (runs, later):
+        job.is_done_once()
+    slurm.until_empty()
+
+
+def test_cancelled_while_the_controller_is_frozen(pleat):
+    """The allocation that it gives later, which nobody wants any more, is given back."""
+    slurm = pleat.cluster
+    slurm.freeze_controller()
+    job = Counted(pleat, "unwanted")
+    pleat.run("cancel", job.number)
+    slurm.thaw_controller()
+    assert pleat.until(job.number, *ENDED)["state"] == "cancelled"
+    slurm.until_empty()
+    assert not job.lines()
+
+
+def test_an_allocation_comes_when_pleatd_is_gone(pleat):
+    """It was in the queue when pleatd was killed, and runs when the next one comes. One that is not wanted any more goes."""
+    slurm = pleat.cluster
+    other = hold_all(slurm)
+    job, unwanted = Counted(pleat, "came"), Counted(pleat, "not-wanted")
+    wait_until(lambda: len(slurm.jobs()) == 3, "both wait in the queue")
+    pleat.kill_daemon()
+    slurm.command("scancel", other)
+    wait_until(lambda: sorted(slurm.jobs().values()) == ["RUNNING", "RUNNING"], "both have been given")
+    pleat.run("cancel", unwanted.number)
+    assert pleat.until(unwanted.number, *ENDED)["state"] == "cancelled"
+    job.is_done_once()
+    assert not unwanted.lines()
+    slurm.until_empty()
+
+
+def test_the_controller_forgets_everything(pleat):
+    """Its state is lost, and with it the allocation: the job is told so, and begins anew."""
+    slurm = pleat.cluster
+    job = Counted(pleat, "forgotten")
+    job.begun()
+    slurm.kill_controller()
+    slurm.world.run("sh", "-c", f"rm -rf {slurm.dir}/state && mkdir {slurm.dir}/state")
+    slurm.start_controller()
+    wait_until(lambda: len(job.lines()) == 2, f"it begins anew: {pleat.log()}")
+    assert "its allocation" in pleat.events(job.number), pleat.events(job.number)
+    job.ends()
+    slurm.until_idle()
+    slurm.until_empty()
+
+
+# ---- nodes ----
+
+
+@contextlib.contextmanager
+def crashed(slurm, name):
+    host = slurm.world[name]
+    host.crash()
+    try:
+        yield
+    finally:
+        host.boot()
+        slurm.start_node(host)
+        slurm.until_idle()
+
+
+def test_a_node_crashes_and_pleatd_too(pleat):
+    """The job begins anew on the other one, and says why. One that must not begin twice ends with its node, with the reason."""
+    slurm = pleat.cluster
+    job, once = Counted(pleat, "crash"), Counted(pleat, "once", "--no-requeue")
+    names = [job.begun(), once.begun()]
+    assert names[0] == names[1]
+    with crashed(slurm, names[0]):
+        restart(pleat)
+        wait_until(lambda: len(job.lines()) == 2, f"it runs on the other node: {pleat.log()}")
+        assert job.begun() != names[0]
+        assert "its allocation" in pleat.events(job.number), pleat.events(job.number)
+        shown = pleat.until(once.number, *ENDED)
+        assert (shown["state"], shown["reason"]) == ("failed", "processors lost"), shown
+        assert "its allocation" in pleat.events(once.number), pleat.events(once.number)
+        job.ends()
+
+
+def test_one_of_the_nodes_of_a_rigid_job_crashes(pleat):
+    """A job over several nodes loses all of them with one, and begins anew when there are as many again."""
+    slurm = pleat.cluster
+    go = go_file("wide")
+    job = pleat.submit("-n", 6, "--", f"{APPS}/ring", "--iterations", 20, "--hold", go)
+    wait_until(lambda: sum(len(host.pids("ring")) for host in slurm.nodes) == 6, f"six ranks: {pleat.log()}")
+    with crashed(slurm, "a2"):
+        wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it waits again: {pleat.log()}")
+        assert "its allocation" in pleat.events(job), pleat.events(job)
+    slurm.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
+    slurm.until_empty()
+
+
+# ---- the network ----
+
+
+def test_pleatd_is_cut_off(slurms):
+    """The agents keep their jobs, and tell afterwards what became of them: nothing is lost, nothing runs twice. In the
+    middle pleatd is killed."""
+    a, b = slurms
+    with pleat_of(a, head=b.head, name="cut") as pleat:
+        ends, stays = Counted(pleat, "ends"), Counted(pleat, "stays")
+        for job in (ends, stays):
+            job.begun()
+        b.head.cut()
+        try:
+            ends.let_go()
+            wait_until(lambda: len(ends.lines()) == 2, "it ends while nobody hears of it")
+            restart(pleat)
+            later = Counted(pleat, "later")
+            until_why(pleat, later.number, "the site cannot be asked now")
+        finally:
+            b.head.join()
+        for job in (ends, stays, later):
+            job.begun()
+            job.is_done_once()
+        a.until_empty()
+
+
+def test_a_node_is_cut_off(slurms):
+    """Slurm gives the node up. What ran there ends by itself, while the job runs on the other one."""
+    a, b = slurms
+    with pleat_of(a, head=b.head, name="node", more="agent_orphan_s = 2\n") as pleat:
+        job = Counted(pleat, "island")
+        name = job.begun()
+        host = a.world[name]
+        host.cut()
+        try:
+            wait_until(lambda: len(job.lines()) == 2, f"it runs on the other node: {pleat.log()}")
+            assert job.begun() != name
+            wait_until(lambda: not host.pids("pleat-agent") and not host.pids("pleat-guard"), "nothing is left there")
+        finally:
+            host.join()
+        job.ends()
+        a.until_idle()
+
+
+# ---- the time of an allocation ----
+
+
+def test_the_time_of_an_allocation_is_seen_coming(slurms):
+    """It is shortened in Slurm: the job gets its signal, is ended in time, says so, and waits again."""
+    a, b = slurms
+    with pleat_of(a, "limit_s = 600 leave_s = 30", head=b.head, name="time") as pleat:
+        script = 'trap "echo signal >>$1" USR1; echo begin >>$1; while :; do sleep 0.1; done'
+        out = f"{pleat.dir}/out"
+        job = pleat.submit("--signal", "USR1@20s", "--", "sh", "-c", script, "time", out)
+        shown = pleat.until(job, "running")
+        wait_until(lambda: pleat.job(job)["until_s"], "its end is known")
+        assert 540 < pleat.job(job)["until_s"] - shown["start_s"] <= 571, shown
+        assert "ends by" in pleat.run("show", job).stdout
+        [allocation] = a.jobs()
+        a.command("scontrol", "update", f"JobId={allocation}", "TimeLimit=1")
+        wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it is ended: {pleat.log()}", limit_s=120)
+        assert pleat.path("out").read_text().split()[:2] == ["begin", "signal"]
+        assert "the time of its processors is over" in pleat.run("why", job).stdout + pleat.events(job)
+        assert "was ended by Slurm" not in pleat.log(), "Slurm was quicker"
+        pleat.run("cancel", job)
+        pleat.until(job, "cancelled")
+        a.until_empty()
