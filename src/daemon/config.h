@@ -27,9 +27,10 @@ struct pleat_config_site {
     int64_t poll_us;             /* time between two looks at what others use of it */
     void *own;                   /* options of its kind, see site/option.h */
     struct pleat_site_here here; /* what it hands out of this machine */
-    bool shares_time;   /* a job is bound to all CPUs of the site, not to those of its own slots */
-    bool brings_agents; /* it starts its agents itself: pleatd starts none for it */
-    bool cpusets;       /* use cpusets where the machine has them */
+    bool shares_time;    /* a job is bound to all CPUs of the site, not to those of its own slots */
+    struct json_t *shut; /* names of nodes of its batch system that its user drains; NULL: none */
+    bool brings_agents;  /* it starts its agents itself: pleatd starts none for it */
+    bool cpusets;        /* use cpusets where the machine has them */
     char *interface;    /* by which MPI speaks between its nodes' machines; NULL: it is found out */
     bool memory_groups; /* use control groups for limits of memory, where the machine has them */
 };

@@ -1,6 +1,7 @@
 #include "daemon/config_site.h"
 
 #include <ctype.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -337,6 +338,7 @@ void config_site_finish(struct pleat_config_site *site)
     free(site->name);
     free(site->block);
     free(site->interface);
+    json_decref(site->shut);
     memset(site, 0, sizeof(*site));
 }
 

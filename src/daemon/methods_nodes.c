@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "daemon/agent_link.h"
+#include "daemon/agent_listen.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/methods.h"
@@ -48,6 +49,18 @@ static json_t *own_nodes(struct daemon *d, uint32_t index)
     return nodes;
 }
 
+/* HOST:PORT at which agents of other hosts reach pleatd; null: they do not. */
+static json_t *where_agents_call(struct daemon *d, const struct pleat_config_site *site)
+{
+    struct pleat_string text = {0};
+    if (!site->brings_agents)
+        return json_null();
+    agent_listen_address(d, &text);
+    json_t *where = text.text ? json_string(text.text) : json_null();
+    pleat_string_finish(&text);
+    return where;
+}
+
 static json_t *site_to_json(struct daemon *d, uint32_t index)
 {
     const struct pleat_config_site *site = &d->config.sites[index];
@@ -58,10 +71,12 @@ static json_t *site_to_json(struct daemon *d, uint32_t index)
     else
         nodes.list = own_nodes(d, index);
     double ago_s = (double)(daemon_now_us(d) - nodes.at_us) / 1e6;
-    return json_pack("{s:s, s:s, s:f, s:o, s:b, s:o}", "name", site->name, "kind", site->ops->name,
-                     "poll_s", (double)site->poll_us / 1e6, "ago_s",
+    return json_pack("{s:s, s:s, s:f, s:o, s:b, s:o, s:o, s:o}", "name", site->name, "kind",
+                     site->ops->name, "poll_s", (double)site->poll_us / 1e6, "ago_s",
                      nodes.list && nodes.at_us ? json_real(ago_s) : json_null(), "looking",
-                     nodes.asked, "nodes", nodes.list ? nodes.list : json_null());
+                     nodes.asked, "nodes", nodes.list ? nodes.list : json_null(), "batch",
+                     nodes.offer ? nodes.offer : json_null(), "agents_call",
+                     where_agents_call(d, site));
 }
 
 int method_nodes(struct client *client, int64_t request, const json_t *params,

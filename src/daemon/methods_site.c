@@ -1,4 +1,5 @@
 /* Methods that change the sites: add and remove them, drain and resume them and their nodes. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -6,8 +7,10 @@
 #include "daemon/config_site.h"
 #include "daemon/daemon.h"
 #include "daemon/methods.h"
+#include "daemon/notes.h"
 #include "daemon/sites_change.h"
 #include "daemon/turn_inputs.h"
+#include "wire/reply.h"
 
 /* The site that the params name. PLEAT_E_INVALID, PLEAT_E_NOTFOUND. */
 static int find(struct daemon *d, const json_t *params, uint32_t *index, struct pleat_error *err)
@@ -30,6 +33,8 @@ static int find(struct daemon *d, const json_t *params, uint32_t *index, struct 
 
 /* ---- draining ---- */
 
+enum { HOST_MAX = 255, HOSTS_MAX = 100 }; /* of a batch system: letters of a name; names */
+
 /* *node: the node that the params name; PLEAT_NONE: none, the whole site is meant. */
 static int find_node(struct daemon *d, const json_t *params, uint32_t site, uint32_t *node,
                      struct pleat_error *err)
@@ -45,11 +50,11 @@ static int find_node(struct daemon *d, const json_t *params, uint32_t site, uint
     if (known && known->slots > 0)
         return 0;
     if (d->config.sites[site].brings_agents)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "site %s gets its nodes from its batch system, which is to be told "
-                               "that a node is not to be used: 'pleat site drain %s' drains all "
-                               "of the site",
-                               name, name);
+        return pleat_error_set(
+            err, PLEAT_E_UNSUPPORTED,
+            "site %s gets its nodes from its batch system: name one as that does "
+            "('pleat sites --nodes' lists them)",
+            name);
     if (!view->sites[site].several)
         return pleat_error_set(err, PLEAT_E_NOTFOUND,
                                "site %s is not divided into nodes: 'pleat site drain %s' drains "
@@ -59,13 +64,90 @@ static int find_node(struct daemon *d, const json_t *params, uint32_t site, uint
                            "site %s has no node %u: 'pleat sites' lists its nodes", name, *node);
 }
 
+/* The node of a batch system that the params name ("host"); NULL: none. */
+static int find_host(struct daemon *d, const json_t *params, uint32_t site, const char **host,
+                     struct pleat_error *err)
+{
+    int rc = pleat_get_string(params, "host", false, host, err);
+    const struct pleat_config_site *of = &d->config.sites[site];
+    if (rc || !*host)
+        return rc;
+    if (!of->ops->shut_hosts)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "site %s has no node '%.80s': its nodes have numbers, which 'pleat "
+                               "sites' lists",
+                               of->name, *host);
+    if (!(*host)[0] || strlen(*host) > HOST_MAX || strpbrk(*host, " ,[]()|&!*?@/") ||
+        (*host)[0] == '-' || !pleat_utf8_is(*host))
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%.80s' is no name of a node", *host);
+    struct pleat_site_nodes nodes = {0};
+    size_t i;
+    const json_t *node;
+    of->ops->nodes(d->sites[site], &nodes);
+    bool known = !nodes.list; /* nothing is known of any */
+    json_array_foreach(nodes.list, i, node) known = known || pleat_reply_is(node, "name", *host);
+    json_decref(nodes.list);
+    json_decref(nodes.offer);
+    return known ? 0
+                 : pleat_error_set(err, PLEAT_E_NOTFOUND,
+                                   "site %s has no node '%.80s': 'pleat sites --nodes' lists them",
+                                   of->name, *host);
+}
+
+/* Whether the host is in the list; it is taken out of it. */
+static bool take_out(json_t *names, const char *host)
+{
+    for (size_t i = json_array_size(names); i-- > 0;) {
+        if (strcmp(json_string_value(json_array_get(names, i)), host) != 0)
+            continue;
+        json_array_remove(names, i);
+        return true;
+    }
+    return false;
+}
+
+/* Kept with the list of sites. */
+static int change_host(struct client *client, int64_t request, uint32_t site, const char *host,
+                       bool drain, struct pleat_error *err)
+{
+    struct daemon *d = client->daemon;
+    struct pleat_config_site *of = &d->config.sites[site];
+    int rc = method_check_writing(d, err);
+    if (rc)
+        return rc;
+    if (drain && json_array_size(of->shut) >= HOSTS_MAX)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "%d nodes of site %s are drained already",
+                               HOSTS_MAX, of->name);
+    if (!of->shut)
+        of->shut = json_array();
+    bool was = take_out(of->shut, host);
+    if (drain)
+        json_array_append_new(of->shut, json_string(host));
+    if (was != drain) {
+        char text[400];
+        snprintf(text, sizeof(text), "node %s of site %s is %s by its user", host, of->name,
+                 drain ? "drained" : "resumed");
+        note_make(d, daemon_now_us(d), "daemon", -1, note_text(text));
+    }
+    of->ops->shut_hosts(d->sites[site], of->shut);
+    d->site_list.changed = true;
+    turn_reply(d, client, request, json_object());
+    turn_want(d);
+    return 0;
+}
+
 static int change(struct client *client, int64_t request, const json_t *params, bool drain,
                   struct pleat_error *err)
 {
     struct daemon *d = client->daemon;
     struct input input = {.request = request, .reply = REPLY_EMPTY};
+    const char *host = NULL;
     uint32_t site, node;
     int rc = find(d, params, &site, err);
+    if (!rc)
+        rc = find_host(d, params, site, &host, err);
+    if (!rc && host)
+        return change_host(client, request, site, host, drain, err);
     if (!rc)
         rc = find_node(d, params, site, &node, err);
     if (rc)

@@ -22,10 +22,10 @@ int site_list_write(struct daemon *d, struct pleat_error *err)
     json_t *list = json_array();
     for (size_t i = 0; i < d->config.site_count; i++) {
         const struct pleat_config_site *site = &d->config.sites[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:b, s:b}", "name", site->name,
-                                              "from", site_list_from(site), "block",
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s?, s:b, s:b, s:O?}", "name",
+                                              site->name, "from", site_list_from(site), "block",
                                               site->gone ? NULL : site->block, "gone", site->gone,
-                                              "leaving", site->leaving));
+                                              "leaving", site->leaving, "shut", site->shut));
     }
     char *text = json_dumps(list, JSON_COMPACT);
     bool whole = json_array_size(list) == d->config.site_count;
@@ -135,6 +135,17 @@ static int read_block(const json_t *entry, struct pleat_config_site *site, struc
     return 0;
 }
 
+/* Nodes of a batch system that are drained; a list that is damaged is none. */
+static void take_shut(const json_t *entry, struct pleat_config_site *site)
+{
+    const json_t *names = json_object_get(entry, "shut");
+    size_t i;
+    const json_t *name;
+    bool good = json_array_size(names) > 0 && site->ops->shut_hosts;
+    json_array_foreach(names, i, name) good = good && json_is_string(name);
+    site->shut = good ? json_deep_copy(names) : NULL;
+}
+
 static int merge_entry(struct merging *m, const json_t *entry, struct pleat_error *err)
 {
     const char *name = pleat_reply_text(entry, "name", "");
@@ -150,6 +161,8 @@ static int merge_entry(struct merging *m, const json_t *entry, struct pleat_erro
     } else {
         rc = read_block(entry, site, err);
     }
+    if (!rc && !site->gone)
+        take_shut(entry, site);
     m->count += !rc;
     return rc;
 }

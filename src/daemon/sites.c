@@ -19,6 +19,8 @@ int sites_open_one(struct daemon *d, uint32_t index, struct pleat_error *err)
     for (uint32_t n = 0; !rc && n < view->node_count; n++)
         if (view->nodes[n].site == index && view->nodes[n].drained)
             sites_node_shut(d, index, view->nodes[n].node, true);
+    if (!rc && site->shut)
+        d->sites[index]->ops->shut_hosts(d->sites[index], site->shut);
     return rc;
 }
 

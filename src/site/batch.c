@@ -57,6 +57,7 @@ static void tell_silent(struct pleat_batch_site *site, const char *why)
     if (!site->silent)
         pleat_batch_say(site, "%s cannot be asked, claims wait: %.500s", site->kind->title, why);
     site->silent = true;
+    snprintf(site->offer.trouble, sizeof(site->offer.trouble), "%.290s", why);
 }
 
 static void tell_answers(struct pleat_batch_site *site)
@@ -129,7 +130,8 @@ static void on_nodes(void *arg, uint64_t token, const json_t *result,
         int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
         site->largest = own > site->largest ? own : site->largest;
         site->total += own;
-        if (!pleat_reply_is(node, "state", "down") && !pleat_reply_is(node, "state", "drained"))
+        if (!pleat_reply_is(node, "state", "down") && !pleat_reply_is(node, "state", "drained") &&
+            !pleat_batch_is_shut(site, pleat_reply_text(node, "name", "")))
             cpus += own;
     }
     if (site->partition_cpus > 0 && site->total > site->partition_cpus)
@@ -156,6 +158,10 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
     const json_t *partition;
     (void)token;
     (void)wrong;
+    if (result) {
+        json_decref(site->offer.cluster);
+        site->offer.cluster = json_incref((json_t *)(uintptr_t)result);
+    }
     site->partition_cpus = 0;
     json_array_foreach(pleat_reply_array(result, "partitions"), i, partition)
     {
@@ -172,7 +178,7 @@ static void on_there(void *arg)
 {
     struct pleat_batch_site *site = arg;
     ask_jobs(site);
-    pleat_batch_adapter_ask(site->adapter, "cluster", json_object(), on_cluster, 0);
+    pleat_batch_offer_ask(site, on_cluster);
 }
 
 static void on_gone(void *arg, const char *why)
@@ -252,6 +258,15 @@ int pleat_batch_probe(struct pleat_site_instance *base, struct pleat_error *err)
     return 0;
 }
 
+static bool has_shut_node(const struct pleat_batch_site *site,
+                          const struct pleat_batch_allocation *one)
+{
+    for (size_t i = 0; i < one->nodes.count; i++)
+        if (pleat_batch_is_shut(site, one->nodes.items[i].host))
+            return true;
+    return false;
+}
+
 static void refuse(struct pleat_batch_site *site, const struct pleat_site_wish *wish,
                    enum pleat_reason why)
 {
@@ -325,7 +340,8 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     if (one)
         return 0;
     bool is_more = wish->purpose != PLEAT_FOR_RUN || wish->beside;
-    if (is_more && beside && beside->state == PLEAT_BATCH_HELD && pleat_batch_take(beside, wish))
+    if (is_more && beside && beside->state == PLEAT_BATCH_HELD && !has_shut_node(site, beside) &&
+        pleat_batch_take(beside, wish))
         pleat_batch_announce(site, beside, wish->id);
     else if (is_more && is_on_one_node(site, wish))
         refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED); /* another allocation is another node */
@@ -334,6 +350,15 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     else
         ask_for(site, wish);
     return 0;
+}
+
+void pleat_batch_shut_hosts(struct pleat_site_instance *base, const json_t *names)
+{
+    struct pleat_batch_site *site = of(base);
+    json_decref(site->shut);
+    site->shut = json_array_size(names) ? json_deep_copy(names) : NULL;
+    if (site->synced)
+        ask_nodes(site); /* it has other processors now */
 }
 
 int pleat_batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
@@ -430,6 +455,7 @@ void pleat_batch_agent(struct pleat_site_instance *base, uint32_t number, bool t
     struct pleat_batch_node *node = NULL;
     struct pleat_batch_allocation *one = pleat_batch_of_node(site, number, &node);
     pleat_batch_note_agent(site, number, there);
+    site->offer.agents += there;
     if (one && node)
         pleat_batch_agent_is(site, one, node, there);
 }
@@ -462,5 +488,7 @@ void pleat_batch_close(struct pleat_site_instance *base)
     pleat_array_finish(&site->allocations);
     pleat_array_finish(&site->agents);
     json_decref(site->hosts);
+    json_decref(site->shut);
+    json_decref(site->offer.cluster);
     free(site);
 }

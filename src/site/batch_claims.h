@@ -68,6 +68,16 @@ struct pleat_batch_allocation {
 PLEAT_ARRAY(pleat_batch_allocations, struct pleat_batch_allocation *);
 PLEAT_ARRAY(pleat_batch_numbers, uint32_t);
 
+/* What the batch system offers this user, and what was last wrong: for people. */
+struct pleat_batch_offer {
+    json_t *cluster;         /* the answer to "cluster"; NULL: none yet */
+    bool checked, may;       /* whether a job of one processor would be taken */
+    char refusal[300];       /* why not */
+    char trouble[300];       /* why the batch system cannot be asked */
+    char agent_trouble[400]; /* why an allocation was last given back unused; "": it never was */
+    int64_t agents;          /* that have called */
+};
+
 struct pleat_batch_site {
     struct pleat_site_instance base;
     const struct pleat_host *host;
@@ -80,14 +90,22 @@ struct pleat_batch_site {
     int32_t partition_cpus;
     json_t *hosts;     /* of the last answer about nodes; NULL: there was none */
     int64_t hosts_us;  /* when that came */
+    json_t *shut;      /* names of nodes on which nothing new is claimed; NULL: none */
     bool synced;       /* what is there was compared with what the batch system has */
     bool asking_nodes; /* not answered yet */
     bool silent;       /* people were told that it cannot be reached */
+    struct pleat_batch_offer offer;
     char prefix[PLEAT_BATCH_PREFIX_ROOM];
     uint64_t next_number;
     struct pleat_batch_allocations allocations;
     struct pleat_batch_numbers agents; /* of nodes whose agents are connected */
 };
+
+/* Asks what the batch system offers; `told` is called with each answer to "cluster". */
+void pleat_batch_offer_ask(struct pleat_batch_site *site, pleat_batch_answered *told);
+/* {"title", "adapter", "answers", "trouble", "cluster", "version", "part", "partitions", "may",
+ * "refusal", "agents", "agent_trouble"}; null: not known. To be released by the caller. */
+json_t *pleat_batch_offer_json(const struct pleat_batch_site *site);
 
 /* ---- what there is ---- */
 
@@ -105,9 +123,12 @@ struct pleat_batch_allocation *pleat_batch_of_node(struct pleat_batch_site *site
 struct pleat_batch_allocation *pleat_batch_of_claim(struct pleat_batch_site *site, uint64_t id);
 /* How many nodes an allocation for it may have. */
 uint32_t pleat_batch_room(const struct pleat_site_wish *wish);
-/* Keeps `room` numbers in a row for it that no other one has, the lowest that there are. */
+/* Keeps `room` numbers in a row for it that no other one has, nor an agent that still lives: the
+ * lowest that there are. */
 void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                               uint32_t room);
+/* Whether nothing new is to be claimed on that node. */
+bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host);
 bool pleat_batch_agent_is_there(const struct pleat_batch_site *site, uint32_t node);
 bool pleat_batch_agents_are_there(const struct pleat_batch_site *site,
                                   const struct pleat_batch_allocation *one);

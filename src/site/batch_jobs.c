@@ -154,6 +154,7 @@ static void fail(struct pleat_batch_site *site, struct pleat_batch_allocation *o
                     pleat_batch_hosts(one), why);
     pleat_batch_tell(site, one, NULL, "its allocation %" PRIu32 " on %s is given back: %.400s",
                      one->job, pleat_batch_hosts(one), why);
+    snprintf(site->offer.agent_trouble, sizeof(site->offer.agent_trouble), "%.390s", why);
     refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
     pleat_batch_end(site, one, false);
 }
@@ -233,6 +234,19 @@ static struct pleat_batch_node *node_called(struct pleat_batch_allocation *one, 
     return NULL;
 }
 
+/* The last line that says something: before it are remarks. */
+static const char *last_line(const char *text, int *length)
+{
+    size_t end = strlen(text);
+    while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' '))
+        end--;
+    size_t from = end;
+    while (from > 0 && text[from - 1] != '\n')
+        from--;
+    *length = (int)(end - from);
+    return text + from;
+}
+
 void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                               const json_t *how)
 {
@@ -242,10 +256,10 @@ void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_
         signal = pleat_reply_small(how, "signal", 0, 255);
     if (!node)
         return;
-    snprintf(why, sizeof(why), "its agent has ended (%s %d)%s%.380s", signal ? "signal" : "code",
-             signal ? signal : code, *pleat_reply_text(how, "text", "") ? ": " : "",
-             pleat_reply_text(how, "text", ""));
-    why[strcspn(why, "\n")] = '\0';
+    int length;
+    const char *said = last_line(pleat_reply_text(how, "text", ""), &length);
+    snprintf(why, sizeof(why), "its agent has ended (%s %d)%s%.*s", signal ? "signal" : "code",
+             signal ? signal : code, length ? ": " : "", length, said);
     node->step_over = true;
     if (one->state == PLEAT_BATCH_STARTING && node->called)
         fail(site, one, why);
@@ -477,10 +491,12 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
         json_object_set_new(params, "nodes", json_integer(1));
     else
         json_object_set_new(params, "few", json_true());
-    if (one->near[0])
+    if (one->near[0] && !pleat_batch_is_shut(site, one->near))
         json_object_set_new(params, "near", pleat_json_text(one->near));
     if (one->wish.purpose != PLEAT_FOR_RUN && options->grow_us == 0)
         json_object_set_new(params, "now", json_true());
+    if (site->shut)
+        json_object_set(params, "without", site->shut);
     site->kind->wish(options, params);
     if (options->limit_us > 0)
         json_object_set_new(params, "minutes",

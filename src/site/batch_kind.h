@@ -62,6 +62,7 @@ int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_
 void pleat_batch_agent(struct pleat_site_instance *base, uint32_t node, bool there);
 void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t node);
 void pleat_batch_nodes(const struct pleat_site_instance *base, struct pleat_site_nodes *nodes);
+void pleat_batch_shut_hosts(struct pleat_site_instance *base, const json_t *names);
 bool pleat_batch_rests(const struct pleat_site_instance *base);
 void pleat_batch_close(struct pleat_site_instance *base);
 
@@ -71,7 +72,7 @@ void pleat_batch_close(struct pleat_site_instance *base);
     .probe = pleat_batch_probe, .claim = pleat_batch_claim, .split = pleat_batch_split,            \
     .release = pleat_batch_release, .adopt = pleat_batch_adopt, .agent = pleat_batch_agent,        \
     .end_node = pleat_batch_end_node, .rests = pleat_batch_rests, .nodes = pleat_batch_nodes,      \
-    .close = pleat_batch_close
+    .shut_hosts = pleat_batch_shut_hosts, .close = pleat_batch_close
 
 /* ---- its options ---- */
 

@@ -5,6 +5,18 @@
 #include "site/batch_kind.h"
 #include "wire/reply.h"
 
+bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host)
+{
+    size_t i;
+    const json_t *name;
+    json_array_foreach(site->shut, i, name)
+    {
+        if (!strcmp(json_string_value(name), host))
+            return true;
+    }
+    return false;
+}
+
 /* Processors that an allocation has of a node: of claims, and those that they left. */
 static int64_t held_of(const struct pleat_claimbook *book)
 {
@@ -36,11 +48,16 @@ static json_t *node_to_json(const struct pleat_batch_site *site, const json_t *n
     int64_t own = own_on(site, name);
     own = own < cpus ? own : cpus;
     int64_t others = all > own ? all - own : 0;
-    bool open = !strcmp(state, "idle") || !strcmp(state, "used");
+    bool shut = pleat_batch_is_shut(site, name);
+    bool open = !shut && (!strcmp(state, "idle") || !strcmp(state, "used"));
     int64_t unused = open && cpus > own + others ? cpus - own - others : 0;
     return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}", "name", name, "processors", (json_int_t)cpus,
                      "used", (json_int_t)own, "background", (json_int_t)others, "free",
-                     (json_int_t)unused, "state", open ? "ok" : state);
+                     (json_int_t)unused, "state",
+                     open                            ? "ok"
+                     : shut && own > 0               ? "draining"
+                     : shut && strcmp(state, "down") ? "drained"
+                                                     : state);
 }
 
 void pleat_batch_nodes(const struct pleat_site_instance *base, struct pleat_site_nodes *nodes)
@@ -49,6 +66,7 @@ void pleat_batch_nodes(const struct pleat_site_instance *base, struct pleat_site
     size_t i;
     const json_t *node;
     *nodes = (struct pleat_site_nodes){.at_us = site->hosts_us, .asked = site->asking_nodes};
+    nodes->offer = pleat_batch_offer_json(site);
     if (!site->hosts)
         return;
     nodes->list = json_array();

@@ -88,6 +88,9 @@ struct pleat_site_nodes {
     /* [{"name", "processors", "used" (by this site), "background" (by others), "free", "state"}];
      * NULL: it has not said anything yet. To be released by the caller */
     struct json_t *list;
+    /* What it offers this user: see pleat_batch_offer_json; NULL: it has none. To be released by
+     * the caller */
+    struct json_t *offer;
     int64_t at_us; /* when that was */
     bool asked;    /* it is being asked now */
 };
@@ -128,6 +131,9 @@ struct pleat_site_ops {
     /* Nothing is claimed on a node from now on, or again; what is held stays. NULL: its nodes are
      * told by no NODE event. */
     void (*shut_node)(struct pleat_site_instance *site, uint32_t node, bool shut);
+    /* The nodes of its batch system, by name, on which nothing is claimed from now on: a list of
+     * texts, which is copied. What is held or asked for stays. NULL: it has no such nodes. */
+    void (*shut_hosts)(struct pleat_site_instance *site, const struct json_t *names);
     /* Whether nothing of the site's is left anywhere, once it has no claims: NULL for sites that
      * leave nothing. A site that is to go is closed when that is so. */
     bool (*rests)(const struct pleat_site_instance *site);

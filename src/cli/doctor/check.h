@@ -45,6 +45,8 @@ void doctor_tell(struct doctor *doctor, enum doctor_state state, const char *sub
 int doctor_execute(char *const argv[], char *const env[], struct pleat_string *output);
 /* The first line of a text that says something, in a static buffer. */
 const char *doctor_first_line(const struct pleat_string *text);
+/* Asks the pleatd that runs, and starts none. PLEAT_E_NOTFOUND: none runs. */
+int doctor_ask(struct doctor *doctor, const char *method, json_t **answer, struct pleat_error *err);
 /* What `pleat-agent --check` sees on this machine; NULL: it could not be asked, which was told. */
 json_t *doctor_look_by_agent(struct doctor *doctor);
 

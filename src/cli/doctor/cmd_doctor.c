@@ -194,6 +194,7 @@ const struct pleat_command pleat_cmd_doctor = {
             "  clock          the clock of this machine\n"
             "  pleatd         whether pleatd runs, answers and writes its log\n"
             "  sites          each site that pleatd has, each node and its agent\n"
+            "  batch          each cluster: its adapter, its controller, what it offers this user\n"
             "  leftovers      what crashes have left: processes, files\n"
             "Nothing is changed, and nothing is left. Without --start no pleatd is started: "
             "then what\n"

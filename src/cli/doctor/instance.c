@@ -12,8 +12,7 @@
 
 enum { SILENT_S = 10, PIDS_SHOWN = 8 };
 
-/* Asks the pleatd that runs, and starts none. PLEAT_E_NOTFOUND: none runs. */
-static int ask(struct doctor *doctor, const char *method, json_t **answer, struct pleat_error *err)
+int doctor_ask(struct doctor *doctor, const char *method, json_t **answer, struct pleat_error *err)
 {
     struct pleat_client *client;
     if (doctor->paths_wrong.code) {
@@ -55,7 +54,7 @@ void doctor_pleatd(struct doctor *doctor)
 {
     struct pleat_error err = {0};
     json_t *info = NULL;
-    int rc = ask(doctor, "info", &info, &err);
+    int rc = doctor_ask(doctor, "info", &info, &err);
     if (doctor->start_wrong.code)
         doctor_tell(doctor, DOCTOR_FAILED, NULL, "mend what it says, and try again", "%s",
                     doctor->start_wrong.text);
@@ -138,7 +137,7 @@ void doctor_sites(struct doctor *doctor)
     struct pleat_error err = {0};
     json_t *answer = NULL, *site;
     size_t i;
-    if (ask(doctor, "sites", &answer, &err))
+    if (doctor_ask(doctor, "sites", &answer, &err))
         doctor_tell(doctor, DOCTOR_UNCHECKED, NULL, "see the check 'pleatd'",
                     "no pleatd told of its sites");
     json_array_foreach(pleat_reply_array(answer, "sites"), i, site) tell_of_site(doctor, site);
@@ -189,7 +188,7 @@ static bool tell_of_agents(struct doctor *doctor)
     struct pleat_error err = {0};
     json_t *info = NULL;
     int agents = agents_alive(doctor);
-    bool runs = ask(doctor, "info", &info, &err) == 0;
+    bool runs = doctor_ask(doctor, "info", &info, &err) == 0;
     json_decref(info);
     if (runs || agents == 0)
         return false;

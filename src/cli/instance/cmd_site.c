@@ -39,10 +39,17 @@ static int64_t used_on(const json_t *site, int64_t number, bool *drained)
 
 enum look { EMPTY, IN_USE, RESUMED };
 
-/* How it stands with a site that is to run empty, or with its node; node -1: all of it. */
-static enum look look_at(const json_t *answer, const char *name, int64_t node)
+/* What of a site is meant: a node by its number or its name, or all of it. */
+struct part {
+    int64_t node;     /* -1: none */
+    const char *host; /* NULL: none */
+};
+
+/* How it stands with a site that is to run empty, or with its node. */
+static enum look look_at(const json_t *answer, const char *name, const struct part *part)
 {
     const json_t *site = find(answer, name);
+    int64_t node = part->node;
     bool drained = false;
     if (!site)
         return RESUMED;
@@ -59,24 +66,40 @@ static enum look look_at(const json_t *answer, const char *name, int64_t node)
                                                        : RESUMED;
 }
 
+/* How it stands with a node that a batch system has a name for: `answer` is that of "nodes". A
+ * site that knows none of its nodes yet has used none. */
+static enum look look_at_host(const json_t *answer, const char *name, const struct part *part)
+{
+    const json_t *nodes = pleat_reply_array(find(answer, name), "nodes"), *node;
+    size_t i;
+    json_array_foreach(nodes, i, node)
+    {
+        if (pleat_reply_is(node, "name", part->host))
+            return pleat_reply_int(node, "used", 0) > 0 ? IN_USE : EMPTY;
+    }
+    return find(answer, name) ? EMPTY : RESUMED;
+}
+
 /* A site that is removed is there until it is empty. */
-static enum look look_if_there(const json_t *answer, const char *name, int64_t node)
+static enum look look_if_there(const json_t *answer, const char *name, const struct part *part)
 {
     const json_t *site = find(answer, name);
-    (void)node;
+    (void)part;
     return !site ? EMPTY : pleat_reply_is(site, "state", "leaving") ? IN_USE : RESUMED;
 }
 
 /* Waits until jobs have no processor of the site any more, also over restarts of the daemon. */
-static int wait_for_end(struct pleat_client **client, const char *name, int64_t node,
-                        enum look (*look)(const json_t *answer, const char *name, int64_t node))
+static int wait_for_end(struct pleat_client **client, const char *name, const struct part *part,
+                        enum look (*look)(const json_t *answer, const char *name,
+                                          const struct part *part))
 {
+    const char *method = part->host ? "nodes" : "sites";
     for (;;) {
         json_t *answer = NULL;
-        int code = pleat_daemon_ask_patiently(client, PLEAT_PATIENCE_S, "sites", NULL, &answer);
+        int code = pleat_daemon_ask_patiently(client, PLEAT_PATIENCE_S, method, NULL, &answer);
         if (code)
             return code;
-        enum look now = look(answer, name, node);
+        enum look now = look(answer, name, part);
         json_decref(answer);
         if (now == EMPTY)
             return PLEAT_EXIT_OK;
@@ -90,20 +113,22 @@ static int wait_for_end(struct pleat_client **client, const char *name, int64_t 
 
 /* ---- drain, resume ---- */
 
-/* Drains or resumes a site, or one of its nodes; node -1: all of it. */
-static int change(const char *method, const char *name, int64_t node, bool waits)
+/* Drains or resumes a site, or one of its nodes. */
+static int change(const char *method, const char *name, const struct part *part, bool waits)
 {
     struct pleat_client *client;
     json_t *params = json_pack("{s:s}", "site", name);
     int code = pleat_daemon_connect(&client);
-    if (node >= 0 && json_object_set_new(params, "node", json_integer(node)))
-        code = code ? code : PLEAT_EXIT_FAILED;
+    if (part->host)
+        json_object_set_new(params, "host", json_string(part->host));
+    else if (part->node >= 0)
+        json_object_set_new(params, "node", json_integer(part->node));
     if (!code)
         code = pleat_daemon_ask(client, method, params, NULL);
     else
         json_decref(params);
     if (!code && waits)
-        code = wait_for_end(&client, name, node, look_at);
+        code = wait_for_end(&client, name, part, part->host ? look_at_host : look_at);
     pleat_client_close(client);
     return code;
 }
@@ -116,7 +141,7 @@ static int run_change(int argc, char **argv, const struct pleat_command *command
     static const struct option one[] = {{"node", required_argument, NULL, 'n'}, {0}};
     struct pleat_options options;
     struct pleat_error err;
-    int64_t node = -1;
+    struct part part = {-1, NULL};
     bool waits = false;
     pleat_options_init(&options, command, argc, argv, command == &pleat_cmd_site_drain ? both : one,
                        NULL);
@@ -125,11 +150,13 @@ static int run_change(int argc, char **argv, const struct pleat_command *command
             return options.exit_code;
         if (option == 'w')
             waits = true;
-        else if (pleat_parse_int("--node", optarg, 0, INT32_MAX, &node, &err))
+        else if (*optarg && optarg[strspn(optarg, "-0123456789")])
+            part.host = optarg; /* a name, as a batch system has it */
+        else if (pleat_parse_int("--node", optarg, 0, INT32_MAX, &part.node, &err))
             return pleat_usage(command, "%s", err.text);
     }
     int code = pleat_options_count(&options, 1, 1);
-    return code ? code : change(method, argv[options.first], node, waits);
+    return code ? code : change(method, argv[options.first], &part, waits);
 }
 
 static int run_drain(int argc, char **argv)
@@ -214,7 +241,7 @@ static int run_remove(int argc, char **argv)
         code = pleat_daemon_ask(client, "site_remove",
                                 json_pack("{s:s, s:b}", "site", name, "drain", drains), NULL);
     if (!code && waits)
-        code = wait_for_end(&client, name, -1, look_if_there);
+        code = wait_for_end(&client, name, &(struct part){-1, NULL}, look_if_there);
     pleat_client_close(client);
     return code ? code : print_state(name, waits ? "removed" : "leaving");
 }
@@ -236,7 +263,9 @@ const struct pleat_command pleat_cmd_site_drain = {
         "This lasts over restarts of the daemon.\n"
         "\n"
         "Options:\n"
-        "      --node K     only node K of a site that is divided into nodes\n"
+        "      --node K     only node K of a site that is divided into nodes; of a cluster: the "
+        "node of\n"
+        "                   that name ('pleat sites --nodes' lists them)\n"
         "      --wait       return when jobs have no processor of the site, or of the node, any "
         "more\n"
         "\n"
@@ -246,7 +275,8 @@ const struct pleat_command pleat_cmd_site_drain = {
         "\n"
         "Examples:\n"
         "  pleat site drain --wait local\n"
-        "  pleat site drain --node 1 local\n",
+        "  pleat site drain --node 1 local\n"
+        "  pleat site drain --node n017 cluster\n",
     .run = run_drain,
 };
 
@@ -260,7 +290,7 @@ const struct pleat_command pleat_cmd_site_resume = {
         "empty.\n"
         "\n"
         "Options:\n"
-        "      --node K     only node K\n"
+        "      --node K     only node K, or the node of that name\n"
         "\n"
         "Exit codes: 0 (also if nothing was drained); 1 there is no such site or node; 2 "
         "usage;\n"

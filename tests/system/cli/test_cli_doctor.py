@@ -18,7 +18,7 @@ from fake_pleatd import Hang
 
 BUILD = pathlib.Path(os.environ["PLEAT_BUILD"])
 NAMES = ["programs", "configuration", "directory", "openmpi", "mpich", "memory", "groups", "limits", "clock",
-         "pleatd", "sites", "leftovers"]
+         "pleatd", "sites", "batch", "leftovers"]
 STATES = {"ok", "warning", "failed", "not checked"}
 
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import APPS, ENDED, Pleat, go_file, until_file
+from clusters.pleat import APPS, ENDED, Counted, Pleat, go_file, until_file
 
 
 @pytest.fixture(name="pleat", scope="module")
@@ -175,6 +175,30 @@ def test_the_agents_key_is_nowhere_to_be_read(pleat):
         assert found == "", found
     grid.world.path(go).touch()
     assert pleat.until(job, *ENDED)["state"] == "done"
+    grid.until_empty()
+
+
+def test_a_node_is_drained(pleat):
+    pleat.run("site", "drain", "--node", "g1", "c1")
+    assert pleat.run("run", "hostname").stdout == "g2\n"
+    pleat.run("site", "resume", "--node", "g1", "c1")
+    pleat.run("site", "drain", "--node", "g2", "c1")
+    assert pleat.run("run", "hostname").stdout == "g1\n"
+    pleat.run("site", "resume", "--node", "g2", "c1")
+    pleat.cluster.until_empty()
+
+
+def test_an_execution_daemon_is_started_again(pleat):
+    """What runs below it goes on."""
+    grid = pleat.cluster
+    job = Counted(pleat, "execd")
+    host = grid.world[job.begun()]
+    [pid] = host.pids("sge_execd")
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not host.pids("sge_execd"), "it is gone")
+    grid.start_node(host)
+    wait_until(lambda: host.pids("sge_execd"), "another one is there")
+    job.is_done_once()
     grid.until_empty()
 
 

@@ -1,6 +1,7 @@
 """A site of the kind slurm: jobs of Pleat in allocations of a real cluster, which come, wait, and are taken away."""
 
 import hashlib
+import json
 import os
 import signal
 
@@ -129,4 +130,62 @@ def test_the_adapter_is_killed(pleat):
     pleat.cluster.world.path(go).touch()
     assert pleat.until(job, *ENDED)["state"] == "done"
     assert pleat.output(job).count("\n") == 1
+    pleat.cluster.until_empty()
+
+
+def test_a_node_is_drained(pleat):
+    """Nothing is asked for on it, also after a restart; what has it keeps it."""
+    go = go_file("on-a1")
+    job = pleat.submit(*until_file(go))
+    pleat.until(job, "running")
+    pleat.run("site", "drain", "--node", "a1", "c1")
+
+    def states():
+        [site] = pleat.ask("sites", "--nodes")["sites"]
+        return {node["name"]: node["state"] for node in site["nodes"]}
+
+    assert states() == {"a1": "draining", "a2": "ok"}
+    assert pleat.run("run", "hostname").stdout == "a2\n"
+    pleat.kill_daemon()
+    assert pleat.run("run", "hostname").stdout == "a2\n"
+    wait_until(lambda: pleat.ask("sites")["sites"][0]["processors"] == 4, "it has fewer processors")
+    pleat.cluster.world.path(go).touch()
+    pleat.run("site", "drain", "--wait", "--node", "a1", "c1")
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    assert states() == {"a1": "drained", "a2": "ok"}
+    wrong = pleat.run("site", "drain", "--node", "a7", "c1", check=False)
+    assert wrong.returncode == 1 and "no node 'a7'" in wrong.stderr, wrong
+    wrong = pleat.run("site", "drain", "--node", "a1,a2", "c1", check=False)
+    assert wrong.returncode == 1 and "no name of a node" in wrong.stderr, wrong
+    pleat.run("site", "resume", "--node", "a1", "c1")
+    assert states() == {"a1": "ok", "a2": "ok"}
+    assert pleat.run("run", "hostname").stdout == "a1\n"
+    pleat.cluster.until_empty()
+
+
+def test_the_doctor_asks_the_cluster(pleat):
+    def told(*more):
+        checks = json.loads(pleat.run("doctor", "batch", *more, "--json", check=False).stdout)["checks"]
+        return {check["subject"]: check for check in checks}
+
+    seen = wait_until(lambda: (lambda told: told if told["c1 submitting"]["state"] != "not checked" else None)(told()), "asked")
+    assert {subject: check["state"] for subject, check in seen.items()} == {
+        f"c1 {what}": "ok" for what in ("adapter", "controller", "partition", "submitting", "agents")}, seen
+    assert "cluster a" in seen["c1 controller"]["seen"] and "main is up" in seen["c1 partition"]["seen"]
+    pleat.cluster.command("scontrol", "update", "partitionname=main", "allowgroups=root")
+    try:
+        pleat.kill_daemon()
+        pleat.run("info")
+        refused = wait_until(lambda: (lambda told: told if told.get("c1 submitting", {}).get("state") == "failed" else None)(told()),
+                             f"you may not: {pleat.log()}")
+        assert "would not take" in refused["c1 submitting"]["seen"] and refused["c1 agents"]["state"] == "not checked"
+        assert refused["c1 partition"]["seen"] == "Slurm shows you no 'main'", refused
+        assert pleat.cluster.jobs() == {}
+        pleat.cluster.freeze_controller()
+        job = pleat.submit("--", "true")
+        wait_until(lambda: told()["c1 controller"]["state"] == "failed", "it does not answer")
+    finally:
+        pleat.cluster.thaw_controller()
+        pleat.cluster.command("scontrol", "update", "partitionname=main", "allowgroups=ALL")
+    pleat.run("cancel", job)
     pleat.cluster.until_empty()
