@@ -116,7 +116,7 @@ static void tell_of_agents(struct doctor *doctor, const char *name, const json_t
                     "%" PRId64 " agents have called %s since pleatd started", agents, where);
     else
         doctor_tell(doctor, DOCTOR_UNCHECKED, subject,
-                    "'pleat run --site SITE hostname </dev/null' tries it: the home must be "
+                    "'pleat run --site SITE hostname' tries it: the home must be "
                     "shared, and that address be reached",
                     "no agent was started there yet; it would call %s", where);
 }
