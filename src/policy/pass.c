@@ -346,7 +346,7 @@ void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site)
         if (before == 0)
             return;
         policy->grow(pass, site, before);
-        if (pleat_plan_growable(pass->plan, site) == before)
+        if (policy->once || pleat_plan_growable(pass->plan, site) == before)
             return;
     }
 }
@@ -356,7 +356,7 @@ bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site)
     const struct pleat_view *view = pass->view;
     int32_t growable = pleat_plan_growable(pass->plan, site);
     if (growable == 0 || view->sites[site].growers == 0 || view->sites[site].resizing_count == 0)
-        return false; /* every component that is not in a resize has just been offered all of it */
+        return false; /* every component that is not in a resize has just been asked */
     for (uint32_t c = pleat_malleable_oldest(view, site); c != PLEAT_NONE;
          c = pleat_malleable_younger(view, c)) {
         const struct pleat_component *component = &view->components[c];

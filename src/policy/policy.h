@@ -75,6 +75,10 @@ struct pleat_policy {
     const char *summary;
     unsigned needs; /* PLEAT_NEEDS_* */
     bool shrinks;   /* approach, malleability: can take processors from running components */
+    /* malleability: a pass asks it once at a site to hand out processors, and once for each
+     * component that lacks some to get them back; what its answer leaves is left. Otherwise it is
+     * asked until its answer changes nothing */
+    bool once;
     bool overtakes; /* queue: any job that fits may start, whatever other jobs wait */
     /* queue, placement, moldability: after a pass whose starts succeeded at once a second pass
      * would start no other component. This has to hold while no running component can be resized
@@ -208,7 +212,7 @@ void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t proces
  * Returns the site where room was made, or is being made already; PLEAT_NONE: nowhere. */
 uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
 /* Lets the malleability policy balance a site that is not withheld, then offers what may be used
- * for growing there until no component accepts more. */
+ * for growing there until no component accepts more, or once, if that is the policy's way. */
 void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site);
 static inline void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
 {
@@ -222,8 +226,8 @@ static inline void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
  * then. */
 void pleat_pass_ask_mandatory(struct pleat_pass *pass);
 void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site);
-/* Could a running component of the site still be grown into what is free there, now or as soon as
- * the resize that it is in is over? */
+/* Could a component of the site that is in a resize still be grown into what is free there, as soon
+ * as that is over? Every other one was offered what the policy has for it. */
 bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site);
 
 #endif

@@ -17,9 +17,12 @@ static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_
 
 static int32_t shrink_all(struct pleat_pass *pass, uint32_t site, int32_t need, uint32_t waiter)
 {
+    const struct pleat_policy *policy = pass->policies[PLEAT_MALLEABILITY];
     for (int32_t before = need + 1; need > 0 && need < before;) {
         before = need;
-        need = pass->policies[PLEAT_MALLEABILITY]->shrink(pass, site, need, waiter);
+        need = policy->shrink(pass, site, need, waiter);
+        if (policy->once)
+            break;
     }
     return need;
 }

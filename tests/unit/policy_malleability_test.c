@@ -19,6 +19,7 @@ struct example {
 #define FPSMA &pleat_policy_fpsma
 #define EGS &pleat_policy_egs
 #define ONCE &pleat_policy_egs_once
+#define PRINTED &pleat_policy_egs_printed
 
 enum { P = PLEAT_SIZES_POWERS };
 
@@ -118,6 +119,35 @@ static const struct example examples[] = {
      {{10, 2, 46, 0}, {10, 2, 46, 0}, {3, 2, 46, 0}},
      9,
      {7, 7, 2},
+     2},
+
+    {"to the letter: the malus goes to the others, and 8 are reclaimed of 7",
+     PRINTED,
+     true,
+     {{10, 2, 46, 0}, {10, 2, 46, 0}, {10, 2, 46, 0}},
+     7,
+     {7, 7, 8},
+     -1},
+    {"to the letter: no remainder, and each is asked for one more",
+     PRINTED,
+     true,
+     {{10, 2, 46, 0}, {10, 2, 46, 0}, {10, 2, 46, 0}},
+     6,
+     {7, 7, 7},
+     -3},
+    {"to the letter: the others are asked though the latest gave enough",
+     PRINTED,
+     true,
+     {{16, 2, 32, P}, {16, 2, 32, P}},
+     4,
+     {8, 8},
+     -12},
+    {"to the letter: growing is as in one round",
+     PRINTED,
+     false,
+     {{2, 2, 3, 0}, {2, 2, 46, 0}, {2, 2, 46, 0}},
+     7,
+     {3, 4, 4},
      2},
 
     {"equal shares", EGS, false, {{2, 2, 46, 0}, {2, 2, 46, 0}, {2, 2, 46, 0}}, 9, {5, 5, 5}, 0},
@@ -308,6 +338,56 @@ static void test_priorities_bias_who_grows_and_shrinks(void **state)
     }
 }
 
+/* Figure 5 is one round in a pass, too: the second of three jobs that begin with 2 processors, of
+ * which 34 are free, is offered 11; the others take 2 each, and the rest stays. */
+static void test_a_pass_asks_for_one_round(void **state)
+{
+    (void)state;
+    const struct pleat_policy *both[] = {ONCE, PRINTED};
+    static const int32_t maxima[] = {4, 46, 4}, sizes[] = {4, 13, 4};
+    for (int p = 0; p < 2; p++) {
+        struct bench bench;
+        bench_init(&bench);
+        uint32_t site = bench_site(&bench, 40, 0);
+        bench_policy(&bench, both[p]);
+        for (int j = 0; j < 3; j++)
+            bench_run(&bench, site, PLEAT_MALLEABLE, 2, 2, maxima[j]);
+        bench_begin(&bench);
+        pleat_pass_grow(&bench.pass, site);
+        for (uint32_t j = 0; j < 3; j++)
+            assert_int_equal(bench_after(&bench, j), sizes[j]);
+        assert_int_equal(pleat_plan_free(&bench.plan, site), 34 - 2 - 11 - 2);
+        bench_finish(&bench);
+    }
+}
+
+/* The same where a waiting job lacks processors: of the 9 that it wants the latest started gives
+ * one. The others are asked for 3 each (to the letter: 4, but there the second can give only 2),
+ * which is not enough; nobody is asked again, and nobody shrunk in vain. */
+static void test_room_is_made_in_one_round(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct pleat_policy *policy;
+        int32_t sizes[3];
+    } cases[] = {{EGS, {6, 6, 2}}, {ONCE, {10, 10, 3}}, {PRINTED, {10, 10, 3}}};
+    for (int c = 0; c < 3; c++) {
+        struct bench bench;
+        bench_init(&bench);
+        bench_policy(&bench, &pleat_policy_pwa);
+        bench_policy(&bench, cases[c].policy);
+        uint32_t site = bench_site(&bench, 23, 0);
+        bench_run(&bench, site, PLEAT_MALLEABLE, 10, 2, 46);
+        bench_run(&bench, site, PLEAT_MALLEABLE, 10, cases[c].policy == PRINTED ? 8 : 2, 46);
+        bench_run(&bench, site, PLEAT_MALLEABLE, 3, 2, 46);
+        bench_wait(&bench, PLEAT_RIGID, 9, 9, 0);
+        bench_decide(&bench);
+        for (uint32_t j = 0; j < 3; j++)
+            assert_int_equal(bench_after(&bench, j), cases[c].sizes[j]);
+        bench_finish(&bench);
+    }
+}
+
 /* Repeated offers reach everybody: what one leaves, others get; several offers are one resize. */
 static void test_offers_go_on_until_nobody_takes_more(void **state)
 {
@@ -442,6 +522,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_examples),
         cmocka_unit_test(test_priorities_bias_who_grows_and_shrinks),
+        cmocka_unit_test(test_a_pass_asks_for_one_round),
+        cmocka_unit_test(test_room_is_made_in_one_round),
         cmocka_unit_test(test_offers_go_on_until_nobody_takes_more),
         cmocka_unit_test(test_threshold_and_background_are_left_alone),
         cmocka_unit_test(test_more_background_than_processors),

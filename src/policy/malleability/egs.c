@@ -9,8 +9,12 @@
  *   (a job of 4 that takes powers of two wants 4 more or none), it is offered whole to each in
  *   turn.
  *
- * egs-once has only the first deviation: one round of figure 5. What jobs do not take of their
- * shares is left until there is something to hand out again. */
+ * egs-once has only the first deviation: a pass asks for one round of figure 5. What jobs do not
+ * take of their shares is left until the next pass, which offers it in the same way.
+ *
+ * egs-printed has no deviation: it is figure 5 to the letter, also where that is unlikely to be
+ * meant. Every job of the list is asked for its share, whatever those before it gave, so that more
+ * may be reclaimed than was wanted. */
 #include "policy/policies.h"
 
 /* A round of figure 5, over all jobs or over those that can still change; returns what is left. */
@@ -82,6 +86,27 @@ static int32_t egs_shrink(struct pleat_pass *pass, uint32_t site, int32_t shrink
     return left;
 }
 
+/* EQUI_SHRINK line by line. Below 0: more was reclaimed than wanted. */
+static int32_t printed_shrink(struct pleat_pass *pass, uint32_t site, int32_t shrink_value,
+                              uint32_t waiter)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t jobs = 0, i = 0, left = shrink_value;
+    for (uint32_t component = pleat_malleable_newest(view, site); component != PLEAT_NONE;
+         component = pleat_malleable_older(view, component))
+        jobs++;
+    if (jobs == 0)
+        return left;
+    int32_t job_shrink_value = shrink_value / jobs;
+    int32_t shrink_remainder = shrink_value % jobs;
+    for (uint32_t component = pleat_malleable_newest(view, site); component != PLEAT_NONE;
+         component = pleat_malleable_older(view, component)) {
+        int32_t malus = i++ >= shrink_remainder ? 1 : 0;
+        left -= pleat_plan_offer_shrink(pass->plan, component, job_shrink_value + malus, waiter);
+    }
+    return left;
+}
+
 const struct pleat_policy pleat_policy_egs = {
     .number = 2,
     .version = 1,
@@ -107,12 +132,26 @@ static int32_t egs_once_shrink(struct pleat_pass *pass, uint32_t site, int32_t s
 
 const struct pleat_policy pleat_policy_egs_once = {
     .number = 17,
-    .version = 1,
+    .version = 2,
     .question = PLEAT_MALLEABILITY,
     .name = "egs-once",
     .source = "Buisson et al. 2007, V-C.2",
     .summary = "as egs, but what jobs leave of their shares is not divided again",
     .shrinks = true,
+    .once = true,
     .grow = egs_once_grow,
     .shrink = egs_once_shrink,
+};
+
+const struct pleat_policy pleat_policy_egs_printed = {
+    .number = 18,
+    .version = 1,
+    .question = PLEAT_MALLEABILITY,
+    .name = "egs-printed",
+    .source = "Buisson et al. 2007, V-C.2, figure 5",
+    .summary = "as egs-once, and every job gives its share of what is wanted back, rounded up",
+    .shrinks = true,
+    .once = true,
+    .grow = egs_once_grow,
+    .shrink = printed_shrink,
 };
