@@ -207,10 +207,16 @@ int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t proces
  * they may refuse. */
 void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t processors,
                          bool voluntary);
+/* How much is taken from running components for a waiting one. */
+enum pleat_room {
+    PLEAT_ROOM_BESIDE_IDLE, /* what it needs beyond the idle processors */
+    PLEAT_ROOM_WHOLE        /* all that it needs, whatever is idle */
+};
+
 /* Shrinks running components at one site, by the malleability policy, so that a waiting component
  * can start there at its smallest size: only if this lets it start, and by no more than it needs.
  * Returns the site where room was made, or is being made already; PLEAT_NONE: nowhere. */
-uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter);
+uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter, enum pleat_room room);
 /* Lets the malleability policy balance a site that is not withheld, then offers what may be used
  * for growing there until no component accepts more, or once, if that is the policy's way. */
 void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site);

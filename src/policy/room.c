@@ -3,16 +3,18 @@
  * approach/pwa.c. */
 #include "policy/policy.h"
 
-/* How many processors a component lacks at a site to start at its smallest size, beyond what is
- * free there or on its way. */
-static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_t site)
+/* How many processors a component lacks at a site to start at its smallest size, beyond what is on
+ * its way and, if that counts, idle there. */
+static int32_t shortfall(const struct pleat_pass *pass, uint32_t waiter, uint32_t site,
+                         enum pleat_room room)
 {
     const struct pleat_component *component = &pass->view->components[waiter];
     const struct pleat_site *place = &pass->view->sites[site];
     int32_t coming = place->releasing + place->coming;
     if (component->site == site)
         coming += component->coming + component->earmarked;
-    return pleat_accept_start(pass->view, component) - coming - pleat_plan_idle(pass->plan, site);
+    int32_t idle = room == PLEAT_ROOM_BESIDE_IDLE ? pleat_plan_idle(pass->plan, site) : 0;
+    return pleat_accept_start(pass->view, component) - coming - idle;
 }
 
 static int32_t shrink_all(struct pleat_pass *pass, uint32_t site, int32_t need, uint32_t waiter)
@@ -39,11 +41,13 @@ int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t proces
 }
 
 /* Shrinks components of one node until a waiter that must be on one has its shortfall there. */
-static bool make_room_on(struct pleat_pass *pass, uint32_t waiter, const struct pleat_node *node)
+static bool make_room_on(struct pleat_pass *pass, uint32_t waiter, const struct pleat_node *node,
+                         enum pleat_room room)
 {
     const struct pleat_component *component = &pass->view->components[waiter];
-    int32_t need = pleat_accept_start(pass->view, component) - component->coming -
-                   component->earmarked - pleat_plan_node_idle(pass->plan, node);
+    int32_t idle = room == PLEAT_ROOM_BESIDE_IDLE ? pleat_plan_node_idle(pass->plan, node) : 0;
+    int32_t need =
+        pleat_accept_start(pass->view, component) - component->coming - component->earmarked - idle;
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
     if (need > 0 && node->slots < pleat_accept_start(pass->view, component))
         return false;
@@ -57,7 +61,8 @@ static bool make_room_on(struct pleat_pass *pass, uint32_t waiter, const struct 
 }
 
 /* The same on the first node where it can be; on the one that the waiter is tied to already. */
-static bool make_room_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32_t site)
+static bool make_room_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32_t site,
+                                enum pleat_room room)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *component = &view->components[waiter];
@@ -65,17 +70,18 @@ static bool make_room_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32
     for (uint32_t n = 0; n < view->node_count; n++)
         if (view->nodes[n].site == site && view->nodes[n].slots > 0 &&
             (!tied || view->nodes[n].node == component->lead_node) &&
-            make_room_on(pass, waiter, &view->nodes[n]))
+            make_room_on(pass, waiter, &view->nodes[n], room))
             return true;
     return false;
 }
 
 /* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. */
-static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site)
+static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site,
+                         enum pleat_room room)
 {
     if (pleat_view_is_on_one_node(pass->view, &pass->view->components[waiter], site))
-        return make_room_on_a_node(pass, waiter, site);
-    int32_t need = shortfall(pass, waiter, site);
+        return make_room_on_a_node(pass, waiter, site, room);
+    int32_t need = shortfall(pass, waiter, site, room);
     const struct pleat_site *place = &pass->view->sites[site];
     if (need <= 0)
         return true; /* what the waiter lacks is on its way */
@@ -101,21 +107,21 @@ static bool can_ever_hold(const struct pleat_pass *pass, uint32_t waiter, uint32
                pleat_accept_start(pass->view, component);
 }
 
-uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
+uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter, enum pleat_room room)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *component = &view->components[waiter];
     if (pleat_view_is_several(view, component))
         return PLEAT_NONE;
     if (component->site != PLEAT_NONE && component->earmarked + component->coming > 0)
-        return make_room_at(pass, waiter, component->site) ? component->site : PLEAT_NONE;
+        return make_room_at(pass, waiter, component->site, room) ? component->site : PLEAT_NONE;
     uint32_t begun = pleat_plan_makes_room(pass->plan, waiter); /* the queue policy made room */
     if (begun != PLEAT_NONE)
         return begun;
     uint32_t best = PLEAT_NONE;
     int32_t best_need = 0;
     for (uint32_t site = 0; site < view->site_count; site++) {
-        int32_t need = shortfall(pass, waiter, site);
+        int32_t need = shortfall(pass, waiter, site, room);
         if (can_ever_hold(pass, waiter, site) &&
             need <= view->sites[site].reclaimable + view->sites[site].buffered &&
             (best == PLEAT_NONE || need < best_need)) {
@@ -123,5 +129,5 @@ uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter)
             best_need = need;
         }
     }
-    return best != PLEAT_NONE && make_room_at(pass, waiter, best) ? best : PLEAT_NONE;
+    return best != PLEAT_NONE && make_room_at(pass, waiter, best, room) ? best : PLEAT_NONE;
 }

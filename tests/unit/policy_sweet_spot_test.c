@@ -199,39 +199,70 @@ static void figure_9(struct bench *b, int32_t processors)
     }
 }
 
+/* By the printed rule points are picked for all that job 3 wants (3.4.4), so figure 9 comes about
+ * on any number of processors; remap-idle picks them for what is missing beside the idle ones. */
 static void test_room_where_it_costs_least(void **state)
 {
     (void)state;
     static const struct {
         int32_t processors, wanted;
-        int32_t expected[3];
+        int32_t whole[3], beside_idle[3];
     } cases[] = {
-        {33, 12, {9, 6, 6}},  /* figure 9 */
-        {34, 12, {9, 6, 6}},  /* 11 are missing */
-        {35, 12, {9, 6, 6}},  /* 10 */
-        {36, 12, {9, 9, 6}},  /* 9: three steps are enough */
-        {36, 4, {9, 12, 9}},  /* 1 */
-        {36, 9, {9, 9, 9}},   /* 6 */
-        {33, 13, {6, 6, 6}},  /* 13: job 0, too */
-        {33, 21, {4, 4, 4}},  /* 21: all that there is */
-        {33, 22, {9, 12, 12}} /* more than there is: nobody shrinks */
+        {33, 12, {9, 6, 6}, {9, 6, 6}},     /* figure 9 */
+        {34, 12, {9, 6, 6}, {9, 6, 6}},     /* 11 are missing */
+        {35, 12, {9, 6, 6}, {9, 6, 6}},     /* 10 */
+        {36, 12, {9, 6, 6}, {9, 9, 6}},     /* 9: three steps are enough */
+        {36, 4, {9, 9, 9}, {9, 12, 9}},     /* 1 */
+        {36, 9, {9, 9, 6}, {9, 9, 9}},      /* 6 */
+        {33, 13, {6, 6, 6}, {6, 6, 6}},     /* 13: job 0, too */
+        {33, 21, {4, 4, 4}, {4, 4, 4}},     /* 21: all that there is */
+        {33, 22, {9, 12, 12}, {9, 12, 12}}, /* more than there is: nobody shrinks */
+        {36, 22, {9, 12, 12}, {4, 6, 4}},   /* as printed there are no points for all of it */
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
         struct bench b;
-        figure_9(&b, cases[i].processors);
-        uint32_t waiter = bench_wait(&b, PLEAT_RIGID, cases[i].wanted, cases[i].wanted, 0);
+        bool printed = i % 2 == 0;
+        const int32_t *expected = printed ? cases[i / 2].whole : cases[i / 2].beside_idle;
+        figure_9(&b, cases[i / 2].processors);
+        if (!printed)
+            bench_policy(&b, &pleat_policy_remap_idle);
+        int32_t wanted = cases[i / 2].wanted;
+        uint32_t waiter = bench_wait(&b, PLEAT_RIGID, wanted, wanted, 0);
         bench_decide(&b);
         for (uint32_t j = 0; j < 3; j++) {
-            if (bench_after(&b, j) != cases[i].expected[j])
-                fail_msg("%d processors, %d wanted: job %u gets %d, expected %d",
-                         cases[i].processors, cases[i].wanted, j, bench_after(&b, j),
-                         cases[i].expected[j]);
+            if (bench_after(&b, j) != expected[j])
+                fail_msg("%s: %d processors, %d wanted: job %u gets %d, expected %d",
+                         b.pass.policies[PLEAT_APPROACH]->name, cases[i / 2].processors, wanted, j,
+                         bench_after(&b, j), expected[j]);
             const struct pleat_event *shrink = bench_decision(&b, j);
             if (shrink)
                 assert_int_equal(shrink->u.resize.waiter, waiter);
         }
         bench_finish(&b);
     }
+}
+
+/* What is idle starts a job without anybody's help. What is on its way to it is not asked for
+ * again. */
+static void test_no_more_room_than_it_needs(void **state)
+{
+    (void)state;
+    struct bench b;
+    figure_9(&b, 33 + 12);
+    uint32_t waiter = bench_wait(&b, PLEAT_RIGID, 12, 12, 0);
+    bench_decide(&b);
+    assert_int_equal(bench_after(&b, waiter), 12);
+    for (uint32_t j = 0; j < 3; j++)
+        assert_null(bench_decision(&b, j));
+    bench_finish(&b);
+    figure_9(&b, 36);
+    waiter = bench_wait(&b, PLEAT_RIGID, 12, 12, 0);
+    b.components[waiter].site = 0;
+    b.components[waiter].coming = 12;
+    bench_decide(&b);
+    for (uint32_t j = 0; j < 3; j++)
+        assert_null(bench_decision(&b, j));
+    bench_finish(&b);
 }
 
 /* One that is on a useless size is the first to give. */
@@ -409,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_the_next_size),
         cmocka_unit_test(test_nobody_expands_while_somebody_waits),
         cmocka_unit_test(test_room_where_it_costs_least),
+        cmocka_unit_test(test_no_more_room_than_it_needs),
         cmocka_unit_test(test_a_useless_size_is_given_first),
         cmocka_unit_test(test_not_below_its_first_size),
         cmocka_unit_test(test_back_to_the_sweet_spot_is_voluntary),

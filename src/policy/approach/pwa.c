@@ -21,7 +21,7 @@ static void pwa_decide(struct pleat_pass *pass)
 {
     uint32_t waiter = pass->policies[PLEAT_QUEUE]->start(pass);
     if (waiter != PLEAT_NONE) {
-        uint32_t site = pleat_pass_make_room(pass, waiter);
+        uint32_t site = pleat_pass_make_room(pass, waiter, PLEAT_ROOM_BESIDE_IDLE);
         if (site != PLEAT_NONE)
             pleat_plan_hold(pass->plan, site);
     }

@@ -19,8 +19,9 @@ static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
     const struct pleat_view *view = pass->view;
     bool others = pass->policies[PLEAT_QUEUE]->overtakes;
     while (waiter != PLEAT_NONE) {
-        uint32_t site =
-            pleat_plan_starts(pass->plan, waiter) ? PLEAT_NONE : pleat_pass_make_room(pass, waiter);
+        uint32_t site = pleat_plan_starts(pass->plan, waiter)
+                            ? PLEAT_NONE
+                            : pleat_pass_make_room(pass, waiter, PLEAT_ROOM_BESIDE_IDLE);
         if (site != PLEAT_NONE || !others || view->components[waiter].kind != PLEAT_RIGID)
             return site;
         waiter = pleat_queue_next(view, waiter);

@@ -17,7 +17,7 @@ def sizes(pleat, number):
 
 
 def test_a_sweet_spot_is_found_and_kept(pleat):
-    pleat.configure("approach = remap\nmalleability = sweet-spot")
+    pleat.configure("approach = remap-idle\nmalleability = sweet-spot")
     until = pleat.path("until")
     # two ranks are three times as fast as one, more are slower
     number = pleat.submit("--min", 1, "--max", 8, "--initial", 1, "--sizes", "powers", "--", LOOP,
@@ -43,7 +43,7 @@ def test_a_sweet_spot_is_found_and_kept(pleat):
 
 
 def test_room_is_made_where_it_costs_least(pleat):
-    pleat.configure("approach = remap\nmalleability = sweet-spot")
+    pleat.configure("approach = remap-idle\nmalleability = sweet-spot")
     until = pleat.path("until")
 
     def start(*pauses):
