@@ -67,10 +67,11 @@ static double percent(double share)
 
 /* ---- shapes ---- */
 
-static void shape(struct pleat_study *study, const char *statement, const char *where, bool claimed,
-                  bool holds, struct pleat_estimate measured, const char *unit)
+static void shape(struct pleat_study *study, const char *statement, const char *where,
+                  enum pleat_label expected, bool holds, struct pleat_estimate measured,
+                  const char *unit)
 {
-    struct pleat_shape shape = {statement, where, claimed, holds};
+    struct pleat_shape shape = {statement, where, expected, holds};
     int decimals = measured.mean < 10 ? 3 : measured.mean < 100 ? 2 : measured.mean < 1000 ? 1 : 0;
     if (measured.half > 0) /* about four digits of the mean */
         pleat_study_shape(study, &shape, "%s%s", pleat_estimate_text(measured, decimals).text,
@@ -82,30 +83,32 @@ static void shape(struct pleat_study *study, const char *statement, const char *
 static void tell_satisfaction(struct pleat_study *study, const struct pleat_numbers *n)
 {
     struct pleat_estimate e = of(n, FACE, P, S_LOWEST);
-    shape(study, "S of P is above 80 % in every execution", "4.2, figure 4", true,
+    shape(study, "S of P is above 80 % in every execution", "4.2, figure 4", PLEAT_CLAIMED,
           pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 100");
     e = of(n, FACE, PP, SATISFIED);
-    shape(study, "S of PP is very low in the beginning (below 50 %)", "4.2, figure 4", true,
-          pleat_estimate_below(e, 0.5), in_percent(e), " % in the first execution");
+    shape(study, "S of PP is very low in the beginning (below 50 %)", "4.2, figure 4",
+          PLEAT_CLAIMED, pleat_estimate_below(e, 0.5), in_percent(e), " % in the first execution");
     e = of(n, FACE, PP, S_LOWEST_LEARNT);
-    shape(study, "S of PP is above 80 % from the fifth execution on", "4.2, figure 4", true,
-          pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 96");
+    shape(study, "S of PP is above 80 % from the fifth execution on", "4.2, figure 4",
+          PLEAT_CLAIMED, pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 96");
     e = of(n, FACE, PP, SETTLED);
-    shape(study, "it takes PP about five executions (3 to 7) to get there", "4.2, figure 4", false,
-          pleat_estimate_within(e, 3, 7), e, ": S stays above 80 % from that execution on");
+    shape(study, "it takes PP about five executions (3 to 7) to get there", "4.2, figure 4",
+          PLEAT_NOT_FOUND, pleat_estimate_within(e, 3, 7), e,
+          ": S stays above 80 % from that execution on");
     e = of(n, PENDING, PP, SETTLED);
-    shape(study, "the same, where R counts processes on their way", "4.2, figure 4", true,
+    shape(study, "the same, where R counts processes on their way", "4.2, figure 4", PLEAT_CLAIMED,
           pleat_estimate_within(e, 3, 7), e, ": S stays above 80 % from that execution on");
     e = above_pp(n, FACE, S_ALL);
     shape(study, "S of P is slightly higher than S of PP (by less than 10 points)", "4.2, figure 4",
-          true, pleat_estimate_within(e, 0, 0.1), in_percent(e), " points over all executions");
+          PLEAT_CLAIMED, pleat_estimate_within(e, 0, 0.1), in_percent(e),
+          " points over all executions");
     e = above_pp(n, FACE, S_LEARNT);
-    shape(study, "the same from the fifth execution on", "4.2, figure 4", false,
+    shape(study, "the same from the fifth execution on", "4.2, figure 4", PLEAT_NOT_FOUND,
           pleat_estimate_within(e, 0, 0.1), in_percent(e), " points");
     e = of(n, STAGE, PP, S_LEARNT);
     shape(study,
           "S of PP is above 80 % also where requests come anywhere \"during iteration 100 ~ 110\"",
-          "4, assumption 2", false, pleat_estimate_above(e, 0.8), in_percent(e),
+          "4, assumption 2", PLEAT_NOT_FOUND, pleat_estimate_above(e, 0.8), in_percent(e),
           " % from the fifth on");
 }
 
@@ -113,15 +116,16 @@ static void tell_waste(struct pleat_study *study, const struct pleat_numbers *n)
 {
     struct pleat_estimate e = share_of_p(n, FACE);
     shape(study, "W of PP is far below W of P after learning (less than half)", "4.2, figure 5",
-          true, pleat_estimate_below(e, 0.5), e, " times W of P, from the fifth execution on");
+          PLEAT_CLAIMED, pleat_estimate_below(e, 0.5), e,
+          " times W of P, from the fifth execution on");
     size_t pp = setting(FACE, PP);
     e = pleat_estimate_ratio(pleat_numbers_of(n, pp, W_FIRST), pleat_numbers_of(n, pp, W_LEARNT),
                              n->seeds);
     shape(study, "W of PP is high in the first few executions, then drops (to less than half)",
-          "4.2, figure 5", true, pleat_estimate_above(e, 2), e,
+          "4.2, figure 5", PLEAT_CLAIMED, pleat_estimate_above(e, 2), e,
           " times as high in the first four as later");
     e = of(n, FACE, P, ITERATION);
-    shape(study, "an iteration takes about 120 where S = 1 (115 to 125)", "4.2", false,
+    shape(study, "an iteration takes about 120 where S = 1 (115 to 125)", "4.2", PLEAT_NOT_FOUND,
           pleat_estimate_within(e, 115, 125), e, "");
     e = share_of_p(n, UNPREDICTABLE);
     bool useless = pleat_estimate_below(of(n, UNPREDICTABLE, PP, S_LEARNT), 0.8) ||
@@ -129,7 +133,7 @@ static void tell_waste(struct pleat_study *study, const struct pleat_numbers *n)
     shape(study,
           "PP is not suitable where allocation times are unpredictable (1000 ± 500: S below 80 %, "
           "or W above half of P's)",
-          "4.2", false, useless, e, " times W of P");
+          "4.2", PLEAT_NOT_FOUND, useless, e, " times W of P");
 }
 
 static void tell_values(struct pleat_study *study, const struct pleat_numbers *n)

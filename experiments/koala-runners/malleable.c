@@ -178,6 +178,7 @@ static void tell(struct pleat_study *study, const struct pleat_numbers *numbers,
     }
 }
 
+/* The two delays were chosen so that the mean load, its peaks and its dips come out. */
 static void shapes(struct pleat_study *study, const struct pleat_numbers *numbers,
                    const struct delays *found)
 {
@@ -186,22 +187,23 @@ static void shapes(struct pleat_study *study, const struct pleat_numbers *number
     struct pleat_estimate dip = pleat_numbers_estimate(numbers, AT, DIP);
     struct pleat_estimate second = pleat_numbers_estimate(numbers, AT, SECOND_PEAK);
     struct pleat_estimate least = pleat_numbers_estimate(numbers, AT, LEAST);
-    struct pleat_shape average = {"the average load is 59 %", "5.6.2, figure 5.7", true,
+    struct pleat_shape average = {"the average load is 59 %", "5.6.2, figure 5.7", PLEAT_FITTED,
                                   fabs(load.mean - 59) < 2};
     pleat_study_shape(study, &average,
                       "%s %% with steps %.0f s apart and processors offered again after "
                       "%.0f s",
                       pleat_estimate_text(load, 1).text, steps[AT], found[AT].again);
     struct pleat_shape almost = {"the job grows to almost full load, but for two faulty nodes",
-                                 "5.6.2", true, pleat_estimate_above(peak, 85)};
+                                 "5.6.2", PLEAT_FITTED, pleat_estimate_above(peak, 85)};
     pleat_study_shape(study, &almost, "%s %%", pleat_estimate_text(peak, 0).text);
-    struct pleat_shape waves = {
-        "waves: components end together, then it grows to full load again", "5.6.2, figure 5.7",
-        true, pleat_estimate_below(dip, 0.85 * peak.mean) && pleat_estimate_above(second, 85)};
+    struct pleat_shape waves = {"waves: components end together, then it grows to full load again",
+                                "5.6.2, figure 5.7", PLEAT_FITTED,
+                                pleat_estimate_below(dip, 0.85 * peak.mean) &&
+                                    pleat_estimate_above(second, 85)};
     pleat_study_shape(study, &waves, "%.0f %%, down to %s %%, up to %s %%", peak.mean,
                       pleat_estimate_text(dip, 0).text, pleat_estimate_text(second, 0).text);
     struct pleat_shape half = {"the load does not fall below 50 % before the last wave", "5.6.2",
-                               true, pleat_estimate_above(least, 50)};
+                               PLEAT_FITTED, pleat_estimate_above(least, 50)};
     pleat_study_shape(study, &half, "least: %s %%", pleat_estimate_text(least, 0).text);
     pleat_study_value(study, "malleable.load_percent", load);
     pleat_study_value(study, "malleable.dip_percent", dip);

@@ -270,25 +270,27 @@ static void tell(struct pleat_study *study, const struct pleat_numbers *numbers)
                          "its mean. Starts count also where they fail.");
 }
 
+/* Fitted is what the run times decide, and what the processors decide that local users are taken to
+ * have. */
 static void shapes(struct pleat_study *study, const struct pleat_numbers *numbers)
 {
     struct pleat_estimate done[SETTINGS];
     for (size_t s = 0; s < SETTINGS; s++)
         done[s] = pleat_numbers_estimate(numbers, s, DONE);
-    struct pleat_shape complete = {"all jobs complete", "3.9.1 to 3.9.3", true,
+    struct pleat_shape complete = {"all jobs complete", "3.9.1 to 3.9.3", PLEAT_CLAIMED,
                                    done[FIXED].mean > 99.999 && done[NON_FIXED].mean > 99.999 &&
                                        done[MIXED].mean > 99.999};
     pleat_study_shape(study, &complete, "%.0f, %.0f and %.0f %% of the components",
                       done[FIXED].mean, done[NON_FIXED].mean, done[MIXED].mean);
     struct pleat_estimate response = pleat_numbers_estimate(numbers, FIXED, RESPONSE);
-    struct pleat_shape minute = {"a fixed job is completed in less than a minute", "3.9.1", true,
-                                 pleat_estimate_below(response, 60)};
+    struct pleat_shape minute = {"a fixed job is completed in less than a minute", "3.9.1",
+                                 PLEAT_FITTED, pleat_estimate_below(response, 60)};
     pleat_study_shape(study, &minute, "%s s, with run times of %d to %d s",
                       pleat_estimate_text(response, 0).text, RUN_LEAST_S, RUN_MOST_S);
     struct pleat_estimate share = pleat_numbers_estimate(numbers, NON_FIXED, LEIDEN_SHARE);
     struct pleat_estimate most = pleat_numbers_estimate(numbers, NON_FIXED, LEAST_LOADED);
     struct pleat_shape leiden = {"worst-fit favours the cluster with the most idle processors",
-                                 "3.9.2, figure 3.7", true, most.mean > 0.9};
+                                 "3.9.2, figure 3.7", PLEAT_FITTED, most.mean > 0.9};
     pleat_study_shape(study, &leiden,
                       "Leiden gets %s %% of the work, and more than any other in %.0f %% "
                       "of the runs",
@@ -297,12 +299,13 @@ static void shapes(struct pleat_study *study, const struct pleat_numbers *number
         pleat_estimate_difference(pleat_numbers_of(numbers, NON_FIXED, UNEVEN),
                                   pleat_numbers_of(numbers, FIXED, UNEVEN), numbers->seeds);
     struct pleat_shape fair = {"jobs are spread less evenly than where their sites are drawn",
-                               "3.9.2", false, pleat_estimate_above(uneven, 0)};
+                               "3.9.2", PLEAT_NOT_FOUND, pleat_estimate_above(uneven, 0)};
     pleat_study_shape(study, &fair, "unevenness %s percentage points",
                       pleat_estimate_text_plus(uneven, 0).text);
     struct pleat_estimate inside = pleat_numbers_estimate(numbers, FAULTY, IN_AMSTERDAM);
     struct pleat_shape faulty = {"with faults everywhere else, all jobs complete in Amsterdam",
-                                 "3.9.4", true, done[FAULTY].mean > 99.999 && inside.mean > 99.999};
+                                 "3.9.4", PLEAT_CLAIMED,
+                                 done[FAULTY].mean > 99.999 && inside.mean > 99.999};
     pleat_study_shape(study, &faulty, "%.2f %% done, %.2f %% of them there", done[FAULTY].mean,
                       inside.mean);
     struct pleat_estimate last = pleat_numbers_estimate(numbers, FAULTY, LAST_OUTSIDE);
@@ -313,7 +316,7 @@ static void shapes(struct pleat_study *study, const struct pleat_numbers *number
     struct pleat_shape given_up = {
         "they are tried first, and left alone when they have reached the "
         "threshold",
-        "3.9.4", true, pleat_estimate_below(early, 0.2)};
+        "3.9.4", PLEAT_CLAIMED, pleat_estimate_below(early, 0.2)};
     pleat_study_shape(study, &given_up, "nothing is placed there after %s of %.0f s",
                       pleat_estimate_text(last, 0).text, length.mean);
     pleat_study_value(study, "faults.done_percent", done[FAULTY]);

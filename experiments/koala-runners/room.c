@@ -130,15 +130,16 @@ int runners_room(struct pleat_study *study, struct pleat_error *err)
         struct pleat_estimate after = pleat_numbers_estimate(&numbers, 0, AFTER);
         struct pleat_estimate without = pleat_numbers_estimate(&numbers, 0, WITHOUT);
         struct pleat_shape room = {"it shrinks rapidly, to nothing, when the rigid job comes",
-                                   "5.6.4, figure 5.9", true,
+                                   "5.6.4, figure 5.9", PLEAT_CLAIMED,
                                    least.mean < 0.5 && pleat_estimate_below(waited, 60)};
         pleat_study_shape(study, &room,
                           "from up to %.0f processors to %.0f; the rigid job starts after %s s",
                           before.mean, least.mean, pleat_estimate_text(waited, 0).text);
         struct pleat_shape again = {"afterwards it grows towards full load again",
-                                    "5.6.4, figure 5.9", true, pleat_estimate_above(after, 38)};
+                                    "5.6.4, figure 5.9", PLEAT_CLAIMED,
+                                    pleat_estimate_above(after, 38)};
         pleat_study_shape(study, &again, "to %.0f of 40 processors", after.mean);
-        struct pleat_shape zero = {"(its minimum is set to 0 for that)", "5.6.4", true,
+        struct pleat_shape zero = {"(its minimum is set to 0 for that)", "5.6.4", PLEAT_CLAIMED,
                                    pleat_estimate_above(without, 300)};
         pleat_study_shape(study, &zero,
                           "with a minimum of 1 the rigid job waits for %s s, until the "

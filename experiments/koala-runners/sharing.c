@@ -167,14 +167,15 @@ int runners_sharing(struct pleat_study *study, struct pleat_error *err)
             pleat_estimate_difference(pleat_numbers_of(&numbers, 0, ONE_SWING),
                                       pleat_numbers_of(&numbers, 0, TWO_SWING), numbers.seeds);
         struct pleat_shape fair = {
-            "resources are distributed equally among both jobs", "5.6.3, figure 5.8", true,
+            "resources are distributed equally among both jobs", "5.6.3, figure 5.8", PLEAT_CLAIMED,
             pleat_estimate_within(share, 48, 52) && pleat_estimate_below(apart, 15)};
         pleat_study_shape(study, &fair,
                           "the first one's share is %s %%; at a time they differ by %s %% "
                           "of what both have",
                           pleat_estimate_text(share, 1).text, pleat_estimate_text(apart, 0).text);
         struct pleat_shape steady = {"more malleable jobs together let the load swing less",
-                                     "5.6.3, figure 5.8c", false, pleat_estimate_above(swings, 0)};
+                                     "5.6.3, figure 5.8c", PLEAT_NOT_FOUND,
+                                     pleat_estimate_above(swings, 0)};
         pleat_study_shape(study, &steady,
                           "its standard deviation is %s %% of the mean with one job, %s %% with "
                           "two",

@@ -72,7 +72,7 @@ static void tell_gain(const struct logs_results *results, int more, int less, co
     pleat_study_shape(results->study,
                       &(struct pleat_shape){.statement = statement,
                                             .where = STUDY,
-                                            .claimed = true,
+                                            .expected = PLEAT_CLAIMED,
                                             .holds = range.held == range.count},
                       "%.1f to %.1f %% shorter by workload, beyond the interval in %zu of %zu",
                       range.least, range.most, range.held, range.count);
@@ -91,7 +91,7 @@ static void tell_size(const struct logs_results *results)
     pleat_study_shape(results->study,
                       &(struct pleat_shape){.statement = "Turnaround is 37 to 67 % shorter",
                                             .where = STUDY,
-                                            .claimed = false,
+                                            .expected = PLEAT_NOT_FOUND,
                                             .holds = range.held == range.count},
                       "%.1f to %.1f %% by workload and share of malleable jobs, within 37 to 67 %% "
                       "in %zu of %zu",
@@ -115,7 +115,7 @@ static void tell_own(const struct logs_results *results, int share)
     pleat_study_shape(results->study,
                       &(struct pleat_shape){.statement = statement,
                                             .where = "a goal of this project",
-                                            .claimed = share > 0,
+                                            .expected = share > 0 ? PLEAT_CLAIMED : PLEAT_NOT_FOUND,
                                             .holds = range.held == range.count},
                       "%.2f to %.2f times the best other's; within 2 %%, or not told apart, at %zu "
                       "of %zu",
@@ -140,7 +140,7 @@ static void tell_longest(const struct logs_results *results)
                       &(struct pleat_shape){.statement = "The longest wait is then no longer than "
                                                          "that of EASY in the order of arrival",
                                             .where = "a goal of this project",
-                                            .claimed = false,
+                                            .expected = PLEAT_NOT_FOUND,
                                             .holds = range.held == range.count},
                       "%.1f to %.1f times EASY's by workload and share; no longer in %zu of %zu",
                       range.least, range.most, range.held, range.count);

@@ -23,19 +23,22 @@ struct resizable_job {
     double submit_s, redistribution_s;
 };
 
-/* A run with the remap scheduler; with rigid jobs, first come, first served. Its changes of size
- * are kept. To be finished in any case. */
+/* A run with the remap scheduler (approach "remap", or "remap-idle"); with rigid jobs, first come,
+ * first served. Its changes of size are kept. To be finished in any case. */
 struct resizable_trial {
     struct pleat_workload workload;
     struct pleat_trial trial;
 };
 int resizable_run(const struct pleat_study *study, const struct resizable_job *jobs, size_t count,
-                  int32_t processors, struct resizable_trial *trial,
+                  int32_t processors, const char *approach, struct resizable_trial *trial,
                   struct pleat_error *err) PLEAT_MUST_CHECK;
 void resizable_finish(struct resizable_trial *trial);
 
 /* Processors of a job just after a time; 0: it does not run. */
 int32_t resizable_size_at(const struct resizable_trial *trial, size_t job, double time_s);
+/* The fewest processors that a job had from a time to another one, both included. */
+int32_t resizable_least(const struct resizable_trial *trial, size_t job, double from_s,
+                        double to_s);
 /* All sizes that a job had from a time on, in their order; returns how many, at most `room`. */
 size_t resizable_sizes_of(const struct resizable_trial *trial, size_t job, double from_s,
                           int32_t *sizes, size_t room);

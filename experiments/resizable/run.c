@@ -2,6 +2,7 @@
 #include "experiments/resizable/resizable.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,8 @@ static int add_job(struct pleat_workload *workload, const struct resizable_job *
 }
 
 int resizable_run(const struct pleat_study *study, const struct resizable_job *jobs, size_t count,
-                  int32_t processors, struct resizable_trial *trial, struct pleat_error *err)
+                  int32_t processors, const char *approach, struct resizable_trial *trial,
+                  struct pleat_error *err)
 {
     struct pleat_platform platform = {0};
     struct pleat_sim_options options = {.platform = &platform};
@@ -68,10 +70,11 @@ int resizable_run(const struct pleat_study *study, const struct resizable_job *j
         rc = add_job(&trial->workload, &jobs[i]);
     if (rc)
         pleat_error_set(err, rc, "out of memory for the workload");
+    char policies[100];
+    snprintf(policies, sizeof(policies),
+             "approach=%s queue=fcfs moldability=available malleability=sweet-spot", approach);
     if (!rc)
-        rc = pleat_trial_policies(
-            &options, "approach=remap queue=fcfs moldability=available malleability=sweet-spot",
-            err);
+        rc = pleat_trial_policies(&options, policies, err);
     if (!rc)
         rc = pleat_trial_run(&trial->trial, study, &trial->workload, &options, true, err);
     pleat_platform_finish(&platform);
@@ -95,6 +98,18 @@ int32_t resizable_size_at(const struct resizable_trial *trial, size_t job, doubl
             size = change->to;
     }
     return size;
+}
+
+int32_t resizable_least(const struct resizable_trial *trial, size_t job, double from_s, double to_s)
+{
+    int32_t least = resizable_size_at(trial, job, from_s);
+    for (size_t i = 0; i < trial->trial.changes.count; i++) {
+        const struct pleat_sim_change *change = &trial->trial.changes.items[i];
+        double time_s = (double)change->time_us / 1e6;
+        if (change->job == job && time_s >= from_s && time_s <= to_s && change->to < least)
+            least = change->to;
+    }
+    return least;
 }
 
 size_t resizable_sizes_of(const struct resizable_trial *trial, size_t job, double from_s,

@@ -33,7 +33,7 @@ static int find(const struct pleat_study *study, size_t application, double cost
         .iterations = ITERATIONS, .initial = resizable_sizes[0], .redistribution_s = cost * ON_2};
     struct resizable_trial trial;
     resizable_times(ON_2, applications[application].percent, job.times_s);
-    int rc = resizable_run(study, &job, 1, PROCESSORS, &trial, err);
+    int rc = resizable_run(study, &job, 1, PROCESSORS, "remap", &trial, err);
     if (!rc) {
         found->count = resizable_sizes_of(&trial, 0, 0, found->sizes,
                                           sizeof(found->sizes) / sizeof(found->sizes[0]));
@@ -78,7 +78,7 @@ static void tell(struct pleat_study *study, size_t a, const struct found *found)
                       applications[a].first == applications[a].second ? "16" : "20 or 25");
     pleat_study_shape(study,
                       &(struct pleat_shape){statement.text ? statement.text : "",
-                                            applications[a].where, true,
+                                            applications[a].where, PLEAT_CLAIMED,
                                             once && (spot == applications[a].first ||
                                                      spot == applications[a].second)},
                       "%d, after %zu iterations", spot, found->count - 1);

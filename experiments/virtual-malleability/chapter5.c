@@ -83,7 +83,7 @@ static void tell_best(struct pleat_study *study, const struct vm_results *result
     double gains[3];
     for (int i = 0; i < 3; i++)
         best = is_best(results, first + i, VM_LONG, &gains[i]) && best;
-    pleat_study_shape(study, &(struct pleat_shape){statement, where, true, best},
+    pleat_study_shape(study, &(struct pleat_shape){statement, where, PLEAT_CLAIMED, best},
                       "%.0f, %.0f and %.0f %% below the next best", 100 * gains[0], 100 * gains[1],
                       100 * gains[2]);
 }
@@ -102,7 +102,7 @@ static void tell_saving(struct pleat_study *study, const struct vm_results *resu
     }
     pleat_study_shape(study,
                       &(struct pleat_shape){"The same where PSA saves processors, as 5.2 says",
-                                            "5.2", false, best},
+                                            "5.2", PLEAT_NOT_FOUND, best},
                       "by %+.0f to %+.0f %%", 100 * low, 100 * high);
 }
 
@@ -117,7 +117,7 @@ static void tell_thirty(struct pleat_study *study, const struct vm_results *resu
     }
     pleat_study_shape(study,
                       &(struct pleat_shape){"FJT is better by about 30 % for long jobs", "5.5",
-                                            false, low > 0.2 && high < 0.4},
+                                            PLEAT_NOT_FOUND, low > 0.2 && high < 0.4},
                       "%.0f to %.0f %%", 100 * low, 100 * high);
 }
 
@@ -130,7 +130,7 @@ static void tell_constant(struct pleat_study *study, const struct vm_results *re
     pleat_study_shape(study,
                       &(struct pleat_shape){"FJT's response for long jobs stays constant from w1 "
                                             "to w3",
-                                            "5.4.2, figure 5.6", false, fjt < 1.1},
+                                            "5.4.2, figure 5.6", PLEAT_NOT_FOUND, fjt < 1.1},
                       "it grows by %.0f %% (PSA's by %.0f %%)", 100 * (fjt - 1), 100 * (psa - 1));
 }
 
@@ -145,7 +145,7 @@ static void tell_execution(struct pleat_study *study, const struct vm_results *r
         }
     pleat_study_shape(study,
                       &(struct pleat_shape){"Most of a long job's response is execution",
-                                            "5.4.2, figure 5.6", true, least > 0.5},
+                                            "5.4.2, figure 5.6", PLEAT_CLAIMED, least > 0.5},
                       "%.1f %% at least", 100 * least);
 }
 
@@ -164,7 +164,7 @@ static void tell_waiting(struct pleat_study *study, const struct vm_results *res
     pleat_study_shape(study,
                       &(struct pleat_shape){"Most of a short job's response is waiting, but not "
                                             "under FJT",
-                                            "5.4.2, figure 5.7", false,
+                                            "5.4.2, figure 5.7", PLEAT_NOT_FOUND,
                                             least > 0.5 && of_fjt < 0.5},
                       "%.0f %% at least; under FJT %.0f %% at most", 100 * least, 100 * of_fjt);
 }
@@ -180,7 +180,7 @@ static void tell_short(struct pleat_study *study, const struct vm_results *resul
     pleat_study_shape(study,
                       &(struct pleat_shape){"For short jobs FJT is similar to the best of the "
                                             "others (within 20 %) or worse",
-                                            "5.5", true, most < 0.2},
+                                            "5.5", PLEAT_CLAIMED, most < 0.2},
                       most < 0 ? "%.0f %% above the best at least"
                                : "at most %.0f %% below the best",
                       100 * fabs(most));
@@ -201,7 +201,7 @@ static void tell_worst(struct pleat_study *study, const struct vm_results *resul
     pleat_study_shape(study,
                       &(struct pleat_shape){"PSA and FOLDING are the worst for long jobs in w4 to "
                                             "w6",
-                                            "5.4.2, figure 5.8", false, worst},
+                                            "5.4.2, figure 5.8", PLEAT_NOT_FOUND, worst},
                       "PSA, FOLDING, ASP60, seconds: %s", text);
 }
 

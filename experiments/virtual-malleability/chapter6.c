@@ -62,13 +62,13 @@ static struct pleat_estimate in_percent(struct pleat_estimate estimate)
 
 /* A statement about both families: a is better than b. */
 static void tell_better(struct pleat_study *study, const struct vm_results *results,
-                        const char *statement, const char *where, bool claimed, int load,
-                        enum vm_policy a, enum vm_policy b, int class_)
+                        const char *statement, const char *where, enum pleat_label expected,
+                        int load, enum vm_policy a, enum vm_policy b, int class_)
 {
     struct pleat_estimate high = gain(results, 0, load, a, b, class_);
     struct pleat_estimate low = gain(results, 1, load, a, b, class_);
     bool holds = pleat_estimate_above(high, 0) && pleat_estimate_above(low, 0);
-    pleat_study_shape(study, &(struct pleat_shape){statement, where, claimed, holds},
+    pleat_study_shape(study, &(struct pleat_shape){statement, where, expected, holds},
                       "%s %% (high communication), %s %% (low)",
                       pleat_estimate_text_plus(in_percent(high), 0).text,
                       pleat_estimate_text_plus(in_percent(low), 0).text);
@@ -102,7 +102,7 @@ static void tell_degraded(struct pleat_study *study, const struct vm_results *re
     pleat_study_shape(study,
                       &(struct pleat_shape){"FJT(4) degrades for long jobs as the load grows, more "
                                             "than FJT(1)+malleability",
-                                            "6.5.2.1, figures 6.4 and 6.6", true,
+                                            "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED,
                                             fjt4[0] > fjt1[0] && fjt4[1] > fjt1[1]},
                       "from 40 to 100 %%: %.0f s against %.0f s (high communication), %.0f s "
                       "against %.0f s (low)",
@@ -111,8 +111,8 @@ static void tell_degraded(struct pleat_study *study, const struct vm_results *re
     for (int f = 0; f < VM_FAMILIES; f++)
         share[f] = growth(results, f, VM_FJT, VM_EXECUTION) / fjt4[f];
     pleat_study_shape(study,
-                      &(struct pleat_shape){"What grows under FJT(4) is execution", "6.5.2.2", true,
-                                            share[0] > 0.5 && share[1] > 0.5},
+                      &(struct pleat_shape){"What grows under FJT(4) is execution", "6.5.2.2",
+                                            PLEAT_CLAIMED, share[0] > 0.5 && share[1] > 0.5},
                       "%.0f and %.0f %% of the growth", 100 * share[0], 100 * share[1]);
 }
 
@@ -126,7 +126,7 @@ static void tell_constant(struct pleat_study *study, const struct vm_results *re
     pleat_study_shape(study,
                       &(struct pleat_shape){"Waiting under FJT(1)+malleability is constant, "
                                             "whatever the load",
-                                            "6.5.2.2, figures 6.8 to 6.11", false,
+                                            "6.5.2.2, figures 6.8 to 6.11", PLEAT_NOT_FOUND,
                                             to[0] < 1.2 * from[0] && to[1] < 1.2 * from[1]},
                       "long jobs: %.1f to %.1f s, and %.1f to %.1f s", from[0], to[0], from[1],
                       to[1]);
@@ -135,28 +135,33 @@ static void tell_constant(struct pleat_study *study, const struct vm_results *re
 static void tell_all(struct pleat_study *study, const struct vm_results *results)
 {
     tell_better(study, results, "At 40 % FJT(4) is better than FJT(1)+malleability for long jobs",
-                "6.5.2.1, figures 6.4 and 6.6", true, LOW, VM_FJT, VM_FJT1_MALLEABILITY, VM_LONG);
+                "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, LOW, VM_FJT, VM_FJT1_MALLEABILITY,
+                VM_LONG);
     tell_better(study, results, "At 40 % FJT(4) is better than FCFS+abort for long jobs",
-                "6.5.2.1, figures 6.4 and 6.6", false, LOW, VM_FJT, VM_FCFS_ABORT, VM_LONG);
+                "6.5.2.1, figures 6.4 and 6.6", PLEAT_NOT_FOUND, LOW, VM_FJT, VM_FCFS_ABORT,
+                VM_LONG);
     tell_better(study, results, "At 100 % FJT(1)+malleability is better than FJT(4) for long jobs",
-                "6.5.2.1, figures 6.4 and 6.6", true, FULL, VM_FJT1_MALLEABILITY, VM_FJT, VM_LONG);
-    tell_better(
-        study, results, "At 100 % FJT(1)+malleability is better than FCFS+abort for long jobs",
-        "6.5.2.1, figures 6.4 and 6.6", true, FULL, VM_FJT1_MALLEABILITY, VM_FCFS_ABORT, VM_LONG);
-    tell_better(
-        study, results, "At 100 % FJT(1)+malleability is better than FCFS+abort for short jobs",
-        "6.5.2.1, figures 6.5 and 6.7", true, FULL, VM_FJT1_MALLEABILITY, VM_FCFS_ABORT, VM_SHORT);
+                "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, FULL, VM_FJT1_MALLEABILITY, VM_FJT,
+                VM_LONG);
+    tell_better(study, results,
+                "At 100 % FJT(1)+malleability is better than FCFS+abort for long jobs",
+                "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, FULL, VM_FJT1_MALLEABILITY,
+                VM_FCFS_ABORT, VM_LONG);
+    tell_better(study, results,
+                "At 100 % FJT(1)+malleability is better than FCFS+abort for short jobs",
+                "6.5.2.1, figures 6.5 and 6.7", PLEAT_CLAIMED, FULL, VM_FJT1_MALLEABILITY,
+                VM_FCFS_ABORT, VM_SHORT);
     tell_better(study, results, "At 100 % FJT(1)+malleability is better than FJT(4) for short jobs",
-                "6.5.2.1, figures 6.5 and 6.7", false, FULL, VM_FJT1_MALLEABILITY, VM_FJT,
+                "6.5.2.1, figures 6.5 and 6.7", PLEAT_NOT_FOUND, FULL, VM_FJT1_MALLEABILITY, VM_FJT,
                 VM_SHORT);
     tell_better(study, results,
                 "At 100 % ending windows by malleability is better than by abort, windows of "
                 "6.4.3: short jobs",
-                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", false, FULL, VM_FJT1_MALLEABILITY,
+                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", PLEAT_NOT_FOUND, FULL, VM_FJT1_MALLEABILITY,
                 VM_FJT1_ABORT, VM_SHORT);
     tell_better(study, results, "The same with windows of 6.1: short jobs",
-                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", true, FULL, VM_FJT1_MALLEABILITY_DUE,
-                VM_FJT1_ABORT_DUE, VM_SHORT);
+                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", PLEAT_CLAIMED, FULL,
+                VM_FJT1_MALLEABILITY_DUE, VM_FJT1_ABORT_DUE, VM_SHORT);
     tell_degraded(study, results);
     tell_constant(study, results);
 }

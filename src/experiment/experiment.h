@@ -29,18 +29,29 @@ struct pleat_experiment {
     int (*run)(struct pleat_study *study, struct pleat_error *err);
 };
 
+/* What a shape that holds is worth. */
+enum pleat_label {
+    PLEAT_NOT_FOUND,
+    /* a value that the paper leaves open, or the setting in which the shape is looked for, was
+     * chosen so that it holds: it shows that the paper can be right, not that it is */
+    PLEAT_FITTED,
+    PLEAT_CLAIMED /* the criterion was set before the runs, and nothing was chosen for it */
+};
+
 /* Something that the paper states or shows. */
 struct pleat_shape {
     const char *statement;
     const char *where; /* in the paper: "VII-A, figure 7c" */
-    /* the experiment claims that it holds in these runs; the exit status says whether it does */
-    bool claimed;
+    /* the label that the experiment expects; the exit status says whether it comes out. One that is
+     * not expected to be found is reported, whatever comes out */
+    enum pleat_label expected;
     bool holds;
 };
 
 struct pleat_shape_found { /* a shape as pleat_study_shape was told */
     char *statement, *where, *measured;
-    bool claimed, holds;
+    enum pleat_label expected;
+    bool holds;
 };
 
 PLEAT_ARRAY(pleat_shapes, struct pleat_shape_found);
@@ -57,7 +68,7 @@ struct pleat_study {
     size_t seeds; /* how many; they are seed, seed + 1, ... */
     uint64_t seed;
     size_t threads; /* 0: one for each processor */
-    /* only to see that the experiment works: few settings are enough; nothing is claimed */
+    /* only to see that the experiment works: few settings are enough; nothing is checked */
     bool quick;
     const char *const *logs; /* files in the Standard Workload Format */
     size_t log_count;
@@ -116,7 +127,12 @@ int pleat_study_run(struct pleat_study *study, struct pleat_error *err) PLEAT_MU
 void pleat_study_finish(struct pleat_study *study);
 /* Do all shapes hold that are asserted? */
 bool pleat_study_holds(const struct pleat_study *study);
-/* Is the shape asserted: is it claimed, and is this no quick run? */
+/* The label of a shape as it came out. */
+enum pleat_label pleat_study_label(const struct pleat_shape_found *shape);
+/* "claimed", "fitted", "not found". */
+const char *pleat_label_name(enum pleat_label label);
+/* Does the exit status depend on the shape: is it expected to be found, and is this no quick run?
+ */
 bool pleat_study_asserts(const struct pleat_study *study, const struct pleat_shape_found *shape);
 /* Writes page.md and the figures into directory/NAME/, which is made with its parents if it is not
  * there. Each file is replaced as a whole, the page last. *path gets the name of the page. */

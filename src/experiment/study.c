@@ -93,7 +93,7 @@ void pleat_study_shape(struct pleat_study *study, const struct pleat_shape *shap
                        const char *measured, ...)
 {
     struct pleat_shape_found found = {strdup(shape->statement), strdup(shape->where), NULL,
-                                      shape->claimed, shape->holds};
+                                      shape->expected, shape->holds};
     va_list arguments;
     va_start(arguments, measured);
     if (vasprintf(&found.measured, measured, arguments) < 0)
@@ -117,9 +117,22 @@ void pleat_study_value(struct pleat_study *study, const char *name, struct pleat
     study->out_of_memory = true;
 }
 
+enum pleat_label pleat_study_label(const struct pleat_shape_found *shape)
+{
+    if (!shape->holds)
+        return PLEAT_NOT_FOUND;
+    return shape->expected == PLEAT_FITTED ? PLEAT_FITTED : PLEAT_CLAIMED;
+}
+
+const char *pleat_label_name(enum pleat_label label)
+{
+    static const char *const names[] = {"not found", "fitted", "claimed"};
+    return names[label];
+}
+
 bool pleat_study_asserts(const struct pleat_study *study, const struct pleat_shape_found *shape)
 {
-    return shape->claimed && !study->quick;
+    return shape->expected != PLEAT_NOT_FOUND && !study->quick;
 }
 
 bool pleat_study_holds(const struct pleat_study *study)

@@ -29,16 +29,25 @@ static void add_shapes(const struct pleat_study *study, struct pleat_page *page)
 {
     if (study->shapes.count == 0)
         return;
+    size_t counts[PLEAT_CLAIMED + 1] = {0};
+    for (size_t i = 0; i < study->shapes.count; i++)
+        counts[pleat_study_label(&study->shapes.items[i])]++;
     pleat_page_heading(page, "What of the paper is found");
-    pleat_page_paragraph(page, "*Claimed* is what holds in these runs and is checked by each; what "
-                               "is not claimed is reported as it came out.");
-    pleat_page_table(page, "the paper states|<where|<holds here|<claimed|<measured");
+    pleat_page_paragraph(
+        page,
+        "Of %zu statements %zu are claimed, %zu fitted, %zu not found. *Claimed*: "
+        "it holds, by a criterion that was set before the runs, and nothing was "
+        "chosen so that it holds. *Fitted*: it holds, but a value that the paper "
+        "leaves open, or the setting in which it is looked for, was chosen so that "
+        "it does: the paper can be right. *Not found*: it does not hold here.",
+        study->shapes.count, counts[PLEAT_CLAIMED], counts[PLEAT_FITTED], counts[PLEAT_NOT_FOUND]);
+    pleat_page_table(page, "the paper states|<where|<label|<measured");
     for (size_t i = 0; i < study->shapes.count; i++) {
         const struct pleat_shape_found *shape = &study->shapes.items[i];
         pleat_page_cell(page, "%s", shape->statement);
         pleat_page_cell(page, "%s", shape->where);
-        pleat_page_cell(page, "%s", shape->holds ? "yes" : "**no**");
-        pleat_page_cell(page, "%s", pleat_study_asserts(study, shape) ? "yes" : "no");
+        enum pleat_label label = pleat_study_label(shape);
+        pleat_page_cell(page, label == PLEAT_NOT_FOUND ? "**%s**" : "%s", pleat_label_name(label));
         pleat_page_cell(page, "%s", shape->measured);
     }
     pleat_string_add(&page->text, "\n");

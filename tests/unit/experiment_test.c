@@ -148,21 +148,29 @@ static void test_a_sweep_runs_every_setting_with_every_seed(void **state)
     pleat_numbers_finish(&numbers);
 }
 
-static void test_what_is_claimed_must_hold(void **state)
+static void test_what_is_expected_must_hold(void **state)
 {
     (void)state;
     struct pleat_study study = {.seeds = 1};
     assert_true(pleat_study_holds(&study));
-    pleat_study_shape(&study, &(struct pleat_shape){"a", "1", .claimed = false, .holds = false},
+    pleat_study_shape(&study,
+                      &(struct pleat_shape){"a", "1", .expected = PLEAT_NOT_FOUND, .holds = false},
                       "%d", 1);
-    pleat_study_shape(&study, &(struct pleat_shape){"b", "2", .claimed = true, .holds = true},
+    pleat_study_shape(&study,
+                      &(struct pleat_shape){"b", "2", .expected = PLEAT_CLAIMED, .holds = true},
                       "%d | %s", 2, "two");
     assert_true(pleat_study_holds(&study));
-    pleat_study_shape(&study, &(struct pleat_shape){"c", "3", .claimed = true, .holds = false},
-                      "3");
+    pleat_study_shape(
+        &study, &(struct pleat_shape){"c", "3", .expected = PLEAT_FITTED, .holds = false}, "3");
     assert_false(pleat_study_holds(&study));
     assert_string_equal(study.shapes.items[1].measured, "2 | two");
-    study.quick = true; /* nothing is claimed */
+    static const enum pleat_label labels[] = {PLEAT_NOT_FOUND, PLEAT_CLAIMED, PLEAT_NOT_FOUND};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pleat_study_label(&study.shapes.items[i]), labels[i]);
+    study.shapes.items[2].holds = true;
+    assert_string_equal(pleat_label_name(pleat_study_label(&study.shapes.items[2])), "fitted");
+    study.shapes.items[2].holds = false;
+    study.quick = true; /* nothing is checked */
     assert_true(pleat_study_holds(&study));
     assert_false(study.out_of_memory);
     pleat_study_finish(&study);
@@ -320,7 +328,7 @@ int main(void)
         cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_differences_are_by_seed),
         cmocka_unit_test(test_a_sweep_runs_every_setting_with_every_seed),
-        cmocka_unit_test(test_what_is_claimed_must_hold),
+        cmocka_unit_test(test_what_is_expected_must_hold),
         cmocka_unit_test(test_a_trial_is_measured),
         cmocka_unit_test(test_policies_that_there_are_not),
         cmocka_unit_test(test_a_page),

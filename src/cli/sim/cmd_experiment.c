@@ -203,10 +203,12 @@ static json_t *shapes_json(const struct pleat_study *study)
     json_t *shapes = json_array();
     for (size_t i = 0; i < study->shapes.count; i++) {
         const struct pleat_shape_found *shape = &study->shapes.items[i];
-        json_array_append_new(shapes, json_pack("{s:s, s:s, s:b, s:b, s:s}", "statement",
-                                                shape->statement, "where", shape->where, "claimed",
-                                                pleat_study_asserts(study, shape), "holds",
-                                                shape->holds, "measured", shape->measured));
+        json_array_append_new(shapes,
+                              json_pack("{s:s, s:s, s:s, s:b, s:b, s:s}", "statement",
+                                        shape->statement, "where", shape->where, "label",
+                                        pleat_label_name(pleat_study_label(shape)), "checked",
+                                        pleat_study_asserts(study, shape), "holds", shape->holds,
+                                        "measured", shape->measured));
     }
     return shapes;
 }
@@ -233,24 +235,22 @@ static json_t *study_json(const struct pleat_study *study, const char *path)
 
 static int print_study(const struct pleat_study *study, const char *path)
 {
-    static const struct pleat_column columns[] = {{"HOLDS", PLEAT_COLUMN_TEXT},
-                                                  {"CLAIMED", PLEAT_COLUMN_TEXT},
+    static const struct pleat_column columns[] = {{"LABEL", PLEAT_COLUMN_TEXT},
                                                   {"WHAT THE PAPER STATES", PLEAT_COLUMN_WRAP},
                                                   {"MEASURED", PLEAT_COLUMN_WRAP}};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     printf("%s (%s), %zu seed%s%s\n\n", study->experiment->name, study->experiment->source,
            study->seeds, study->seeds == 1 ? "" : "s",
-           study->quick ? ", quick: nothing is claimed" : "");
+           study->quick ? ", quick: nothing is checked" : "");
     for (size_t i = 0; i < study->shapes.count; i++) {
         const struct pleat_shape_found *shape = &study->shapes.items[i];
         bool asserted = pleat_study_asserts(study, shape);
         pleat_table_row(table);
-        pleat_table_set(table, 0, shape->holds ? "yes" : "no");
+        pleat_table_set(table, 0, pleat_label_name(pleat_study_label(shape)));
         if (asserted)
             pleat_table_colour(table, 0, shape->holds ? "green" : "red");
-        pleat_table_set(table, 1, asserted ? "yes" : "no");
-        pleat_table_set(table, 2, shape->statement);
-        pleat_table_set(table, 3, shape->measured);
+        pleat_table_set(table, 1, shape->statement);
+        pleat_table_set(table, 2, shape->measured);
     }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
@@ -410,12 +410,12 @@ const struct pleat_command pleat_cmd_experiment = {
             "                       current directory)\n"
             "      --quick          few settings, only to see that the experiment works: "
             "nothing is\n"
-            "                       claimed\n"
+            "                       checked\n"
             "      --log FILE       a workload in the Standard Workload Format, for "
             "experiments that run\n"
             "                       workload logs; may be repeated\n"
             "\n"
-            "Exit codes: 0 all that is claimed holds; 1 something that is claimed does "
+            "Exit codes: 0 what is expected to be found is; 1 something of that is "
             "not, or the command did\n"
             "not work; 2 usage, or\n"
             "an error in a file; 130 Ctrl-C (of the experiment under way nothing is "

@@ -45,8 +45,8 @@ def test_intervals_only_where_seeds_differ(cli, tmp_path):
               env={"LC_ALL": "C"})
     assert one.returncode == 0 and "±" not in (tmp_path / "one" / "logs" / "page.md").read_text()
     shown = cli("experiment", "logs", "--quick", "--out", str(tmp_path / "c"), env={"LC_ALL": "C"}).stdout
-    assert "quick: nothing is claimed" in shown and "?" not in shown
-    table = shown[shown.index("HOLDS"):shown.index("Page and figures")].splitlines()
+    assert "quick: nothing is checked" in shown and "?" not in shown
+    table = shown[shown.index("LABEL"):shown.index("Page and figures")].splitlines()
     assert max(map(len, table)) <= 100  # a pipe
 
 
@@ -59,8 +59,8 @@ def test_a_quick_run_writes_a_whole_page(cli, tmp_path, name):
     (entry,) = result["experiments"]
     assert result["holds"] and entry["holds"] and entry["quick"] and entry["seeds"] == 2
     for shape in entry["shapes"]:
-        assert set(shape) == {"statement", "where", "claimed", "holds", "measured"}
-        assert not shape["claimed"] and shape["statement"] and shape["where"]
+        assert set(shape) == {"statement", "where", "label", "checked", "holds", "measured"}
+        assert not shape["checked"] and shape["statement"] and shape["where"]
     page = pathlib.Path(entry["page"])
     assert page == tmp_path / "out" / name / "page.md"
     text = page.read_text()
@@ -103,11 +103,14 @@ def test_the_page_of_the_docs_is_complete(name):
     text = (folder / "page.md").read_text()
     assert "A quick run" not in text
     assert sorted(re.findall(r"\]\(([\w.-]+\.svg)\)", text)) == sorted(p.name for p in folder.glob("*.svg"))
-    # what is claimed there was found to hold
-    for row in re.findall(r"^\|.*\|$", text.split("## What of the paper is found")[1].split("\n## ")[0],
-                          re.MULTILINE)[2:]:
-        statement, _, holds, claimed, _ = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
-        assert claimed == "no" or holds == "yes", statement
+    # each shape has a label, and the head counts them
+    found = text.split("## What of the paper is found")[1].split("\n## ")[0]
+    labels = [re.split(r"(?<!\\)\|", row)[3].strip().strip("*")
+              for row in re.findall(r"^\|.*\|$", found, re.MULTILINE)[2:]]
+    claimed, fitted, missed = (labels.count(label) for label in ("claimed", "fitted", "not found"))
+    assert labels and claimed + fitted + missed == len(labels), labels
+    assert (f"Of {len(labels)} statements {claimed} are claimed, {fitted} fitted, {missed} not found."
+            in found), labels
     assert f"({name}/page.md)" in (folder.parent / "README.md").read_text()
 
 
