@@ -294,9 +294,11 @@ static void add_beginning(struct pleat_study *study)
         "Unsaid are: how long it takes to get processors (KOALA got each by a GRAM job of its "
         "own), how long a change of size stops the application, how many processors others used, "
         "the threshold above which KOALA did not expand its jobs, how figure 6 goes between its "
-        "ends, whether EGS divides again what jobs do not take. With the last left out EGS is as "
-        "figure 5 prints it (policy `egs-once`); `egs` divides again. Settings of these have a "
-        "name here:");
+        "ends, whether EGS divides again what jobs do not take. `egs` does, `egs-once` does not. "
+        "As "
+        "figure 5 prints it, EGS also takes a processor more from the jobs behind the remainder, "
+        "and asks all of them though enough is reclaimed (`egs-printed`). Settings of these have "
+        "a name here:");
     for (int s = 0; s < KOALA_NAMED; s++)
         pleat_page_item(page, "*%s*: %s.", koala_named((enum koala_named)s)->name,
                         koala_named((enum koala_named)s)->about);

@@ -20,6 +20,13 @@ enum approach { PRA, PWA, APPROACHES };
 
 const char *koala_run_name(int run, enum approach approach); /* "EGS/Wm", "EGS/W'm" */
 
+/* How EGS is read. */
+enum koala_egs {
+    KOALA_EGS_AGAIN,  /* what jobs leave of their shares is divided again (policy egs) */
+    KOALA_EGS_ONCE,   /* it is left (egs-once) */
+    KOALA_EGS_PRINTED /* and jobs that shrink give their shares as figure 5 has it (egs-printed) */
+};
+
 /* What the paper leaves unsaid. */
 struct koala_unsaid {
     double background; /* share of the processors that local users ask for */
@@ -29,8 +36,8 @@ struct koala_unsaid {
     double claim_s;  /* from a decision to having the processors */
     double resize_s; /* how long an application stands still to change its size */
     bool poisson;    /* arrivals at random with the same mean, not evenly spaced */
-    bool once;       /* EGS as printed: what jobs leave of their shares is not divided again */
-    bool steep;      /* best times are reached at half the sizes that are assumed else */
+    enum koala_egs egs;
+    bool steep; /* best times are reached at half the sizes that are assumed else */
 };
 
 enum {

@@ -142,6 +142,8 @@ int koala_run(const struct pleat_study *study, enum approach approach, int run,
 {
     struct pleat_platform platform = {0};
     struct pleat_sim_options options = {.platform = &platform, .seed = seed};
+    static const char *const egs_policies[] = {"malleability=egs", "malleability=egs-once",
+                                               "malleability=egs-printed"};
     bool egs = run == EGS_WM || run == EGS_WMR;
     *trial = (struct koala_trial){0};
     int rc =
@@ -149,10 +151,7 @@ int koala_run(const struct pleat_study *study, enum approach approach, int run,
     if (!rc)
         rc = pleat_trial_policies(&options, approach == PRA ? "approach=pra" : "approach=pwa", err);
     if (!rc)
-        rc = pleat_trial_policies(&options,
-                                  !egs           ? "malleability=fpsma"
-                                  : unsaid->once ? "malleability=egs-once"
-                                                 : "malleability=egs",
+        rc = pleat_trial_policies(&options, egs ? egs_policies[unsaid->egs] : "malleability=fpsma",
                                   err);
     if (!rc && (make_platform(unsaid, &platform) ||
                 make_workload(approach, run, unsaid, seed, &trial->workload)))

@@ -15,7 +15,7 @@ static const struct koala_setting named[KOALA_NAMED] = {
                       {.background = 0.5, .resize_s = 60}},
     [KOALA_FULL] = {"full",
                     "local users leave 9 % of the processors, and EGS divides only once",
-                    {.background = 0.91, .steady = true, .once = true}},
+                    {.background = 0.91, .steady = true, .egs = KOALA_EGS_ONCE}},
 };
 
 const struct koala_setting *koala_named(enum koala_named which)
@@ -41,7 +41,7 @@ static const struct koala_dimension dimensions[] = {
     [CAP] = {"grown up to, in a cluster: all, 32, 16, 8", 4},
     [RESIZE] = {"a change stops it for 0, 5, 20, 60 s", 4},
     [CLAIM] = {"processors take 0, 15, 60 s", 3},
-    [DIVIDES] = {"EGS divides again, once", 2},
+    [DIVIDES] = {"EGS divides again, once, shrinks as printed", 3},
     [ARRIVALS] = {"arrivals even, random", 2},
     [SPEEDUP] = {"best sizes 16 and 32, 8 and 16", 2},
 };
@@ -80,7 +80,7 @@ struct koala_unsaid koala_sweep_at(size_t setting, bool quick)
         .cap = caps[koala_sweep_level(setting, CAP, quick)],
         .resize_s = resizes[koala_sweep_level(setting, RESIZE, quick)],
         .claim_s = claims[koala_sweep_level(setting, CLAIM, quick)],
-        .once = koala_sweep_level(setting, DIVIDES, quick) == 1,
+        .egs = (enum koala_egs)koala_sweep_level(setting, DIVIDES, quick),
         .poisson = koala_sweep_level(setting, ARRIVALS, quick) == 1,
         .steep = koala_sweep_level(setting, SPEEDUP, quick) == 1,
     };
