@@ -19,7 +19,3 @@ int solver(struct pleat_session *session, enum pleat_moment moment,
            const struct pleat_offer *change, void *arg);
 void columns(const char *name, int size, int dims, int *grid, void *arg);
 #endif
-int Csys2blacs_handle(MPI_Comm comm);
-void Cfree_blacs_system_handle(int handle);
-void Cblacs_gridinit(int *context, const char *order, int rows, int columns);
-void Cblacs_gridexit(int context);

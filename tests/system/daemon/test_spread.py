@@ -9,6 +9,7 @@ from conftest import BUILD, FINAL, is_alive, wait_until, words_of
 from relaunching import MPIS, program, resizes, submit, text_of_events
 from test_nodes import divided, environment, nodes_of, two_cpus
 from test_parts import DAEMON, by_node, node_of
+from test_saving import saved
 
 pytestmark = two_cpus
 
@@ -254,4 +255,23 @@ def test_an_agent_is_killed_between_two_parts(pleat, mpi):
     wait_until(lambda: pleat.job(job)["attempt"] == 1, "it waits again")
     on(pleat, job, "loop", [2, 1])
     assert "node 1" in text_of_events(pleat, job)
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi, node", [("openmpi", 1), ("mpich", 0)])
+def test_a_rank_dies_between_resizes(pleat, mpi, node):
+    """With --save each node has copies of what its ranks have: all ranks go on from the last one."""
+    job = spread(pleat, mpi, options=["--save", "10it"])
+    at = saved(pleat, job)
+    before = by_node(pleat, job, "loop")
+    gone = {pid for pids in before.values() for pid in pids}
+    os.kill(before[node][-1], signal.SIGKILL)
+
+    def again():
+        now = by_node(pleat, job, "loop")
+        return len(now[0]) == len(now[1]) == 2 and not gone & {pid for pids in now.values() for pid in pids}
+    wait_until(again, "all ranks are others")
+    begun(pleat, job)
+    saved(pleat, job, at)
+    assert pleat.job(job)["attempt"] == 0 and "its ranks died, and a copy that was saved" in text_of_events(pleat, job)
     ends(pleat, job)
