@@ -6,8 +6,6 @@
  * that happens at an instant has happened, and again after each pass of the policies. */
 #include "sim/internal.h"
 
-enum { OTHERS = UINT32_MAX }; /* owner of a job in the queue: not Pleat */
-
 /* ---- the clock of its queue ---- */
 
 static int64_t next_other(const struct site *site)
@@ -43,7 +41,7 @@ static int others_come(struct sim *sim, struct site *site, int64_t now_us)
         struct queue_job job = {.limit_us = other->limit_us,
                                 .run_us = other->run_us,
                                 .count = other->processors,
-                                .owner = OTHERS};
+                                .owner = QUEUE_OTHERS};
         site->batch.changed = true;
         if (queue_add(&site->batch.queue, &job))
             return nomem(sim);
@@ -58,7 +56,9 @@ int batch_comes(struct sim *sim, uint32_t index, int32_t processors, int64_t run
     struct queue_job job = {.limit_us = limit_us < 1e18 ? (int64_t)limit_us : LATEST_US,
                             .run_us = run_us,
                             .count = processors,
-                            .owner = OTHERS};
+                            .owner = QUEUE_OTHERS};
+    if (site->batch.queue.waiting.count >= QUEUE_MOST)
+        return 0;
     site->batch.changed = true;
     return queue_add(&site->batch.queue, &job) ? nomem(sim) : 0;
 }
@@ -69,7 +69,7 @@ static void others_go(struct site *site, int64_t now_us)
     struct queue *queue = &site->batch.queue;
     for (size_t i = queue->running.count; i-- > 0;) {
         const struct queue_job *job = &queue->running.items[i];
-        if (job->owner != OTHERS || job->done_us > now_us)
+        if (job->owner != QUEUE_OTHERS || job->done_us > now_us)
             continue;
         site->local -= job->count;
         site->batch.changed = true;
@@ -154,10 +154,11 @@ static int tell_waits(struct sim *sim, struct site *site)
 {
     const struct queue *queue = &site->batch.queue;
     int rc = 0;
-    for (size_t i = 0; !rc && i < queue->waiting.count; i++) {
+    for (size_t i = 0, left = queue->own_waiting; !rc && left > 0; i++) {
         uint32_t owner = queue->waiting.items[i].owner;
-        if (owner == OTHERS)
+        if (owner == QUEUE_OTHERS)
             continue;
+        left--;
         struct allocation *one = &site->batch.allocations.items[owner];
         int64_t at_us = i == 0 ? queue_shadow(queue, site_up(site)).at_us : PLEAT_NEVER;
         rc = tell_wait(sim, one, i == 0 ? PLEAT_WAIT_RESOURCES : PLEAT_WAIT_TURN,
@@ -210,7 +211,7 @@ int batch_serve(struct sim *sim, uint32_t index)
         const struct queue_job *job = queue_start(queue, next, sim->now_us);
         if (!job)
             return nomem(sim);
-        if (job->owner != OTHERS) {
+        if (job->owner != QUEUE_OTHERS) {
             rc = given(sim, site, job);
             continue;
         }
@@ -269,8 +270,8 @@ void batch_strike(struct sim *sim, uint32_t index, int64_t first, int64_t end)
     for (size_t i = 0; i < queue->running.count;) {
         const struct queue_job *job = &queue->running.items[i];
         int64_t from = at;
-        at += job->owner == OTHERS ? job->count : 0;
-        if (job->owner != OTHERS || at <= first || from >= end) {
+        at += job->owner == QUEUE_OTHERS ? job->count : 0;
+        if (job->owner != QUEUE_OTHERS || at <= first || from >= end) {
             i++;
             continue;
         }
@@ -295,10 +296,10 @@ void batch_end(struct sim *sim, uint32_t index)
 {
     struct batch *batch = &sim->sites[index].batch;
     for (size_t i = batch->queue.running.count; i-- > 0;)
-        if (batch->queue.running.items[i].owner == OTHERS)
+        if (batch->queue.running.items[i].owner == QUEUE_OTHERS)
             queue_end(&batch->queue, i);
     for (size_t i = batch->queue.waiting.count; i-- > 0;)
-        if (batch->queue.waiting.items[i].owner == OTHERS)
+        if (batch->queue.waiting.items[i].owner == QUEUE_OTHERS)
             queue_drop(&batch->queue, i);
     sim->sites[index].local = 0;
     batch->next = sim->sites[index].spec->others.count;

@@ -19,7 +19,10 @@ static int64_t later(int64_t now_us, int64_t us)
 
 int queue_add(struct queue *queue, const struct queue_job *job)
 {
-    return pleat_array_push(&queue->waiting, *job);
+    if (pleat_array_push(&queue->waiting, *job))
+        return PLEAT_E_NOMEM;
+    queue->own_waiting += job->owner != QUEUE_OTHERS;
+    return 0;
 }
 
 struct queue_shadow queue_shadow(const struct queue *queue, int32_t up)
@@ -71,7 +74,7 @@ const struct queue_job *queue_start(struct queue *queue, size_t waiting, int64_t
         running->items[at] = running->items[at - 1];
     running->items[at] = job;
     queue->used += job.count;
-    take_out(&queue->waiting, waiting);
+    queue_drop(queue, waiting);
     return &running->items[at];
 }
 
@@ -83,6 +86,7 @@ void queue_end(struct queue *queue, size_t running)
 
 void queue_drop(struct queue *queue, size_t waiting)
 {
+    queue->own_waiting -= queue->waiting.items[waiting].owner != QUEUE_OTHERS;
     take_out(&queue->waiting, waiting);
 }
 

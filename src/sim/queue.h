@@ -14,6 +14,8 @@
 #include "base/array.h"
 
 enum { QUEUE_DEPTH = 1000 }; /* so many that wait are looked at, from the head on */
+enum { QUEUE_MOST = 10000 }; /* while so many wait none is drawn: batch systems have such limits */
+enum { QUEUE_OTHERS = UINT32_MAX }; /* owner of a job that is not Pleat's */
 
 struct queue_job {
     int64_t limit_us; /* it runs so long at most; PLEAT_NEVER: no limit */
@@ -21,7 +23,7 @@ struct queue_job {
     int64_t ends_us;  /* running: when its limit is over */
     int64_t done_us;  /* running: when it ends by itself, or by its limit */
     int32_t count;    /* processors */
-    uint32_t owner;   /* whatever the caller wants to know */
+    uint32_t owner;   /* an allocation of Pleat's, or QUEUE_OTHERS */
 };
 
 PLEAT_ARRAY(queue_jobs, struct queue_job);
@@ -30,6 +32,7 @@ struct queue {
     struct queue_jobs waiting; /* in the order of arrival */
     struct queue_jobs running; /* in the order of ends_us */
     int32_t used;              /* processors of those that run */
+    size_t own_waiting;        /* of those that wait: Pleat's */
     bool backfills;
 };
 

@@ -19,12 +19,15 @@ def scenarios():
     names |= set(re.findall(r"^def (test_\w+)", launches, re.MULTILINE))
     saving = (ROOT / "tests/system/daemon/test_saving.py").read_text()
     names |= set(re.findall(r"^def (test_\w+)", saving, re.MULTILINE))
-    for name in ("points", "not_now"):
+    for name in ("points", "not_now", "spread"):
         points = (ROOT / f"tests/system/daemon/test_{name}.py").read_text()
         names |= set(re.findall(r"^def (test_\w+)", points, re.MULTILINE))
     orders = (ROOT / "tests/unit/mailbox_orders_test.c").read_text()
     names |= set(re.findall(r"cmocka_unit_test\((test_sections\w*)\)", orders))
     names |= set(re.findall(r"cmocka_unit_test\((test_\w+)\)", (ROOT / "tests/unit/mailbox_points_test.c").read_text()))
+    names |= set(re.findall(r"^def (test_\w+)", (ROOT / "tests/system/slurm/test_malleable.py").read_text(), re.MULTILINE))
+    steps = (ROOT / "tests/system/chaos/test_steps.py").read_text()
+    names |= set(re.findall(r"^def (test_\w+_over_nodes)", steps, re.MULTILINE))
     warm = (ROOT / "tests/system/agent/test_agent_warm.py").read_text()
     names |= set(re.findall(r"^def (test_\w+)", warm, re.MULTILINE))
     return names - {"test_every_outcome_was_met"}

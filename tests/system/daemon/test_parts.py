@@ -159,7 +159,7 @@ def test_what_a_user_sees_of_it(pleat):
     # those that are on one node
     refused = pleat.pleat("submit", "--one-node", "-n", 3, *ring("openmpi"))
     assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
-    refused = pleat.pleat("submit", "--min", 3, "--max", 4, "--", LOOP)
+    refused = pleat.pleat("submit", "--min", 3, "--max", 4, "--on-resize", "merge", "--", LOOP)
     assert refused.returncode == 1 and "must be on one node: the largest has 2" in refused.stderr, refused
 
 
