@@ -23,6 +23,7 @@ struct part {
     struct pleat_run *run;
     struct pleat_connection *connection; /* NULL: it is gone */
     enum stage stage;
+    bool leaves;     /* the run has left its node, and says so when the part has ended */
     uint32_t number; /* from 1, in the run; 0: STAGE_NEW */
     uint32_t node;
     int64_t request; /* of pleat-remote, which is answered when the part has ended */
@@ -317,6 +318,15 @@ int pleat_remote_renew(struct pleat_run *run, const json_t *nodes, struct pleat_
                                       &remote->listener, err);
 }
 
+/* Of a part that has ended, on a node that the run has left. */
+static void leave(struct part *part)
+{
+    pleat_agent_notify(part->run->agent, "part_left",
+                       json_pack("{s:I, s:I}", "run", (json_int_t)part->run->id, "part",
+                                 (json_int_t)part->number));
+    part_drop(part);
+}
+
 void pleat_remote_tidy(struct pleat_run *run)
 {
     struct part *next;
@@ -325,13 +335,13 @@ void pleat_remote_tidy(struct pleat_run *run)
         bool left = true;
         for (size_t i = 0; i < run->remote->names.count; i++)
             left = left && run->remote->names.items[i].node != part->node;
+        part->leaves = left;
         if (part->stage != STAGE_ENDED)
-            continue;
+            continue; /* what it wrote is still being heard, or it is one of those that run now */
         if (left)
-            pleat_agent_notify(run->agent, "part_left",
-                               json_pack("{s:I, s:I}", "run", (json_int_t)run->id, "part",
-                                         (json_int_t)part->number));
-        part_drop(part);
+            leave(part);
+        else
+            part_drop(part);
     }
 }
 
@@ -426,6 +436,8 @@ int pleat_remote_told(struct pleat_run *run, const json_t *params, struct pleat_
     part->stage = ended ? STAGE_ENDED : STAGE_RUNNING;
     if (ended)
         answer_end(part, params);
+    if (ended && part->leaves)
+        leave(part);
     return 0;
 }
 

@@ -101,7 +101,8 @@ static __attribute__((cold)) int tell_of_application(struct sim *sim, uint32_t c
 {
     const struct pleat_app *model = sim->apps.items[component].model;
     struct pleat_companions companions = pleat_companions_none();
-    companions.inputs = &sim->workload->inputs.items[model->first_input];
+    if (model->input_count > 0)
+        companions.inputs = &sim->workload->inputs.items[model->first_input];
     companions.input_count = model->input_count;
     int rc = sim->requests && model->objects > 0 ? objects_submitted(sim, component) : 0;
     return rc || model->input_count == 0 ? rc : add_companions(sim, &companions, component);

@@ -68,6 +68,7 @@ IS(pleat_array_descriptor, int (*)(const array *, int, int *, error *));
 
 IS(pleat_array_comm, int (*)(array *, MPI_Comm *, error *));
 IS(pleat_array_comm_fortran, int (*)(array *, MPI_Fint *, error *));
+IS(pleat_array_context, int (*)(array *, int *, error *));
 IS(pleat_array_shape_of, int (*)(const int *, size_t, struct pleat_array_shape *, error *));
 IS(pleat_element_bytes, int (*)(MPI_Datatype, size_t *, error *));
 IS(pleat_session_on_grid,

@@ -71,6 +71,7 @@ def ends(pleat, job, go=None):
     ended = pleat.until(job, *ENDED)
     assert ended["state"] == "done" and pleat.output(job).count("RESULT ok") == 1, (ended, pleat.output(job), pleat.log())
     pleat.cluster.until_empty()
+    pleat.cluster.until_idle()  # hosts that are being left are passed over: the next job begins on the first one
     return ended
 
 
