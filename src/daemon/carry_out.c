@@ -424,6 +424,8 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
     case PLEAT_DO_SPLIT:
     case PLEAT_DO_RELEASE:
         sites_carry_out(d, effect);
+        if (effect->kind == PLEAT_DO_RELEASE)
+            parts_released(d);
         break;
     case PLEAT_DO_REACH:
         agent_reach(d, effect->u.reach.site, effect->u.reach.node);

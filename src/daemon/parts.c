@@ -332,6 +332,20 @@ void parts_left(struct agent *agent, const json_t *params)
     }
 }
 
+void parts_released(struct daemon *d)
+{
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *part = &d->parts.items.items[i];
+        uint32_t component = run_component(d, part->run);
+        if (part->left || component == PLEAT_NONE || !has_mailboxes(d, part->run) ||
+            component_of(d, component)->site != part->site || has_node(d, component, part->node))
+            continue;
+        part->left = true;
+        if (is_live(part))
+            ended_with(d, part, CODE_UNWANTED, NULL);
+    }
+}
+
 /* ---- the other agents ---- */
 
 static int64_t number_in(const json_t *params, const char *name)
