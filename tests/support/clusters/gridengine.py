@@ -170,14 +170,21 @@ class GridEngine:
             return all(states.get(host.name) and not any(states[host.name]) for host in self.nodes)
         wait_until(all_there, f"the nodes of {self.name} are there")
 
-    def jobs(self):
-        """{job: state, as qstat has it} of those that are not over or deleted."""
+    def all_jobs(self):
+        """{job: state, as qstat has it}"""
         root = xml.etree.ElementTree.fromstring(self.command("qstat", "-xml", "-s", "prs", "-u", "*"))
-        found = {job.findtext("JB_job_number"): job.findtext("state") for job in root.iter("job_list")}
-        return {job: state for job, state in found.items() if "d" not in state}
+        return {job.findtext("JB_job_number"): job.findtext("state") for job in root.iter("job_list")}
+
+    def jobs(self):
+        """{job: state} of those that are not over or deleted."""
+        return {job: state for job, state in self.all_jobs().items() if "d" not in state}
 
     def until_empty(self):
+        """What is deleted may still have its slots for a moment: see until_free."""
         wait_until(lambda: not self.jobs(), f"no job in {self.name}")
+
+    def until_free(self):
+        wait_until(lambda: not self.all_jobs(), f"no slot of {self.name} is taken")
 
     def host_of(self, job):
         """The node on which a job runs; None: it does not."""

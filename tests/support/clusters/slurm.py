@@ -46,8 +46,10 @@ KillWait=1
 NodeName={name}[1-{nodes}] CPUs={cpus} RealMemory={memory} State=UNKNOWN
 {partitions}
 """
-# what tests may set otherwise: a node is down soon after it stopped answering
-SETTINGS = {"SlurmdTimeout": 4, "MessageTimeout": 3, "UnkillableStepTimeout": 5}
+# what tests may set otherwise. A busy machine must not make a node look dead, or drain it since a process ended late.
+SETTINGS = {"SlurmdTimeout": 60, "MessageTimeout": 10, "UnkillableStepTimeout": 60}
+# for those in which nodes die: one is down soon after it stopped answering
+DEAD_SOON = {"SlurmdTimeout": 4, "MessageTimeout": 3}
 PARTITIONS = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
 
 
@@ -139,8 +141,24 @@ class Slurm:
         """{job: state} of those that are not over."""
         return dict(line.split() for line in self.command("squeue", "-h", "-o", "%i %T").splitlines())
 
+    def until_there(self):
+        """Otherwise than until_idle, jobs may have begun on them already."""
+        wait_until(lambda: set(self.states().values()) <= {"idle", "mixed", "allocated", "completing"},
+                   f"the nodes of {self.name} are there")
+
     def until_empty(self):
         wait_until(lambda: not self.jobs(), f"no job in {self.name}")
+
+    def must_be_empty(self):
+        """After a test, which must leave no job. Where it did, it fails, and those after it do not suffer."""
+        try:
+            self.until_empty()
+        except AssertionError:
+            print(self.command("squeue", check=False), self.command("sinfo", "-N", "-l", check=False), self.log()[-3000:])
+            self.thaw_controller()
+            self.command("scancel", *self.jobs())
+            self.until_empty()
+            raise
 
     def log(self):
         return self.world.path(f"{self.dir}/log/slurmctld.log").read_text()

@@ -184,6 +184,7 @@ def test_without_a_parallel_environment_it_says_what_is_missing(g):
 
 
 def test_near_another_one_where_there_is_room(g):
+    g.until_free()
     with speaking(g) as adapter:
         jobs = [granted(adapter, count=3, near="g2"), granted(adapter, count=1, near="g2")]
         assert [job["nodes"][0]["name"] for job in jobs] == ["g2", "g2"]

@@ -28,12 +28,28 @@ def fixture_world():
         yield world
 
 
+def settings_of(request):
+    """A file says with SETTINGS what its clusters have otherwise."""
+    return getattr(request.module, "SETTINGS", {})
+
+
 @pytest.fixture(scope="module", name="slurms")
-def fixture_slurms(world):
+def fixture_slurms(request, world):
     partitions = PARTITIONS + "\nPartitionName=short Nodes=ALL MaxTime=10 DefaultTime=5 MaxNodes=1 State=UP"
-    slurms = [clusters.Slurm(world, name, partitions=partitions) for name in "ab"]
+    slurms = [clusters.Slurm(world, name, partitions=partitions, **settings_of(request)) for name in "ab"]
     for slurm in slurms:
         slurm.start()
     for slurm in slurms:
         slurm.until_idle()
     return slurms
+
+
+@pytest.fixture(scope="module", name="three")
+def fixture_three(request):
+    """One cluster, of three hosts of two processors each."""
+    skip_loudly()
+    with clusters.World(clusters.Slurm.hosts("a", 3), build=os.environ["PLEAT_BUILD"]) as world:
+        slurm = clusters.Slurm(world, "a", nodes=3, cpus=2, **settings_of(request))
+        slurm.start()
+        slurm.until_idle()
+        yield slurm

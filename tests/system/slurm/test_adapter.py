@@ -29,13 +29,13 @@ def speaking(slurm, way="libslurm", *options, **more):
 @pytest.fixture(name="a")
 def fixture_a(slurms):
     yield slurms[0]
-    slurms[0].until_empty()  # no test leaves a job
+    slurms[0].must_be_empty()
 
 
 @pytest.fixture(name="b")
 def fixture_b(slurms):
     yield slurms[1]
-    slurms[1].until_empty()
+    slurms[1].must_be_empty()
 
 
 def until_granted(adapter, job):

@@ -6,6 +6,7 @@ import sys
 
 from clusters import World, wait_until
 from clusters.adapter import Adapter
+from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
 from clusters.world import USER, children_of
 from conftest import skip_loudly
 

@@ -7,6 +7,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, Counted, Pleat, go_file
+from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
 
 
 def site_of(slurm, more=""):
@@ -132,7 +133,7 @@ def crashed(slurm, name):
     finally:
         host.boot()
         slurm.start_node(host)
-        slurm.until_idle()
+        slurm.until_there()
 
 
 def test_a_node_crashes_and_pleatd_too(pleat):

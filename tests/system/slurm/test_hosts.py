@@ -5,11 +5,10 @@ import signal
 
 import pytest
 
-import clusters
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, Pleat, go_file
+from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
 from clusters.world import USER_ID
-from conftest import skip_loudly
 
 PATHS = {"openmpi": APPS, "mpich": f"{APPS}/mpich"}
 DAEMON = {"openmpi": "orted", "mpich": "hydra_pmi_proxy"}
@@ -18,16 +17,10 @@ both_mpis = pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
 
 
 @pytest.fixture(name="pleat", scope="module")
-def fixture_pleat():
-    """Three hosts of two processors each."""
-    skip_loudly()
-    with clusters.World(clusters.Slurm.hosts("a", 3), build=os.environ["PLEAT_BUILD"]) as world:
-        slurm = clusters.Slurm(world, "a", nodes=3, cpus=2)
-        slurm.start()
-        slurm.until_idle()
-        pleat = Pleat(slurm, f'kind = slurm conf = "{slurm.conf}" partition = main', ["srun"])
-        yield pleat
-        pleat.finish()
+def fixture_pleat(three):
+    pleat = Pleat(three, f'kind = slurm conf = "{three.conf}" partition = main', ["srun"])
+    yield pleat
+    pleat.finish()
 
 
 def ring(mpi, iterations=20, hold=None):

@@ -5,10 +5,8 @@ import signal
 
 import pytest
 
-import clusters
 from clusters import wait_until
 from clusters.pleat import ENDED, Pleat, go_file
-from conftest import skip_loudly
 from test_hosts import PATHS, agent_of, both_mpis, let_go, ranks
 
 TIMES = """
@@ -21,18 +19,10 @@ attempts = 9
 
 
 @pytest.fixture(name="pleat", scope="module")
-def fixture_pleat():
-    """Three hosts of two processors each."""
-    skip_loudly()
-    with clusters.World(clusters.Slurm.hosts("a", 3), build=os.environ["PLEAT_BUILD"]) as world:
-        slurm = clusters.Slurm(world, "a", nodes=3, cpus=2)
-        slurm.start()
-        slurm.until_idle()
-        pleat = Pleat(slurm, f'kind = slurm conf = "{slurm.conf}" partition = main', ["srun"])
-        with open(pleat.path("pleat.conf"), "a", encoding="utf-8") as conf:
-            conf.write(TIMES)
-        yield pleat
-        pleat.finish()
+def fixture_pleat(three):
+    pleat = Pleat(three, f'kind = slurm conf = "{three.conf}" partition = main', ["srun"], more=TIMES)
+    yield pleat
+    pleat.finish()
 
 
 def has(pleat, *wanted):
