@@ -140,6 +140,7 @@ def test_few_nodes_and_now(a, way):
         jobs.append(adapter.allocate(count=3, now=True))
         assert jobs[2]["state"] == "running" and jobs[2]["nodes"] == [{"name": "a1", "cpus": 3}], jobs
         adapter.release(jobs[1])
+        wait_until(lambda: str(jobs[1]["job"]) not in a.jobs(), "its processors are free")
         a_few = adapter.allocate(count=4, few=True, now=True)
         assert a_few["nodes"] == [{"name": "a2", "cpus": 4}], a_few
         for job in (jobs[0], jobs[2], a_few):
