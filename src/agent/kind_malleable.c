@@ -133,8 +133,12 @@ static void over(struct pleat_run *run, bool broken)
     pleat_remote_stop(run);
 }
 
+/* Ranks that have saved their state, or are about to, end with exit code 0: their program has not
+ * ended by itself, and must not be told as done. */
 static void unwanted(struct pleat_run *run)
 {
+    if (run->relaunch && (run->relaunch->stage != PLEAT_RELAUNCH_PLANNED || run->malleable->posted))
+        run->cut_off = true;
     if (run->relaunch)
         pleat_malleable_abandon(run->malleable);
     pleat_launches_end(run);

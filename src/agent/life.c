@@ -427,6 +427,12 @@ void pleat_run_exited(struct pleat_run *run)
         return;
     if (waits_to_be_heard(run))
         return;
+    if (run->cut_off && !run->code && !run->signal) {
+        run->signal = SIGTERM;
+        (void)pleat_error_set(&run->failure, PLEAT_E_STATE,
+                              "it was ended before it was started again with the state that it "
+                              "had saved");
+    }
     bool abnormal = run->code != 0 || run->signal != 0;
     pleat_run_finish(run, !over && abnormal && !run->unwanted && run->kind->is_broken(run));
 }

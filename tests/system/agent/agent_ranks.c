@@ -10,7 +10,8 @@
  * Its state is one number, how often it was started; it is saved in every resize, and loaded at the
  * start, which prints "start SIZE NUMBER". DIR/unsaved: it does not save. In a resize, once it has
  * saved: DIR/hang: it says so and goes no further; DIR/die: it kills itself. DIR/stay: it does not
- * leave when it is to be relaunched. DIR/lost: it cannot load its state, and exits with 3.
+ * leave when it is to be relaunched; DIR/slow: it prints "saved", and leaves when that file is
+ * gone, whatever it is sent. DIR/lost: it cannot load its state, and exits with 3.
  *
  * Started to take over from another one, it prints "waits SIZE PID". DIR/early: it exits with 4
  * instead (DIR/wait: those before it come to no adaptation point); DIR/never: it comes no further;
@@ -121,7 +122,12 @@ static _Noreturn void be_relaunched(void)
 {
     const struct pleat_mailbox_cost cost = {.save_ns = 1000000, .total_ns = 1500000, .bytes = 8};
     pleat_mailbox_saved(&ranks[0], size, &cost);
-    while (has_file("stay"))
+    if (has_file("slow")) {
+        (void)signal(SIGTERM, SIG_IGN);
+        puts("saved");
+        fflush(stdout);
+    }
+    while (has_file("stay") || has_file("slow"))
         nap();
     exit(0);
 }

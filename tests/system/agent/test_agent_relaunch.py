@@ -304,6 +304,21 @@ def test_kill_ends_it_for_good(ranks):
     assert children_of(ranks.first.pid) == []
 
 
+@pytest.mark.parametrize("seen", [True, False])
+def test_what_has_saved_and_left_has_not_ended_by_itself(ranks, seen):
+    """Its processes exit with 0: whoever ended the run, before it was started again, is not told that it is done."""
+    ranks.touch("slow")
+    resize(ranks, 10, 4)
+    if seen:  # else it has been asked to save, at most
+        wait_until(lambda: "saved" in ranks.output(1), "it has saved its state")
+    ranks.daemon.call("kill", run=1, grace_s=60 if seen else 5)
+    remove(ranks, "slow")
+    exited = ranks.daemon.expect("exited", 1)
+    assert (exited["code"], exited["signal"]) == (0, signal.SIGTERM) and exited["broken"] is False, exited
+    assert not seen or "before it was started again" in exited["text"], exited
+    assert starts(ranks) == [(2, 1)]
+
+
 def test_kill_of_what_broke(ranks):
     ranks.touch("die")
     ranks.daemon.call("resize", run=1, resize=10, target=4)
