@@ -387,11 +387,11 @@ void pleat_runs_reap(struct pleat_agent *agent)
 static void report_exit(const struct pleat_run *run)
 {
     json_t *params =
-        json_pack("{s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:b, s:b}", "run", (json_int_t)run->id,
-                  "code", run->code, "signal", run->signal, "cpu_us", (json_int_t)run->cpu_us,
-                  "max_rss_kb", (json_int_t)run->max_rss_kb, "memory_kb",
+        json_pack("{s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:b, s:b, s:b}", "run",
+                  (json_int_t)run->id, "code", run->code, "signal", run->signal, "cpu_us",
+                  (json_int_t)run->cpu_us, "max_rss_kb", (json_int_t)run->max_rss_kb, "memory_kb",
                   (json_int_t)run->memory.peak_kb, "left", (int)run->left, "broken", run->broken,
-                  "over_memory", run->memory.over, "told", run->was_told);
+                  "over_memory", run->memory.over, "told", run->was_told, "lost", run->lost);
     if (params && run->failure.text[0] &&
         json_object_set_new(params, "text", pleat_json_text(run->failure.text))) {
         json_decref(params);

@@ -94,8 +94,12 @@ static void settle(struct pleat_agent *agent)
 static void terminate(struct pleat_agent *agent, int64_t grace_us)
 {
     agent->quitting = true;
-    for (size_t i = 0; i < agent->runs.count; i++)
-        pleat_run_end(agent->runs.items[i], grace_us);
+    for (size_t i = 0; i < agent->runs.count; i++) {
+        struct pleat_run *run = agent->runs.items[i];
+        if (!run->unwanted && (run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING))
+            run->lost = true; /* also where it handles SIGTERM, and exits with 0 */
+        pleat_run_end(run, grace_us);
+    }
     pleat_runs_sweep(agent);
 }
 

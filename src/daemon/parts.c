@@ -360,7 +360,8 @@ static void exited(struct daemon *d, struct part *part, const json_t *params)
     part->memory_kb = number_in(params, "memory_kb");
     part->over_memory = json_is_true(json_object_get(params, "over_memory"));
     bool told = json_is_true(json_object_get(params, "told"));
-    part->failed = number_in(params, "signal") && !told;
+    part->failed =
+        (number_in(params, "signal") && !told) || json_is_true(json_object_get(params, "lost"));
     part->bad_us = number_in(params, "code") > 0 && !told ? daemon_now_us(d) : 0;
     ended(d, part,
           json_pack("{s:I, s:I, s:O?}", "code", (json_int_t)number_in(params, "code"), "signal",

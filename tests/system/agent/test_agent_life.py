@@ -243,7 +243,8 @@ def test_sigterm_ends_runs_and_agent(linked):
     linked.start(1, "bash", "-c", "trap 'echo ended; exit 2' TERM; echo $$ > pids; sleep 1000 & wait")
     pids = linked.pids("pids", 1)
     linked.first.send_signal(signal.SIGTERM)
-    assert linked.daemon.expect("exited", 1)["code"] == 2
+    exited = linked.daemon.expect("exited", 1)
+    assert (exited["code"], exited["lost"]) == (2, True), exited
     assert linked.first.wait(30) == 0
     assert linked.output(1) == "ended\n"
     assert not is_alive(pids[0])

@@ -83,3 +83,21 @@ def test_an_agent_that_is_told_to_end_by_its_guard(pleat):
     wait_until(lambda: not is_alive(agent) and not is_alive(guard), "both have ended")
     pleat.pleat("cancel", job)
     pleat.wait_end(job)
+
+
+def test_an_agent_that_is_told_to_end_by_others(pleat):
+    """Its jobs have not ended by themselves, whatever their exit code: they begin anew, or fail where they must not."""
+    polite = 'trap "exit 0" TERM; echo begun; while [ ! -e "$1" ]; do sleep 0.05; done; echo ended'
+    script = ["--min", 1, "--max", 1, "--", "sh", "-c", polite, "polite", pleat.path("go")]
+    job, once = pleat.submit(*script), pleat.submit("--no-requeue", *script)
+    for number in (job, once):
+        pleat.wait_for(number, "running")
+        wait_until(lambda number=number: pleat.output(number) == "begun\n", "it has begun")
+    os.kill(pleat.agent_pid(), signal.SIGTERM)
+    failed = pleat.wait_end(once)
+    assert (failed["state"], failed["reason"]) == ("failed", "processors lost"), failed
+    wait_until(lambda: pleat.output(job) == "begun\nbegun\n", "it begins anew")
+    with open(pleat.path("go"), "w", encoding="ascii"):
+        pass
+    ended = pleat.wait_end(job)
+    assert (ended["state"], ended["attempt"]) == ("done", 1) and pleat.output(job) == "begun\nbegun\nended\n", ended
