@@ -46,13 +46,15 @@ static bool is_alone(struct daemon *d, uint64_t run)
 }
 
 /* A batch system that takes a node away ends what runs there before it says so: a run that ended
- * badly, and not for us, is not told as its user's fault until the site has had time to say so. */
+ * badly, or with its agent, and not for us, is not told as its user's fault, or without a reason,
+ * until the site has had time to say so. */
 static bool may_be_taken(struct daemon *d, uint64_t run, const json_t *params)
 {
     const struct pleat_component *c = component_of(d, run);
+    bool lost = json_is_true(json_object_get(params, "lost"));
+    bool told = json_is_true(json_object_get(params, "told")); /* by its agent: that was there */
     return c && d->config.sites[c->site].brings_agents && c->state != PLEAT_FINISHING &&
-           !json_is_true(json_object_get(params, "lost")) &&
-           (number_in(params, "code") || number_in(params, "signal"));
+           (number_in(params, "code") || number_in(params, "signal") || lost) && (told || !lost);
 }
 
 bool parts_hold(struct daemon *d, uint64_t run, const json_t *params)

@@ -87,18 +87,23 @@ def test_cancel(pleat):
     pleat.cluster.until_empty()
 
 
-def test_an_allocation_cancelled_from_outside(pleat):
-    """The job waits again, with a reason, and gets another one."""
-    go = go_file("after-scancel")
-    job = pleat.submit(*until_file(go))
+@pytest.mark.parametrize("polite", [False, True])
+def test_an_allocation_cancelled_from_outside(pleat, polite):
+    """The job waits again, with a reason, and gets another one; also if its program exits with 0 when it is told to end."""
+    go = go_file(f"after-scancel-{polite}")
+    trap = 'trap "exit 0" TERM; '
+    job = pleat.submit("--", "sh", "-c", (trap if polite else "") + 'echo begun; while [ ! -e "$1" ]; do sleep 0.05; done',
+                       "until-file", go)
     pleat.until(job, "running")
+    wait_until(lambda: pleat.output(job) == "begun\n", "it has begun")
     [allocation] = pleat.cluster.jobs()
     pleat.cluster.command("scancel", allocation)
     wait_until(lambda: [number for number in pleat.cluster.jobs() if number != allocation], "another allocation")
     assert "was ended by Slurm: " in pleat.log() or "is given up: its agent has ended" in pleat.log()
     pleat.until(job, "running")
     pleat.cluster.world.path(go).touch()
-    assert pleat.until(job, *ENDED)["state"] == "done"
+    shown = pleat.until(job, *ENDED)
+    assert (shown["state"], shown["attempt"]) == ("done", 1) and pleat.output(job) == "begun\nbegun\n", (shown, pleat.log())
     pleat.cluster.until_empty()
 
 
