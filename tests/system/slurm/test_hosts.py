@@ -116,11 +116,11 @@ def test_what_it_writes_and_how_it_ends(pleat):
     # more than any pipe holds
     done = pleat.run("run", "-n", 4, *shells("seq 200000", "true"))
     assert done.stdout == "".join(f"{number}\n" for number in range(1, 200001))
-    # the signal before its time limit reaches all of it
-    job = pleat.submit("-n", 4, "--time-limit", "9000s", "--signal", "USR1@900s", "--mpi", "openmpi", "--", "sh", "-c",
+    # the signal before its time limit reaches all of it (its allocation's time, 600 s, must not come first)
+    job = pleat.submit("-n", 4, "--time-limit", "9000s", "--signal", "USR1@300s", "--mpi", "openmpi", "--", "sh", "-c",
                        'trap "echo got it; exit 0" USR1; echo ready; while :; do sleep 0.05; done')
     wait_until(lambda: pleat.path(f"jobs/{job}/stdout").exists() and pleat.output(job).count("ready") == 4, "all are ready")
-    pleat.run("set", job, "--time-limit", "900s")
+    pleat.run("set", job, "--time-limit", "300s")
     assert pleat.until(job, *ENDED)["state"] == "done" and pleat.output(job).count("got it") == 4
     # its limit of memory holds on each host
     job = pleat.submit("-n", 4, "--memory", "100M",
