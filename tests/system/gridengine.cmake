@@ -6,7 +6,7 @@ list(TRANSFORM gridengine_tests APPEND .py)
 pleat_must_list(system/gridengine/test_*.py ${gridengine_tests})
 foreach(part ${gridengine_parts})
   add_test(NAME system-gridengine-${part}
-    COMMAND ${PYTEST} -q -rs -p no:cacheprovider ${test_dir}/gridengine/test_${part}.py)
+    COMMAND ${PYTEST} -q -x -rs -p no:cacheprovider ${test_dir}/gridengine/test_${part}.py)
   set_tests_properties(system-gridengine-${part} PROPERTIES LABELS system TIMEOUT 600
     SKIP_REGULAR_EXPRESSION "SKIPPED.*clusters need"
     ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
