@@ -191,9 +191,25 @@ static bool is_on_one_node(struct daemon *d, const struct pleat_component *compo
     return pleat_view_is_on_one_node(pleat_core_view(d->core), component, site);
 }
 
+/* What programs that cannot go on want on each node whose slots pleatd hands out itself. Returns
+ * NULL where there is nothing to tell: most often. To be freed. */
+static int32_t *wanted_on_nodes(struct daemon *d, const struct pleat_effect *effect)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    const uint32_t site = effect->u.claim.site;
+    const uint32_t nodes = d->config.sites[site].here.nodes;
+    if (view->ask_count == 0 || !view->sites[site].several || d->config.sites[site].brings_agents)
+        return NULL;
+    int32_t *wanted = calloc(nodes, sizeof(*wanted));
+    for (uint32_t n = 0; wanted && n < nodes; n++)
+        wanted[n] = pleat_view_wanted_on(view, site, n, effect->component);
+    return wanted;
+}
+
 static int claim(struct daemon *d, struct pleat_site_instance *site,
                  const struct pleat_effect *effect, struct pleat_error *err)
 {
+    int32_t *wanted = wanted_on_nodes(d, effect);
     const struct pleat_view *view = pleat_core_view(d->core);
     const struct pleat_component *component = &view->components[effect->component];
     const struct pleat_site_wish wish = {.id = effect->id,
@@ -204,8 +220,11 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
                                          .job = component->job,
                                          .beside = last_claim(d, effect->component),
                                          .on_one_node =
-                                             is_on_one_node(d, component, effect->u.claim.site)};
-    return site->ops->claim(site, &wish, err);
+                                             is_on_one_node(d, component, effect->u.claim.site),
+                                         .wanted = wanted};
+    int rc = site->ops->claim(site, &wish, err);
+    free(wanted);
+    return rc;
 }
 
 /* What an older Pleat left at a site that nobody knows any more: it has nothing. */

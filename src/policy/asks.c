@@ -34,6 +34,22 @@ static int32_t missing(const struct pleat_view *view, const struct pleat_compone
     return size > component->processors ? size - component->processors : 0;
 }
 
+int32_t pleat_view_wanted_on(const struct pleat_view *view, uint32_t site, uint32_t node,
+                             uint32_t but)
+{
+    int32_t wanted = 0;
+    for (uint32_t i = 0; i < view->ask_count; i++) {
+        const struct pleat_ask *ask = &view->asks[i];
+        if (ask->component == but || !is_pending(view, ask, true))
+            continue;
+        const struct pleat_component *component = &view->components[ask->component];
+        if (component->site == site && component->lead_node == node &&
+            pleat_view_is_on_one_node(view, component, site))
+            wanted += missing(view, component, ask);
+    }
+    return wanted;
+}
+
 static bool is_free(const struct pleat_pass *pass, const struct pleat_ask *ask)
 {
     return pass->view->components[ask->component].state == PLEAT_RUNNING &&
@@ -128,7 +144,7 @@ static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *as
     int32_t more = lacking(pass, component, count);
     if (policy->take && count > 0 && more > 0 && can_change(pass, ask))
         policy->take(pass, ask->component, more);
-    pleat_plan_withhold(pass->plan, component->site, count);
+    pleat_plan_withhold(pass->plan, ask->component, count);
 }
 
 /* Those at a site, or with processors on one node of it, that cannot go on. */

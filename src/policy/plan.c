@@ -56,6 +56,7 @@ void pleat_plan_finish(struct pleat_plan *plan)
 {
     free(plan->sites);
     free(plan->nodes);
+    free(plan->withheld);
     free(plan->known);
     pleat_array_finish(&plan->decisions);
     pleat_array_finish(&plan->journal);
@@ -254,11 +255,14 @@ void pleat_plan_tried(struct pleat_plan *plan, uint32_t component)
     pleat_plan_wake(plan, view->now_us + view->try_us);
 }
 
-void pleat_plan_withhold(struct pleat_plan *plan, uint32_t site, int32_t processors)
+void pleat_plan_withhold(struct pleat_plan *plan, uint32_t component, int32_t processors)
 {
-    int32_t free = plan->sites[site].free;
-    if (free > 0 && processors > 0)
-        plan->sites[site].free -= free < processors ? free : processors;
+    uint32_t site = plan->view->components[component].site;
+    int32_t count = pleat_smaller(pleat_plan_idle(plan, site), processors);
+    if (plan->sites[site].several)
+        count = pleat_plan_nodes_withhold(plan, component, count);
+    if (count > 0)
+        plan->sites[site].free -= count;
 }
 
 void pleat_plan_refuse(struct pleat_plan *plan, uint32_t component, enum pleat_ask_reason reason)

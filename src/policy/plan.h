@@ -72,7 +72,8 @@ struct pleat_plan {
     const struct pleat_view *view;
     struct pleat_events decisions;
     struct pleat_plan_site *sites;
-    int32_t *nodes; /* per node of the view: as `free` of a site */
+    int32_t *nodes;    /* per node of the view: as `free` of a site */
+    int32_t *withheld; /* ... of what is unused there: what this plan withholds */
     uint32_t node_room;
     bool shuts;                     /* some node is drained */
     uint32_t only_site, only_node;  /* pleat_plan_shrink_only; PLEAT_NONE: everywhere */
@@ -168,8 +169,9 @@ bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* How many of a site's free processors are not for growing in this pass. */
 void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors);
-/* Keeps up to `processors` free ones of a site from everybody else in this pass. */
-void pleat_plan_withhold(struct pleat_plan *plan, uint32_t site, int32_t processors);
+/* Keeps up to `processors` free ones of a running component's site from everybody else in this
+ * pass: of its node, if it must stay on one, as those of other nodes are of no use to it. */
+void pleat_plan_withhold(struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Refuses a running component what its application asked for. */
 void pleat_plan_refuse(struct pleat_plan *plan, uint32_t component, enum pleat_ask_reason reason);
 /* Keeps what is free at a site for a waiting component: no growing there in this pass. */

@@ -40,6 +40,9 @@ int pleat_plan_nodes_begin(struct pleat_plan *plan) PLEAT_MUST_CHECK;
 void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t site,
                            int32_t count);
 void pleat_plan_nodes_again(struct pleat_plan *plan);
+/* pleat_plan_withhold at a site of several nodes: takes up to `count` from the node on which the
+ * component must stay, if there is one. Returns how many are withheld at the site. */
+int32_t pleat_plan_nodes_withhold(struct pleat_plan *plan, uint32_t component, int32_t count);
 /* Whether pleat_plan_shrink_only lets a running component be shrunk. */
 bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component);
 /* How many processors it would give where that wants them. */

@@ -16,10 +16,15 @@ int pleat_plan_nodes_begin(struct pleat_plan *plan)
         if (!nodes)
             return PLEAT_E_NOMEM;
         plan->nodes = nodes;
+        int32_t *withheld = realloc(plan->withheld, view->node_count * sizeof(*withheld));
+        if (!withheld)
+            return PLEAT_E_NOMEM;
+        plan->withheld = withheld;
         plan->node_room = view->node_count;
     }
     for (uint32_t n = 0; n < view->node_count; n++) {
         plan->nodes[n] = pleat_view_node_unused(&view->nodes[n]);
+        plan->withheld[n] = 0;
         plan->shuts = plan->shuts || view->nodes[n].drained;
     }
     return 0;
@@ -99,11 +104,25 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
     }
 }
 
+int32_t pleat_plan_nodes_withhold(struct pleat_plan *plan, uint32_t component, int32_t count)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    if (!pleat_view_is_on_one_node(plan->view, comp, comp->site))
+        return count;
+    uint32_t node = tied_to(plan, comp, comp->site);
+    if (node == PLEAT_NONE || plan->nodes[node] < 1)
+        return 0;
+    count = pleat_smaller(count, plan->nodes[node]);
+    plan->nodes[node] -= count;
+    plan->withheld[node] += count;
+    return count;
+}
+
 void pleat_plan_nodes_again(struct pleat_plan *plan)
 {
     const struct pleat_view *view = plan->view;
     for (uint32_t n = 0; n < view->node_count; n++)
-        plan->nodes[n] = pleat_view_node_unused(&view->nodes[n]);
+        plan->nodes[n] = pleat_view_node_unused(&view->nodes[n]) - plan->withheld[n];
     for (size_t i = 0; i < plan->decisions.count; i++) {
         const struct pleat_event *event = &plan->decisions.items[i];
         const struct pleat_component *comp = &view->components[event->component];

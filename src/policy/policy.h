@@ -203,6 +203,11 @@ void pleat_pass_review(struct pleat_pass *pass);
  * are spared last; returns what could not be had. */
 int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
                           uint32_t waiter);
+/* Processors of a node that components which must stay there cannot go on without, other than the
+ * component `but`. */
+int32_t pleat_view_wanted_on(const struct pleat_view *view, uint32_t site, uint32_t node,
+                             uint32_t but);
+
 /* Shrinks running components for a running one that asks: all that it lacks, or nobody. Voluntary:
  * they may refuse. */
 void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t processors,

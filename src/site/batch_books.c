@@ -110,6 +110,7 @@ static void take_on(struct pleat_batch_node *node, const struct pleat_site_wish 
     struct pleat_booked *booked;
     part.count = count;
     part.on_one_node = false; /* a book has one node, and `beside` may be in another one */
+    part.wanted = NULL;
     if (!pleat_claimbook_find(&node->book, part.beside))
         part.beside = 0;
     if (pleat_claimbook_take(&node->book, &part, &booked))

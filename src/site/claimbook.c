@@ -151,15 +151,32 @@ static struct stretch next_to(const struct pleat_claimbook *book, const struct p
     return ahead.end - ahead.begin >= count ? ahead : (struct stretch){0, 0};
 }
 
-/* The node that has `count` free slots of which others keep none busy, or, with `busy`, any: of
- * several the one that has fewest. The number of nodes: none has as many. */
-static uint32_t fullest_node(const struct pleat_claimbook *book, int32_t count, bool busy)
+/* The slots of a node that may be booked for a wish without taking what others want. */
+static int32_t spare_on(const struct pleat_claimbook *book, const struct pleat_site_wish *wish,
+                        uint32_t node)
+{
+    return open_on(book, node) - (wish->wanted ? wish->wanted[node] : 0);
+}
+
+/* Which slots of a node count as good for a wish. */
+enum good {
+    UNUSED, /* those that nobody keeps busy, or wants */
+    BUSY,   /* those that nobody wants */
+    ANY
+};
+
+/* The node that has as many good free slots as are wished for: of several the one that has fewest.
+ * The number of nodes: none has as many. */
+static uint32_t fullest_node(const struct pleat_claimbook *book, const struct pleat_site_wish *wish,
+                             enum good good)
 {
     uint32_t best = book->nodes;
     int32_t fewest = 0;
     for (uint32_t node = 0; node < book->nodes; node++) {
-        int32_t unused = open_on(book, node) - (busy ? 0 : book->others[node]);
-        if (unused < count || (best < book->nodes && unused >= fewest))
+        int32_t unused = good == ANY ? open_on(book, node) : spare_on(book, wish, node);
+        if (good == UNUSED)
+            unused -= book->others[node];
+        if (unused < wish->count || (best < book->nodes && unused >= fewest))
             continue;
         best = node;
         fewest = unused;
@@ -167,14 +184,18 @@ static uint32_t fullest_node(const struct pleat_claimbook *book, int32_t count, 
     return best;
 }
 
-/* The node for `count` slots: `own`, else the one that has the fewest that are enough. The number
- * of nodes: none has as many. */
-static uint32_t find_node(const struct pleat_claimbook *book, uint32_t own, int32_t count)
+/* The node for a wish: `own`, else the one that has the fewest slots that are enough. The number of
+ * nodes: none has as many. */
+static uint32_t find_node(const struct pleat_claimbook *book, const struct pleat_site_wish *wish,
+                          uint32_t own)
 {
-    if (own < book->nodes && open_on(book, own) >= count)
+    if (own < book->nodes &&
+        (wish->on_one_node ? open_on(book, own) : spare_on(book, wish, own)) >= wish->count)
         return own;
-    uint32_t node = fullest_node(book, count, false);
-    return node < book->nodes ? node : fullest_node(book, count, true);
+    uint32_t node = book->nodes;
+    for (enum good good = UNUSED; node == book->nodes && good <= ANY; good++)
+        node = fullest_node(book, wish, good);
+    return node;
 }
 
 /* Takes free slots of the stretch until the booking has `count`. */
@@ -197,33 +218,53 @@ static void take_node(struct pleat_claimbook *book, struct pleat_booked *booked,
     take_from(book, booked, all, count);
 }
 
-/* Takes slots of several nodes, and of as few as can be: of `own` first, then of the one that has
- * most. */
-static void take_spread(struct pleat_claimbook *book, struct pleat_booked *booked,
-                        const struct pleat_booked *near, uint32_t own, int32_t count)
+/* The node that has most slots for a wish; what others want does not count, unless there is nothing
+ * else (*wanted). */
+static uint32_t emptiest_node(const struct pleat_claimbook *book,
+                              const struct pleat_site_wish *wish, bool *wanted)
 {
-    uint32_t node = own;
-    while (booked->count < count) {
-        int32_t most = INT32_MIN;
-        if (node < book->nodes && !book->shut[node])
-            take_node(book, booked, near, node, count);
-        for (uint32_t n = 0; n < book->nodes; n++) {
-            int32_t unused = open_on(book, n);
-            if (unused > 0 && unused - book->others[n] > most) {
-                most = unused - book->others[n];
-                node = n;
+    uint32_t best = book->nodes;
+    int32_t most = INT32_MIN;
+    for (int pass = 0; pass < 2 && best == book->nodes; pass++) {
+        *wanted = pass > 0;
+        for (uint32_t node = 0; node < book->nodes; node++) {
+            int32_t unused = *wanted ? open_on(book, node) : spare_on(book, wish, node);
+            if (unused > 0 && unused - book->others[node] > most) {
+                most = unused - book->others[node];
+                best = node;
             }
         }
+    }
+    return best;
+}
+
+/* Takes slots of several nodes, and of as few as can be: of `own` first, then of the one that has
+ * most. There are enough. */
+static void take_spread(struct pleat_claimbook *book, struct pleat_booked *booked,
+                        const struct pleat_booked *near, uint32_t own,
+                        const struct pleat_site_wish *wish)
+{
+    uint32_t node = own;
+    bool wanted = false;
+    while (booked->count < wish->count) {
+        int32_t spare = node < book->nodes ? spare_on(book, wish, node) : 0;
+        int32_t most =
+            wanted || spare > wish->count - booked->count ? wish->count : booked->count + spare;
+        if (node < book->nodes && !book->shut[node])
+            take_node(book, booked, near, node, most);
+        node = emptiest_node(book, wish, &wanted);
     }
 }
 
 static void take(struct pleat_claimbook *book, struct pleat_booked *booked,
-                 const struct pleat_booked *near, int32_t count)
+                 const struct pleat_booked *near, const struct pleat_site_wish *wish)
 {
+    const int32_t count = wish->count;
     uint32_t own = near ? node_of(book, near->slots[near->count - 1]) : UINT32_MAX;
-    struct stretch row =
-        near && !book->shut[own] ? next_to(book, near, count) : (struct stretch){0, 0};
-    uint32_t node = row.end > row.begin ? own : find_node(book, own, count);
+    uint32_t node = find_node(book, wish, own);
+    struct stretch row = {0, 0};
+    if (near && node == own)
+        row = next_to(book, near, count);
     if (row.end == row.begin && node < book->nodes)
         row = shortest_row(book, node, count);
     if (row.end > row.begin)
@@ -231,16 +272,16 @@ static void take(struct pleat_claimbook *book, struct pleat_booked *booked,
     else if (node < book->nodes)
         take_node(book, booked, near, node, count);
     else
-        take_spread(book, booked, near, own, count);
+        take_spread(book, booked, near, own, wish);
 }
 
 /* Whether a node has as many free slots as a wish that must be on one; that of `near` if there is
  * one. */
 static bool fits_on_one(const struct pleat_claimbook *book, const struct pleat_booked *near,
-                        int32_t count)
+                        const struct pleat_site_wish *wish)
 {
     uint32_t own = near ? node_of(book, near->slots[near->count - 1]) : UINT32_MAX;
-    uint32_t node = find_node(book, own, count);
+    uint32_t node = find_node(book, wish, own);
     return node < book->nodes && (!near || node == own);
 }
 
@@ -254,13 +295,13 @@ int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_w
         return PLEAT_E_BUSY;
     const struct pleat_booked *near =
         wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL;
-    if (wish->on_one_node && !fits_on_one(book, near, wish->count))
+    if (wish->on_one_node && !fits_on_one(book, near, wish))
         return PLEAT_E_BUSY;
     struct pleat_booked *fresh = book_new(book, wish->id, wish->index, wish->count);
     if (!fresh)
         return PLEAT_E_NOMEM;
     /* adding a booking may have moved the array */
-    take(book, fresh, wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL, wish->count);
+    take(book, fresh, wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL, wish);
     *booked = fresh;
     return 0;
 }

@@ -41,6 +41,7 @@ void pleat_claimbook_others(struct pleat_claimbook *book, uint32_t node, int32_t
  * and has as many free slots next to it on the same node, these; else of its node, or of that which
  * has the fewest that are enough, the start of the shortest row of free slots that is long enough,
  * or single slots. Where no node has as many: those of its node, then of the nodes that have most.
+ * What others want (wish->wanted, of each node) is left to them where there is anything else.
  * PLEAT_E_BUSY: not as many are free; or, if all must be on one node, not on one, or not on that of
  * `beside`. */
 int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_wish *wish,

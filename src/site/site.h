@@ -68,6 +68,9 @@ struct pleat_site_wish {
     /* id of a claim of the same job, next to whose processors the new ones should be; 0: none */
     uint64_t beside;
     bool on_one_node; /* all on one node: that of `beside`, if there is one */
+    /* Of each node: processors that somebody else there cannot go on without. What is unused of
+     * them is the last to be given. NULL: none of any node. */
+    const int32_t *wanted;
 };
 
 /* A claim that the core holds, for a site that is opened after a restart. */

@@ -161,6 +161,33 @@ static void test_load_of_others(void **state)
     pleat_claimbook_finish(&bed.book);
 }
 
+/* What somebody on a node cannot go on without is booked last, also by who grows there. */
+static void test_what_others_want(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct pleat_booked *booked;
+    open_book(&bed);
+    const int32_t wanted[] = {0, 2, 3};
+    struct pleat_site_wish wish = {.id = 1, .count = 1, .on_one_node = true, .wanted = wanted};
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), 0);
+    assert_int_equal(booked->slots[0], 6); /* the fullest that has one beside what is wanted */
+    wish = (struct pleat_site_wish){.id = 2, .count = 1, .beside = 1, .wanted = wanted};
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), 0);
+    assert_int_equal(booked->slots[0], 0);
+    wish = (struct pleat_site_wish){.id = 3, .count = 1, .beside = 1, .wanted = wanted};
+    wish.on_one_node = true; /* it has no choice */
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), 0);
+    assert_int_equal(booked->slots[0], 7);
+    wish = (struct pleat_site_wish){.id = 4, .count = 4, .beside = 3, .wanted = wanted};
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked),
+                     0); /* there is nothing else */
+    bed.count = 0;
+    pleat_claimbook_announce(&bed.book, booked, &bed.host);
+    EXPECT(&bed, {0, 1, 3}, {1, 0, 1});
+    pleat_claimbook_finish(&bed.book);
+}
+
 static void test_all_on_one_node_or_none(void **state)
 {
     (void)state;
@@ -227,6 +254,7 @@ int main(void)
         cmocka_unit_test(test_several_nodes_and_as_few_as_can_be),
         cmocka_unit_test(test_a_node_that_is_shut),
         cmocka_unit_test(test_load_of_others),
+        cmocka_unit_test(test_what_others_want),
         cmocka_unit_test(test_all_on_one_node_or_none),
         cmocka_unit_test(test_taken_up_again),
     };

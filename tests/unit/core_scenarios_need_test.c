@@ -287,6 +287,43 @@ static void test_they_wait_for_one_another_across_nodes(void **state)
     }
 }
 
+/* A rigid job that runs on a node. */
+static uint32_t rigid_on(struct hand *h, uint32_t node, int32_t size)
+{
+    h->node = node;
+    uint32_t component = hand_submit(h, PLEAT_RIGID, size, size, 0);
+    assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), size), 0);
+    assert_int_equal(hand_started(h, component), 0);
+    h->node = 0;
+    return component;
+}
+
+/* What is idle on its node is kept for it; what is idle on the other one is of no use to it. */
+static void test_kept_on_its_node(void **state)
+{
+    (void)state;
+    struct hand h;
+    two_nodes(&h, "idle");
+    const struct pleat_view *view = pleat_core_view(h.core);
+    uint32_t asks = run_on(&h, 0, 2, 2);
+    uint32_t beside = rigid_on(&h, 0, 1);
+    hand_mark(&h);
+    assert_int_equal(hand_asks(&h, asks, 4, true), 0); /* it lacks two, and one is idle there */
+    hand_asks_still(&h, asks);
+    assert_int_equal(pleat_view_wanted_on(view, 0, 0, PLEAT_NONE), 2);
+    assert_int_equal(pleat_view_wanted_on(view, 0, 0, asks), 0);
+    assert_int_equal(pleat_view_wanted_on(view, 0, 1, PLEAT_NONE), 0);
+    (void)rigid_on(&h, 1, 4);
+    uint32_t waits = hand_submit(&h, PLEAT_RIGID, 1, 1, 0);
+    assert_int_equal(hand_component(&h, waits)->state, PLEAT_QUEUED);
+    assert_int_equal(hand_exited(&h, beside, 0), 0);
+    hand_release_all(&h);
+    hand_grows(&h, asks, 4);
+    hand_answered(&h, asks, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    assert_int_equal(pleat_view_wanted_on(view, 0, 0, PLEAT_NONE), 0);
+    hand_finish(&h);
+}
+
 /* The other node has six. */
 static void test_asks_for_more_than_its_node_has(void **state)
 {
@@ -407,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_others_are_of_no_help),
         cmocka_unit_test(test_they_wait_for_one_another_on_a_node),
         cmocka_unit_test(test_they_wait_for_one_another_across_nodes),
+        cmocka_unit_test(test_kept_on_its_node),
         cmocka_unit_test(test_asks_for_more_than_its_node_has),
         cmocka_unit_test(test_waiting_jobs_come_first),
         cmocka_unit_test(test_who_gave_is_the_first_to_grow),

@@ -121,6 +121,42 @@ static void test_nobody_overtakes_who_waits_for_a_node(void **state)
     bench_finish(b);
 }
 
+/* One that must stay on its node is helped by no other one's processors. */
+static void test_withheld_on_its_node(void **state)
+{
+    (void)state;
+    struct nodes_bench n;
+    struct bench *b = begin(&n);
+    uint32_t asks = run_on(&n, 0, PLEAT_MALLEABLE, 2, 1, 4);
+    uint32_t beside = run_on(&n, 0, PLEAT_MALLEABLE, 1, 1, 4);
+    uint32_t four = bench_wait(b, PLEAT_RIGID, 4, 4, 0), one = bench_wait(b, PLEAT_RIGID, 1, 1, 0);
+    bench_begin(b);
+    pleat_plan_withhold(&b->plan, asks, 2);
+    assert_int_equal(pleat_plan_idle(&b->plan, 0), EACH);
+    assert_int_equal(pleat_plan_offer_grow(&b->plan, beside, 1), 0);
+    pleat_plan_mark mark = pleat_plan_remember(&b->plan);
+    assert_int_equal(pleat_plan_offer_shrink(&b->plan, asks, 1, four), 1);
+    pleat_plan_rollback(&b->plan, mark);
+    assert_true(pleat_plan_start(&b->plan, four, 0, 4));
+    assert_int_equal(pleat_plan_available(&b->plan, one, 0), 0);
+    bench_finish(b);
+}
+
+/* One that may be on several is helped by any. */
+static void test_withheld_of_any_node(void **state)
+{
+    (void)state;
+    struct nodes_bench n;
+    struct bench *b = begin(&n);
+    uint32_t asks = run_on(&n, 0, PLEAT_MALLEABLE, 2, 1, 8);
+    b->components[asks].flags |= PLEAT_COMPONENT_SPREADS;
+    uint32_t four = bench_wait(b, PLEAT_RIGID, 4, 4, 0);
+    bench_begin(b);
+    pleat_plan_withhold(&b->plan, asks, 3);
+    assert_int_equal(pleat_plan_available(&b->plan, four, 0), 3);
+    bench_finish(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +165,8 @@ int main(void)
         cmocka_unit_test(test_grows_on_its_node),
         cmocka_unit_test(test_room_is_made_on_one_node),
         cmocka_unit_test(test_nobody_overtakes_who_waits_for_a_node),
+        cmocka_unit_test(test_withheld_on_its_node),
+        cmocka_unit_test(test_withheld_of_any_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 const struct pleat_policy pleat_policy_need_idle = {
     .number = 1,
-    .version = 2,
+    .version = 3,
     .question = PLEAT_NEED,
     .name = "idle",
     .source = "baseline",

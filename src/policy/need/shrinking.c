@@ -30,7 +30,7 @@ static void mandatory_take(struct pleat_pass *pass, uint32_t asker, int32_t proc
 
 const struct pleat_policy pleat_policy_need_voluntary = {
     .number = 2,
-    .version = 2,
+    .version = 3,
     .question = PLEAT_NEED,
     .name = "voluntary",
     .source = "Buisson et al. 2007, VIII",
@@ -40,7 +40,7 @@ const struct pleat_policy pleat_policy_need_voluntary = {
 
 const struct pleat_policy pleat_policy_need_mandatory = {
     .number = 3,
-    .version = 2,
+    .version = 3,
     .question = PLEAT_NEED,
     .name = "mandatory",
     .source = "Buisson et al. 2007, VIII",
@@ -50,7 +50,7 @@ const struct pleat_policy pleat_policy_need_mandatory = {
 
 const struct pleat_policy pleat_policy_need_waiting_first = {
     .number = 4,
-    .version = 2,
+    .version = 3,
     .question = PLEAT_NEED,
     .name = "waiting-first",
     .source = "Buisson et al. 2007, V-B and VIII",
