@@ -70,6 +70,8 @@ int pleat_array_parts(const struct pleat_object *object, bool in_data, bool load
 {
     const struct pleat_array *array = pleat_array_of_const(object);
     const struct pleat_part *now = &array->now;
+    if (!in_data && !pleat_array_stored(object))
+        return 0; /* it has no element */
     /* a copy has it in one piece, in which this rank's elements are anywhere */
     if (!in_data && loading)
         return pleat_stretches_add(list, object->offset,

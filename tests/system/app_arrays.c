@@ -2,8 +2,8 @@
  * them after each resize. In each iteration all elements get other values, and all halos rubbish.
  *
  * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: four
- * arrays only. --mismatch order|shape|grid: rank 1 registers them in another order, or one with
- * another shape.
+ * arrays only. --slabs: only those that are mapped at a resize, as rows are. --mismatch
+ * order|shape|grid: rank 1 registers them in another order, or one with another shape.
  * --narrow: one array only, whose halos are wider than its parts on 8 ranks.
  * --address R: rank R cannot get address space any more. --large BYTES: one array more. --huge: one
  * that is larger than any memory, and not touched.
@@ -168,24 +168,36 @@ static int is_cartesian(int item)
     return good;
 }
 
-/* An array that is cut in its slowest dimension only is mapped, not copied: in a rank an element
- * has the same address for as long as the array lives. */
+static int slowest_of(const struct item *it)
+{
+    return it->column_major ? it->dims - 1 : 0;
+}
+
+/* Whether it is cut in its slowest dimension only. */
+static int is_slab(const struct item *it)
+{
+    const int slowest = slowest_of(it);
+    int slab = it->dim[slowest].format == PLEAT_BLOCK;
+    for (int d = 0; d < it->dims; d++) {
+        const struct pleat_dimension *dim = &it->dim[d];
+        slab &=
+            d == slowest || (dim->format == PLEAT_COLLAPSED && !dim->halo_low && !dim->halo_high);
+    }
+    return slab;
+}
+
+/* Such an array is mapped, not copied: in a rank an element has the same address for as long as the
+ * array lives. */
 static int stays_where_it_was(int item)
 {
     static const unsigned char *first[ITEMS + 1]; /* where the element with index 0 would be */
     const struct item *it = &items[item];
-    const int slowest = it->column_major ? it->dims - 1 : 0;
+    const int slowest = slowest_of(it);
     const unsigned char *at = pleat_array_data(arrays[item]);
     size_t row = it->bytes;
-    int slab = it->dim[slowest].format == PLEAT_BLOCK;
-    for (int d = 0; d < it->dims; d++) {
-        const struct pleat_dimension *dim = &it->dim[d];
-        if (d == slowest)
-            continue;
-        row *= (size_t)dim->extent;
-        slab &= dim->format == PLEAT_COLLAPSED && !dim->halo_low && !dim->halo_high;
-    }
-    if (!slab || !at || it->dim[slowest].extent < 1)
+    for (int d = 0; d < it->dims; d++)
+        row *= d == slowest ? 1 : (size_t)it->dim[d].extent;
+    if (!is_slab(it) || !at || it->dim[slowest].extent < 1)
         return 1;
     at += (size_t)it->dim[slowest].halo_low * row;
     at -= (size_t)pleat_array_global(arrays[item], slowest, 0) * row;
@@ -251,10 +263,16 @@ static void swap_items(int a, int b)
 
 static const struct item narrow_item = {"narrow", 2, {BLOCK(14, 2, 1), WHOLE(3)}, 8, 0, 0, NULL};
 
-static void choose_items(int few, long long large, const char *mismatch, int rank)
+static void choose_items(int few, int slabs, long long large, const char *mismatch, int rank)
 {
     count = few ? 4 : ITEMS;
     memcpy(items, table, sizeof(table));
+    if (slabs) {
+        count = 0;
+        for (int i = 0; i < ITEMS; i++)
+            if (is_slab(&table[i]))
+                items[count++] = table[i];
+    }
     if (large)
         items[count++] = (struct item){.name = "very large",
                                        .dims = 2,
@@ -407,11 +425,12 @@ int main(int argc, char **argv)
 {
     long long iterations = 100, resizes = -1, address = -1, large = 0;
     const char *mismatch = NULL;
-    int few = 0, huge = 0, narrow = 0;
-    const struct option options[] = {
-        {"iterations", 1, NULL, 'i'}, {"resizes", 1, NULL, 'r'}, {"mismatch", 1, NULL, 'm'},
-        {"address", 1, NULL, 'a'},    {"large", 1, NULL, 'l'},   {"few", 0, &few, 1},
-        {"huge", 0, &huge, 1},        {"narrow", 0, &narrow, 1}, {NULL, 0, NULL, 0}};
+    int few = 0, slabs = 0, huge = 0, narrow = 0;
+    const struct option options[] = {{"iterations", 1, NULL, 'i'}, {"resizes", 1, NULL, 'r'},
+                                     {"mismatch", 1, NULL, 'm'},   {"address", 1, NULL, 'a'},
+                                     {"large", 1, NULL, 'l'},      {"few", 0, &few, 1},
+                                     {"huge", 0, &huge, 1},        {"narrow", 0, &narrow, 1},
+                                     {"slabs", 0, &slabs, 1},      {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'i')
             iterations = atoll(optarg);
@@ -432,7 +451,7 @@ int main(int argc, char **argv)
     app_crash_init();
     if (pleat_session_create(&session, &err))
         give_up(&err);
-    choose_items(few, large, mismatch, pleat_session_rank(session));
+    choose_items(few, slabs, large, mismatch, pleat_session_rank(session));
     if (narrow) {
         items[0] = narrow_item;
         count = 1;

@@ -53,6 +53,9 @@ function(app_nodes mpi library loop)
     else()
       set(words $<TARGET_FILE:test-app-${program}-${mpi}>)
     endif()
+    if(program STREQUAL "slabs")
+      set(words $<TARGET_FILE:test-app-arrays-${mpi}> --slabs)
+    endif()
     add_test(NAME system-app-nodes-${mpi}-${program}-${scenario}
       COMMAND test-app-nodes-driver ${scenario} ${mpi} ${words})
     set_tests_properties(system-app-nodes-${mpi}-${program}-${scenario} PROPERTIES LABELS system TIMEOUT 300)
@@ -66,10 +69,11 @@ if(PLEAT_MPI)
   target_link_libraries(test-app-nodes-driver PRIVATE pleat-shm)
   set_target_properties(test-app-nodes-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   app_nodes(openmpi pleat-openmpi app-loop loop:grow-and-shrink loop:warm loop:nothing-in-common
-    loop:copies loop:checkpoint arrays:warm arrays:copies-stay items:warm)
+    loop:copies loop:checkpoint arrays:warm arrays:copies-stay slabs:copies items:warm)
   app_nodes(mpich pleat-mpich app-mpich-loop loop:warm loop:in-turn loop:nothing-in-common loop:at-random
     loop:copies loop:deaths loop:checkpoint loop:memory
-    arrays:deaths-in-relaunch items:deaths-in-relaunch arrays:at-random arrays:checkpoint items:at-random items:copies items:deaths)
+    arrays:deaths-in-relaunch items:deaths-in-relaunch arrays:at-random arrays:checkpoint
+    slabs:copies slabs:deaths items:at-random items:copies items:deaths)
   add_executable(test-app-arrays-driver ${test_dir}/app_arrays_driver.c ${test_dir}/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(test-app-arrays-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
