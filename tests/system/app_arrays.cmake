@@ -77,7 +77,7 @@ if(PLEAT_MPI)
   add_executable(test-app-arrays-driver ${test_dir}/app_arrays_driver.c ${test_dir}/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(test-app-arrays-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_link_libraries(test-app-arrays-driver PRIVATE pleat-shm)
+  target_link_libraries(test-app-arrays-driver PRIVATE pleat-shm Threads::Threads)
   set_target_properties(test-app-arrays-driver PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   app_data(arrays openmpi pleat-openmpi resizes resizes+copies relaunches resizes-and-relaunches
@@ -85,8 +85,8 @@ if(PLEAT_MPI)
     no-memory-half-way no-address-space small-files small-files+copies mismatches different-grids narrow)
   app_data(arrays mpich pleat-mpich relaunches relaunches+copies deaths-in-relaunch mismatches narrow)
   app_data(items openmpi pleat-openmpi resizes-and-relaunches resizes+copies copy deaths-in-shrink
-    items-refused items-memory items-mismatch items-lost items-checked)
-  app_data(items mpich pleat-mpich relaunches relaunches+copies items-lost)
+    items-refused items-memory items-bound items-mismatch items-lost items-checked)
+  app_data(items mpich pleat-mpich relaunches relaunches+copies items-bound items-lost)
   app_scalapack(openmpi pleat-openmpi)
   app_scalapack(mpich pleat-mpich)
 endif()

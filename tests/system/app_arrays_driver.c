@@ -1,9 +1,13 @@
 /* app_arrays_driver SCENARIO openmpi|mpich PROGRAM [copies] - arrays of many distributions
  * (app_arrays.c), or data whose size changes (app_items.c), through resizes, relaunches, and ranks
  * that die at each step of them. copies: without a data file. */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "app_job.h"
@@ -423,6 +427,61 @@ static void items_memory(void)
     end_well();
 }
 
+static atomic_bool sampling;
+static atomic_ullong most_bytes;
+
+static void *sample(void *unused)
+{
+    const struct timespec moment = {0, 100000};
+    (void)unused;
+    while (atomic_load(&sampling)) {
+        uint64_t bytes = pleat_state_store_bytes(&job.store);
+        if (bytes > atomic_load(&most_bytes))
+            atomic_store(&most_bytes, bytes);
+        nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
+/* Resizes the job, and checks that its data take no more memory meanwhile than `largest` beside
+ * what they took. What was left before is free first. */
+static void resize_within(uint32_t size, bool warm, uint64_t once, uint64_t largest)
+{
+    const uint64_t beside = 2000000; /* pages that are not full, and marks */
+    pthread_t sampler;
+    for (uint64_t there = 0; there < once || there > once + beside;
+         there = pleat_state_store_bytes(&job.store))
+        app_job_listen(&job);
+    atomic_store(&most_bytes, 0);
+    atomic_store(&sampling, true);
+    APP_CHECK(&job, pthread_create(&sampler, NULL, sample, NULL) == 0);
+    struct pleat_mailbox_status status =
+        warm ? app_job_relaunch_warm(&job, size) : app_job_resize(&job, size);
+    atomic_store(&sampling, false);
+    pthread_join(sampler, NULL);
+    APP_CHECK(&job, status.phase == (warm ? PLEAT_MAILBOX_SAVED : PLEAT_MAILBOX_APPLIED));
+    const uint64_t most = atomic_load(&most_bytes);
+    printf("%s to %u: %.1f MB at most\n", warm ? "warm" : "merged", size, (double)most / 1e6);
+    fflush(stdout);
+    if (most > once + largest + 2 * beside)
+        app_job_fail(&job, "the data took %" PRIu64 " bytes, and %" PRIu64 " at a resize", once,
+                     most);
+}
+
+/* Two sets of 9.6 MB: particles, and the entries of a sparse matrix. Each is copied once into new
+ * memory, and what it leaves is free before the next one needs memory. */
+static void items_bound(void)
+{
+    const uint64_t set = 9600000;
+    start(2, WORDS(program, "--few", "--crowd", "200000", "--entries", "3107", "--resizes",
+                   mpich ? "2" : "4"));
+    for (int i = 0; i < (mpich ? 1 : 2); i++) {
+        resize_within(4, mpich || i == 1, 2 * set, set);
+        resize_within(3, mpich || i == 1, 2 * set, set);
+    }
+    end_well();
+}
+
 static void items_mismatch(void)
 {
     const struct app_job_options options = {.ranks = 2, .mpich = mpich, .without_data = copies};
@@ -456,6 +515,7 @@ static const struct scenario {
     {"items-lost", items_lost},
     {"items-checked", items_checked},
     {"items-memory", items_memory},
+    {"items-bound", items_bound},
     {"items-mismatch", items_mismatch},
 };
 

@@ -1,7 +1,8 @@
 /* app_items [options] - a malleable program with data of changing size and of its own: items of any
  * size, particles in order and by owner, a sparse matrix, rows in its own memory. Between any two
  * adaptation points all of it changes; after each resize it is checked, byte for byte, and that
- * nothing is missing or there twice. --crowd N: particles of a rank at first. */
+ * nothing is missing or there twice. --crowd N: particles of a rank at first; --entries N: of each
+ * row of the matrix, more. */
 #include <getopt.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -290,10 +291,11 @@ static void check_crowd(struct pleat_session *session, const struct crowd *crowd
 /* ---- a sparse matrix, some rows of which are empty ---- */
 
 static struct pleat_csr *matrix;
+static long long more_entries; /* in each row */
 
 static long long length_of(long long row)
 {
-    return (row + (long long)salt) * 7 % 13;
+    return more_entries + (row + (long long)salt) * 7 % 13;
 }
 
 static void fill_matrix(void)
@@ -474,13 +476,10 @@ int main(int argc, char **argv)
     long long iterations = 100, resizes = -1, crowd = 10;
     const char *fail = NULL;
     int mismatch = 0;
-    const struct option options[] = {{"iterations", 1, NULL, 'i'},
-                                     {"resizes", 1, NULL, 'r'},
-                                     {"mismatch", 0, &mismatch, 1},
-                                     {"fail", 1, NULL, 'f'},
-                                     {"few", 0, &few, 1},
-                                     {"crowd", 1, NULL, 'c'},
-                                     {NULL, 0, NULL, 0}};
+    const struct option options[] = {{"iterations", 1, NULL, 'i'},  {"resizes", 1, NULL, 'r'},
+                                     {"mismatch", 0, &mismatch, 1}, {"fail", 1, NULL, 'f'},
+                                     {"few", 0, &few, 1},           {"crowd", 1, NULL, 'c'},
+                                     {"entries", 1, NULL, 'e'},     {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 'i')
             iterations = atoll(optarg);
@@ -488,6 +487,8 @@ int main(int argc, char **argv)
             resizes = atoll(optarg);
         else if (c == 'c')
             crowd = atoll(optarg);
+        else if (c == 'e')
+            more_entries = atoll(optarg);
         else if (c == 'f')
             fail = optarg;
         else if (c)
