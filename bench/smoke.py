@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""smoke.py [--no-goals] BENCHMARK [OPTION...]: the benchmark runs, its --json is one array of rows with
-exactly the promised members, and it leaves neither processes nor files behind. Some row has a goal, or, with
---no-goals, none has."""
+"""smoke.py [--no-goals] [--met PART] BENCHMARK [OPTION...]: the benchmark runs, its --json is one array of rows
+with exactly the promised members, and it leaves neither processes nor files behind. Some row has a goal, or, with
+--no-goals, none has. --met: there are rows whose names have that part, and they meet their goals; for what is
+counted, not timed."""
 
 import json
 import os
@@ -57,6 +58,8 @@ def main():
     words = sys.argv[1:]
     goals = words[:1] != ["--no-goals"]
     words = words[not goals:]
+    must = words[1] if words[:1] == ["--met"] else None
+    words = words[2 if must else 0:]
     if not words:
         fail("which benchmark?")
     mark = f"PLEAT_BENCH_SMOKE={os.getpid()}"
@@ -82,6 +85,12 @@ def main():
         fail(f"a name twice: {names}")
     if any(row["goal"] for row in rows) != goals or not any(row["baseline"] for row in rows):
         fail(f"no row has a {'goal' if goals else 'baseline'}, or one has a goal though none should")
+    judged = [row for row in rows if must and must in row["name"]]
+    if must and not judged:
+        fail(f"no row of {must}")
+    for row in judged:
+        if not row["met"]:
+            fail(f"{row['name']}: {row['value']}, and not the goal, {row['goal']}")
     if left or marked(mark.encode()):
         fail(f"left behind: files {left}, processes {marked(mark.encode())}")
     print(f"{done.stderr}{len(rows)} rows")
