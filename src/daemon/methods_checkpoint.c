@@ -10,6 +10,7 @@
 #include "daemon/jobs.h"
 #include "daemon/methods.h"
 #include "daemon/specs.h"
+#include "model/runner_kind.h"
 #include "wire/message.h"
 
 /* Whether ranks are there that could write one. */
@@ -17,7 +18,7 @@ static int check(struct daemon *d, const struct job *job, struct pleat_error *er
 {
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_spec *spec = job_spec(d, job->id);
-    if (strcmp(spec->runner, "malleable") != 0)
+    if (!(pleat_runner_starts(spec->runner) & PLEAT_STARTS_MAILBOX))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "job %lld writes no checkpoints: its runner is '%s', and only a job "
                                "with the runner 'malleable' does (a program that is linked with "

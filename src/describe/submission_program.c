@@ -8,6 +8,7 @@
 
 #include "describe/submission_plan.h"
 #include "launch/detect.h"
+#include "model/runner_kind.h"
 #include "model/sizes.h"
 #include "model/spec.h"
 
@@ -141,7 +142,7 @@ static void note_size(const struct pleat_submission *s, const struct pleat_submi
                           s->argv[0]);
     int64_t tasks = s->cpus > 0 ? plan->most / s->cpus : plan->most;
     if (!s->script && !s->pty && plan->mpi == PLEAT_MPI_NONE && tasks > 1 &&
-        !strcmp(plan->runner, "plain"))
+        !(pleat_runner_starts(plan->runner) & PLEAT_STARTS_LAUNCHED))
         pleat_string_addf(notes,
                           "'%s' is not linked with an MPI: one process is started, however many "
                           "processors it gets\n",
@@ -162,7 +163,8 @@ static int check_terminal(const struct pleat_submission *s,
             s->output  ? "output"
             : s->error ? "error"
                        : "input");
-    if (!s->script && strcmp(plan->runner, "plain") != 0 && strcmp(plan->runner, "mpi") != 0)
+    const unsigned changes = PLEAT_STARTS_MAILBOX | PLEAT_STARTS_FOLDED;
+    if (!s->script && pleat_runner_starts(plan->runner) & changes)
         return pleat_error_set(
             err, PLEAT_E_INVALID,
             "--pty: '%s' would change its size or be folded, and such a program gets no "
@@ -195,7 +197,7 @@ static int choose_runner(const struct pleat_submission *s,
         plan->runner = found->malleable && apart && !s->moldable && !s->processes ? "malleable"
                        : plan->mpi != PLEAT_MPI_NONE                              ? "mpi"
                                                                                   : "plain";
-    bool malleable = !strcmp(plan->runner, "malleable");
+    bool malleable = (pleat_runner_starts(plan->runner) & PLEAT_STARTS_MAILBOX) != 0;
     /* a script starts its program itself */
     bool by_itself = malleable && (s->script || !strcmp(s->mpi, "none"));
     if (plan->mpi == PLEAT_MPI_NONE && strcmp(plan->runner, "plain") != 0 && !by_itself)

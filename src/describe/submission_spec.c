@@ -11,6 +11,7 @@
 #include "checkpoint/checkpoint.h"
 #include "describe/submission_plan.h"
 #include "describe/values.h"
+#include "model/runner_kind.h"
 #include "model/spec.h"
 
 static int check_signal(const struct pleat_submission *s, struct pleat_string *notes,
@@ -46,7 +47,7 @@ static int check_from(const struct pleat_submission *s, struct pleat_submission_
     struct pleat_checkpoint found;
     char here[PATH_MAX] = "";
     int fd = -1;
-    if ((s->from || s->save) && strcmp(plan->runner, "malleable") != 0)
+    if ((s->from || s->save) && !(pleat_runner_starts(plan->runner) & PLEAT_STARTS_MAILBOX))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--%s: only a program that is linked with libpleat can do that, and "
                                "'%s' has the runner '%s' (--malleable says that it is one)",
@@ -162,7 +163,7 @@ static int check_checkpoints(const struct pleat_submission *s,
                                "--checkpoint-keep, --checkpoint-then and --checkpoint-dir are for "
                                "--checkpoint-every, --checkpoint-before-limit or "
                                "--checkpoint-signal");
-    if (any && strcmp(plan->runner, "malleable") != 0)
+    if (any && !(pleat_runner_starts(plan->runner) & PLEAT_STARTS_MAILBOX))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--checkpoint-%s: only a program that is linked with libpleat "
                                "writes checkpoints, and '%s' has the runner '%s' (--malleable says "

@@ -27,3 +27,9 @@ const struct pleat_runner_kind *pleat_runner_kind_find(const char *name)
             return &pleat_runner_kinds[i];
     return NULL;
 }
+
+unsigned pleat_runner_starts(const char *name)
+{
+    const struct pleat_runner_kind *kind = pleat_runner_kind_find(name);
+    return kind ? kind->starts : 0;
+}

@@ -38,5 +38,7 @@ extern const char pleat_runner_words[];
 
 /* NULL: there is none of that name. */
 const struct pleat_runner_kind *pleat_runner_kind_find(const char *name);
+/* Of enum pleat_runner_start; 0 for a name that is none ("auto"). */
+unsigned pleat_runner_starts(const char *name);
 
 #endif

@@ -34,9 +34,11 @@ static bool spreads(const struct pleat_spec *spec)
     if (!spec->mpi || !strcmp(spec->mpi, "none") || spec->folds || spec->script || spec->terminal ||
         spec->cpus_per_task || spec->one_node)
         return false;
-    if (!strcmp(spec->runner, "mpi"))
-        return spec->kind == PLEAT_RIGID || spec->kind == PLEAT_MOLDABLE;
-    return !strcmp(spec->runner, "malleable") && is_relaunched(spec);
+    unsigned starts = pleat_runner_starts(spec->runner);
+    if (starts == (PLEAT_STARTS_LAUNCHED | PLEAT_STARTS_MAILBOX))
+        return is_relaunched(spec);
+    return starts == PLEAT_STARTS_LAUNCHED &&
+           (spec->kind == PLEAT_RIGID || spec->kind == PLEAT_MOLDABLE);
 }
 
 /* ---- descriptions ---- */
