@@ -26,12 +26,16 @@ static const struct pleat_ask *next_after(const struct pleat_view *view, uint64_
     return next;
 }
 
-/* How many more processors a component needs for what it asked for; 0: it takes no such size. */
+/* How many more processors a component needs for what it asked for, beyond those that a growth
+ * under way brings it; 0: none, or it takes no such size. */
 static int32_t missing(const struct pleat_view *view, const struct pleat_component *component,
                        const struct pleat_ask *ask)
 {
     int32_t size = pleat_accept_next(view, component, ask->wanted - 1);
-    return size > component->processors ? size - component->processors : 0;
+    int32_t has = component->state == PLEAT_RESIZING
+                      ? pleat_larger(component->processors, component->target)
+                      : component->processors;
+    return size > has ? size - has : 0;
 }
 
 int32_t pleat_view_wanted_on(const struct pleat_view *view, uint32_t site, uint32_t node,

@@ -91,6 +91,23 @@ static void test_cannot_go_on_without_more(void **state)
     hand_finish(&h);
 }
 
+/* What it lacks is on its way to it: nothing else is kept for it. */
+static void test_it_grows_and_others_start(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_run(&h, 1, 8, 2);
+    hand_mark(&h);
+    assert_int_equal(hand_asks(&h, component, 4, true), 0);
+    hand_at_step(&h, component, PLEAT_RESIZE_ACCEPTED);
+    uint32_t waiting = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
+    assert_int_equal(hand_component(&h, waiting)->state, PLEAT_CLAIMING);
+    hand_grows(&h, component, 4);
+    hand_answered(&h, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
+    hand_finish(&h);
+}
+
 static void test_it_does_not_wait_for_ever(void **state)
 {
     (void)state;
@@ -357,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_asks_and_gets_a_part),
         cmocka_unit_test(test_asks_for_what_can_never_be),
         cmocka_unit_test(test_cannot_go_on_without_more),
+        cmocka_unit_test(test_it_grows_and_others_start),
         cmocka_unit_test(test_it_does_not_wait_for_ever),
         cmocka_unit_test(test_the_growth_is_too_late),
         cmocka_unit_test(test_the_growth_fails),
