@@ -86,6 +86,86 @@ static int complain(const char *text)
     return 2;
 }
 
+/* What is not an option of the agent itself. */
+struct seen {
+    bool node;
+    int *key_fd;
+};
+
+/* Options that say something about the process, and nothing to do: at once. Returns 0: it is
+ * another one; 1: done, with success; 2: it failed. */
+static int answer(int option)
+{
+    switch (option) {
+    case 'h':
+        fputs(usage, stdout);
+        return 1;
+    case 'k':
+        return pleat_agent_look() ? 2 : 1;
+    case 'v':
+        puts("pleat-agent " PLEAT_VERSION);
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Where the text of an option goes; NULL: it is another one. */
+static const char **text_of(int option, struct pleat_agent_options *options)
+{
+    return option == 'd'   ? &options->daemon
+           : option == 'C' ? &options->connect
+           : option == 'i' ? &options->instance
+           : option == 's' ? &options->site
+           : option == 't' ? &options->state
+           : option == 'c' ? &options->cpus
+                           : NULL;
+}
+
+/* Returns 0, or 2: it is wrong. */
+static int take_option(int option, struct pleat_agent_options *options, struct seen *seen)
+{
+    uint32_t descriptor = 0;
+    switch (option) {
+    case 'K':
+        if (read_node(optarg, &descriptor) || descriptor > INT32_MAX)
+            return complain("--key-fd must be a number from 0");
+        *seen->key_fd = (int)descriptor;
+        return 0;
+    case 'n':
+        seen->node = true;
+        return read_node(optarg, &options->node) ? complain("--node must be a number from 0") : 0;
+    case 'o':
+        options->no_cpusets = true;
+        return 0;
+    case 'm':
+        options->no_memory_groups = true;
+        return 0;
+    case 'g':
+        options->guarded = true;
+        return 0;
+    case 'r':
+        if (sscanf(optarg, "%" SCNu32 "/%" SCNu32 "%c", &options->share, &options->shares,
+                   &(char){0}) != 2 ||
+            options->share >= options->shares)
+            return complain("--share must be K/N, with K from 0 and below N");
+        return 0;
+    default:
+        return complain("unknown or incomplete option");
+    }
+}
+
+/* Whether they fit together. Returns 0, or 2: they do not. */
+static int check_options(const struct pleat_agent_options *options, bool has_node)
+{
+    if (!options->daemon == !options->connect || !options->instance || !options->site || !has_node)
+        return complain("--daemon or --connect, --instance, --site and --node must be given");
+    if (!pleat_name_is(options->instance) || !pleat_name_is(options->site))
+        return complain("--instance and --site may have letters, digits, '-', '_' and '.', at most "
+                        "63");
+    return 0;
+}
+
 /* Returns 0: go on; 1: done, with success; 2: the options are wrong. */
 static int read_options(int argc, char **argv, struct pleat_agent_options *options, int *key_fd)
 {
@@ -99,74 +179,19 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         {"version", no_argument, NULL, 'v'},      {"connect", required_argument, NULL, 'C'},
         {"key-fd", required_argument, NULL, 'K'}, {NULL, 0, NULL, 0},
     };
-    bool has_node = false;
-    uint32_t descriptor = 0;
+    struct seen seen = {.key_fd = key_fd};
     int option;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        switch (option) {
-        case 'd':
-            options->daemon = optarg;
-            break;
-        case 'C':
-            options->connect = optarg;
-            break;
-        case 'K':
-            if (read_node(optarg, &descriptor) || descriptor > INT32_MAX)
-                return complain("--key-fd must be a number from 0");
-            *key_fd = (int)descriptor;
-            break;
-        case 'i':
-            options->instance = optarg;
-            break;
-        case 's':
-            options->site = optarg;
-            break;
-        case 'n':
-            if (read_node(optarg, &options->node))
-                return complain("--node must be a number from 0");
-            has_node = true;
-            break;
-        case 't':
-            options->state = optarg;
-            break;
-        case 'c':
-            options->cpus = optarg;
-            break;
-        case 'o':
-            options->no_cpusets = true;
-            break;
-        case 'm':
-            options->no_memory_groups = true;
-            break;
-        case 'r':
-            if (sscanf(optarg, "%" SCNu32 "/%" SCNu32 "%c", &options->share, &options->shares,
-                       &(char){0}) != 2 ||
-                options->share >= options->shares)
-                return complain("--share must be K/N, with K from 0 and below N");
-            break;
-        case 'g':
-            options->guarded = true;
-            break;
-        case 'h':
-            fputs(usage, stdout);
-            return 1;
-        case 'k':
-            return pleat_agent_look() ? 2 : 1;
-        case 'v':
-            puts("pleat-agent " PLEAT_VERSION);
-            return 1;
-        default:
-            return complain("unknown or incomplete option");
-        }
+        const char **text = text_of(option, options);
+        int rc = answer(option);
+        if (rc)
+            return rc;
+        if (text)
+            *text = optarg;
+        else if ((rc = take_option(option, options, &seen)))
+            return rc;
     }
-    if (optind < argc)
-        return complain("it takes only options");
-    if (!options->daemon == !options->connect || !options->instance || !options->site || !has_node)
-        return complain("--daemon or --connect, --instance, --site and --node must be given");
-    if (!pleat_name_is(options->instance) || !pleat_name_is(options->site))
-        return complain("--instance and --site may have letters, digits, '-', '_' and '.', at most "
-                        "63");
-    return 0;
+    return optind < argc ? complain("it takes only options") : check_options(options, seen.node);
 }
 
 /* Makes sure that descriptors 0 to 2 are open, so that no other file gets their numbers. */

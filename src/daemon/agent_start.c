@@ -165,97 +165,127 @@ static int hand_key(struct agent *agent)
     return rc ? -1 : ends[0];
 }
 
-static void agent_spawn(struct agent *agent)
+enum { COMMAND_WORDS = 24 };
+
+/* The command line of an agent, and the texts in it that are made for it. */
+struct command {
+    char path[600], name[600], node[16], share[32], state[600];
+    struct pleat_string address; /* where it calls pleatd over TCP */
+    char *args[COMMAND_WORDS];
+    size_t count;
+};
+
+static void add(struct command *command, char *word)
+{
+    if (command->count < COMMAND_WORDS - 1) /* the last one stays NULL */
+        command->args[command->count++] = word;
+}
+
+static void add_pair(struct command *command, char *option, char *value)
+{
+    add(command, option);
+    add(command, value);
+}
+
+/* Options that come from the configuration of its site. */
+static void add_site(struct command *command, const struct pleat_config_site *site, uint32_t node)
+{
+    if (!site->cpusets)
+        add(command, "--no-cpusets");
+    if (!site->memory_groups)
+        add(command, "--no-memory-groups");
+    if (site->here.cpus)
+        add_pair(command, "--cpus", site->here.cpus);
+    if (site->here.nodes > 1) {
+        snprintf(command->share, sizeof(command->share), "%u/%u", node, site->here.nodes);
+        add_pair(command, "--share", command->share);
+    }
+}
+
+/* Fills in the command line. All in it but the address is there as long as agent and command are.
+ */
+static int make_command(const struct agent *agent, struct command *command, struct pleat_error *err)
 {
     struct daemon *d = agent->daemon;
-    bool over_tcp = d->config.sites[agent->site].here.over_tcp;
-    struct pleat_string address = {0};
-    int key = -1;
-    char path[600], name[600], node[16], share[32], log[600];
-    snprintf(node, sizeof(node), "%u", agent->node);
-    snprintf(log, sizeof(log), "%s", d->paths.state);
-    struct pleat_error err;
-    if (pleat_paths_beside("pleat-agent", path, sizeof(path), &err) ||
-        pleat_paths_beside("pleat-guard", name, sizeof(name), &err)) {
-        daemon_log("no agent can be started: %s", err.text);
-        spawn_again(agent);
-        return;
-    }
-    if (over_tcp) {
-        key = hand_key(agent);
-        agent_listen_address(d, &address);
-        if (key < 0 || address.failed) {
-            pleat_string_finish(&address);
-            spawn_again(agent);
-            return;
-        }
-    }
-    char *args[] = {name, /* argv[0]: the process is the guard, and the agent is its child */
-                    over_tcp ? "--connect" : "--daemon",
-                    over_tcp ? address.text : d->paths.socket,
-                    "--instance",
-                    d->instance,
-                    "--site",
-                    d->config.sites[agent->site].name,
-                    "--node",
-                    node,
-                    "--state",
-                    log,
-                    "--guarded",
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL,
-                    NULL};
     const struct pleat_config_site *site = &d->config.sites[agent->site];
-    size_t next = sizeof(args) / sizeof(args[0]) - 9;
-    if (!site->cpusets)
-        args[next++] = "--no-cpusets";
-    if (!site->memory_groups)
-        args[next++] = "--no-memory-groups";
-    if (site->here.cpus) {
-        args[next++] = "--cpus";
-        args[next++] = site->here.cpus;
+    *command = (struct command){0};
+    int rc = pleat_paths_beside("pleat-agent", command->path, sizeof(command->path), err);
+    if (!rc)
+        rc = pleat_paths_beside("pleat-guard", command->name, sizeof(command->name), err);
+    if (!rc && site->here.over_tcp) {
+        agent_listen_address(d, &command->address);
+        if (command->address.failed)
+            rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
-    if (site->here.nodes > 1) {
-        snprintf(share, sizeof(share), "%u/%u", agent->node, site->here.nodes);
-        args[next++] = "--share";
-        args[next++] = share;
-    }
-    if (over_tcp) {
-        args[next++] = "--key-fd";
-        args[next] = "3";
-    }
+    if (rc)
+        return rc;
+    snprintf(command->node, sizeof(command->node), "%u", agent->node);
+    snprintf(command->state, sizeof(command->state), "%s", d->paths.state);
+    add(command, command->name); /* argv[0]: the process is the guard, and the agent is its child */
+    if (site->here.over_tcp)
+        add_pair(command, "--connect", command->address.text);
+    else
+        add_pair(command, "--daemon", d->paths.socket);
+    add_pair(command, "--instance", d->instance);
+    add_pair(command, "--site", site->name);
+    add_pair(command, "--node", command->node);
+    add_pair(command, "--state", command->state);
+    add(command, "--guarded");
+    add_site(command, site, agent->node);
+    if (site->here.over_tcp)
+        add_pair(command, "--key-fd", "3");
+    return 0;
+}
+
+/* Starts the process. key: the pipe with its key; -1: it gets none. */
+static int run_command(struct agent *agent, struct command *command, int key)
+{
     uv_stdio_container_t io[4] = {{.flags = UV_IGNORE},
                                   {.flags = UV_INHERIT_FD, .data.fd = 2},
                                   {.flags = UV_INHERIT_FD, .data.fd = 2},
                                   {.flags = UV_INHERIT_FD, .data.fd = key}};
     uv_process_options_t options = {.exit_cb = on_spawned_exit,
-                                    .file = path,
-                                    .args = args,
+                                    .file = command->path,
+                                    .args = command->args,
                                     .cwd = "/",
                                     .flags = UV_PROCESS_DETACHED,
-                                    .stdio_count = over_tcp ? 4 : 3,
+                                    .stdio_count = key >= 0 ? 4 : 3,
                                     .stdio = io};
     uv_process_t *process = calloc(1, sizeof(*process));
-    int rc = process ? uv_spawn(&d->loop, process, &options) : UV_ENOMEM;
-    if (key >= 0)
-        close(key);
-    pleat_string_finish(&address);
-    if (rc) {
-        daemon_log("cannot start %s: %s", path, uv_strerror(rc));
-        if (process)
-            uv_close((uv_handle_t *)process, (uv_close_cb)free);
-        spawn_again(agent);
-        return;
-    }
+    int rc = process ? uv_spawn(&agent->daemon->loop, process, &options) : UV_ENOMEM;
+    if (rc && process)
+        uv_close((uv_handle_t *)process, (uv_close_cb)free);
+    if (rc)
+        return rc;
     uv_unref((uv_handle_t *)process);
     process->data = agent;
     agent->process = process;
+    return 0;
+}
+
+static void agent_spawn(struct agent *agent)
+{
+    const bool over_tcp = agent->daemon->config.sites[agent->site].here.over_tcp;
+    struct command command;
+    struct pleat_error err;
+    int rc = make_command(agent, &command, &err);
+    if (rc)
+        daemon_log("no agent can be started: %s", err.text);
+    int key = !rc && over_tcp ? hand_key(agent) : -1;
+    if (!rc && (key >= 0 || !over_tcp)) {
+        rc = run_command(agent, &command, key);
+        if (rc)
+            daemon_log("cannot start %s: %s", command.path, uv_strerror(rc));
+    } else {
+        rc = -1;
+    }
+    if (key >= 0)
+        close(key);
+    pleat_string_finish(&command.address);
+    if (rc) {
+        spawn_again(agent);
+        return;
+    }
     agent->started = true;
     uv_timer_start(&agent->timer, on_timer, CONNECT_MS, 0);
 }

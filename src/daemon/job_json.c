@@ -206,84 +206,130 @@ bool job_add_untaken(const struct daemon *d, json_t *object, int64_t job)
     return true;
 }
 
-json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
+static void set(json_t *object, const char *name, json_t *value)
 {
-    const struct account *account = job_account(d, job);
-    const struct pleat_component *c = job_component(d, job);
+    json_object_set_new(object, name, value);
+}
+
+static void drop(json_t *object, const char *const *names)
+{
+    for (; *names; names++)
+        json_object_del(object, *names);
+}
+
+static json_t *or_null(json_t *kept)
+{
+    return kept ? json_incref(kept) : json_null();
+}
+
+/* The job as it was submitted, but what is not shown. NULL: out of memory. */
+static json_t *spec_to_show(struct daemon *d, struct job *job)
+{
+    static const char *const hidden[] = {"env",           "limits",     "token", "again",
+                                         "deadline_in_s", "begin_in_s", NULL};
     struct pleat_error err;
     const json_t *spec = spec_json(d, job->id, &err);
     json_t *object = spec ? json_copy((json_t *)(uintptr_t)spec) : json_object();
     if (!object)
         return NULL;
     const char *name = json_string_value(json_object_get(object, "name"));
-    bool over = pleat_state_is_final(c->state);
-    json_object_del(object, "env");
-    json_object_del(object, "limits");
-    json_object_del(object, "token");
-    json_object_del(object, "again");
-    json_object_del(object, "deadline_in_s");
-    json_object_del(object, "begin_in_s");
-    json_object_set_new(object, "priority", json_integer(c->priority));
-    json_object_set_new(object, "deadline_s", json_seconds(c->due_us));
-    json_object_set_new(object, "begin_s", json_seconds(c->begin_us ? c->begin_us : PLEAT_NEVER));
-    json_object_set_new(object, "job", json_integer(job->id));
-    json_object_set_new(object, "name", json_string(name ? name : ""));
-    add_terms(d, object, job, c);
-    json_object_set_new(object, "min", json_integer(job_minimum(pleat_core_view(d->core), c)));
-    json_object_set_new(object, "max", json_integer(job_maximum(pleat_core_view(d->core), c)));
-    int32_t declared = pleat_view_declaration(pleat_core_view(d->core), c)->declared;
-    json_object_set_new(object, "declared_max", declared ? json_integer(declared) : json_null());
-    json_object_set_new(object, "declared", declared_to_json(d, c));
-    json_object_set_new(object, "asked", asked_to_json(d, c));
-    json_object_set_new(object, "credit",
-                        json_integer(pleat_view_ask(pleat_core_view(d->core), c)->credit));
-    json_object_set_new(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
-    json_object_set_new(object, "reason", reason_to_json(d, c));
-    json_object_set_new(object, "promised_s",
-                        json_seconds(c->state == PLEAT_QUEUED ? c->promised_us : PLEAT_NEVER));
-    json_object_set_new(object, "held_by", holds_to_json(c));
+    drop(object, hidden);
+    set(object, "job", json_integer(job->id));
+    set(object, "name", json_string(name ? name : ""));
     if (!json_object_get(object, "array"))
-        json_object_set_new(object, "array", json_null());
-    json_object_set_new(object, "waits_for", needs_to_json(d, c));
-    json_object_set_new(object, "site_queue", site_queue_to_json(d, c));
-    json_object_set_new(object, "until_s", json_seconds(runs_until(d, job, c)));
-    json_object_set_new(object, "processors", json_integer(c->processors));
-    json_object_set_new(object, "processes", json_integer(job_processes(d, job->id, c)));
-    json_object_set_new(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));
-    json_object_set_new(object, "saved", job->saved ? json_incref(job->saved) : json_null());
-    json_object_set_new(object, "not_now", json_integer(job_not_now(job, c)));
-    json_object_set_new(object, "section",
-                        json_boolean(pleat_view_is_not_now(pleat_core_view(d->core), c)));
-    json_object_set_new(object, "expects",
-                        job->expects && !pleat_state_is_final((enum pleat_state)c->state)
-                            ? json_incref(job->expects)
-                            : json_null());
-    json_object_set_new(object, "points", job->points ? json_incref(job->points) : json_null());
-    json_object_set_new(object, "folded", job->folded ? json_incref(job->folded) : json_null());
-    json_object_set_new(object, "target", json_integer(c->target));
-    json_object_set_new(object, "site",
-                        c->site == PLEAT_NONE ? json_null()
-                                              : json_string(d->config.sites[c->site].name));
+        set(object, "array", json_null());
+    return object;
+}
+
+/* What it may have, as its user, its program and the configuration say by now. */
+static void add_wishes(struct daemon *d, json_t *object, const struct job *job,
+                       const struct pleat_component *c)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    int32_t declared = pleat_view_declaration(view, c)->declared;
+    set(object, "priority", json_integer(c->priority));
+    set(object, "deadline_s", json_seconds(c->due_us));
+    set(object, "begin_s", json_seconds(c->begin_us ? c->begin_us : PLEAT_NEVER));
+    add_terms(d, object, job, c);
+    set(object, "min", json_integer(job_minimum(view, c)));
+    set(object, "max", json_integer(job_maximum(view, c)));
+    set(object, "declared_max", declared ? json_integer(declared) : json_null());
+    set(object, "declared", declared_to_json(d, c));
+    set(object, "asked", asked_to_json(d, c));
+    set(object, "credit", json_integer(pleat_view_ask(view, c)->credit));
+}
+
+/* Why it waits, or how it ended. */
+static void add_state(struct daemon *d, json_t *object, const struct job *job,
+                      const struct pleat_component *c)
+{
+    bool over = pleat_state_is_final(c->state);
+    set(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
+    set(object, "reason", reason_to_json(d, c));
+    set(object, "promised_s",
+        json_seconds(c->state == PLEAT_QUEUED ? c->promised_us : PLEAT_NEVER));
+    set(object, "held_by", holds_to_json(c));
+    set(object, "waits_for", needs_to_json(d, c));
+    set(object, "site_queue", site_queue_to_json(d, c));
+    set(object, "until_s", json_seconds(runs_until(d, job, c)));
+    set(object, "exit_code", over ? json_integer(c->code) : json_null());
+    set(object, "signal", over && c->signal ? json_integer(c->signal) : json_null());
+    set(object, "attempt", json_integer(c->attempt));
+}
+
+/* What it has, and where. */
+static void add_processors(struct daemon *d, json_t *object, const struct job *job,
+                           const struct pleat_component *c)
+{
+    const bool is_placed = c->site != PLEAT_NONE;
+    set(object, "processors", json_integer(c->processors));
+    set(object, "processes", json_integer(job_processes(d, job->id, c)));
+    set(object, "mpl", json_integer(pleat_mpl(c->processes, c->processors)));
+    set(object, "target", json_integer(c->target));
+    set(object, "site", is_placed ? json_string(d->config.sites[c->site].name) : json_null());
+    set(object, "slots", slots_to_json(d, c));
+    set(object, "on_nodes",
+        json_boolean(is_placed && pleat_core_view(d->core)->sites[c->site].several));
+}
+
+/* What its program has said while it ran. */
+static void add_said(struct daemon *d, json_t *object, struct job *job,
+                     const struct pleat_component *c)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    bool over = pleat_state_is_final(c->state);
+    set(object, "saved", or_null(job->saved));
+    set(object, "not_now", json_integer(job_not_now(job, c)));
+    set(object, "section", json_boolean(pleat_view_is_not_now(view, c)));
+    set(object, "expects", or_null(over ? NULL : job->expects));
+    set(object, "points", or_null(job->points));
+    set(object, "folded", or_null(job->folded));
+    set(object, "progress", progress_or_null(job));
+    set(object, "times", times_to_json(view, c));
+}
+
+json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)
+{
+    /* "stdout" and "stderr" say what these patterns became */
+    static const char *const patterns[] = {"output", "error", NULL};
+    const struct account *account = job_account(d, job);
+    const struct pleat_component *c = job_component(d, job);
+    json_t *object = spec_to_show(d, job);
+    if (!object)
+        return NULL;
+    add_wishes(d, object, job, c);
+    add_state(d, object, job, c);
+    add_processors(d, object, job, c);
+    add_said(d, object, job, c);
     job_add_times(object, c, daemon_now_us(d));
-    json_object_set_new(object, "exit_code", over ? json_integer(c->code) : json_null());
-    json_object_set_new(object, "signal",
-                        over && c->signal ? json_integer(c->signal) : json_null());
-    json_object_set_new(object, "attempt", json_integer(c->attempt));
-    json_object_set_new(object, "slots", slots_to_json(d, c));
-    json_object_set_new(
-        object, "on_nodes",
-        json_boolean(c->site != PLEAT_NONE && pleat_core_view(d->core)->sites[c->site].several));
     account_add_counts(account, object);
-    json_object_set_new(object, "progress", progress_or_null(job));
-    json_object_set_new(object, "times", times_to_json(pleat_core_view(d->core), c));
     add_path(d, object, job->id, "stdout", JOB_OUTPUT);
     add_path(d, object, job->id, "stderr", JOB_ERROR);
-    json_object_del(object, "output"); /* "stdout" and "stderr" say what these patterns became */
-    json_object_del(object, "error");
-    if (!history)
-        json_object_del(object, "script"); /* a script may be long */
+    drop(object, patterns);
     if (history)
-        json_object_set_new(object, "history", account_to_history(account));
+        set(object, "history", account_to_history(account));
+    else
+        json_object_del(object, "script"); /* a script may be long */
     job_add_untaken(d, object, job->id);
     return object;
 }
