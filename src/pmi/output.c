@@ -26,25 +26,25 @@ static void close_source(struct pleat_pmi_source *source)
     source->fd = -1;
 }
 
-/* Passes on the first `count` bytes that are held. */
+/* Passes on the first `count` bytes of the line that is not complete. */
 static void pass_on(struct pleat_pmi_source *source, struct pleat_pmi_sink *sink, size_t count)
 {
     if (sink->fd >= 0 && count)
-        pleat_string_add_bytes(&sink->queued, source->held.text, count);
+        pleat_string_add_bytes(&sink->queued, source->partial.text, count);
     if (count)
-        memmove(source->held.text, source->held.text + count, source->held.length - count);
-    source->held.length -= count;
+        memmove(source->partial.text, source->partial.text + count, source->partial.length - count);
+    source->partial.length -= count;
 }
 
 /* Passes on all whole lines, and a line that is too long in parts. */
 static void pass_lines(struct pleat_pmi_source *source, struct pleat_pmi_sink *sink)
 {
     const char *last =
-        source->held.length ? memrchr(source->held.text, '\n', source->held.length) : NULL;
-    if (source->held.length >= LINE_MAX_LENGTH)
-        pass_on(source, sink, source->held.length);
+        source->partial.length ? memrchr(source->partial.text, '\n', source->partial.length) : NULL;
+    if (source->partial.length >= LINE_MAX_LENGTH)
+        pass_on(source, sink, source->partial.length);
     else if (last)
-        pass_on(source, sink, (size_t)(last - source->held.text) + 1);
+        pass_on(source, sink, (size_t)(last - source->partial.text) + 1);
 }
 
 void pleat_pmi_source_read(struct pleat_pmi_source *source, struct pleat_pmi_sink *sink, bool all)
@@ -56,7 +56,7 @@ void pleat_pmi_source_read(struct pleat_pmi_source *source, struct pleat_pmi_sin
         if (got < 0 && errno == EINTR)
             continue;
         if (got > 0) {
-            pleat_string_add_bytes(&source->held, bytes, (size_t)got);
+            pleat_string_add_bytes(&source->partial, bytes, (size_t)got);
             source->since_us = pleat_clock_monotonic_us();
             pass_lines(source, sink);
         } else if (got == 0 || errno != EAGAIN) {
@@ -67,19 +67,19 @@ void pleat_pmi_source_read(struct pleat_pmi_source *source, struct pleat_pmi_sin
             break;
     }
     if (all)
-        pass_on(source, sink, source->held.length);
-    if (source->fd >= 0 && (sink->fd < 0 || source->held.failed || sink->queued.failed))
+        pass_on(source, sink, source->partial.length);
+    if (source->fd >= 0 && (sink->fd < 0 || source->partial.failed || sink->queued.failed))
         close_source(source);
 }
 
 int64_t pleat_pmi_source_flush(struct pleat_pmi_source *source, struct pleat_pmi_sink *sink,
                                int64_t now_us)
 {
-    if (source->held.length == 0)
+    if (source->partial.length == 0)
         return INT64_MAX;
     if (now_us < source->since_us + PART_US)
         return source->since_us + PART_US;
-    pass_on(source, sink, source->held.length);
+    pass_on(source, sink, source->partial.length);
     return INT64_MAX;
 }
 
@@ -87,7 +87,7 @@ void pleat_pmi_source_finish(struct pleat_pmi_source *source)
 {
     if (source->fd >= 0)
         close_source(source);
-    pleat_string_finish(&source->held);
+    pleat_string_finish(&source->partial);
 }
 
 /* Whether writing a little will not block. The sink may be a pipe that other processes share, so it

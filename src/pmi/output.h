@@ -16,9 +16,9 @@
 
 /* Output of one process. */
 struct pleat_pmi_source {
-    int fd;                   /* -1: none, or at its end */
-    struct pleat_string held; /* the beginning of a line, not passed on yet */
-    int64_t since_us;         /* when the last of it came (monotonic time) */
+    int fd;                      /* -1: none, or at its end */
+    struct pleat_string partial; /* the beginning of a line, not passed on yet */
+    int64_t since_us;            /* when the last of it came (monotonic time) */
 };
 
 /* Where the output goes. */
