@@ -19,7 +19,7 @@ struct file {
     char name[64];
     dev_t device;
     ino_t inode;
-    bool held;
+    bool used;
 };
 
 struct files {
@@ -63,7 +63,7 @@ static void note_mapped(FILE *maps, struct files *files)
             size_t length = strlen(file->name);
             if (!strncmp(slash + 1, file->name, length) &&
                 isspace((unsigned char)slash[1 + length]))
-                file->held = true;
+                file->used = true;
         }
     }
     free(line);
@@ -77,7 +77,7 @@ static void note_open(DIR *descriptors, struct files *files)
             continue;
         for (uint32_t i = 0; i < files->count; i++)
             if (files->items[i].inode == st.st_ino && files->items[i].device == st.st_dev)
-                files->items[i].held = true;
+                files->items[i].used = true;
     }
 }
 
@@ -124,7 +124,7 @@ static uint32_t look(const char *folder, int64_t since_s, bool remove)
         find_files(directory, since_s, files);
         bool known = files->count && find_holders(files);
         for (uint32_t i = 0; known && i < files->count; i++)
-            if (!files->items[i].held && (!remove || !unlinkat(at, files->items[i].name, 0)))
+            if (!files->items[i].used && (!remove || !unlinkat(at, files->items[i].name, 0)))
                 found++;
     }
     if (directory)
