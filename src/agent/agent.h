@@ -100,8 +100,8 @@ struct pleat_agent {
     bool quitting; /* end as soon as nothing runs */
     bool closing;  /* all handles are being closed */
 
-    bool answering; /* a request is being answered: notifications wait in `held` behind the reply */
-    struct pleat_string held;
+    bool answering; /* a request is being answered: notifications wait in `behind` for the reply */
+    struct pleat_string behind;
     const struct pleat_message *request; /* which is being answered; NULL: none is */
 
     int64_t memory_wait_us; /* until the memory of runs is looked at again */

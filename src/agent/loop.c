@@ -166,7 +166,7 @@ static void answer(struct pleat_agent *agent, const struct pleat_message *messag
     if (status)
         pleat_log("cannot answer '%s' (request %" PRId64 ")", message->method, message->id);
     pleat_agent_send(agent, &out);
-    pleat_agent_send(agent, &agent->held);
+    pleat_agent_send(agent, &agent->behind);
 }
 
 /* What the daemon says to agents over TCP. */
@@ -363,7 +363,7 @@ static void finish(struct pleat_agent *agent)
     pleat_array_finish(&agent->runs);
     pleat_tree_finish(&agent->tree);
     pleat_string_finish(&agent->env);
-    pleat_string_finish(&agent->held);
+    pleat_string_finish(&agent->behind);
     pleat_array_finish(&agent->cpus);
     if (uv_loop_close(&agent->loop))
         pleat_log("the loop was not empty at the end");

@@ -22,7 +22,7 @@ void pleat_agent_notify(struct pleat_agent *agent, const char *method, json_t *p
         json_decref(params);
         return;
     }
-    if (pleat_write_notification(agent->answering ? &agent->held : &out, method, params)) {
+    if (pleat_write_notification(agent->answering ? &agent->behind : &out, method, params)) {
         pleat_log("no memory to tell '%s'", method);
         pleat_string_finish(&out);
         return;
