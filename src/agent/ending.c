@@ -75,7 +75,7 @@ static void end_process(struct pleat_run *run, const struct pleat_tree_process *
 
 static bool is_ending(const struct pleat_run *run)
 {
-    return (run->state == PLEAT_RUN_ENDING && !run->held) ||
+    return (run->state == PLEAT_RUN_ENDING && !run->end_waits) ||
            (pleat_run_is_live(run) && run->killing);
 }
 

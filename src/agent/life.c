@@ -405,17 +405,17 @@ static void report_exit(const struct pleat_run *run)
 static bool waits_to_be_heard(struct pleat_run *run)
 {
     bool late = run->killing && pleat_clock_monotonic_us() >= run->kill_at_us + HEARD_US;
-    run->held = !late && pleat_outflow_holds(run);
-    if (run->held)
+    run->end_waits = !late && pleat_outflow_holds(run);
+    if (run->end_waits)
         run->now.empty = true;
-    return run->held;
+    return run->end_waits;
 }
 
-void pleat_run_look_held(struct pleat_run *run)
+void pleat_run_look_at_end(struct pleat_run *run)
 {
-    bool held = run->held;
-    run->held = false;
-    if (held)
+    bool waited = run->end_waits;
+    run->end_waits = false;
+    if (waited)
         pleat_run_exited(run);
 }
 

@@ -29,7 +29,7 @@ void pleat_run_report(struct pleat_run *run);
 /* Removes an EXITED or FAILED run from the agent and frees it. */
 void pleat_run_destroy(struct pleat_run *run);
 
-/* What the end of a run has waited for (run->held) may have come. */
-void pleat_run_look_held(struct pleat_run *run);
+/* What the end of a run has waited for (run->end_waits) may have come. */
+void pleat_run_look_at_end(struct pleat_run *run);
 
 #endif

@@ -196,7 +196,7 @@ static int do_part_heard(struct pleat_agent *agent, const json_t *params, json_t
     if (!result)
         result = pleat_outflow_heard(run, params, err);
     if (!result)
-        pleat_run_look_held(run);
+        pleat_run_look_at_end(run);
     return result;
 }
 

@@ -89,7 +89,8 @@ struct pleat_run {
     int64_t ending_us;  /* when ending began (monotonic) */
     int64_t term_at_us; /* when processes are told to end */
     int64_t kill_at_us; /* when they are killed */
-    bool held; /* ENDING: no process is left, and its end is told when what it wrote was heard */
+    bool end_waits;  /* ENDING: no process is left, and its end is told when what it wrote was heard
+                      */
     unsigned doubts; /* times that nothing seemed left, but for processes that could not be read */
     bool complained; /* the daemon was told of processes that do not end */
     struct pleat_told_list told;
