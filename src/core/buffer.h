@@ -27,6 +27,21 @@ void on_buffer_deadline(struct pleat_core *core, uint32_t buffer);
 PLEAT_COLD int buffer_claimed(struct pleat_core *core, uint32_t claim);
 PLEAT_COLD void buffer_lost(struct pleat_core *core, uint32_t claim);
 
+static inline struct pleat_buffer *buffer_at(struct pleat_core *core, uint32_t index)
+{
+    return &core->buffers.items[index];
+}
+
+/* The buffer is reviewed in the next pass. */
+PLEAT_COLD void buffer_due(struct pleat_core *core, uint32_t index);
+/* Whether the policy in force reviews buffers. */
+PLEAT_COLD bool buffers_are_reviewed(const struct pleat_core *core);
+/* Processors are asked of the component's site for its buffer, each with a claim of its own. */
+PLEAT_COLD void buffer_place(struct pleat_core *core, uint32_t component, int32_t count);
+/* A claim comes into the buffer's list, or leaves it. */
+PLEAT_COLD void buffer_link(struct pleat_core *core, uint32_t claim);
+PLEAT_COLD void buffer_unlink(struct pleat_core *core, uint32_t claim);
+
 /* The component runs no more: it leaves the lists of running ones. */
 static inline void stop_running(struct pleat_core *core, uint32_t component)
 {
