@@ -12,25 +12,8 @@
 #include "cli/jobs/history.h"
 #include "cli/jobs/job_argument.h"
 #include "cli/jobs/jobs.h"
+#include "cli/jobs/show.h"
 #include "cli/jobs/sizes_text.h"
-
-static struct pleat_term term;
-
-static void line(const char *name, const struct pleat_string *value)
-{
-    struct pleat_string clean = {0};
-    pleat_term_add(&term, &clean, value->text ? value->text : "-", 0);
-    printf("%-12s %s\n", name, clean.text ? clean.text : "");
-    pleat_string_finish(&clean);
-}
-
-static void line_text(const char *name, const char *value)
-{
-    struct pleat_string text = {0};
-    pleat_string_add(&text, value && *value ? value : "-");
-    line(name, &text);
-    pleat_string_finish(&text);
-}
 
 /* Adds what the program says of the sizes that it can use, if it says anything. */
 static void add_declared(const json_t *declared, struct pleat_string *text)
@@ -71,7 +54,7 @@ static void show_limits(const json_t *job)
     if (pleat_reply_int(job, "cpus_per_task", 0) > 0)
         pleat_string_addf(&text, ", %lld for each process",
                           (long long)pleat_reply_int(job, "cpus_per_task", 0));
-    line("limits", &text);
+    pleat_show_line("limits", &text);
     pleat_string_finish(&text);
 }
 
@@ -82,155 +65,33 @@ static void show_what(const json_t *job)
     json_t *word;
     pleat_string_addf(&text, "%lld  %s", (long long)pleat_reply_int(job, "job", 0),
                       pleat_reply_text(job, "name", ""));
-    line("job", &text);
+    pleat_show_line("job", &text);
     text.length = 0;
     json_array_foreach(pleat_reply_array(job, "argv"), i, word)
         pleat_string_addf(&text, i ? " %s" : "%s", json_string_value(word));
-    line("command", &text);
-    line_text("directory", pleat_reply_text(job, "cwd", NULL));
+    pleat_show_line("command", &text);
+    pleat_show_text("directory", pleat_reply_text(job, "cwd", NULL));
     text.length = 0;
     pleat_string_addf(&text, "%s, runner %s, MPI %s", pleat_reply_text(job, "kind", "?"),
                       pleat_reply_text(job, "runner", "?"), pleat_reply_text(job, "mpi", "?"));
     if (pleat_reply_text(job, "class", NULL))
         pleat_string_addf(&text, ", %s", pleat_reply_text(job, "class", ""));
-    line("kind", &text);
+    pleat_show_line("kind", &text);
     pleat_string_finish(&text);
     show_limits(job);
     if (json_is_object(json_object_get(job, "asked"))) {
         struct pleat_string asked = {0};
         pleat_add_asked(json_object_get(job, "asked"), &asked);
-        line("asked", &asked);
+        pleat_show_line("asked", &asked);
         pleat_string_finish(&asked);
     }
     if (pleat_reply_int(job, "credit", 0) > 0) {
         struct pleat_string credit = {0};
         pleat_string_addf(&credit, "%lld processors that it gave up though it could have refused",
                           (long long)pleat_reply_int(job, "credit", 0));
-        line("credit", &credit);
+        pleat_show_line("credit", &credit);
         pleat_string_finish(&credit);
     }
-}
-
-/* Appends why processes are not attached, unless they have ended. */
-static void add_missing(const json_t *job, const json_t *folded, struct pleat_string *text)
-{
-    int64_t refused = pleat_reply_int(folded, "refused", 0);
-    if (refused > 0)
-        pleat_string_addf(
-            text,
-            " (%lld cannot be folded: their MPI is another one than %s: see --mpi of "
-            "pleat submit; with PLEAT_FOLD_VERBOSE=1 they say which on their standard "
-            "error)",
-            (long long)refused, pleat_reply_text(job, "mpi", "?"));
-    else if (json_is_false(json_object_get(folded, "begun")))
-        pleat_string_add(text, " (none has called MPI_Init yet; if they should have: is it in a "
-                               "program that they start, linked statically, or without MPI? With "
-                               "PLEAT_FOLD_VERBOSE=1 they say more on their standard error)");
-}
-
-/* Prints how the job is folded, as its agent said last. */
-static void show_folded(const json_t *job)
-{
-    const json_t *folded = json_object_get(job, "folded");
-    const char *balance = pleat_reply_text(folded, "balance", "unknown");
-    struct pleat_string text = {0};
-    if (!json_is_object(folded) || pleat_job_ended(job))
-        return;
-    pleat_string_addf(&text, "%lld of %lld processes attached",
-                      (long long)pleat_reply_int(folded, "attached", 0),
-                      (long long)pleat_reply_int(folded, "processes", 0));
-    add_missing(job, folded, &text);
-    pleat_string_addf(&text, ", %s queue (%s)", pleat_reply_text(folded, "queue", "?"),
-                      pleat_reply_text(folded, "queue_by", "?"));
-    if (strcmp(balance, "unknown") != 0)
-        pleat_string_addf(&text, ", %s", balance);
-    if (isfinite(pleat_reply_real(folded, "idleness")))
-        pleat_string_addf(&text, " (%.0f %% idle, a global queue gains at most %.0f %%)",
-                          100 * pleat_reply_real(folded, "idleness"),
-                          100 * pleat_reply_real(folded, "gain"));
-    pleat_string_addf(&text, ", wait %s, next %s", pleat_reply_text(folded, "wait", "?"),
-                      pleat_reply_text(folded, "next", "?"));
-    if (pleat_reply_int(folded, "contended", 0) > 0)
-        pleat_string_addf(&text, ", others compute on %lld of its processors",
-                          (long long)pleat_reply_int(folded, "contended", 0));
-    line("folded", &text);
-    pleat_string_finish(&text);
-}
-
-/* Prints what an iteration took at each size: policies may use that. For a folded program it is how
- * long a second of useful processor time takes. */
-static void show_iterations(const json_t *job, struct pleat_string *text)
-{
-    const json_t *times = json_object_get(job, "times"), *time;
-    bool folds = !strcmp(pleat_reply_text(job, "runner", ""), "folded");
-    size_t i;
-    text->length = 0;
-    if (folds)
-        pleat_string_add(text, "1 s takes ");
-    json_array_foreach(times, i, time)
-    {
-        char span[PLEAT_TIME_SIZE];
-        pleat_string_addf(text, "%s%s on %lld", i > 0 ? ", " : "",
-                          pleat_time_span(pleat_reply_real(time, "iteration_s"), span),
-                          (long long)pleat_reply_int(time, "processors", 0));
-    }
-    if (json_array_size(times) > 0)
-        line(folds ? "work" : "iterations", text);
-}
-
-/* Prints the last checkpoint. */
-static void show_checkpoint(const json_t *checkpoint)
-{
-    char moment[PLEAT_TIME_SIZE], span[PLEAT_TIME_SIZE];
-    struct pleat_string text = {0};
-    if (!json_is_object(checkpoint))
-        return;
-    pleat_string_addf(&text, "%s, iteration %lld, %.1f MB, written at %s in %s",
-                      pleat_reply_text(checkpoint, "path", "?"),
-                      (long long)pleat_reply_int(checkpoint, "iteration", 0),
-                      (double)pleat_reply_int(checkpoint, "bytes", 0) / 1e6,
-                      pleat_time_moment(pleat_reply_real(checkpoint, "time_s"), moment),
-                      pleat_time_span(pleat_reply_real(checkpoint, "write_s"), span));
-    line("checkpoint", &text);
-    pleat_string_finish(&text);
-}
-
-/* Prints the last copy that it saved to go on from. */
-static void show_saved(const json_t *job)
-{
-    char moment[PLEAT_TIME_SIZE], span[PLEAT_TIME_SIZE];
-    struct pleat_string text = {0};
-    const json_t *saved = json_object_get(job, "saved");
-    if (!json_is_object(saved))
-        return;
-    pleat_string_addf(&text, "iteration %lld, in memory since %s, took %s",
-                      (long long)pleat_reply_int(saved, "iteration", 0),
-                      pleat_time_moment(pleat_reply_real(saved, "time_s"), moment),
-                      pleat_time_span((double)pleat_reply_int(saved, "save_us", 0) / 1e6, span));
-    line("saved", &text);
-    pleat_string_finish(&text);
-}
-
-/* Prints the named adaptation points of its program. */
-static void show_points(const json_t *job)
-{
-    const json_t *points = json_object_get(job, "points"), *point;
-    struct pleat_string text = {0};
-    size_t i;
-    json_array_foreach(points, i, point)
-    {
-        char span[PLEAT_TIME_SIZE];
-        int64_t mean_us = pleat_reply_int(point, "mean_us", 0);
-        pleat_string_addf(&text, "%s%s%s passed %lld times", i > 0 ? "; " : "",
-                          pleat_reply_text(point, "name", "?"),
-                          pleat_reply_true(point, "resizes") ? "" : " (for times)",
-                          (long long)pleat_reply_int(point, "passed", 0));
-        if (mean_us > 0)
-            pleat_string_addf(&text, ", %s each", pleat_time_span((double)mean_us / 1e6, span));
-    }
-    if (json_array_size(points) > 0)
-        line("points", &text);
-    pleat_string_finish(&text);
 }
 
 /* How many processors of a job are on the node of its slots number `at`; 0: others before them are
@@ -268,22 +129,6 @@ static void add_nodes(struct pleat_string *text, const json_t *job)
     }
 }
 
-/* Prints what its program expects. */
-static void show_expectation(const json_t *expects)
-{
-    char moment[PLEAT_TIME_SIZE];
-    struct pleat_string text = {0};
-    if (!json_is_object(expects))
-        return;
-    if (json_is_real(json_object_get(expects, "end_s")))
-        pleat_string_addf(&text, "to end at %s; ",
-                          pleat_time_moment(pleat_reply_real(expects, "end_s"), moment));
-    pleat_string_addf(&text, "a resize moves %.1f MB (its program says)",
-                      (double)pleat_reply_int(expects, "bytes", 0) / 1e6);
-    line("expects", &text);
-    pleat_string_finish(&text);
-}
-
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -295,9 +140,9 @@ static void show_state(const json_t *job)
         pleat_job_add_ending(job, &text);
     } else if (reason)
         pleat_string_addf(&text, " (%s)", reason);
-    line("state", &text);
+    pleat_show_line("state", &text);
     if (remark)
-        line_text("remark", remark);
+        pleat_show_text("remark", remark);
     text.length = 0;
     pleat_string_addf(&text, "%lld", (long long)pleat_reply_int(job, "processors", 0));
     if (pleat_reply_int(job, "target", 0) != pleat_reply_int(job, "processors", 0))
@@ -308,8 +153,8 @@ static void show_state(const json_t *job)
     pleat_string_addf(&text, ", %lld processes", (long long)pleat_reply_int(job, "processes", 0));
     if (pleat_reply_int(job, "mpl", 0) > 1)
         pleat_string_addf(&text, ", up to %lld on one", (long long)pleat_reply_int(job, "mpl", 0));
-    line("processors", &text);
-    show_folded(job);
+    pleat_show_line("processors", &text);
+    pleat_show_folded(job);
     const json_t *progress = json_object_get(job, "progress");
     if (json_is_object(progress)) {
         char span[PLEAT_TIME_SIZE];
@@ -317,19 +162,19 @@ static void show_state(const json_t *job)
         pleat_string_addf(&text, "iteration %lld, %s each",
                           (long long)pleat_reply_int(progress, "iteration", 0),
                           pleat_time_span(pleat_reply_real(progress, "iteration_s"), span));
-        line("progress", &text);
+        pleat_show_line("progress", &text);
     }
-    show_points(job);
-    show_expectation(json_object_get(job, "expects"));
+    pleat_show_points(job);
+    pleat_show_expectation(json_object_get(job, "expects"));
     if (pleat_reply_int(job, "not_now", 0) > 0) {
         text.length = 0;
         pleat_add_not_now(job, &text);
-        line("not now", &text);
+        pleat_show_line("not now", &text);
     }
-    show_iterations(job, &text);
+    pleat_show_iterations(job, &text);
     pleat_string_finish(&text);
-    show_saved(job);
-    show_checkpoint(json_object_get(job, "checkpoint"));
+    pleat_show_saved(job);
+    pleat_show_checkpoint(json_object_get(job, "checkpoint"));
 }
 
 static void show_notify(const json_t *job)
@@ -344,7 +189,7 @@ static void show_notify(const json_t *job)
     json_array_foreach(when, i, word)
         pleat_string_addf(&text, i ? ", %s" : "%s", json_string_value(word));
     pleat_string_add(&text, ")");
-    line("notify", &text);
+    pleat_show_line("notify", &text);
     pleat_string_finish(&text);
 }
 
@@ -360,7 +205,7 @@ static void show_signal(const json_t *signal)
         pleat_signal_name((int)pleat_reply_int(signal, "signal", 0), name, sizeof(name)),
         pleat_time_span(pleat_reply_real(signal, "lead_s"), lead),
         pleat_reply_true(signal, "script") ? ", to its script alone" : "");
-    line("signal", &text);
+    pleat_show_line("signal", &text);
     pleat_string_finish(&text);
 }
 
@@ -383,7 +228,7 @@ static void show_timed(const json_t *wanted)
         pleat_string_addf(
             &text, "%sat %s", text.length ? "; " : "",
             pleat_signal_name((int)pleat_reply_int(wanted, "signal", 0), span, sizeof(span)));
-    line("checkpoints", &text);
+    pleat_show_line("checkpoints", &text);
     pleat_string_finish(&text);
 }
 
@@ -404,18 +249,18 @@ static void show_wishes(const json_t *job)
         printf("%-12s %lld\n", "priority", (long long)pleat_reply_int(job, "priority", 0));
     for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++)
         if (pleat_reply_real(job, spans[i].member) > 0)
-            line_text(spans[i].name,
-                      pleat_time_span(pleat_reply_real(job, spans[i].member), moment));
+            pleat_show_text(spans[i].name,
+                            pleat_time_span(pleat_reply_real(job, spans[i].member), moment));
     show_signal(json_object_get(job, "limit_signal"));
     show_timed(json_object_get(job, "checkpoints"));
     if (strcmp(pleat_reply_text(job, "resize", "auto"), "auto") != 0)
-        line_text("on resize", pleat_reply_text(job, "resize", ""));
+        pleat_show_text("on resize", pleat_reply_text(job, "resize", ""));
     if (pleat_reply_text(job, "notify", NULL))
         show_notify(job);
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
         if (isfinite(pleat_reply_real(job, times[i].member)))
-            line_text(times[i].name,
-                      pleat_time_moment(pleat_reply_real(job, times[i].member), moment));
+            pleat_show_text(times[i].name,
+                            pleat_time_moment(pleat_reply_real(job, times[i].member), moment));
 }
 
 static void add_memory(const json_t *job, const char *member, const char *format,
@@ -437,7 +282,7 @@ static void show_memory(const json_t *job)
     add_memory(job, "max_rss_kb", "%s its largest process", &text);
     add_memory(job, "memory_limit_kb", "limit %s", &text);
     if (text.length)
-        line("memory", &text);
+        pleat_show_line("memory", &text);
     pleat_string_finish(&text);
 }
 
@@ -448,38 +293,39 @@ static void show_times(const json_t *job)
     pleat_string_addf(&text, "%s, waited %s",
                       pleat_time_moment(pleat_reply_real(job, "submit_s"), a),
                       pleat_time_span(pleat_reply_real(job, "wait_s"), b));
-    line("submitted", &text);
+    pleat_show_line("submitted", &text);
     show_wishes(job);
     if (isfinite(pleat_reply_real(job, "start_s"))) {
         text.length = 0;
         pleat_string_addf(&text, "%s, ran %s",
                           pleat_time_moment(pleat_reply_real(job, "start_s"), a),
                           pleat_time_span(pleat_reply_real(job, "run_s"), b));
-        line("started", &text);
+        pleat_show_line("started", &text);
     }
     if (pleat_reply_int(job, "attempt", 1) > 1) {
         text.length = 0;
         pleat_string_addf(&text, "%lld", (long long)pleat_reply_int(job, "attempt", 1));
-        line("attempt", &text);
+        pleat_show_line("attempt", &text);
     }
     show_memory(job);
     if (pleat_reply_text(job, "from", NULL))
-        line_text("from", pleat_reply_text(job, "from", NULL));
+        pleat_show_text("from", pleat_reply_text(job, "from", NULL));
     if (pleat_reply_text(job, "input", NULL))
-        line_text("stdin", pleat_reply_text(job, "input", NULL));
-    line_text("stdout", pleat_reply_text(job, "stdout", NULL));
-    line_text("stderr", pleat_reply_text(job, "stderr", NULL));
+        pleat_show_text("stdin", pleat_reply_text(job, "input", NULL));
+    pleat_show_text("stdout", pleat_reply_text(job, "stdout", NULL));
+    pleat_show_text("stderr", pleat_reply_text(job, "stderr", NULL));
     pleat_string_finish(&text);
 }
 
-static void add_resize(struct pleat_table *table, const json_t *resize, double start)
+static void add_resize(struct pleat_table *table, const struct pleat_term *term,
+                       const json_t *resize, double start)
 {
     static const char *const costs[] = {"wait_s", "processes_s", "redistribute_s", "total_s"};
     int64_t waiter = pleat_reply_int(resize, "waiter", 0);
     int64_t bytes = pleat_reply_int(resize, "bytes", -1);
     pleat_table_row(table);
     pleat_table_set_span(table, 0, pleat_reply_real(resize, "begun_s") - start);
-    pleat_table_setf(table, 1, term.utf8 ? "%lld→%lld" : "%lld->%lld",
+    pleat_table_setf(table, 1, term->utf8 ? "%lld→%lld" : "%lld->%lld",
                      (long long)pleat_reply_int(resize, "from", 0),
                      (long long)pleat_reply_int(resize, "to", 0));
     if (waiter)
@@ -497,7 +343,7 @@ static void add_resize(struct pleat_table *table, const json_t *resize, double s
         pleat_table_set(table, 9, NULL);
 }
 
-static int show_resizes(const json_t *job)
+static int show_resizes(const json_t *job, const struct pleat_term *term)
 {
     static const struct pleat_column columns[] = {
         {"AT", PLEAT_COLUMN_NUMBER},        {"SIZE", PLEAT_COLUMN_TEXT},
@@ -510,16 +356,16 @@ static int show_resizes(const json_t *job)
     struct pleat_string sizes = {0};
     size_t i;
     json_t *resize;
-    pleat_sizes_add_text(&term, pleat_reply_array(history, "sizes"), &sizes);
+    pleat_sizes_add_text(term, pleat_reply_array(history, "sizes"), &sizes);
     if (sizes.length)
-        line("sizes", &sizes);
+        pleat_show_line("sizes", &sizes);
     pleat_string_finish(&sizes);
     if (json_array_size(resizes) == 0)
         return 0;
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     putchar('\n');
     json_array_foreach(resizes, i, resize)
-        add_resize(table, resize, pleat_reply_real(job, "start_s"));
+        add_resize(table, term, resize, pleat_reply_real(job, "start_s"));
     int code = pleat_table_print(table);
     pleat_table_destroy(table);
     return code;
@@ -527,11 +373,11 @@ static int show_resizes(const json_t *job)
 
 static int print_job(const json_t *job)
 {
-    pleat_term_init(&term);
+    const struct pleat_term *term = pleat_show_begin();
     show_what(job);
     show_state(job);
     show_times(job);
-    return show_resizes(job);
+    return show_resizes(job, term);
 }
 
 static int run_show(int argc, char **argv)
