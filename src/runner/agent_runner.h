@@ -14,4 +14,8 @@
  * Pleat adds. scratch: the run has the directory order->scratch. NULL: out of memory. */
 json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *base, bool scratch);
 
+/* As `notice` in pleat_runner_ops: agent_notice.c. */
+int pleat_agent_notice(struct pleat_runner *runner, uint32_t component, const char *method,
+                       const json_t *params, struct pleat_error *err);
+
 #endif
