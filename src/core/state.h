@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/tree.h"
 #include "core/core.h"
+#include "policy/accept.h"
 
 PLEAT_ARRAY(pleat_component_array, struct pleat_component);
 PLEAT_ARRAY(pleat_site_array, struct pleat_site);

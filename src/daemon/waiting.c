@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "policy/accept.h"
+
 static bool others_busy(const struct pleat_view *view)
 {
     for (uint32_t s = 0; s < view->site_count; s++)

@@ -1,4 +1,4 @@
-#include "policy/view.h"
+#include "policy/accept.h"
 
 /* Called several times for every job at every pass. Most applications take any size: for these the
  * constraint is not looked at. */

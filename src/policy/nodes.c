@@ -1,5 +1,5 @@
 /* What the view says of a site's nodes. */
-#include "policy/view.h"
+#include "policy/accept.h"
 
 const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,
                                          uint32_t node)

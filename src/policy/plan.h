@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "model/event.h"
+#include "policy/accept.h"
 #include "policy/profile.h"
 #include "policy/view.h"
 
