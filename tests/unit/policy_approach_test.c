@@ -399,6 +399,75 @@ static void test_pwa_waits_for_a_resize_to_be_over(void **state)
     bench_finish(&b);
 }
 
+/* Two sites of 16: what is free at the first could go to a; at the second c gives 4 to the waiting
+ * job of 7, for which 3 are free there. */
+static void room_at_the_second(struct bench *b, const struct pleat_policy *approach,
+                               int32_t c_minimum, uint32_t jobs[3])
+{
+    bench_init(b);
+    bench_policy(b, approach);
+    uint32_t first = bench_site(b, 16, 0), second = bench_site(b, 16, 0);
+    jobs[0] = malleable(b, first, 14, 14, 46);
+    jobs[1] = malleable(b, second, 13, c_minimum, 46);
+    jobs[2] = bench_wait(b, PLEAT_RIGID, 7, 7, 0);
+}
+
+/* V-B, "if it is however impossible": while room is made at one site nobody grows at another. */
+static void test_pwa_printed_grows_nobody_while_room_is_made(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct pleat_policy *approach;
+        int32_t first;
+    } cases[] = {{&pleat_policy_pwa, 16}, {&pleat_policy_pwa_printed, 14}};
+    for (int i = 0; i < 2; i++) {
+        struct bench b;
+        uint32_t jobs[3];
+        room_at_the_second(&b, cases[i].approach, 2, jobs);
+        bench_decide(&b);
+        assert_int_equal(bench_after(&b, jobs[0]), cases[i].first);
+        const struct pleat_event *shrink = shrinks(&b, jobs[1]);
+        assert_non_null(shrink);
+        assert_int_equal(shrink->u.resize.processors, 9);
+        assert_int_equal(shrink->u.resize.waiter, jobs[2]);
+        bench_finish(&b);
+    }
+}
+
+/* Neither while the room that was made before is on its way. */
+static void test_pwa_printed_grows_nobody_until_the_room_is_there(void **state)
+{
+    (void)state;
+    struct bench b;
+    uint32_t jobs[3];
+    room_at_the_second(&b, &pleat_policy_pwa_printed, 2, jobs);
+    bench_resizing(&b, jobs[1], 9);
+    b.components[jobs[2]].site = b.components[jobs[1]].site;
+    b.components[jobs[2]].earmarked = 3;
+    b.components[jobs[2]].coming = 4;
+    bench_decide(&b);
+    assert_null(bench_decision(&b, jobs[0]));
+    assert_false(starts(&b, jobs[2]));
+    bench_finish(&b);
+}
+
+/* Where it is impossible, or nobody waits, all are considered for growing. */
+static void test_pwa_printed_grows_where_room_is_impossible(void **state)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        struct bench b;
+        uint32_t jobs[3];
+        room_at_the_second(&b, &pleat_policy_pwa_printed, 10, jobs); /* 3 + 3 of the 7 */
+        if (!waits)
+            b.view.queue_first = PLEAT_NONE;
+        bench_decide(&b);
+        assert_int_equal(bench_after(&b, jobs[0]), 16);
+        assert_int_equal(bench_after(&b, jobs[1]), 16);
+        bench_finish(&b);
+    }
+}
+
 /* ---- queue ---- */
 
 static void test_scan_overtakes_fcfs_does_not(void **state)
@@ -663,6 +732,9 @@ int main(void)
         cmocka_unit_test(test_pwa_stays_with_the_site_once_chosen),
         cmocka_unit_test(test_pwa_makes_room_only_where_the_job_may_run),
         cmocka_unit_test(test_pwa_waits_for_a_resize_to_be_over),
+        cmocka_unit_test(test_pwa_printed_grows_nobody_while_room_is_made),
+        cmocka_unit_test(test_pwa_printed_grows_nobody_until_the_room_is_there),
+        cmocka_unit_test(test_pwa_printed_grows_where_room_is_impossible),
         cmocka_unit_test(test_scan_overtakes_fcfs_does_not),
         cmocka_unit_test(test_room_is_made_for_the_first_that_waits),
         cmocka_unit_test(test_tries_are_counted_only_where_limited),

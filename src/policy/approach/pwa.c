@@ -14,19 +14,44 @@
  * - a job in a resize cannot be shrunk now: if it could give the rest after the resize, that is
  *   waited for;
  * - for a job of several components no room is made: it starts when there is room for all.
- * All of this is in room.c. */
+ * All of this is in room.c.
+ *
+ * Of several sites: running jobs are considered for growing "if it is however impossible" to place
+ * the next job (V-B), so nowhere while room is made for it. But malleability policies "are applied
+ * for each cluster separately" (V-C), and growing elsewhere takes nothing from a job that will
+ * start here. So pwa grows at all sites but the one where room is made; pwa-printed follows V-B to
+ * the letter, and while room is made nobody grows anywhere. With one site they are the same. */
 #include "policy/policies.h"
+
+/* Starts what can start. Returns the site where room is made for the next job; PLEAT_NONE: there is
+ * none, or room cannot be made for it. */
+static uint32_t start_or_make_room(struct pleat_pass *pass)
+{
+    uint32_t waiter = pass->policies[PLEAT_QUEUE]->start(pass);
+    return waiter != PLEAT_NONE ? pleat_pass_make_room(pass, waiter, PLEAT_ROOM_BESIDE_IDLE)
+                                : PLEAT_NONE;
+}
+
+static void grow_everywhere(struct pleat_pass *pass)
+{
+    for (uint32_t site = 0; site < pass->view->site_count; site++)
+        pleat_pass_grow(pass, site);
+}
 
 static void pwa_decide(struct pleat_pass *pass)
 {
-    uint32_t waiter = pass->policies[PLEAT_QUEUE]->start(pass);
-    if (waiter != PLEAT_NONE) {
-        uint32_t site = pleat_pass_make_room(pass, waiter, PLEAT_ROOM_BESIDE_IDLE);
-        if (site != PLEAT_NONE)
-            pleat_plan_hold(pass->plan, site);
-    }
-    for (uint32_t site = 0; site < pass->view->site_count; site++)
-        pleat_pass_grow(pass, site);
+    uint32_t room = start_or_make_room(pass);
+    if (room != PLEAT_NONE)
+        pleat_plan_hold(pass->plan, room);
+    grow_everywhere(pass);
+}
+
+static void pwa_printed_decide(struct pleat_pass *pass)
+{
+    uint32_t room = start_or_make_room(pass);
+    for (uint32_t site = 0; room != PLEAT_NONE && site < pass->view->site_count; site++)
+        pleat_plan_hold(pass->plan, site);
+    grow_everywhere(pass); /* where sites are held: what applications ask for is still decided */
 }
 
 const struct pleat_policy pleat_policy_pwa = {
@@ -38,4 +63,15 @@ const struct pleat_policy pleat_policy_pwa = {
     .summary = "precedence to waiting applications: shrink running ones to start the next",
     .shrinks = true,
     .decide = pwa_decide,
+};
+
+const struct pleat_policy pleat_policy_pwa_printed = {
+    .number = 3,
+    .version = 1,
+    .question = PLEAT_APPROACH,
+    .name = "pwa-printed",
+    .source = "Buisson et al. 2007, V-B",
+    .summary = "as pwa, but while room is made at one site nobody grows at any other",
+    .shrinks = true,
+    .decide = pwa_printed_decide,
 };
