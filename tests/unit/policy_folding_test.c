@@ -72,6 +72,61 @@ static void test_psa_with_all_that_is_idle(void **state)
     bench_finish(&b);
 }
 
+/* 5.2, "greater or equal": what is left is as much as the second's part, 60 / 2 as a power of two.
+ */
+static void test_psa_by_the_letter_leaves_what_is_equal(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int32_t runs, first, second;
+    } cases[] = {{"psa", 28, 16, 16}, {"psa-printed", 28, 16, 0}, {"psa-printed", 27, 16, 16}};
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        int32_t runs = cases[i].runs;
+        bench_run(&b, begin(&b, cases[i].name), PLEAT_RIGID, runs, runs, runs);
+        uint32_t first = wait_powers(&b, PLEAT_CLASS_LONG),
+                 second = wait_powers(&b, PLEAT_CLASS_LONG);
+        wait_powers(&b, PLEAT_CLASS_SHORT);
+        bench_decide(&b);
+        check_start(&b, first, cases[i].first, cases[i].first, 1); /* 60 / 3 of 32, or 33 */
+        check_start(&b, second, cases[i].second, cases[i].second, 1);
+        bench_finish(&b);
+    }
+}
+
+/* On an empty machine it would wait for ever. */
+static void test_psa_by_the_letter_starts_where_nobody_runs(void **state)
+{
+    (void)state;
+    for (int others = 0; others < 2; others++) {
+        struct bench b;
+        uint32_t site = begin(&b, "psa-printed");
+        if (others) /* 60 for the one that waits: not there */
+            bench_run(&b, site, PLEAT_RIGID, 1, 1, 1);
+        uint32_t alone = bench_wait_folding(&b, 1, 64, PLEAT_CLASS_LONG);
+        bench_decide(&b);
+        int32_t size = others ? 0 : 60;
+        check_start(&b, alone, size, size, 1);
+        bench_finish(&b);
+    }
+}
+
+/* The first gets 30 and is decided; the second's part, all that is left of its 60, is not for it.
+ */
+static void test_psa_by_the_letter_counts_who_starts(void **state)
+{
+    (void)state;
+    struct bench b;
+    begin(&b, "psa-printed");
+    uint32_t first = bench_wait_folding(&b, 1, 64, PLEAT_CLASS_LONG),
+             second = bench_wait_folding(&b, 1, 30, PLEAT_CLASS_LONG);
+    bench_decide(&b);
+    check_start(&b, first, 30, 30, 1);
+    check_start(&b, second, 0, 0, 0);
+    bench_finish(&b);
+}
+
 static void test_asp_max_leaves_something(void **state)
 {
     (void)state;
@@ -446,6 +501,64 @@ static void test_windows_end_when_the_head_is_due(void **state)
     bench_finish(&b);
 }
 
+/* 16 and 8 behind the head fold to 4 and 2, and 36 are idle: 54. For a head of 54 that is enough,
+ * for one of 55 it is not: by the end of 6.4.3 a short one is backfilled then, by figure 3.6 none.
+ */
+static void test_backfilling_goes_on_where_folding_is_not_enough(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *queue;
+        int32_t need, brief;
+    } cases[] = {{"backfill-malleability", 55, 0},
+                 {"backfill-malleability-further", 54, 0},
+                 {"backfill-malleability-further", 55, 4}};
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        uint32_t site = begin(&b, "largest");
+        bench_policy(&b, named(PLEAT_QUEUE, cases[i].queue));
+        uint32_t wide = at(&b, bench_fold(&b, site, 16, 16, 4, PLEAT_CLASS_SHORT), 3),
+                 narrow = at(&b, bench_fold(&b, site, 8, 8, 4, PLEAT_CLASS_SHORT), 4);
+        uint32_t head = at(&b, bench_wait(&b, PLEAT_RIGID, cases[i].need, cases[i].need, 0), 2);
+        uint32_t slow = at(&b, bench_wait_folding(&b, 1, 4, PLEAT_CLASS_LONG), 5),
+                 brief = at(&b, bench_wait_folding(&b, 1, 4, PLEAT_CLASS_SHORT), 6);
+        bench_decide(&b);
+        assert_int_equal(bench_after(&b, wide), 4); /* their windows have expired in any case */
+        assert_int_equal(bench_after(&b, narrow), 2);
+        assert_int_equal(bench_decision(&b, wide)->u.resize.waiter, head);
+        assert_int_equal(bench_after(&b, slow), 0);
+        assert_int_equal(bench_after(&b, brief), cases[i].brief);
+        bench_finish(&b);
+    }
+}
+
+/* 16 behind the head may not be aborted any more, 8 may; 36 are idle: a head of 44 has enough. */
+static void test_backfilling_goes_on_where_aborting_is_not_enough(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *queue;
+        int32_t need, brief;
+    } cases[] = {{"backfill-abort", 45, 0},
+                 {"backfill-abort-further", 44, 0},
+                 {"backfill-abort-further", 45, 4}};
+    for (int i = 0; i < 3; i++) {
+        struct bench b;
+        uint32_t site = begin(&b, "largest");
+        bench_policy(&b, named(PLEAT_QUEUE, cases[i].queue));
+        uint32_t runs_on = at(&b, bench_fold(&b, site, 16, 16, 4, PLEAT_CLASS_SHORT), 3),
+                 aborted = at(&b, bench_fold(&b, site, 8, 8, 4, PLEAT_CLASS_SHORT), 4);
+        b.components[runs_on].preempted = 3;
+        at(&b, bench_wait(&b, PLEAT_RIGID, cases[i].need, cases[i].need, 0), 2);
+        uint32_t brief = at(&b, bench_wait_folding(&b, 1, 4, PLEAT_CLASS_SHORT), 5);
+        bench_decide(&b);
+        assert_null(bench_decision(&b, runs_on));
+        assert_int_equal(bench_decision(&b, aborted)->kind, PLEAT_EV_PREEMPT);
+        assert_int_equal(bench_after(&b, brief), cases[i].brief);
+        bench_finish(&b);
+    }
+}
+
 static void test_windows_are_not_looked_at_while_things_change(void **state)
 {
     (void)state;
@@ -483,6 +596,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_psa_saves_processors),
         cmocka_unit_test(test_psa_with_all_that_is_idle),
+        cmocka_unit_test(test_psa_by_the_letter_leaves_what_is_equal),
+        cmocka_unit_test(test_psa_by_the_letter_starts_where_nobody_runs),
+        cmocka_unit_test(test_psa_by_the_letter_counts_who_starts),
         cmocka_unit_test(test_asp_max_leaves_something),
         cmocka_unit_test(test_asp_max_and_one_that_needs_more),
         cmocka_unit_test(test_the_largest_or_wait),
@@ -502,6 +618,8 @@ int main(void)
         cmocka_unit_test(test_windows_end_in_abort),
         cmocka_unit_test(test_windows_end_in_folding),
         cmocka_unit_test(test_windows_end_when_the_head_is_due),
+        cmocka_unit_test(test_backfilling_goes_on_where_folding_is_not_enough),
+        cmocka_unit_test(test_backfilling_goes_on_where_aborting_is_not_enough),
         cmocka_unit_test(test_windows_are_not_looked_at_while_things_change),
         cmocka_unit_test(test_nobody_is_aborted_too_often),
     };

@@ -11,13 +11,20 @@
  * backfill-malleability-due windows expire as soon as the head could start if it had what the jobs
  * behind it have.
  *
+ * Whether others are backfilled once windows have expired: figure 3.6 makes that an alternative
+ * (if expired, else backfill), and is followed, as no window would be left to fill. The text of
+ * 3.2.2 and the end of 6.4.3 say that the launcher goes on to backfill if what the expired jobs
+ * free is not enough for the head: backfill-abort-further and backfill-malleability-further. There
+ * the head is passed for as long as short ones keep coming: what has been freed for it stays its
+ * own, what is idle does not.
+ *
  * Not the usual backfilling: the only estimate is the class, a window ends when no job is left that
  * stood before the head, and no other job is backfilled then. In backfill-malleability a backfilled
  * job may be folded later, however it starts; malleable jobs that do not fold are shrunk. Taken
  * where the thesis is silent: while a job is starting, ending or being resized no window expires
  * and no job is backfilled, as it is not known which jobs will run; jobs that cannot be preempted
  * any more (preemptions) run on. Where no job runs there is no window: nothing is backfilled before
- * a head that waits for others' processors. */
+ * a head that waits for others' processors (but for -further). */
 #include "policy/classes.h"
 #include "policy/policies.h"
 
@@ -64,26 +71,34 @@ static struct running look(const struct pleat_pass *pass, uint32_t head_index)
     return running;
 }
 
-static void each_behind(struct pleat_pass *pass, uint32_t head, uint32_t first,
-                        void (*expire)(struct pleat_pass *pass, uint32_t component, uint32_t head))
+/* What happens to a job whose window has expired; returns how many processors it gives. */
+typedef int32_t expire_function(struct pleat_pass *pass, uint32_t component, uint32_t head);
+
+/* How many processors all of a list that stand behind the head give. */
+static int32_t each_behind(struct pleat_pass *pass, uint32_t head, uint32_t first,
+                           expire_function *expire)
 {
     const struct pleat_view *view = pass->view;
+    int32_t given = 0;
     for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next)
         if (stands_behind(&view->components[c], &view->components[head]))
-            expire(pass, c, head);
+            given += expire(pass, c, head);
+    return given;
 }
 
-static void abort_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
+static int32_t abort_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
 {
     (void)head;
-    (void)pleat_plan_preempt(pass->plan, component);
+    bool ends = pleat_plan_preempt(pass->plan, component);
+    return ends ? pass->view->components[component].processors : 0;
 }
 
-static void fold_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
+static int32_t fold_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
 {
-    if (pass->view->components[component].kind == PLEAT_MALLEABLE)
-        (void)pleat_plan_offer_shrink(pass->plan, component,
-                                      pass->view->components[component].processors, head);
+    const struct pleat_component *comp = &pass->view->components[component];
+    return comp->kind == PLEAT_MALLEABLE
+               ? pleat_plan_offer_shrink(pass->plan, component, comp->processors, head)
+               : 0;
 }
 
 /* Can the head get processors at a site? What it has already may tie it to another site. */
@@ -118,11 +133,13 @@ static void backfill(struct pleat_pass *pass, uint32_t first, bool foldable)
 
 /* What happens to jobs whose windows have expired, and when windows expire. */
 struct windows {
-    void (*expire)(struct pleat_pass *pass, uint32_t component, uint32_t head);
+    expire_function *expire;
     bool foldable; /* backfilled jobs may be folded */
     /* windows expire as soon as the head could start with the processors of backfilled jobs
      * (6.1) */
     bool due;
+    /* where what they give is not enough for the head others are backfilled (6.4.3, at its end) */
+    bool further;
 };
 
 /* Could the head start at a site if it had, besides what is free, all processors of the jobs behind
@@ -139,7 +156,8 @@ static bool is_due(struct pleat_pass *pass, uint32_t head, uint32_t site)
     return theirs > 0 && pleat_pass_size(pass, head, site, available + theirs).processors > 0;
 }
 
-/* Ends windows at one site, where that is enough for the head; false: no window has expired. */
+/* Ends windows at one site. Returns whether that is all for this pass: a window has expired, and,
+ * if others may be backfilled further, the head has enough. */
 static bool end_windows(struct pleat_pass *pass, uint32_t head, const struct running *running,
                         const struct windows *windows)
 {
@@ -150,11 +168,12 @@ static bool end_windows(struct pleat_pass *pass, uint32_t head, const struct run
         if (!may_have(pass, &view->components[head], s) ||
             (running->before > 0 && !is_due(pass, head, s)))
             continue;
-        each_behind(pass, head, view->sites[s].malleable_first, windows->expire);
-        each_behind(pass, head, view->sites[s].rigid_first, windows->expire);
-        return true;
+        int32_t available = pleat_plan_available(pass->plan, head, s);
+        available += each_behind(pass, head, view->sites[s].malleable_first, windows->expire);
+        available += each_behind(pass, head, view->sites[s].rigid_first, windows->expire);
+        return !windows->further || pleat_pass_size(pass, head, s, available).processors > 0;
     }
-    return running->before == 0;
+    return running->before == 0 && !windows->further;
 }
 
 static uint32_t start(struct pleat_pass *pass, const struct windows *windows)
@@ -180,6 +199,16 @@ static uint32_t abort_start(struct pleat_pass *pass)
 static uint32_t abort_due_start(struct pleat_pass *pass)
 {
     return start(pass, &(struct windows){.expire = abort_it, .due = true});
+}
+
+static uint32_t abort_further_start(struct pleat_pass *pass)
+{
+    return start(pass, &(struct windows){.expire = abort_it, .further = true});
+}
+
+static uint32_t malleability_further_start(struct pleat_pass *pass)
+{
+    return start(pass, &(struct windows){.expire = fold_it, .foldable = true, .further = true});
 }
 
 static uint32_t malleability_start(struct pleat_pass *pass)
@@ -230,4 +259,24 @@ const struct pleat_policy pleat_policy_backfill_malleability_due = {
     .source = "Utrera 2010, 6.1",
     .summary = "folded for the first as soon as it could start on what they have",
     .start = malleability_due_start,
+};
+
+const struct pleat_policy pleat_policy_backfill_abort_further = {
+    .number = 15,
+    .version = 1,
+    .question = PLEAT_QUEUE,
+    .name = "backfill-abort-further",
+    .source = "Utrera 2010, 3.2.2",
+    .summary = "as backfill-abort; if that frees too little for the first, others overtake still",
+    .start = abort_further_start,
+};
+
+const struct pleat_policy pleat_policy_backfill_malleability_further = {
+    .number = 16,
+    .version = 1,
+    .question = PLEAT_QUEUE,
+    .name = "backfill-malleability-further",
+    .source = "Utrera 2010, 6.4.3, at its end",
+    .summary = "folded for the first; if that frees too little for it, others overtake still",
+    .start = malleability_further_start,
 };
