@@ -35,7 +35,9 @@ static int choose_settings(struct pleat_folded *folded, struct pleat_error *err)
     folded->detects = folded->settings.queue == PLEAT_FOLD_QUEUE_AUTO;
     folded->queue_by = folded->detects ? PLEAT_QUEUE_BY_DEFAULT : PLEAT_QUEUE_BY_USER;
     if (folded->detects)
-        folded->settings.queue = (uint8_t)folded->asked.begin;
+        folded->settings.queue = folded->settings.begin != PLEAT_FOLD_QUEUE_AUTO
+                                     ? folded->settings.begin
+                                     : (uint8_t)folded->asked.begin;
     pleat_fold_count(folded->fold,
                      folded->asked.boost || folded->asked.mapping == PLEAT_MAPPING_COMMUNICATION);
     return result;

@@ -239,10 +239,12 @@ static int add_nodes(json_t *params, const struct pleat_run_order *order)
     return add(params, "nodes", nodes);
 }
 
-/* The queue until the detector has judged the program. Utrera (2010, 4.4.3) begins with a global
- * queue. Measured with Open MPI, 8 processes on 2 processors, which yield while they wait: for a
+/* The queue until the detector has judged the program, unless its user says begin=. Utrera (2010,
+ * 4.4.3) begins with a global queue, so that all processes get equal processor time while they are
+ * judged. Measured with Open MPI, 8 processes on 2 processors, which yield while they wait: for a
  * balanced program global queues are up to 1.7 times as slow, for an unbalanced one local queues
- * 1.4 times. */
+ * 1.4 times. The verdict was the same from either queue (test_detector_begins_with_either_queue).
+ */
 static const char *first_queue(enum pleat_mpi mpi)
 {
     return pleat_mpi_yields(mpi) ? "local" : "global";

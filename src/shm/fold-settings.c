@@ -42,6 +42,7 @@ static const struct setting known[] = {
     {"give", gives, 0, offsetof(struct pleat_fold_settings, give)},
     {"next", nexts, 0, offsetof(struct pleat_fold_settings, next)},
     {"queue", queues, 0, offsetof(struct pleat_fold_settings, queue)},
+    {"begin", queues, 0, offsetof(struct pleat_fold_settings, begin)},
     {"spin", NULL, SPIN_US_MAX, offsetof(struct pleat_fold_settings, spin_us)},
     {"slice", NULL, SLICE_US_MAX, offsetof(struct pleat_fold_settings, slice_us)},
 };
@@ -112,7 +113,7 @@ static int read_setting(char *text, struct pleat_fold_settings *settings, struct
             return read_value(&known[i], value, settings, err);
     return pleat_error_set(err, PLEAT_E_INVALID,
                            "'%.40s' is not a setting of folding: choose of wait=, spin=, give=, "
-                           "slice=, next=, queue=, "
+                           "slice=, next=, queue=, begin=, "
                            "and for jobs mapping=, boost",
                            text);
 }

@@ -68,6 +68,9 @@ enum pleat_fold_queue {
 struct pleat_fold_settings {
     uint8_t wait, give, next, queue; /* values of the enums above */
     uint32_t spin_us, slice_us;
+    /* The queue until the detector has judged the program, where `queue` is AUTO: for the agent,
+     * not in the segment. AUTO: as the request to start it says */
+    uint8_t begin;
 };
 
 struct pleat_fold; /* a mapping of the segment */
@@ -144,8 +147,8 @@ const char *pleat_fold_wait_name(enum pleat_fold_wait wait);
 const char *pleat_fold_next_name(enum pleat_fold_next next);
 const char *pleat_fold_queue_name(enum pleat_fold_queue queue);
 /* Reads settings from a text such as
- * "wait=spin,spin=50us,next=sender,queue=local,give=slice,slice=10ms"; those that it does not name
- * stay. PLEAT_E_INVALID, with the known words. */
+ * "wait=spin,spin=50us,next=sender,queue=local,give=slice,slice=10ms" or "begin=global"; those that
+ * it does not name stay. PLEAT_E_INVALID, with the known words. */
 int pleat_fold_settings_parse(const char *text, struct pleat_fold_settings *settings,
                               struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -216,15 +216,17 @@ static void every_name_is_read_back(void **state)
         uint8_t i = (uint8_t)wait;
         struct pleat_fold_settings settings = {.spin_us = 7, .slice_us = 8};
         uint8_t next = i <= PLEAT_FOLD_NEXT_AFFINITY ? i : 0, queue = i % 3, give = i % 2;
-        snprintf(text, sizeof(text), "wait=%s,next=%s,queue=%s,give=%s",
+        snprintf(text, sizeof(text), "wait=%s,next=%s,queue=%s,begin=%s,give=%s",
                  pleat_fold_wait_name((enum pleat_fold_wait)i),
                  pleat_fold_next_name((enum pleat_fold_next)next),
                  pleat_fold_queue_name((enum pleat_fold_queue)queue),
+                 pleat_fold_queue_name((enum pleat_fold_queue)(2 - queue)),
                  give == PLEAT_FOLD_GIVE_SLICE ? "slice" : "events");
         assert_int_equal(pleat_fold_settings_parse(text, &settings, NULL), 0);
         assert_int_equal(settings.wait, i);
         assert_int_equal(settings.next, next);
         assert_int_equal(settings.queue, queue);
+        assert_int_equal(settings.begin, 2 - queue);
         assert_int_equal(settings.give, give);
         assert_int_equal(settings.spin_us, 7);
         assert_int_equal(settings.slice_us, 8);
@@ -251,6 +253,7 @@ static void wrong_settings_change_nothing(void **state)
     static const char *const wrong[][2] = {
         {"wait=now", "choose one of auto, native, yield, immediate, spin, block"},
         {"next=sender,queue=far", "choose one of auto, local, global"},
+        {"begin=now", "begin=now is not possible: choose one of auto, local, global"},
         {"give", "wait=, spin=, give="},
         {"colour=red", "'colour' is not a setting"},
         {"spin=5", "50us or 10ms"},

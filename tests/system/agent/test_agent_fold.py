@@ -264,6 +264,16 @@ def test_detector_begins_with_either_queue(node, begin, work, queue):
     stop(node)
 
 
+@pytest.mark.parametrize("order, asked, queue", [("local", "begin=global", "global"), ("global", "begin=local", "local"),
+                                                 ("local", "begin=auto", "local")])
+def test_users_choose_the_queue_until_the_verdict(node, order, asked, queue):
+    """The reading of Utrera 2010, 4.4.3, also where the order would begin otherwise; then the verdict counts."""
+    fold(node, 1, 8, "ring", 100, slots=BOTH, begin=order, settings=asked)
+    assert node.daemon.expect("folded", 1, queue_by="default")["queue"] == queue
+    assert node.daemon.expect("folded", 1, queue_by="detector")["queue"] == "local"
+    stop(node)
+
+
 def test_detector_sees_where_a_global_queue_gains_nothing(node):
     fold(node, 1, 8, "ring", 900, 900, 100, slots=BOTH)
     told = node.daemon.expect("folded", 1, balance="balanced")
