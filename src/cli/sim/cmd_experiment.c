@@ -11,6 +11,7 @@
 #include "cli/common/reply.h"
 #include "cli/common/table.h"
 #include "cli/sim/commands.h"
+#include "cli/sim/published.h"
 #include "experiments/list.h"
 
 enum {
@@ -20,6 +21,7 @@ enum {
     OPTION_OUT,
     OPTION_QUICK,
     OPTION_LOG,
+    OPTION_LIST,
     SEEDS_MAX = 10000,
     LOGS_MAX = 64,
     CHOSEN_MAX = 64
@@ -33,6 +35,7 @@ static const struct option own[] = {{"seeds", required_argument, NULL, OPTION_SE
                                     {"out", required_argument, NULL, OPTION_OUT},
                                     {"quick", no_argument, NULL, OPTION_QUICK},
                                     {"log", required_argument, NULL, OPTION_LOG},
+                                    {"list", no_argument, NULL, OPTION_LIST},
                                     {0}};
 
 struct request {
@@ -45,6 +48,7 @@ struct request {
     const char *logs[LOGS_MAX];
     size_t log_count;
     bool quick;
+    bool list; /* what of the papers is done again */
     int exit_code;
 };
 
@@ -72,6 +76,9 @@ static int take_option(struct request *request, int option, struct pleat_error *
         return 0;
     case OPTION_QUICK:
         request->quick = true;
+        return 0;
+    case OPTION_LIST:
+        request->list = true;
         return 0;
     default:
         if (request->log_count == LOGS_MAX)
@@ -117,6 +124,10 @@ static int choose_named(struct request *request, const char *name, struct pleat_
 /* Checks that the options fit together. */
 static int check(const struct request *request, bool any_option, struct pleat_error *err)
 {
+    if (request->list)
+        return request->count > 0 ? pleat_error_set(err, PLEAT_E_INVALID,
+                                                    "--list is about all papers: without a NAME")
+                                  : 0;
     if (request->count == 0 && any_option)
         return pleat_error_set(err, PLEAT_E_INVALID, "which experiment? NAME, or 'all'");
     for (size_t i = 0; i < request->count; i++)
@@ -371,6 +382,8 @@ static int run_experiment(int argc, char **argv)
     bool holds;
     if (read_request(&request, argc, argv) == PLEAT_OPTION_EXIT)
         return request.exit_code;
+    if (request.list)
+        return pleat_published_print();
     if (request.count == 0)
         return pleat_settings.json ? list_json() : list();
     int code = check_files(&request);
@@ -414,6 +427,10 @@ const struct pleat_command pleat_cmd_experiment = {
             "      --log FILE       a workload in the Standard Workload Format, for "
             "experiments that run\n"
             "                       workload logs; may be repeated\n"
+            "      --list           instead: for each figure and table of the papers whether "
+            "it is simulated,\n"
+            "                       run live, both or neither, with which labels, and by "
+            "which command\n"
             "\n"
             "Exit codes: 0 what is expected to be found is; 1 something of that is "
             "not, or the command did\n"

@@ -114,10 +114,63 @@ def test_the_page_of_the_docs_is_complete(name):
     assert f"({name}/page.md)" in (folder.parent / "README.md").read_text()
 
 
+def mentioned(where):
+    """The figures and tables that a text names: "figures 6.8 to 6.11", "figures 8a, 8b", "4.1, table 3"."""
+    found = []
+    for kind, text in re.findall(r"\b(figure|table)s? ((?:\d+(?:\.\d+)?[a-f]?(?:, | and | to )?)+)", where):
+        numbers = re.split(r", | and | to ", text.rstrip(", "))
+        if " to " in text:
+            first, last = numbers
+            head, dot, begin = first.rpartition(".")
+            numbers = [f"{head}{dot}{n}" for n in range(int(begin), int(last.rpartition(".")[2]) + 1)]
+        found += [f"{kind} {number}" for number in numbers if number]
+    return found
+
+
+def labels_on(page):
+    """For each figure and table that the statements on a page are about: how many have which label."""
+    text = (ROOT / "docs" / "experiments" / page / "page.md").read_text()
+    labels = {}
+    for row in re.findall(r"^\|.*\|$", text.split("## What of the paper is found")[1].split("\n## ")[0], re.MULTILINE):
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)]
+        for what in mentioned(cells[2]):
+            labels.setdefault(what, []).append(cells[3].strip("*"))
+    return labels
+
+
+def test_the_list_of_what_is_published_is_that_of_the_pages(cli):
+    rows = json.loads(cli("experiment", "--list", "--json").stdout)["published"]
+    pages, listed = {}, set()
+    for row in rows:
+        done = [page for page in [row["simulated"], *row["live"]] if page]
+        assert row["how"] == ("both" if row["simulated"] and row["live"] else "simulated" if row["simulated"] else
+                              "live" if row["live"] else "neither"), row
+        assert bool(row["note"]) == (not done), row
+        assert len(mentioned(row["what"])) > 0, row
+        for what in mentioned(row["what"]):
+            assert (row["paper"], what) not in listed, row
+            listed.add((row["paper"], what))
+        for page in done:
+            found = pages.setdefault(page["page"], labels_on(page["page"]))
+            own = [label for what in mentioned(row["what"]) for name in list(found)
+                   if name == what or name[:-1] == what and name[-1].isalpha() for label in found.pop(name)]
+            counts = ", ".join(f"{own.count(label)} {label}" for label in
+                               ("claimed", "fitted", "not found", "yes", "no", "unclear") if label in own)
+            assert page["labels"] == counts, (row, "experiments/published.c is not what the page says", counts)
+            live = page in row["live"]
+            assert page["command"].startswith("bench/run" if live else f"pleat experiment {page['page']}")
+            assert live or page["page"] in NAMES
+    assert set(pages) == set(NAMES) - {"logs"} | {"self-coscheduling", "coscheduling-arrivals"}
+    assert all(not found for found in pages.values()), ("on a page, not in experiments/published.c", pages)
+    text = cli("experiment", "--list").stdout
+    assert "pleat experiment koala-malleable" in text and "bench/run fold-evaluation" in text and "neither" in text
+
+
 def test_usage(cli):
     for arguments, words in [(["none-such"], "there is no experiment 'none-such'"),
                              (["koala-maleable"], "did you mean 'koala-malleable'?"),
                              (["--seeds", "3"], "which experiment?"),
+                             (["koala-malleable", "--list"], "without a NAME"),
                              (["koala-malleable", "--seeds", "0"], "--seeds"),
                              (["koala-malleable", "--log", "x.swf"], "--log is for"),
                              (["koala-malleable", "--threads", "x"], "--threads")]:

@@ -1,0 +1,155 @@
+#include "experiments/published.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define LIU "Liu et al. 2009"
+#define BUISSON "Buisson et al. 2007"
+#define LAMMERS "Lammers 2005"
+#define SWAMINATHAN "Swaminathan 2004"
+#define UTRERA "Utrera 2010"
+
+#define NEITHER(paper, what, why)                                                                  \
+    {                                                                                              \
+        paper, what, {NULL, NULL}, {{NULL, NULL}, {NULL, NULL}}, why                               \
+    }
+#define SIMULATED(paper, what, page, labels)                                                       \
+    {                                                                                              \
+        paper, what, {page, labels}, {{NULL, NULL}, {NULL, NULL}}, NULL                            \
+    }
+/* Of Utrera 2010, chapter 4: jobs that begin together, and jobs that arrive over time. */
+#define LIVE(what, together, arrivals)                                                             \
+    {                                                                                              \
+        UTRERA, what, {NULL, NULL},                                                                \
+            {{(together) ? "self-coscheduling" : NULL, together},                                  \
+             {(arrivals) ? "coscheduling-arrivals" : NULL, arrivals}},                             \
+            NULL                                                                                   \
+    }
+
+#define AGENT(what, labels) SIMULATED(LIU, what, "application-agent", labels)
+#define KOALA(what, labels) SIMULATED(BUISSON, what, "koala-malleable", labels)
+#define RUNNERS(what, labels) SIMULATED(LAMMERS, what, "koala-runners", labels)
+#define RESIZABLE(what, labels) SIMULATED(SWAMINATHAN, what, "resizable", labels)
+#define VIRTUAL(what, labels) SIMULATED(UTRERA, what, "virtual-malleability", labels)
+
+static const struct pleat_published all[] = {
+    NEITHER(BUISSON, "figures 1 to 3", "drawings of KOALA and DYNACO"),
+    NEITHER(BUISSON, "figure 4", "an algorithm: policy fpsma"),
+    NEITHER(BUISSON, "figure 5", "an algorithm: policies egs, egs-once, egs-printed"),
+    NEITHER(BUISSON, "figure 6", "its ends go in as run times; its curves are lost"),
+    NEITHER(BUISSON, "table 1", "the clusters, which go in (printed as table I)"),
+    KOALA("figure 7a", "2 fitted"),
+    KOALA("figure 7b", "3 fitted, 1 not found"),
+    KOALA("figure 7c", "1 claimed, 1 fitted"),
+    KOALA("figure 7d", ""),
+    KOALA("figure 7e", "1 fitted"),
+    KOALA("figure 7f", "1 fitted"),
+    KOALA("figure 8a", "2 fitted, 1 not found"),
+    KOALA("figure 8b", "2 fitted, 1 not found"),
+    KOALA("figure 8c", "2 fitted"),
+    KOALA("figure 8d", "1 fitted, 1 not found"),
+    KOALA("figure 8e", ""),
+    KOALA("figure 8f", ""),
+
+    NEITHER(LAMMERS, "figures 2.1 to 2.4", "drawings of the DAS-2 and of GRENCHMARK"),
+    NEITHER(LAMMERS, "figures 3.1 to 3.5", "drawings of KOALA and GRAM"),
+    RUNNERS("figure 3.6", ""),
+    RUNNERS("figure 3.7", "1 fitted"),
+    RUNNERS("figure 3.8", ""),
+    NEITHER(LAMMERS, "figures 4.1 to 4.4", "drawings of the GRunner and of Ibis jobs"),
+    NEITHER(LAMMERS, "figures 4.5 and 4.6",
+            "runs of the GRunner and the IRunner; Pleat has neither"),
+    NEITHER(LAMMERS, "figures 5.1 to 5.6",
+            "drawings of job types and protocols, a job description"),
+    RUNNERS("figure 5.7", "2 fitted"),
+    RUNNERS("figure 5.8", "1 claimed, 1 not found"),
+    RUNNERS("figure 5.9", "2 claimed"),
+    NEITHER(LAMMERS, "table 5.1", "definitions of rigid, moldable, malleable, evolving"),
+
+    NEITHER(SWAMINATHAN, "figures 1 to 3", "drawings of tuple spaces, DRMS and the scheduler"),
+    NEITHER(SWAMINATHAN, "figures 4 and 5",
+            "curves that are lost; tables 1 and 2 have their values"),
+    NEITHER(SWAMINATHAN, "figure 6", "a curve on Myrinet that is lost"),
+    NEITHER(SWAMINATHAN, "figures 7 and 8",
+            "costs of redistributing that are lost; they are swept"),
+    RESIZABLE("figure 9", "4 claimed, 1 fitted, 2 not found"),
+    RESIZABLE("figure 10", "8 fitted, 1 not found"),
+    RESIZABLE("table 1", "1 claimed"),
+    RESIZABLE("table 2", "1 claimed"),
+    RESIZABLE("table 3", "3 claimed, 1 fitted"),
+    RESIZABLE("table 4", "2 claimed"),
+
+    NEITHER(LIU, "figures 1 and 2", "drawings of a flow and of predicting"),
+    NEITHER(LIU, "figure 3", "an algorithm: buffer policy periodic-prediction"),
+    AGENT("figure 4", "5 claimed, 2 not found"),
+    AGENT("figure 5", "2 claimed"),
+
+    NEITHER(UTRERA, "figures 1.1 to 1.5", "drawings of job types and schedules"),
+    NEITHER(UTRERA, "figures 2.1 to 2.7", "drawings of MPI operations and schedules"),
+    NEITHER(UTRERA, "figures 3.1 to 3.5", "drawings of the environment, examples of its files"),
+    NEITHER(UTRERA, "figure 3.6", "an algorithm: policies launcher, backfill-..."),
+    NEITHER(UTRERA, "figures 3.7 to 3.10", "drawings of sharing, placing, and a program (send)"),
+    NEITHER(UTRERA, "figures 3.11 and 3.12", "scalability of programs that are not here"),
+    NEITHER(UTRERA, "figure 3.13", "an example of arrivals"),
+    NEITHER(UTRERA, "table 3.1", "time in MPI of programs that are not here"),
+    NEITHER(UTRERA, "tables 3.2 and 3.3", "run times and classes, which go into chapters 5 and 6"),
+    NEITHER(UTRERA, "figures 4.1 to 4.8", "drawings of the mechanism, code of wrappers"),
+    LIVE("figure 4.9", "11 yes, 1 no, 4 unclear", NULL),
+    NEITHER(UTRERA, "figures 4.10 to 4.14",
+            "what the detector sees; its rules are libpleat-fold's"),
+    LIVE("figure 4.15", "4 yes, 1 unclear", NULL),
+    LIVE("figure 4.16", "2 yes", "1 yes, 1 unclear"),
+    LIVE("figure 4.17", "2 no", "1 no, 1 unclear"),
+    LIVE("figure 4.18", "4 yes", "1 yes, 1 no, 2 unclear"),
+    LIVE("figure 4.19", "2 yes", "1 yes, 1 unclear"),
+    LIVE("figure 4.20", "", "1 yes, 2 no, 1 unclear"),
+    NEITHER(UTRERA, "tables 4.1 and 4.2", "definitions of ways of coscheduling"),
+    LIVE("table 4.3", "12 yes, 4 no, 6 unclear", NULL),
+    NEITHER(UTRERA, "tables 4.4 and 4.5", "policies and workloads, which go into figure 4.15"),
+    LIVE("table 4.6", "1 yes, 1 unclear", NULL),
+    LIVE("table 4.7", "4 yes", NULL),
+    NEITHER(UTRERA, "tables 4.8 and 4.9", "workloads, which go into figures 4.16 to 4.20"),
+    NEITHER(UTRERA, "figures 5.1 to 5.4", "drawings of virtual malleability and of FJT"),
+    NEITHER(UTRERA, "figure 5.5", "an algorithm: policies fjt, fjt-figure"),
+    VIRTUAL("figure 5.6", "2 claimed, 1 not found"),
+    VIRTUAL("figure 5.7", "1 not found"),
+    VIRTUAL("figure 5.8", "2 claimed"),
+    VIRTUAL("figure 5.9", ""),
+    NEITHER(UTRERA, "table 5.1", "definitions of PSA, ASP-MAX, FOLDING, FJT"),
+    NEITHER(UTRERA, "tables 5.2 and 5.3", "workloads, which go into figures 5.6 to 5.8"),
+    NEITHER(UTRERA, "figures 6.1 to 6.3", "drawings of backfilling and of schedules"),
+    VIRTUAL("figure 6.4", "4 claimed, 1 not found"),
+    VIRTUAL("figure 6.5", "1 claimed, 1 not found"),
+    VIRTUAL("figure 6.6", "4 claimed, 1 not found"),
+    VIRTUAL("figure 6.7", "1 claimed, 1 not found"),
+    VIRTUAL("figure 6.8", "1 not found"),
+    VIRTUAL("figure 6.9", "1 not found"),
+    VIRTUAL("figure 6.10", "1 not found"),
+    VIRTUAL("figure 6.11", "1 not found"),
+    VIRTUAL("figures 6.12 to 6.15", ""),
+    NEITHER(UTRERA, "tables 6.1 to 6.3", "workloads, which go into figures 6.4 to 6.15"),
+};
+
+const struct pleat_published *pleat_published_at(size_t i)
+{
+    return i < sizeof(all) / sizeof(all[0]) ? &all[i] : NULL;
+}
+
+const char *pleat_published_how(const struct pleat_published *published)
+{
+    bool live = published->live[0].page || published->live[1].page;
+    if (published->simulated.page)
+        return live ? "both" : "simulated";
+    return live ? "live" : "neither";
+}
+
+const char *pleat_published_command(const char *live_page)
+{
+    static const char *const commands[][2] = {
+        {"self-coscheduling", "bench/run fold-evaluation"},
+        {"coscheduling-arrivals", "bench/run fold-evaluation --page coscheduling-arrivals"}};
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (!strcmp(commands[i][0], live_page))
+            return commands[i][1];
+    return NULL;
+}

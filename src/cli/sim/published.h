@@ -1,0 +1,9 @@
+/* published.h - pleat experiment --list: what of each paper is done again. */
+#ifndef PLEAT_CLI_SIM_PUBLISHED_H
+#define PLEAT_CLI_SIM_PUBLISHED_H
+
+/* Prints a row for each figure and table of the papers, or the same as JSON. Returns an exit
+ * code. */
+int pleat_published_print(void);
+
+#endif
