@@ -401,12 +401,15 @@ static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
         if (node->claimed != claimed || (node->slots > 0 && !core->sites.items[node->site].several))
             FAIL("node %u of site %u: %d of %d processors claimed, counted %d", node->node,
                  node->site, node->claimed, node->slots, claimed);
+        if (node->barred && node->slots > 0 && node->again_us > 0 &&
+            core->nodes_again == PLEAT_HEAP_NONE)
+            FAIL("node %u of site %u is left alone for ever", node->node, node->site);
         shut += core_node_shut(node);
     }
     for (size_t s = 0; s < core->sites.count; s++)
         shut -= core->sites.items[s].shut;
     if (shut != 0)
-        FAIL("drained nodes have %lld processors more than their sites keep", (long long)shut);
+        FAIL("closed nodes have %lld processors more than their sites keep", (long long)shut);
     for (size_t i = 0; !rc && i < core->components.count; i++) {
         const struct pleat_component *component = &core->components.items[i];
         if (component->site != PLEAT_NONE &&

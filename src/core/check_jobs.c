@@ -99,6 +99,13 @@ static int check_sites(const struct pleat_core *core, struct pleat_error *err)
         if (!site->barred && site->again != PLEAT_HEAP_NONE)
             FAIL("site %u waits to be considered again, and is", s);
     }
+    limit = core->parameters[PLEAT_PARAM_NODE_ERRORS];
+    for (size_t n = 0; n < core->nodes.count; n++) {
+        const struct pleat_node *node = &core->nodes.items[n];
+        if (limit > 0 && node->errors > limit && !node->barred)
+            FAIL("node %u of site %u has %u errors and is considered", node->node, node->site,
+                 node->errors);
+    }
     return 0;
 }
 

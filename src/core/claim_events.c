@@ -139,6 +139,20 @@ int on_released(struct pleat_core *core, const struct pleat_event *event, struct
     return 0;
 }
 
+/* The processors of a claim are lost: an error, of its node where it has one. */
+static void lost_error(struct pleat_core *core, const struct pleat_claim *claim)
+{
+    const struct pleat_piece *first =
+        claim->first_piece != PLEAT_NONE ? &core->pieces.items[claim->first_piece] : NULL;
+    bool one = first != NULL;
+    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
+        one = one && core->pieces.items[p].node == first->node;
+    if (one)
+        node_error(core, claim->site, first->node);
+    else
+        site_error(core, claim->site);
+}
+
 int on_lost(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t claim = claim_find(core, event);
@@ -155,7 +169,7 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
         return on_released(core, &released, err);
     }
     if (c->state != PLEAT_CLAIM_REQUESTED)
-        site_error(core, c->site);
+        lost_error(core, c);
     if (c->purpose == PLEAT_FOR_GROWTH) {
         uint32_t resize = comp->resize;
         bool told = resize_at(core, resize)->step >= PLEAT_RESIZE_GRANTED;

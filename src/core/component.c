@@ -73,7 +73,7 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
         if (by_user)
             component->code = event->u.exit.code;
         else if (again)
-            site_error(core, component->site);
+            node_error(core, component->site, component->lead_node);
         else
             start_has_failed(core, event->component);
         set_state(core, event->component, PLEAT_FINISHING);
@@ -129,7 +129,7 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
         break;
     case PLEAT_CLAIMING:
         if (comp->starting) {
-            site_error(core, comp->site);
+            node_error(core, comp->site, comp->lead_node);
             /* the agent is away, and cannot have started it: wait for the agent */
             if (comp->untold)
                 start_await(core, component);

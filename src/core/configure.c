@@ -61,7 +61,7 @@ int on_parameter(struct pleat_core *core, const struct pleat_event *event, struc
                                (long long)value);
     core->parameters[which] = value;
     core_sync_view(core);
-    if (which == PLEAT_PARAM_SITE_ERRORS)
+    if (which == PLEAT_PARAM_SITE_ERRORS || which == PLEAT_PARAM_NODE_ERRORS)
         sites_judge(core);
     if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)
         for (uint32_t c = 0; c < core->components.count; c++)
@@ -117,8 +117,10 @@ int on_site(struct pleat_core *core, const struct pleat_event *event, struct ple
     site->shut = 0;
     for (size_t n = 0; n < core->nodes.count; n++) {
         struct pleat_node *node = &core->nodes.items[n];
-        if (node->site == event->component)
+        if (node->site == event->component) {
             node->slots = node->claimed = node->background = 0;
+            node_is_new(core, node);
+        }
     }
     site_pardon(core, event->component);
     core->wants_pass = true;

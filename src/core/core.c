@@ -32,7 +32,7 @@ int pleat_core_create(struct pleat_core **out)
     core->view.queue_first = core->view.queue_last = core->view.reserved_first = PLEAT_NONE;
     core->queue_root = PLEAT_NONE;
     core->notes = UINT64_MAX;
-    core->wake = PLEAT_HEAP_NONE;
+    core->wake = core->nodes_again = PLEAT_HEAP_NONE;
     core->next_id = 1;
     core->pass.view = &core->view;
     core->pass.plan = &core->plan;

@@ -10,7 +10,8 @@ enum deadline_kind {
     DEADLINE_WAKE,
     DEADLINE_BUFFER,
     DEADLINE_SITE,
-    DEADLINE_ASK
+    DEADLINE_ASK,
+    DEADLINE_NODES
 };
 
 void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,

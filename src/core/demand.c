@@ -111,6 +111,12 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
                                "%d more processors: its node (%u) is drained, so nothing grows "
                                "there until it is resumed ('pleat site resume --node %u')",
                                wanted, node->node, node->node);
+    if (node && node->barred)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d more processors: its node (%u) has had too many errors and is "
+                               "left alone, so nothing grows there (node_errors, site_again_s in "
+                               "pleat.conf)",
+                               wanted, node->node);
     if (node)
         snprintf(on_node, sizeof(on_node), " on its node (%u)", node->node);
     if (site->background > 0)

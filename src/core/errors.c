@@ -4,6 +4,12 @@
  * the count of errors to 0: they were transient. The counts halve once in every
  * PLEAT_PARAM_ERRORS_FADE_US.
  *
+ * Lammers counts the errors of clusters in 3.5, and those of "the supposedly faulty node" in 3.2:
+ * here both, where a site tells its nodes' processors, each with a limit of its own. An error
+ * counts for a node where it is known which one it was: the first node of what was started, or the
+ * node of the processors that were lost, if that is one. With no limit for nodes (the default, and
+ * what logs of earlier versions have) none of them is counted.
+ *
  * Pauses are configured by PLEAT_PARAM_PAUSE_US. With pauses, a start that the node could not do
  * (no process, no descriptor, no memory) uses up no attempt, since nothing has run. The job waits
  * aside for a pause, and its site is asked for nothing for a pause. Each pause in a row is twice as
@@ -11,8 +17,10 @@
  * goes on by itself. */
 #include "core/errors.h"
 #include "core/deadlines.h"
+#include "core/effects.h"
 #include "core/hold.h"
 #include "core/job.h"
+#include "core/node.h"
 #include "core/state.h"
 #include "core/tally.h"
 
@@ -25,6 +33,86 @@ static void bar(struct pleat_core *core, uint32_t index)
         arm(core, &site->again, DEADLINE_SITE, index, now_of(core) + again_us);
     core->wants_pass = true; /* waiting jobs may find room at another site */
 }
+
+/* ---- nodes ---- */
+
+static void tell_node(struct pleat_core *core, const struct pleat_node *node)
+{
+    struct pleat_effect *effect = emit(core, PLEAT_DO_NODE, PLEAT_NONE, 0);
+    if (!effect)
+        return;
+    effect->u.node.site = node->site;
+    effect->u.node.node = node->node;
+    effect->u.node.shut = pleat_view_node_is_closed(node);
+}
+
+/* Bars a node, or considers it again. */
+static void set_barred(struct pleat_core *core, struct pleat_node *node, bool barred)
+{
+    int64_t again_us = core->parameters[PLEAT_PARAM_SITE_AGAIN_US];
+    struct pleat_node to = *node;
+    to.barred = barred;
+    to.again_us = barred && again_us > 0 ? now_of(core) + again_us : 0;
+    if (!barred)
+        to.errors = 0;
+    core_node_set(core, node, to);
+    tell_node(core, node);
+    core->wants_pass = true;
+    bool first = core->nodes_again == PLEAT_HEAP_NONE ||
+                 pleat_heap_time(&core->deadlines, core->nodes_again) > to.again_us;
+    if (to.again_us > 0 && first)
+        arm(core, &core->nodes_again, DEADLINE_NODES, 0, to.again_us);
+}
+
+void nodes_forgive(struct pleat_core *core)
+{
+    int64_t next_us = 0;
+    for (size_t n = 0; n < core->nodes.count; n++) {
+        struct pleat_node *node = &core->nodes.items[n];
+        if (node->barred && node->again_us > 0 && node->again_us <= now_of(core))
+            set_barred(core, node, false);
+        else if (node->again_us > 0 && (next_us == 0 || node->again_us < next_us))
+            next_us = node->again_us;
+    }
+    if (next_us > 0)
+        arm(core, &core->nodes_again, DEADLINE_NODES, 0, next_us);
+}
+
+void node_is_new(struct pleat_core *core, struct pleat_node *node)
+{
+    bool was = node->barred;
+    node->barred = 0;
+    node->errors = 0;
+    node->again_us = 0;
+    if (was)
+        tell_node(core, node);
+}
+
+/* How often what has faded since then is halved by now. */
+static int64_t node_halvings(const struct pleat_core *core, const struct pleat_node *node)
+{
+    int64_t fade_us = core->parameters[PLEAT_PARAM_ERRORS_FADE_US];
+    return fade_us > 0 && now_of(core) > node->faded_us ? (now_of(core) - node->faded_us) / fade_us
+                                                        : 0;
+}
+
+/* The record of a node whose processors are known; NULL: there is none. */
+static struct pleat_node *node_of(struct pleat_core *core, uint32_t site, uint32_t number)
+{
+    const struct pleat_node *node =
+        core->sites.items[site].several ? pleat_view_node(&core->view, site, number) : NULL;
+    return node && node->slots > 0 ? &core->nodes.items[node - core->view.nodes] : NULL;
+}
+
+static void judge_node(struct pleat_core *core, struct pleat_node *node)
+{
+    int64_t limit = core->parameters[PLEAT_PARAM_NODE_ERRORS];
+    bool too_many = limit > 0 && node->errors > limit;
+    if (too_many != (bool)node->barred)
+        set_barred(core, node, too_many);
+}
+
+/* ---- sites ---- */
 
 /* How often the counts of a site have to be halved by `now_us`. */
 static int64_t halvings(const struct pleat_core *core, const struct pleat_site *site,
@@ -66,6 +154,23 @@ void site_error(struct pleat_core *core, uint32_t index)
         bar(core, index);
 }
 
+void node_error(struct pleat_core *core, uint32_t site, uint32_t number)
+{
+    site_error(core, site);
+    struct pleat_node *node = node_of(core, site, number);
+    if (!node || core->parameters[PLEAT_PARAM_NODE_ERRORS] == 0)
+        return;
+    int64_t times = node_halvings(core, node);
+    node->errors = halved(node->errors, times);
+    node->faded_us += times * core->parameters[PLEAT_PARAM_ERRORS_FADE_US];
+    if (!node->errors)
+        node->faded_us = now_of(core); /* fading begins with the first error */
+    if (node->errors < UINT32_MAX)
+        node->errors++;
+    if (!node->barred)
+        judge_node(core, node);
+}
+
 /* The length of the next pause in microseconds, after `before` pauses in a row. */
 static int64_t next_pause(const struct pleat_core *core, uint32_t before)
 {
@@ -88,7 +193,7 @@ void start_has_failed(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
     struct pleat_site *site = site_at(core, comp->site);
-    site_error(core, comp->site);
+    node_error(core, comp->site, comp->lead_node);
     site->failed_us = now_of(core);
     if (site->failed_starts < UINT32_MAX)
         site->failed_starts++;
@@ -103,12 +208,22 @@ void start_has_failed(struct pleat_core *core, uint32_t component)
         site->pauses++;
 }
 
+/* A start on the node has worked. One that is left alone stays so: that start was begun before. */
+static void node_works(struct pleat_core *core, uint32_t site, uint32_t number)
+{
+    struct pleat_node *node = node_of(core, site, number);
+    if (node && !node->barred)
+        node->errors = 0;
+}
+
 void start_works(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
     struct pleat_site *site = site_at(core, comp->site);
     comp->failed_starts = 0;
     site->errors = 0;
+    if (site->several)
+        node_works(core, comp->site, comp->lead_node);
     if (site->quiet_until_us <= now_of(core))
         site->pauses = 0; /* else the start was begun before the pause */
 }
@@ -157,4 +272,6 @@ void sites_judge(struct pleat_core *core)
         else if (!site_at(core, s)->barred && too_many)
             bar(core, s);
     }
+    for (size_t n = 0; n < core->nodes.count; n++)
+        judge_node(core, &core->nodes.items[n]);
 }

@@ -4,10 +4,17 @@
 
 #include "core/state.h"
 
+/* At the site, of no node in particular. */
 PLEAT_COLD void site_error(struct pleat_core *core, uint32_t site);
+/* At the site and on a node of it. */
+PLEAT_COLD void node_error(struct pleat_core *core, uint32_t site, uint32_t node);
+/* Its site joins again: its errors are forgotten. Its processors are not known yet. */
+PLEAT_COLD void node_is_new(struct pleat_core *core, struct pleat_node *node);
+/* The time has come at which nodes are considered again. */
+PLEAT_COLD void nodes_forgive(struct pleat_core *core);
 /* The site is considered again, whatever errors it had. */
 PLEAT_COLD void site_pardon(struct pleat_core *core, uint32_t site);
-/* The limit of errors has changed: sites are judged again. */
+/* A limit of errors has changed: sites and nodes are judged again. */
 PLEAT_COLD void sites_judge(struct pleat_core *core);
 /* The node could not start the component; could. */
 PLEAT_COLD void start_has_failed(struct pleat_core *core, uint32_t component);

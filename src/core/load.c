@@ -165,7 +165,7 @@ static int load_links(struct pleat_core *core, const struct section *section, co
 static int load_nodes(struct pleat_core *core, const struct section *section, const char *bytes)
 {
     static const struct pleat_node fresh;
-    if (section->field == NODE_SPARE_ONCE)
+    if (section->field == NODE_SPARE_ONCE || section->field == NODE_SPARE2_ONCE)
         return 0;
     LOAD_TABLE(&core->nodes, node_columns, fresh);
 }

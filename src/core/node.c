@@ -26,7 +26,7 @@ void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_
 int32_t core_node_shut(const struct pleat_node *node)
 {
     int32_t unused = node->slots - node->claimed - node->background;
-    return node->drained && unused > 0 ? unused : 0;
+    return pleat_view_node_is_closed(node) && unused > 0 ? unused : 0;
 }
 
 void core_node_set(struct pleat_core *core, struct pleat_node *node, struct pleat_node to)

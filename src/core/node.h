@@ -9,7 +9,8 @@ bool core_is_away(const struct pleat_core *core, uint32_t component);
 /* `count` processors more of a node are in pieces of claims, or fewer; nothing where its site does
  * not tell its nodes' processors. */
 void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count);
-/* Processors that its draining keeps from being used: of a drained node, those that nobody uses. */
+/* Processors that its being closed keeps from being used: of a closed node, those that nobody
+ * uses. */
 int32_t core_node_shut(const struct pleat_node *node);
 /* Changes a node's record, with what its site keeps of it. */
 void core_node_set(struct pleat_core *core, struct pleat_node *node, struct pleat_node to);

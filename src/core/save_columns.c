@@ -266,7 +266,12 @@
     X(7, claimed)                                                                                  \
     X(8, background)                                                                               \
     X(9, drained)                                                                                  \
-    X(10, spare)
+    X(11, barred)                                                                                  \
+    X(12, spare)                                                                                   \
+    X(13, errors)                                                                                  \
+    X(14, reserved)                                                                                \
+    X(15, faded_us)                                                                                \
+    X(16, again_us)
 
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \
@@ -431,7 +436,8 @@ _Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
     X(29, free_dependency)                                                                         \
     X(30, free_group)                                                                              \
     X(31, idle_passes)                                                                             \
-    X(32, view.sections)
+    X(32, view.sections)                                                                           \
+    X(33, nodes_again)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};

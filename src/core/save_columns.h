@@ -51,7 +51,8 @@ enum {
     SITE_AWAY_ONCE = 30,
     SITE_SPARE_ONCE = 32,
     SITE_SPARE2_ONCE = 34,
-    NODE_SPARE_ONCE = 5
+    NODE_SPARE_ONCE = 5,
+    NODE_SPARE2_ONCE = 10
 };
 
 struct section {

@@ -65,6 +65,8 @@ struct pleat_core {
     struct pleat_heap deadlines;
     uint64_t next_id;
     uint32_t wake; /* handle of the policies' wake-up */
+    /* handle of when the next node with too many errors is considered again; PLEAT_HEAP_NONE */
+    uint32_t nodes_again;
     /* passes in succession, with nothing between them but time and promises */
     uint32_t idle_passes;
     uint32_t malleable; /* running malleable components, at all sites */

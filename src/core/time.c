@@ -45,6 +45,10 @@ int on_time(struct pleat_core *core, const struct pleat_event *event, struct ple
             site_at(core, index)->again = PLEAT_HEAP_NONE;
             site_pardon(core, index);
             break;
+        case DEADLINE_NODES:
+            core->nodes_again = PLEAT_HEAP_NONE;
+            nodes_forgive(core);
+            break;
         }
     }
     return any ? 0 : PLEAT_CORE_STALE;

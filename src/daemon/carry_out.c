@@ -427,6 +427,9 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
         if (effect->kind == PLEAT_DO_RELEASE)
             parts_released(d);
         break;
+    case PLEAT_DO_NODE:
+        sites_node_shut(d, effect->u.node.site, effect->u.node.node, effect->u.node.shut);
+        break;
     case PLEAT_DO_REACH:
         agent_reach(d, effect->u.reach.site, effect->u.reach.node);
         break;

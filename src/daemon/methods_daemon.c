@@ -50,7 +50,7 @@ static json_t *brought_to_json(struct daemon *d, uint32_t site)
 static const char *node_state(const struct pleat_view *view, const struct pleat_node *node)
 {
     if (!node->drained && !view->sites[node->site].drained)
-        return "ok";
+        return node->barred ? "left alone" : "ok";
     return node->claimed > 0 ? "draining" : "drained";
 }
 

@@ -17,9 +17,12 @@ static json_t *node_to_json(const char *name, int32_t processors, int32_t used, 
 }
 
 /* A node that is drained, or whose site is. */
-static const char *state_of(bool drained, int32_t used, bool away)
+static const char *state_of(bool drained, bool barred, int32_t used, bool away)
 {
-    return drained ? used > 0 ? "draining" : "drained" : away ? "agent away" : "ok";
+    return drained  ? used > 0 ? "draining" : "drained"
+           : barred ? "left alone"
+           : away   ? "agent away"
+                    : "ok";
 }
 
 /* The nodes of a site of this machine: its agents keep them. */
@@ -35,16 +38,16 @@ static json_t *own_nodes(struct daemon *d, uint32_t index)
         if (node->site != index || node->slots == 0)
             continue;
         snprintf(name, sizeof(name), "%u", node->node);
-        json_array_append_new(
-            nodes, node_to_json(name, node->slots, node->claimed, node->background,
-                                pleat_view_node_unused(node),
-                                state_of(node->drained || site->drained, node->claimed, away)));
+        json_array_append_new(nodes, node_to_json(name, node->slots, node->claimed,
+                                                  node->background, pleat_view_node_unused(node),
+                                                  state_of(node->drained || site->drained,
+                                                           node->barred, node->claimed, away)));
     }
     if (!site->several)
         json_array_append_new(
             nodes, node_to_json("0", site->capacity, site->claimed, site->background,
                                 site->drained ? 0 : pleat_view_site_unused(site),
-                                state_of(site->drained, site->claimed,
+                                state_of(site->drained, site->barred, site->claimed,
                                          site->claimed > 0 && !agent_is_known(d, index, 0))));
     return nodes;
 }

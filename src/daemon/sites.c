@@ -17,7 +17,7 @@ int sites_open_one(struct daemon *d, uint32_t index, struct pleat_error *err)
     int rc = site->ops->open(&options, &d->host, &d->sites[index], err);
     const struct pleat_view *view = pleat_core_view(d->core);
     for (uint32_t n = 0; !rc && n < view->node_count; n++)
-        if (view->nodes[n].site == index && view->nodes[n].drained)
+        if (view->nodes[n].site == index && pleat_view_node_is_closed(&view->nodes[n]))
             sites_node_shut(d, index, view->nodes[n].node, true);
     if (!rc && site->shut)
         d->sites[index]->ops->shut_hosts(d->sites[index], site->shut);

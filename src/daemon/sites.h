@@ -10,7 +10,7 @@ struct daemon;
 int sites_open(struct daemon *d, struct pleat_error *err);
 /* Opens one for which there is room. */
 int sites_open_one(struct daemon *d, uint32_t index, struct pleat_error *err);
-/* Its user has drained a node, or resumed it. */
+/* A node is closed (pleat_view_node_is_closed), or open again. */
 void sites_node_shut(struct daemon *d, uint32_t site, uint32_t node, bool shut);
 /* Makes room for as many as d->config has. PLEAT_E_NOMEM. */
 int sites_room(struct daemon *d, struct pleat_error *err);

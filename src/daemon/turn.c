@@ -144,6 +144,14 @@ static void input_finish(struct input *input)
     }
 }
 
+/* Its user has drained a node, or resumed it, which may have had too many errors all the same. */
+static void node_was_set(struct daemon *d, uint32_t site, uint32_t number)
+{
+    const struct pleat_node *node = pleat_view_node(pleat_core_view(d->core), site, number);
+    if (node)
+        sites_node_shut(d, site, number, pleat_view_node_is_closed(node));
+}
+
 static void apply_input(struct daemon *d, struct input *input)
 {
     struct pleat_error err = {0};
@@ -164,8 +172,7 @@ static void apply_input(struct daemon *d, struct input *input)
         if (input->event.kind == PLEAT_EV_POLICY)
             agents_learn(d);
         if (input->event.kind == PLEAT_EV_NODE_DRAIN || input->event.kind == PLEAT_EV_NODE_RESUME)
-            sites_node_shut(d, input->event.component, input->event.u.node.node,
-                            input->event.kind == PLEAT_EV_NODE_DRAIN);
+            node_was_set(d, input->event.component, input->event.u.node.node);
         if (input->event.kind == PLEAT_EV_SITE_GONE)
             site_list_gone(d, input->event.component);
     } else if (rc < 0 && input->spec && input->spec->array.count) {

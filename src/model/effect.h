@@ -61,6 +61,10 @@ struct pleat_effect {
             uint32_t site, node;
         } reach;
         struct {
+            uint32_t site, node;
+            uint32_t shut;
+        } node;
+        struct {
             int32_t number;
             uint32_t script_only;
         } signal;

@@ -362,7 +362,12 @@ struct pleat_node {
     int32_t background; /* of these, in use by others */
     uint8_t away;       /* its agent is not there: what it runs cannot be told anything */
     uint8_t drained;    /* by its user: nobody is placed or grown there */
-    uint8_t spare[2];
+    uint8_t barred;     /* too many errors: nobody is placed or grown there */
+    uint8_t spare;
+    uint32_t errors; /* in a row, less those that have faded; where its site has several nodes */
+    uint32_t reserved;
+    int64_t faded_us; /* since when errors fade */
+    int64_t again_us; /* barred: when it is considered again; 0: when its site joins again */
 };
 
 /* A site that has a file of a component. */

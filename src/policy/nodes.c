@@ -18,13 +18,13 @@ const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t
     return NULL;
 }
 
-/* The most processors of a node that the site has; `open`: of one that is not drained. */
+/* The most processors of a node that the site has; `open`: of one that is not closed. */
 static int32_t largest_node(const struct pleat_view *view, uint32_t site, bool open)
 {
     int32_t most = 0;
     for (uint32_t n = 0; n < view->node_count; n++)
         if (view->nodes[n].site == site && view->nodes[n].slots > most &&
-            !(open && view->nodes[n].drained))
+            !(open && pleat_view_node_is_closed(&view->nodes[n])))
             most = view->nodes[n].slots;
     return most;
 }
@@ -50,7 +50,7 @@ int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site)
     for (uint32_t n = 0; view->sites[site].several && n < view->node_count; n++) {
         const struct pleat_node *node = &view->nodes[n];
         int32_t own = node->slots - node->background;
-        sum += node->site == site && node->drained && own > 0 ? own : 0;
+        sum += node->site == site && pleat_view_node_is_closed(node) && own > 0 ? own : 0;
     }
     return sum;
 }
@@ -61,7 +61,7 @@ bool pleat_view_is_shut(const struct pleat_view *view, const struct pleat_compon
         !pleat_view_is_on_one_node(view, component, component->site))
         return false;
     const struct pleat_node *node = pleat_view_node(view, component->site, component->lead_node);
-    return node && node->drained;
+    return node && pleat_view_node_is_closed(node);
 }
 
 int32_t pleat_view_own_capacity(const struct pleat_view *view,

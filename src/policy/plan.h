@@ -76,7 +76,7 @@ struct pleat_plan {
     int32_t *nodes;    /* per node of the view: as `free` of a site */
     int32_t *withheld; /* ... of what is unused there: what this plan withholds */
     uint32_t node_room;
-    bool shuts;                     /* some node is drained */
+    bool shuts;                     /* some node is closed */
     uint32_t only_site, only_node;  /* pleat_plan_shrink_only; PLEAT_NONE: everywhere */
     struct pleat_plan_known *known; /* per component */
     uint32_t pass;

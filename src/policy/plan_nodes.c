@@ -25,7 +25,7 @@ int pleat_plan_nodes_begin(struct pleat_plan *plan)
     for (uint32_t n = 0; n < view->node_count; n++) {
         plan->nodes[n] = pleat_view_node_unused(&view->nodes[n]);
         plan->withheld[n] = 0;
-        plan->shuts = plan->shuts || view->nodes[n].drained;
+        plan->shuts = plan->shuts || pleat_view_node_is_closed(&view->nodes[n]);
     }
     return 0;
 }

@@ -63,7 +63,14 @@ struct pleat_view {
 const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,
                                          uint32_t node);
 
-/* Processors of a site that nobody uses, and that may be handed out: not those of drained nodes.
+/* Is nobody placed or grown on a node for now: its user drains it, or it has had too many errors?
+ */
+static inline bool pleat_view_node_is_closed(const struct pleat_node *node)
+{
+    return node->drained || node->barred;
+}
+
+/* Processors of a site that nobody uses, and that may be handed out: not those of closed nodes.
  * Negative: others use some of those that are handed out. */
 static inline int32_t pleat_view_site_unused(const struct pleat_site *site)
 {
@@ -73,7 +80,7 @@ static inline int32_t pleat_view_site_unused(const struct pleat_site *site)
 /* The same of a node of a site that tells its nodes' processors. */
 static inline int32_t pleat_view_node_unused(const struct pleat_node *node)
 {
-    return node->drained ? 0 : node->slots - node->claimed - node->background;
+    return pleat_view_node_is_closed(node) ? 0 : node->slots - node->claimed - node->background;
 }
 
 /* Whether all processors of a component must be on one node, of several that the site has. */
@@ -94,19 +101,19 @@ int32_t pleat_view_own_capacity(const struct pleat_view *view,
 /* How many of a running component's processors are on a node of its site. */
 int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_component *component,
                            uint32_t node);
-/* The same without drained nodes. */
+/* The same without closed nodes. */
 int32_t pleat_view_open_capacity(const struct pleat_view *view,
                                  const struct pleat_component *component, uint32_t site);
-/* Processors of a site's drained nodes that others do not use. */
+/* Processors of a site's closed nodes that others do not use. */
 int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site);
 /* How many of its last processors, which a shrink gives back, are surely on that node. */
 int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
                            uint32_t node);
 /* Are all sites, or nodes, that are large enough for a waiting component, and there are some,
- * drained? */
+ * drained, or nodes closed? */
 bool pleat_view_needs_drained(const struct pleat_view *view,
                               const struct pleat_component *component);
-/* Whether a component is on a node that is drained, so that what it gives up helps nobody. */
+/* Whether a component is on a node that is closed, so that what it gives up helps nobody. */
 bool pleat_view_is_shut(const struct pleat_view *view, const struct pleat_component *component);
 /* How many more processors a running component could have now; negative: some are used that should
  * be left free. At a drained site: none. */

@@ -332,6 +332,8 @@ static void carry_out(struct world *world)
             break;
         case PLEAT_DO_ANSWER: /* nobody listens */
             break;
+        case PLEAT_DO_NODE: /* a site that claims there in spite of it is right, too */
+            break;
         case PLEAT_DO_REACH:
             await_agent(world, effect.u.reach.site, effect.u.reach.node);
             break;

@@ -653,6 +653,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_BUFFER_PENDING, (int64_t)(seed % 2));
     world_parameter(&world, PLEAT_PARAM_EXPECTED_ENDS, (int64_t)(seed % 2));
     world_parameter(&world, PLEAT_PARAM_SITE_ERRORS, (int64_t)(seed % 4));
+    world_parameter(&world, PLEAT_PARAM_NODE_ERRORS, (int64_t)(seed / 4 % 3));
     world_parameter(&world, PLEAT_PARAM_ERRORS_FADE_US, (int64_t)(seed % 3) * 5000000);
     world_parameter(&world, PLEAT_PARAM_PAUSE_US, (int64_t)(seed / 2 % 2) * 1000000);
     world_parameter(&world, PLEAT_PARAM_START_TRIES, (int64_t)(seed % 5));

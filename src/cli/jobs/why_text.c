@@ -126,7 +126,8 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
                    waiting, "until_s");
     } else if (!strcmp(code, "drained")) {
         pleat_string_add(out, "the sites where it could start are drained: no job is started there "
-                              "until 'pleat site resume'");
+                              "until 'pleat site resume' (or nodes of theirs have had too many "
+                              "errors: 'pleat sites')");
     } else if (!strcmp(code, "claiming")) {
         const json_t *queue = json_object_get(waiting, "site_queue");
         pleat_string_addf(out, "its processors are being claimed at %s",
