@@ -219,15 +219,17 @@ static void learn_state(struct account *account, const json_t *data)
                                             PLEAT_CANCELLED};
     for (size_t i = 0; to && i < sizeof(over) / sizeof(over[0]); i++)
         if (!strcmp(to, pleat_state_name(over[i])))
-            account->runs = false;
+            account->runs = account->ended_early = account->text_of_end = false;
     const char *from = json_string_value(json_object_get(data, "from"));
     bool started = to && from && !strcmp(to, pleat_state_name(PLEAT_RUNNING)) &&
                    !strcmp(from, pleat_state_name(PLEAT_CLAIMING));
     /* the problem has been overcome; the warning stays among the job's events */
-    if (started || (to && !strcmp(to, pleat_state_name(PLEAT_DONE)))) {
+    if ((started && !account->text_of_end) || (to && !strcmp(to, pleat_state_name(PLEAT_DONE)))) {
         free(account->text);
         account->text = NULL;
     }
+    if (started)
+        account->ended_early = account->text_of_end = false;
 }
 
 static void learn_most(int64_t *most, const json_t *data, const char *name)
@@ -279,6 +281,7 @@ void account_note(struct account *account, const char *kind, int64_t time_us, co
     } else if (!strcmp(kind, "state")) {
         learn_state(account, data);
     } else if (!strcmp(kind, "used")) {
+        account->ended_early = !account->runs;
         account->has_cpu = true;
         account->cpu_us += us_of(data, "cpu_s");
         learn_most(&account->max_rss_kb, data, "max_rss_kb");
@@ -292,6 +295,7 @@ void account_note(struct account *account, const char *kind, int64_t time_us, co
         const char *text = json_string_value(json_object_get(data, "text"));
         free(account->text);
         account->text = text ? strdup(text) : NULL;
+        account->text_of_end = account->ended_early;
     }
 }
 

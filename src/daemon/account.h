@@ -70,6 +70,9 @@ struct account {
     int64_t max_rss_kb; /* peak of the largest process of any run; 0: not known */
     bool has_cpu;
     bool runs;
+    /* its end was heard before it was said that it runs, as where both are told at once;
+     * text_of_end: and the text was told with it */
+    bool ended_early, text_of_end;
     int32_t applied;  /* the number of processors that the job runs on now */
     int64_t since_us; /* the moment up to which `usages` and `held_us` are summed */
 };
