@@ -70,7 +70,8 @@ enum pleat_adapt {
 
 /* Creates the session, after MPI_Init. Collective over MPI_COMM_WORLD. In a rank that joins it is
  * collective with the ranks that run already, so nothing slow should come before it. There can be
- * one session at a time. Release it with pleat_session_finish. PLEAT_E_CORRUPT,
+ * one session at a time; nothing is saved in one that is not the process's first, since a program
+ * that is started again begins in that. Release it with pleat_session_finish. PLEAT_E_CORRUPT,
  * PLEAT_E_UNSUPPORTED: the mailbox is damaged or of another version, or the program was compiled
  * with another MPI; PLEAT_E_TOOBIG: there are more ranks than the job may have; PLEAT_E_STATE:
  * there is a session already, or MPI is not initialized; PLEAT_E_NOTFOUND, PLEAT_E_INVALID,

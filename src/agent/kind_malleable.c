@@ -23,6 +23,7 @@
 #include "wire/message.h"
 
 #define LEAVE_S 10.0         /* for processes to leave after their state was saved */
+#define BEGAN_ANEW 125       /* exit code, as of what Pleat has not started */
 #define RELAUNCH_GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 
 /* ---- its life ---- */
@@ -37,6 +38,20 @@ static bool is_script(const struct pleat_run_request *request)
     return request->mailbox_ranks && request->launches && !request->part;
 }
 
+/* Takes note of the checkpoint that the run is to go on from (PLEAT_FROM in its environment). */
+static void note_from(struct pleat_malleable *malleable, const json_t *env)
+{
+    static const char name[] = "PLEAT_FROM=";
+    size_t at;
+    json_t *entry;
+    json_array_foreach(env, at, entry)
+    {
+        const char *text = json_string_value(entry);
+        if (text && !strncmp(text, name, sizeof(name) - 1))
+            snprintf(malleable->from, sizeof(malleable->from), "%s", text + sizeof(name) - 1);
+    }
+}
+
 static int create(struct pleat_run *run, const struct pleat_run_request *request,
                   struct pleat_error *err)
 {
@@ -47,6 +62,7 @@ static int create(struct pleat_run *run, const struct pleat_run_request *request
     if (result)
         return result;
     pleat_malleable_watch(run->malleable);
+    note_from(run->malleable, request->env);
     if (!request->launches)
         return 0;
     result = pleat_launches_create(run, pleat_run_processes(run, request->launches),
@@ -120,8 +136,41 @@ static bool is_broken(struct pleat_run *run)
     return run->malleable && pleat_malleable_is_broken(run->malleable, &run->failure);
 }
 
+/* Whether nothing of the run has gone on from the checkpoint that it was to go on from. */
+static bool began_anew(const struct pleat_run *run, struct pleat_error *why)
+{
+    const struct pleat_malleable *malleable = run->malleable;
+    const char *from = malleable->from;
+    if (!from[0])
+        return false;
+    if (run->launches && malleable->spared)
+        (void)pleat_error_set(why, PLEAT_E_STATE,
+                              "'pleat launch' number %" PRIu64 " of a script wrote the checkpoint "
+                              "%s, and this script had %" PRIu32 " of them: none went on from it, "
+                              "and what they computed is from its beginning. Give --from with the "
+                              "script that wrote it",
+                              malleable->spared, from, run->launches->count);
+    else
+        (void)pleat_error_set(
+            why, PLEAT_E_STATE,
+            "%s went on from the checkpoint %s (--from): what was computed is "
+            "from its beginning",
+            run->launches ? "no 'pleat launch' of the script" : "the program never", from);
+    return true;
+}
+
+/* A run that ended well, but was to go on from a checkpoint and began anew, has failed. */
+static void check_from(struct pleat_run *run)
+{
+    bool well =
+        run->code == 0 && run->signal == 0 && !run->unwanted && !run->killing && !run->memory.over;
+    if (well && began_anew(run, &run->failure))
+        run->code = BEGAN_ANEW;
+}
+
 static void over(struct pleat_run *run, bool broken)
 {
+    const bool stopped = run->malleable && run->malleable->wish.leaving_us;
     pleat_relaunch_drop(run);
     if (run->malleable && !broken)
         pleat_wish_over(run->malleable);
@@ -129,6 +178,8 @@ static void over(struct pleat_run *run, bool broken)
         pleat_malleable_pause(run->malleable);
     else if (run->malleable)
         pleat_malleable_stop(run->malleable);
+    if (run->malleable && !broken && !stopped)
+        check_from(run);
     pleat_launches_stop(run);
     pleat_remote_stop(run);
 }

@@ -123,10 +123,23 @@ void pleat_malleable_hear_wanted(struct pleat_malleable *malleable)
         malleable->wanted = pleat_clock_real_us();
 }
 
+static void look_for_from(struct pleat_malleable *malleable)
+{
+    struct pleat_mailbox_status status;
+    if (!malleable->mailbox || !malleable->from[0])
+        return;
+    pleat_mailbox_status(malleable->mailbox, &status);
+    if (status.spared)
+        malleable->spared = status.spared;
+    if (status.loaded && !malleable->continues)
+        malleable->from[0] = '\0';
+}
+
 /* What its ranks were asked for by a signal holds for those of the next one. */
 static void close_mailbox(struct pleat_malleable *malleable)
 {
     pleat_malleable_hear_wanted(malleable);
+    look_for_from(malleable);
     pleat_mailbox_close(malleable->mailbox);
     malleable->mailbox = NULL;
     malleable->wish.posted = false;
@@ -145,7 +158,7 @@ static int make_mailbox(struct pleat_malleable *malleable, struct pleat_error *e
 
 int pleat_malleable_open(struct pleat_malleable *malleable, struct pleat_error *err)
 {
-    malleable->unbegun = false;
+    malleable->unbegun = malleable->continues = false;
     int result = make_mailbox(malleable, err);
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = malleable->lacks = false;
@@ -298,6 +311,7 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
     struct pleat_state_header header;
     close_mailbox(malleable);
     malleable->unbegun = pleat_state_store_held(&malleable->state, &header) == 0;
+    malleable->continues = malleable->unbegun;
     int result = make_mailbox(malleable, err);
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = malleable->lacks = false;
@@ -316,7 +330,7 @@ void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_m
     close_mailbox(malleable);
     malleable->mailbox = mailbox;
     malleable->fd = fd;
-    malleable->unbegun = true;
+    malleable->unbegun = malleable->continues = true;
     malleable->told_anything = false;
     malleable->limits_seen = UINT32_MAX;
     malleable->fitted = malleable->unable = malleable->lacks = false;

@@ -50,6 +50,11 @@ struct pleat_malleable {
     bool lacks;       /* it waits in its beginning: there are too few ranks */
     bool unable;      /* it was told that the program cannot begin */
     bool fitted;      /* the ranks for which it had no use when it began are dealt with */
+    /* the checkpoint with which the run was started (--from), until its ranks say that they go on
+     * from it; "": there is none. continues: those of this mailbox go on from a held state */
+    char from[PLEAT_MAILBOX_PATH];
+    bool continues;
+    uint64_t spared; /* the `pleat launch` for which others have left it; 0: for none */
     bool unbegun; /* its ranks were started from a state, and have not said yet that they go on */
 
     enum pleat_request_kind kind;

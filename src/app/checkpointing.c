@@ -120,7 +120,8 @@ static int open_file(struct pleat_session *session, const char *path, struct ple
     struct file *file = calloc(1, sizeof(*file));
     if (!file) /* the others wait: without the memory for a path nothing can be told to them */
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the name of a checkpoint");
-    *code = plan(session, head, err);
+    *code = session->number > 1 && session->rank == 0 ? pleat_save_later_session(err)
+                                                      : plan(session, head, err);
     if (session->rank == 0 && !*code)
         *code = pleat_checkpoint_create(path, head->file_bytes, writer, err);
     if (session->rank == 0 && session->nodes) {
@@ -305,20 +306,32 @@ static int find_first(struct pleat_session *session, const char *path, struct pl
     return code;
 }
 
+/* A script launches other programs before it comes to the one that wrote the checkpoint. Which
+ * launch it is left for; 0: it is this one's. A program that was no script's is taken for the first
+ * one. In a malleable script only `pleat launch` has a number, so a program that it starts in
+ * another way takes no checkpoint: each of them would take the same one. */
+static uint64_t left_for(const struct pleat_session *session)
+{
+    const char *script = getenv(PLEAT_LAUNCHING_ENV);
+    const uint64_t wrote = session->from->origin.launch ? session->from->origin.launch : 1;
+    const bool launched = session->own.launch || (script && *script);
+    return launched && session->own.launch != wrote ? wrote : 0;
+}
+
 int pleat_from_find(struct pleat_session *session, struct pleat_error *err)
 {
     const char *path = getenv(PLEAT_FROM_ENV);
-    if (session->rank != 0 || !path || !*path)
+    if (session->rank != 0 || !path || !*path || session->number > 1)
         return 0;
     session->from = calloc(1, sizeof(*session->from));
     if (!session->from)
         return no_memory(err);
     session->from->fd = -1;
     int code = find_first(session, path, err);
-    /* a script launches other programs before it comes to the one that wrote it */
-    bool others = !code && session->own.launch && session->from->origin.launch &&
-                  session->own.launch != session->from->origin.launch;
-    if (code || others)
+    const uint64_t launch = code ? 0 : left_for(session);
+    if (launch && session->mailbox) /* lest the job ends, and nobody has gone on from it */
+        pleat_mailbox_spare(session->mailbox, launch);
+    if (code || launch)
         pleat_from_close(session);
     return code;
 }

@@ -22,6 +22,13 @@ int pleat_save_measure(struct pleat_session *session, struct pleat_error *err)
     return code || !session->nodes ? code : pleat_nodes_measure(session, err);
 }
 
+int pleat_save_later_session(struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "the program has finished a session before this one: started again it "
+                           "would go on in its first one, so it saves no state in a later one");
+}
+
 void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,
                       struct pleat_error *err)
 {
@@ -29,6 +36,10 @@ void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_sav
         (struct pleat_save_order){.code = PLEAT_SAVE_NOT, .in_data = session->in_data && !copy};
     if (!session->saved)
         return;
+    if (session->number > 1) {
+        order->code = pleat_save_later_session(err);
+        return;
+    }
     struct pleat_state_header wanted = session->own;
     wanted.shape = pleat_session_shape(session);
     wanted.iteration = session->self.iteration;

@@ -18,6 +18,7 @@
 
 /* There is one mailbox and one set of ranks, so there can be one session. */
 static bool session_exists;
+static unsigned sessions_created;
 
 /* ---- creating ---- */
 
@@ -177,6 +178,7 @@ int pleat_session_create_for(struct pleat_session **session, int api_version, in
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a session");
     made->comm = MPI_COMM_NULL;
     made->doorbell = -1;
+    made->number = sessions_created + 1;
     pleat_session_identify(&made->own);
     session_exists = true;
     MPI_Comm parent = MPI_COMM_NULL;
@@ -195,6 +197,7 @@ int pleat_session_create_for(struct pleat_session **session, int api_version, in
         pleat_session_finish(made);
         return code;
     }
+    sessions_created++;
     *session = made;
     return 0;
 }

@@ -89,6 +89,7 @@ struct pleat_nodes; /* nodes.h */
 
 struct pleat_session {
     enum pleat_session_state state;
+    unsigned number;           /* of the sessions that this process has created, from 1 */
     bool joiner;               /* spawned by a growth; the running ranks wait for its begin */
     struct pleat_error excuse; /* why a joiner cannot take part; reported in begin */
     MPI_Comm comm;
@@ -299,6 +300,8 @@ int pleat_save_measure(struct pleat_session *session, struct pleat_error *err) P
 int pleat_save_check_nodes(const struct pleat_session *session,
                            const struct pleat_save_order *order,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Why nothing is saved in a session that is not the process's first. Returns a negative code. */
+int pleat_save_later_session(struct pleat_error *err);
 /* Rank 0 prepares a save of what is registered: a copy, or, where the objects are in the data file
  * and `copy` is false, there. */
 void pleat_save_begin(struct pleat_session *session, bool copy, struct pleat_save_order *order,

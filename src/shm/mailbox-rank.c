@@ -409,12 +409,18 @@ void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text)
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_FAILED);
 }
 
+void pleat_mailbox_spare(struct pleat_mailbox *mailbox, uint64_t launch)
+{
+    atomic_store(&mailbox->segment->spared, launch);
+}
+
 void pleat_mailbox_begun(struct pleat_mailbox_rank *self, const struct pleat_mailbox_cost *cost)
 {
     struct pleat_mailbox_segment *segment = self->mailbox->segment;
-    if (cost)
+    if (cost) {
         write_cost(segment, cost);
-    atomic_store(&segment->loaded, cost ? 1u : 0u);
+        atomic_store(&segment->loaded, 1u); /* also when a later session has begun anew */
+    }
     atomic_store(&segment->begun, 1u);
     pleat_mailbox_ring(self);
 }

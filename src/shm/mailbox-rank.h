@@ -111,6 +111,7 @@ struct pleat_mailbox_segment {
     _Atomic uint64_t kept_ns, kept_at_us;
     _Atomic uint32_t wanted; /* 1: a rank was asked for a checkpoint; the agent takes it back */
     _Atomic uint64_t unkept; /* number of copies that could not be saved; unkept_text says why */
+    _Atomic uint64_t spared; /* status.spared. Older programs leave it 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     /* written by the agent, before the word refers to it: where the checkpoint is to be written */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
@@ -310,6 +311,9 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
  * is not absolute. */
 int pleat_mailbox_path(const struct pleat_mailbox_rank *self,
                        char path[PLEAT_MAILBOX_PATH]) PLEAT_MUST_CHECK;
+/* For rank 0, before it attaches: the checkpoint that it found is left for the launch of that
+ * number. */
+void pleat_mailbox_spare(struct pleat_mailbox *mailbox, uint64_t launch);
 /* For a rank that joins: *iteration is the adaptation point K of the resize under way.
  * PLEAT_E_STATE: there is none. */
 int pleat_mailbox_entered(const struct pleat_mailbox *mailbox,

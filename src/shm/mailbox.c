@@ -247,6 +247,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     /* Likewise, what was loaded is written before "begun". */
     status->begun = atomic_load(&segment->begun) != 0;
     status->loaded = atomic_load(&segment->loaded) != 0;
+    status->spared = atomic_load(&segment->spared);
     status->limit = atomic_load(&segment->limit);
     status->waits = atomic_load(&segment->waits) != 0;
     status->keeps = atomic_load(&segment->keeps) != 0;

@@ -55,6 +55,10 @@
 #define PLEAT_DOORBELL_HERE_ENV "PLEAT_DOORBELL_HERE"
 #define PLEAT_STATE_HERE_ENV "PLEAT_STATE_HERE"
 
+/* Environment variable of a malleable script and all its processes: where `pleat launch` finds the
+ * agent (wire/launching.h) */
+#define PLEAT_LAUNCHING_ENV "PLEAT_LAUNCHING"
+
 #define PLEAT_MAILBOX_PATH 4096 /* size of a path, with its NUL */
 
 struct pleat_mailbox; /* a mapping of the segment */
@@ -125,8 +129,12 @@ struct pleat_mailbox_status {
     bool finished; /* the application has called pleat_session_finish */
     bool begun;    /* rank 0 has returned from pleat_session_begin; if a state was loaded, all ranks
                       have */
-    bool loaded;   /* with begun: the ranks go on from a state (cost.load_ns, cost.bytes) */
-    bool waits;    /* its library can wait before it begins (pleat_mailbox_hold) */
+    bool loaded;   /* with begun: the ranks go on from a state (cost.load_ns, cost.bytes). So it
+                      stays, if the program finishes its session and begins another one anew */
+    /* there was a checkpoint to go on from, which it has left for the `pleat launch` of this
+     * number; 0: there was none, or it took it. The application may have written any number */
+    uint64_t spared;
+    bool waits;            /* its library can wait before it begins (pleat_mailbox_hold) */
     uint32_t waiting;      /* number of ranks that wait, of `size` */
     uint32_t not_now;      /* number of ranks in a section in which nothing may change */
     uint64_t section_ns;   /* how long the longest of these sections has lasted */

@@ -19,7 +19,7 @@ static int address_of(const char *name, struct sockaddr_un *address, socklen_t *
     *length = 0;
     if (bytes == 0 || bytes >= PLEAT_LAUNCHING_NAME)
         return pleat_error_set(err, PLEAT_E_INVALID,
-                               PLEAT_LAUNCHING_ENV " is '%.80s', which is no address", name);
+                               "PLEAT_LAUNCHING is '%.80s', which is no address", name);
     memset(address, 0, sizeof(*address));
     address->sun_family = AF_UNIX;
     memcpy(address->sun_path + 1, name, bytes);

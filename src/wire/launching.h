@@ -29,8 +29,8 @@
 
 #include "base/error.h"
 
-/* environment variable with the address, without its leading NUL */
-#define PLEAT_LAUNCHING_ENV "PLEAT_LAUNCHING"
+/* The address is in the environment variable PLEAT_LAUNCHING_ENV (shm/mailbox.h), without its
+ * leading NUL. */
 #define PLEAT_LAUNCHING_NAME 64 /* size of a buffer for that address */
 
 enum pleat_launching_kind {

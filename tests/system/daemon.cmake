@@ -21,7 +21,7 @@ if(TARGET pleatd AND TARGET app-loop)
       target_link_libraries(hold_adapt-${mpi} PRIVATE pleat-${mpi} dl)
       set_target_properties(hold_adapt-${mpi} PROPERTIES
         PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
-      foreach(program acts points)
+      foreach(program acts points twice)
         add_executable(test-app-${program}-${mpi} ${test_dir}/app_${program}.c)
         target_link_libraries(test-app-${program}-${mpi} PRIVATE pleat-${mpi})
         set_target_properties(test-app-${program}-${mpi} PROPERTIES

@@ -257,6 +257,96 @@ def test_a_script(pleat):
     assert text.count("RESULT ok") == 2 and "sweeps=20 ranks=3" in text and "sweeps=200 ranks=3" in text
 
 
+def script_of(pleat, name, *lines):
+    path = pleat.path(name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\n" + "\n".join(lines) + "\n")
+    os.chmod(path, 0o700)
+    return path
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_nothing_goes_on_from_it(pleat, mpi):
+    """A job to which a file is given that none of its programs takes has failed, and says so, whatever it computed."""
+    pleat.configure(LONG)
+    pleat.env["PATH"] = os.path.join(BUILD, "bin") + ":" + pleat.env["PATH"]
+    short = f"pleat launch {program('heat', mpi)} --n 100 --iterations 20"
+    both = script_of(pleat, "both", short + " || exit 1", f"pleat launch {program('heat', mpi)} {' '.join(HEAT)} --pause 20")
+    number = pleat.submit("--malleable", "-n", 2, "--", both)
+    path = pleat.path("c")
+    wait_until(lambda: os.path.exists(pleat.path(f"jobs/{number}/stdout")) and "RESULT" in pleat.output(number),
+               "the first program is done")
+    wait_until(lambda: pleat.pleat("checkpoint", "--wait", "--to", path, number).returncode == 0, "it is written")
+    pleat.pleat("cancel", number, check=0)
+    pleat.wait_end(number)
+
+    def ends(script, at=path):
+        again = pleat.submit("--malleable", "-n", 2, "--from", at, "--", script)
+        return pleat.wait_end(again), pleat.output(again)
+
+    for script, launches in ((script_of(pleat, "one", short), 1), (script_of(pleat, "none", "true"), 0),
+                             (script_of(pleat, "other", short, "pleat launch -n 1 true"), 1)):
+        job, text = ends(script)
+        assert (job["state"], job["exit_code"]) == ("failed", 125), job
+        assert text.count("RESULT ok") == launches
+        said = "number 2 of a script wrote" if launches else "no 'pleat launch' of the script went on"
+        assert said in job["text"] and path in job["text"], job
+    # a program that takes no number of a launch would take the same file as the next one
+    plain = "mpirun" if mpi == "openmpi" else "mpiexec.hydra"
+    job, text = ends(script_of(pleat, "plain", f"{plain} -n 1 {program('heat', mpi)} {' '.join(HEAT)}"))
+    assert job["state"] == "failed" and "sweeps=200" in text and "no 'pleat launch'" in job["text"], (job, text)
+    # a program that has no session
+    job, _ = ends(program("ring", mpi))
+    assert job["state"] == "failed" and "the program never went on from" in job["text"], job
+    # jobs that end so soon that their start and their end are told at once
+    for job in [pleat.submit("--malleable", "-n", 1, "--from", path, "--", pleat.path("none")) for _ in range(12)]:
+        assert "no 'pleat launch'" in (pleat.wait_end(job)["text"] or ""), pleat.job(job)
+    # a script that ends otherwise keeps its own reason
+    job, _ = ends(script_of(pleat, "fails", short, "exit 3"))
+    assert (job["state"], job["exit_code"]) == ("failed", 3), job
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_of_a_program_given_to_a_script(pleat, mpi):
+    """It is the first program's; the second one, although it is the same, does not take it again."""
+    pleat.configure(LONG)
+    pleat.env["PATH"] = os.path.join(BUILD, "bin") + ":" + pleat.env["PATH"]
+    number = heat(pleat, mpi, 2, "--pause", "20")
+    computes(pleat, number, 2)
+    wait_until(lambda: "42 of 200 sweeps" in pleat.output(number), "it is beyond its first sweeps")
+    path = pleat.path("c")
+    checkpoint(pleat, number, "--stop", "--to", path)
+    pleat.wait_end(number)
+    line = f"pleat launch {program('heat', mpi)} {' '.join(HEAT)}"
+    again = pleat.submit("--malleable", "-n", 2, "--from", path, "--", script_of(pleat, "twice", line, line))
+    assert pleat.wait_end(again)["state"] == "done", pleat.output(again, "stderr")
+    text = pleat.output(again)
+    assert text.count("RESULT ok sweeps=200") == 2 and text.count("42 of 200 sweeps") == 1, text
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_of_a_later_session(pleat, mpi):
+    """A program that is started again begins in its first session: it never finds there what a later one had."""
+    pleat.configure(LONG)
+    path, words = pleat.path("c"), [os.path.join(BUILD, "tests", "test-app-twice-" + mpi), "--until", pleat.path("end")]
+    number = pleat.submit("--malleable", "-n", 2, "--", *words, "--iterations", 100)
+    computes(pleat, number, 2)
+    checkpoint(pleat, number, "--to", path)
+    wait_until(lambda: "BEGUN session=2" in pleat.output(number), "it is in its second session")
+    said = checkpoint(pleat, number, check=1).stderr
+    assert "finished a session before this one" in said, said
+    if mpi == "mpich":  # it can change its size in no other way than by being started again
+        pleat.pleat("shrink", "--wait", number, 1)
+        assert "finished a session before this one" in str(pleat.call("events", job=number, after=0, limit=1000))
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    again = pleat.submit("--malleable", "-n", 2, "--from", path, "--", *words, "--iterations", 100)
+    for each in (number, again):
+        assert pleat.wait_end(each)["state"] == "done", (pleat.job(each), pleat.output(each, "stderr"))
+    found = re.findall(r"^RESULT ok session=(\d) computed=(\d+) of (\d+)$", pleat.output(again), re.M)
+    assert [one[0] for one in found] == ["1", "2"] and int(found[0][1]) < 100, found
+    assert found[1][1:] == ("100", "100"), found
+
+
 @pytest.mark.parametrize("name", ["arrays", "items"])
 def test_data_of_all_kinds(pleat, name):
     """Arrays of all distributions, data of changing size and of the program's own: checked element by element."""
