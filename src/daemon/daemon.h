@@ -51,7 +51,8 @@ struct daemon {
     struct pleat_config config;
     char config_path[600];
     char instance[33];
-    unsigned char secret[PLEAT_SIPHASH_KEY]; /* key of secret names (secret.h) */
+    unsigned char secret[PLEAT_SIPHASH_KEY];     /* key of secret names (secret.h) */
+    char secret_text[2 * PLEAT_SIPHASH_KEY + 1]; /* in hexadecimal digits; "": not known yet */
     struct {
         int64_t started_us;
         int64_t offset_us; /* real time at the start, less monotonic time */

@@ -43,6 +43,8 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
         rc = pleat_store_trim(d->store, seq, err);
     if (!rc)
         rc = pleat_store_put_meta(d->store, "instance", d->instance, err);
+    if (!rc) /* runs that are relaunched after a restart have directories that are named by it */
+        rc = pleat_store_put_meta(d->store, "secret", d->secret_text, err);
     if (!rc)
         rc = log_format_put(d, err);
     if (!rc && d->archive.has_accounts)

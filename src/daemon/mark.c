@@ -10,7 +10,7 @@
 #include "daemon/daemon.h"
 #include "daemon/mark.h"
 
-enum { INSTANCE_LENGTH = 16 };
+enum { INSTANCE_LENGTH = 16, SECRET_LENGTH = 2 * PLEAT_SIPHASH_KEY };
 
 void log_path(const struct daemon *d, char *path, size_t size)
 {
@@ -22,14 +22,30 @@ static void mark_path(const struct daemon *d, char *path, size_t size)
     snprintf(path, size, "%s/log.mark", d->paths.state);
 }
 
-/* The text always has the same length, so one pwrite replaces it as a whole. */
+void log_mark_secret(struct daemon *d)
+{
+    char path[600], text[192] = "", word[SECRET_LENGTH + 1];
+    mark_path(d, path, sizeof(path));
+    FILE *file = fopen(path, "re");
+    if (file && fgets(text, sizeof(text), file) &&
+        sscanf(text, "%*s %*s %*s %*s %*s %32[0-9a-f]", word) == 1 && strlen(word) == SECRET_LENGTH)
+        memcpy(d->secret_text, word, sizeof(word));
+    if (file)
+        fclose(file);
+}
+
+/* The text always has the same length, so one pwrite replaces it as a whole. A salvage writes it
+ * before the secret is known, which may be nowhere else then. */
 void log_mark(struct daemon *d)
 {
     char path[600], text[192], boot[40];
+    if (!*d->secret_text)
+        log_mark_secret(d);
     pleat_boot_id(boot, sizeof(boot));
-    int length = snprintf(text, sizeof(text), "%16s %019lld %019lld %36s %020lld\n", d->instance,
-                          (long long)pleat_store_last_seq(d->store), (long long)d->jobs.last_number,
-                          boot, (long long)d->clock.offset_us);
+    int length = snprintf(text, sizeof(text), "%16s %019lld %019lld %36s %020lld %*s\n",
+                          d->instance, (long long)pleat_store_last_seq(d->store),
+                          (long long)d->jobs.last_number, boot, (long long)d->clock.offset_us,
+                          SECRET_LENGTH, *d->secret_text ? d->secret_text : "-");
     mark_path(d, path, sizeof(path));
     bool first = d->log.mark_fd <= 0;
     if (first)

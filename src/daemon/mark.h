@@ -22,6 +22,8 @@ bool log_mark_is_lost(const struct daemon *d);
 /* After a recovery: time goes on from the last record. keep: within the same boot of the machine it
  * goes on as before pleatd ended, whatever the system's clock says. */
 void log_mark_clock(struct daemon *d, bool keep);
+/* Takes d->secret_text from the mark, if that has it. */
+void log_mark_secret(struct daemon *d);
 /* Takes the instance from the mark; false if it has none. */
 bool log_mark_instance(struct daemon *d);
 

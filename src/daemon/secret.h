@@ -8,7 +8,8 @@
 
 struct daemon;
 
-/* Reads d->secret from the log; if there is none, makes one and writes it. */
+/* Reads d->secret and d->secret_text from the log, or, if that has none, from the mark; otherwise
+ * makes one. What the log had not is written. */
 int secret_take(struct daemon *d, struct pleat_error *err);
 
 #endif

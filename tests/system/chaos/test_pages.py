@@ -16,7 +16,7 @@ import sqlite3
 
 import pytest
 
-from conftest import ChaosInstance, Client, Failure, wait_until
+from conftest import BUILD, ChaosInstance, Client, Failure, wait_until
 
 AT_ONCE = 6  # they wait for their daemons most of the time
 PAGE = 512  # small, so that a short log has pages of all kinds
@@ -104,6 +104,12 @@ def has_newer(path, page):
     return page in (int.from_bytes(wal[at:at + 4], "big") for at in range(32, len(wal), 24 + PAGE))
 
 
+def secret(path):
+    """From which the names of directories follow that runs have, also those that are relaunched later."""
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
+        return base.execute("SELECT value FROM meta WHERE key = 'secret'").fetchone()[0]
+
+
 def copy(made):
     """Another instance with the same log; it has no agent of its own yet."""
     other = ChaosInstance()
@@ -175,6 +181,7 @@ def one(made, waiting, how, page):
             assert job not in jobs or "lost" in other.job(job)["text"] or "damaged" in other.job(job)["text"], said
         other.instance_id = None  # others have the same, at the same time
         other.finish()
+        assert secret(other.log) == secret(made.log), said
         return said, bool(kept), lost
     except BaseException as failure:
         with open(other.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
@@ -199,3 +206,23 @@ def test_each_kind_of_page(made):
     with open(instance.path("ran"), encoding="ascii") as file:
         ran = file.read().split()
     assert len(ran) == len(set(ran)) == 100
+
+
+@pytest.mark.skipif(not os.path.exists(os.path.join(BUILD, "apps", "mpich", "loop")), reason="no MPICH")
+def test_a_job_is_relaunched_after_its_instances_values_are_lost(pleat):
+    """The key from which names of its directory follow is in the mark, too."""
+    pleat.configure()
+    number = pleat.submit("--min", 1, "--max", 2, "--initial", 2, "--", os.path.join(BUILD, "apps", "mpich", "loop"),
+                          "--pause", "2", "--until", pleat.path("end"))
+    wait_until(lambda: (pleat.job(number)["progress"] or {}).get("iteration"), "it computes")
+    pleat.kill_daemon()
+    before = secret(pleat.log)
+    with contextlib.closing(sqlite3.connect(pleat.log)) as base:
+        base.execute("DELETE FROM meta")
+        base.commit()
+    pleat.pleat("shrink", "--wait", number, 1, check=0)
+    open(pleat.path("end"), "w", encoding="utf-8").close()
+    assert pleat.wait_end(number)["state"] == "done", (pleat.job(number), pleat.output(number, "stderr"))
+    assert pleat.output(number).count("RESULT ok") == 1
+    pleat.kill_daemon()
+    assert secret(pleat.log) == before
