@@ -19,6 +19,11 @@ function(app_data program mpi library)
     add_test(NAME ${name} COMMAND test-app-arrays-driver ${words})
     set_tests_properties(${name} PROPERTIES LABELS system TIMEOUT 180)
   endforeach()
+  if(program STREQUAL "arrays")
+    add_test(NAME system-app-cut-off-${mpi} COMMAND ${Python3_EXECUTABLE} ${test_dir}/app_cut_off.py
+      $<TARGET_FILE:test-app-arrays-driver> resizes ${mpi} $<TARGET_FILE:test-app-${program}-${mpi}>)
+    set_tests_properties(system-app-cut-off-${mpi} PROPERTIES LABELS system TIMEOUT 180)
+  endif()
 endfunction()
 
 # A program that computes with ScaLAPACK, which libpleat itself does not know.

@@ -112,10 +112,19 @@ static void set_environment(const struct app_job *job)
         setenv(PLEAT_STATE_ENV, job->state_paths, 1);
 }
 
-static void run_child(const struct app_job *job, int ranks, int output)
+/* Ends with the test, also where that is killed: mpirun then ends its ranks. */
+static void end_with(pid_t test)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != test)
+        _exit(127);
+}
+
+static void run_child(const struct app_job *job, int ranks, int output, pid_t test)
 {
     const char *argv[96];
     char text[16];
+    end_with(test);
     snprintf(text, sizeof(text), "%d", ranks);
     compose(argv, job, text);
     set_environment(job);
@@ -146,11 +155,12 @@ static void launch(struct app_job *job, int ranks, bool waits)
     else if (!job->options.without_pleat && pleat_state_store_held(&job->store, &held) == 0)
         pleat_mailbox_resume(job->mailbox, held.generation);
     job->ended = false;
+    const pid_t test = getpid();
     job->pid = fork();
     if (job->pid < 0)
         app_job_fail(job, "cannot fork: %s", strerror(errno));
     if (job->pid == 0)
-        run_child(job, ranks, output[1]);
+        run_child(job, ranks, output[1], test);
     close(output[1]);
     job->output_fd = output[0];
     fcntl(job->output_fd, F_SETFL, O_NONBLOCK);

@@ -274,9 +274,13 @@ static void launch(struct world *world, const struct layout *layout, uint64_t ge
             pleat_mailbox_resume(world->mailbox[node], generation);
     }
     CHECK(pipe2(pipes, O_CLOEXEC) == 0);
+    const pid_t test = getpid();
     world->pid = fork();
     CHECK(world->pid >= 0);
     if (world->pid == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* a test that is killed leaves nothing running */
+        if (getppid() != test)
+            _exit(127);
         setpgid(0, 0);
         dup2(pipes[1], STDOUT_FILENO);
         dup2(pipes[1], STDERR_FILENO);
