@@ -14,8 +14,9 @@
 #include "daemon/turn_inputs.h"
 
 /* A started agent must connect within CONNECT_MS. If it ends before, the next one is started
- * AGAIN_MS later. Each further failure doubles that time, up to AGAIN_MOST_MS. */
-enum { CONNECT_MS = 15000, AGAIN_MS = 100, AGAIN_MOST_MS = 12800 };
+ * AGAIN_MS later. Each further failure doubles that time, up to AGAIN_MOST_MS, or ENDING_MS while
+ * pleatd ends its jobs. */
+enum { CONNECT_MS = 15000, AGAIN_MS = 100, AGAIN_MOST_MS = 12800, ENDING_MS = 1000 };
 
 static void agent_spawn(struct agent *agent);
 static void on_timer(uv_timer_t *handle);
@@ -34,14 +35,14 @@ enum { AWAY_S = 2, SAY_S = 10, STOP_S = 5, PING_S = 5 };
 static double patience_s(const struct daemon *d)
 {
     double most = (double)d->config.agent_answer_us / 1e6;
-    return d->stopping && (most <= 0 || most > STOP_S) ? STOP_S : most;
+    return (d->stopping || d->ending) && (most <= 0 || most > STOP_S) ? STOP_S : most;
 }
 
 /* Seconds from a sign of life to the next ping: fewer than PING_S if agent_answer_s is shorter. */
 static int ping_after_s(const struct agent *agent)
 {
     double most_s = patience_s(agent->daemon);
-    if (agent->daemon->stopping || agent->asked.count > 0)
+    if (agent->daemon->stopping || agent->daemon->ending || agent->asked.count > 0)
         return 1;
     return most_s > 0 && most_s < PING_S ? (int)(most_s < 1 ? 1 : most_s) : PING_S;
 }
@@ -119,6 +120,8 @@ static void spawn_again(struct agent *agent)
     int64_t delay_ms = AGAIN_MS;
     for (int i = 0; i < agent->failures && delay_ms < AGAIN_MOST_MS; i++)
         delay_ms *= 2;
+    if (agent->daemon->ending && delay_ms > ENDING_MS)
+        delay_ms = ENDING_MS;
     agent->failures++;
     agent->started = false;
     agent->looks = 0; /* the agent may have ended because another one lives, which will connect */

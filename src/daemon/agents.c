@@ -366,6 +366,15 @@ int agents_away(struct daemon *d, struct pleat_error *err)
     return rc < 0 ? rc : 0;
 }
 
+bool agents_are_missing(struct daemon *d)
+{
+    for (const struct agent *agent = d->agents; agent; agent = agent->next)
+        if (!agent->connection && !d->config.sites[agent->site].brings_agents && has_runs(agent) &&
+            !agent_lock_is_held(d, agent->site, agent->node))
+            return true;
+    return false;
+}
+
 bool agents_absent(struct daemon *d)
 {
     for (uint32_t site = 0; site < d->config.site_count; site++)

@@ -24,6 +24,8 @@ void agents_look(struct daemon *d);
 void agents_learn(struct daemon *d);
 /* Whether an agent lives that has not connected (yet), so that it cannot be told to end. */
 bool agents_absent(struct daemon *d);
+/* Whether the agent of a job does not live, where pleatd starts agents itself. */
+bool agents_are_missing(struct daemon *d);
 /* To be called after a start, before anything else: tells the core that no agent is connected. 0 or
  * an error. */
 int agents_away(struct daemon *d, struct pleat_error *err);

@@ -162,7 +162,7 @@ void checkpoint_times_look(struct daemon *d)
     int64_t at = PLEAT_NEVER, now = daemon_now_us(d);
     struct timed_jobs *timed = &d->checkpoints.timed;
     uv_timer_stop(&d->checkpoints.timer);
-    if (d->turn.holding || d->stopping)
+    if (d->turn.holding || d->stopping || d->ending)
         return;
     for (size_t i = 0; i < timed->count;) {
         struct job *job = job_find(d, timed->items[i].job);

@@ -16,6 +16,7 @@ struct client {
     struct pleat_connection *connection; /* NULL: closed, the record still in use */
     struct client *next;
     bool greeted;
+    bool stops; /* it asked pleatd to stop, and waits for that */
     struct follow follow;
     int references; /* the connection, and inputs and replies under way */
     uint64_t asked; /* number of the last turn that had an input of this client; 0: none */

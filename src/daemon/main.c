@@ -112,8 +112,10 @@ static void on_probe(uv_timer_t *handle)
     agents_look(d);
     turn_idle(d);
     log_watch(d);
-    if (over && d->stopping)
+    if (over && (d->stopping || d->ending))
         daemon_stop(d);
+    else if (d->ending)
+        daemon_stop_unattended(d);
     if (!over || d->clients || notify_busy(d))
         d->idle_since_us = 0;
     else if (d->idle_since_us == 0)

@@ -311,7 +311,7 @@ int method_stop(struct client *client, int64_t request, const json_t *params,
                                "%d job%s not ended: cancel %s, or stop with --force", active,
                                active == 1 ? " has" : "s have", active == 1 ? "it" : "them");
     client_reply(client, request, json_object());
-    d->stopping = true;
+    client->stops = d->ending = true;
     if (active == 0)
         daemon_stop(d);
     return 0;

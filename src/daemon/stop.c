@@ -1,9 +1,14 @@
 /* Ends pleatd in order. */
 #include "daemon/stop.h"
-#include "daemon/agents.h"
-#include "daemon/daemon.h"
 
-enum { LINGER_MS = 50, LINGER_MOST = 100 };
+#include <stdio.h>
+
+#include "daemon/agents.h"
+#include "daemon/clients.h"
+#include "daemon/daemon.h"
+#include "wire/message.h"
+
+enum { LINGER_MS = 50, LINGER_MOST = 100, UNATTENDED_MOST = 10 };
 
 static void on_linger(uv_timer_t *handle)
 {
@@ -19,4 +24,33 @@ void daemon_stop(struct daemon *d)
         uv_timer_start(&d->linger, on_linger, LINGER_MS, 0);
     else
         uv_stop(&d->loop);
+}
+
+/* Tells those who wait for the end that it is not all that they asked for. */
+static void say_left(struct daemon *d, const char *text)
+{
+    daemon_log("%s", text);
+    for (struct client *client = d->clients; client; client = client->next) {
+        struct pleat_string out = {0};
+        if (!client->stops || !client->connection)
+            continue;
+        if (pleat_write_notification(&out, "left", json_pack("{s:s}", "text", text)))
+            pleat_string_finish(&out);
+        else
+            client_send(client, &out);
+    }
+}
+
+void daemon_stop_unattended(struct daemon *d)
+{
+    char text[400];
+    d->unattended = agents_are_missing(d) ? d->unattended + 1 : 0;
+    if (d->unattended < UNATTENDED_MOST)
+        return;
+    snprintf(text, sizeof(text),
+             "pleatd ends, although %zu job%s cancelled and not ended: no agent can be started to "
+             "end what may be left of them (pleatd.log says why). The next pleatd does it",
+             d->jobs.living, d->jobs.living == 1 ? " was" : "s were");
+    say_left(d, text);
+    daemon_stop(d);
 }

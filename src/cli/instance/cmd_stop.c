@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,15 +17,22 @@ static int process_of(const struct pleat_client *client)
 }
 
 /* Waits until the daemon has closed the connection, and then until its process has ended. Until
- * then it may still write its files. */
-static void wait_for_end(struct pleat_client *client, int process)
+ * then it may still write its files. Returns the exit code. */
+static int wait_for_end(struct pleat_client *client, int process)
 {
     const struct pleat_message *message;
     struct pollfd polled = {.fd = process, .events = POLLIN};
-    while (pleat_client_next_notification(client, -1, &message, NULL) == 1)
-        ;
+    int code = PLEAT_EXIT_OK;
+    while (pleat_client_next_notification(client, -1, &message, NULL) == 1) {
+        const char *text = json_string_value(json_object_get(message->params, "text"));
+        if (strcmp(message->method, "left") != 0 || !text)
+            continue;
+        pleat_say("%s", text);
+        code = PLEAT_EXIT_FAILED;
+    }
     while (process >= 0 && poll(&polled, 1, -1) < 0 && errno == EINTR)
         ;
+    return code;
 }
 
 static int stop(bool force)
@@ -46,7 +54,7 @@ static int stop(bool force)
     int process = process_of(client);
     int code = pleat_daemon_ask(client, "stop", json_pack("{s:b}", "force", force), NULL);
     if (!code)
-        wait_for_end(client, process);
+        code = wait_for_end(client, process);
     if (process >= 0)
         close(process);
     pleat_client_close(client);
@@ -77,8 +85,8 @@ const struct pleat_command pleat_cmd_stop = {
             "Options:\n"
             "      --force      cancel the jobs\n"
             "\n"
-            "Exit codes: 0 (also if no daemon ran); 1 refused; 2 usage; 3 the daemon "
-            "cannot be reached.\n"
+            "Exit codes: 0 (also if no daemon ran); 1 refused, or not all ended; 2 usage; 3 the "
+            "daemon cannot be reached.\n"
             "\n"
             "Example:\n"
             "  pleat stop --force\n",

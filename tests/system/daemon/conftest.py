@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -180,6 +181,25 @@ class Client(Peer):
         if "error" in message:
             raise Failure(message["error"])
         return message["result"]
+
+
+def breakable_agent(pleat):
+    """A directory with the programs: while it has a file `broken`, agents end before they connect, and write `tries`."""
+    where = pathlib.Path(pleat.path("own/bin"))
+    where.mkdir(parents=True)
+    (where.parent / "lib").symlink_to(pathlib.Path(BUILD) / "lib")
+    for name in (pathlib.Path(BUILD) / "bin").iterdir():
+        if name.name in ("pleat", "pleatd"):
+            shutil.copy(name, where)
+        elif name.name != "pleat-agent":
+            (where / name.name).symlink_to(name)
+    agent = where / "pleat-agent"
+    agent.write_text(f"""#!/bin/sh
+[ ! -e {where}/broken ] || {{ echo x >> {where}/tries; exit 1; }}
+exec {BUILD}/bin/pleat-agent "$@"
+""", encoding="ascii")
+    agent.chmod(0o700)
+    return where
 
 
 class Instance:

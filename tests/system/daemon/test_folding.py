@@ -4,13 +4,12 @@ what the log says of it, decided again, is the same."""
 import json
 import os
 import pathlib
-import shutil
 import signal
 import subprocess
 
 import pytest
 
-from conftest import BUILD, loop, until_file, wait_until
+from conftest import BUILD, breakable_agent, loop, until_file, wait_until
 from test_replay import replay
 
 APPS = pathlib.Path(os.environ["PLEAT_BUILD"]) / "apps"
@@ -146,20 +145,7 @@ def test_a_shrink_while_its_agent_does_not_answer(pleat):
 def test_a_shrink_while_agents_die_before_they_connect(pleat):
     """Its agent was killed, and the next ones end before they connect. Meanwhile a policy wants processors of it for a
     waiting job: nobody can tell it, so it has done nothing wrong, is started again, and both end well."""
-    where = pathlib.Path(pleat.path("own/bin"))
-    where.mkdir(parents=True)
-    (where.parent / "lib").symlink_to(pathlib.Path(BUILD) / "lib")
-    for name in (pathlib.Path(BUILD) / "bin").iterdir():
-        if name.name in ("pleat", "pleatd"):
-            shutil.copy(name, where)
-        elif name.name != "pleat-agent":
-            (where / name.name).symlink_to(name)
-    agent = where / "pleat-agent"
-    agent.write_text(f"""#!/bin/sh
-[ ! -e {where}/broken ] || {{ echo x >> {where}/tries; exit 1; }}
-exec {BUILD}/bin/pleat-agent "$@"
-""", encoding="ascii")
-    agent.chmod(0o700)
+    where = breakable_agent(pleat)
     pleat.configure(text=SITE + "shrink_s = 0.2\ngrace_s = 0.2\nbackoff_s = 0.1\n")
     go = pleat.path("go")
     submit = pleat.popen("submit", "--processes", 4, "--", RING, "--iterations", 2000, "--hold", go,

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import CONFIG, LIMIT_S, PLEAT, Failure, is_alive, until_file, wait_until, words_of
+from conftest import CONFIG, LIMIT_S, PLEAT, Failure, breakable_agent, is_alive, until_file, wait_until, words_of
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 INIT = 26  # of FUSE
@@ -149,6 +149,25 @@ def test_stop_force_ends_with_a_stopped_agent(pleat):
     os.kill(pleat.agent_pid(), signal.SIGSTOP)
     pleat.pleat("stop", "--force", check=0)
     assert pids and not [pid for pid in pids if is_alive(pid)]
+
+
+def test_stop_force_ends_where_no_agent_can_be_started(pleat):
+    """It says what is left, and the next daemon ends that."""
+    pleat.configure()
+    where = breakable_agent(pleat)
+    submit = pleat.popen("submit", "--", "sleep", "300", program=str(where / "pleat"))
+    job = int(submit.communicate()[0])
+    pleat.wait_for(job, "running")
+    (where / "broken").touch()
+    os.kill(pleat.agent_pid(), signal.SIGKILL)
+    wait_until((where / "tries").exists, "an agent has ended before it connected")
+    pleat.connection.close()
+    pleat.connection = None
+    done = pleat.pleat("stop", "--force", check=1)
+    assert "1 job was cancelled and not ended: no agent can be started" in done.stderr
+    (where / "broken").unlink()
+    assert pleat.wait_end(job)["state"] == "cancelled"
+    assert pleat.job_pids() == []
 
 
 def test_freezing_all_longer_than_every_deadline_loses_nothing(pleat):
