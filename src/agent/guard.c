@@ -12,8 +12,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/bind.h"
 #include "agent/leftovers.h"
 #include "agent/log.h"
+#include "agent/shared_files.h"
+#include "base/clock.h"
 #include "base/oom.h"
 
 #define AGENT "pleat-agent"
@@ -22,8 +25,10 @@
 _Static_assert(sizeof(AGENT) == sizeof(GUARD), "one takes the other's place");
 
 struct guard {
-    int lock;              /* -1: the agent has none */
-    const char *lock_path; /* borrowed */
+    const struct pleat_agent *of; /* as it was when they divided */
+    int lock;                     /* -1: the agent has none */
+    const char *lock_path;        /* borrowed */
+    int64_t begun_s;              /* since 1970 */
 };
 
 /* Sets the name that 'ps' and 'top' show, in the place of the one that argv0 ends with. */
@@ -61,6 +66,20 @@ static void keep_lock(struct guard *guard)
     guard->lock = fd;
 }
 
+/* ---- what is left ---- */
+
+/* Removes what the agent had on this host. Nobody goes on from it: a run is known to its agent
+ * alone. Where there is no lock, another agent may serve the node by now, so groups, which that
+ * might be about to use, are left to it. */
+static void remove_rest(const struct guard *guard)
+{
+    pleat_leftovers_end("the agent has ended, and not all that it started: that is ended now");
+    if (guard->lock >= 0)
+        pleat_bind_remove_old(guard->of);
+    (void)pleat_scratch_sweep(PLEAT_SHARED_MEMORY, guard->of->options.instance);
+    (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, guard->begun_s);
+}
+
 /* ---- the life of a guard ---- */
 
 static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *signals)
@@ -78,12 +97,12 @@ static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *si
         if (ended != agent) /* else whoever removed the file may be removing its directory */
             keep_lock(guard);
     }
-    pleat_leftovers_end("the agent has ended, and not all that it started: that is ended now");
+    remove_rest(guard);
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 }
 
-int pleat_guard_divide(char *name, int lock, const char *lock_path, pid_t *guard,
-                       struct pleat_error *err)
+int pleat_guard_divide(const struct pleat_agent *of, char *name, int lock, const char *lock_path,
+                       pid_t *guard, struct pleat_error *err)
 {
     sigset_t signals, before;
     take_name(name, GUARD);
@@ -101,7 +120,10 @@ int pleat_guard_divide(char *name, int lock, const char *lock_path, pid_t *guard
         pleat_oom_last();
         (void)sigaction(SIGHUP, &ignore, NULL);
         (void)sigaction(SIGPIPE, &ignore, NULL);
-        struct guard state = {.lock = lock, .lock_path = lock_path};
+        struct guard state = {.of = of,
+                              .lock = lock,
+                              .lock_path = lock_path,
+                              .begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1};
         watch(&state, agent, &signals);
     }
     (void)sigprocmask(SIG_SETMASK, &before, NULL);

@@ -82,6 +82,8 @@ static void run_free(struct pleat_run *run)
     free(run->stderr_path);
     free(run->terminal);
     free(run->scratch);
+    if (run->scratch_lock >= 0)
+        close(run->scratch_lock);
     free(run->program);
     free(run->limits);
     free(run);
@@ -93,6 +95,7 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     if (!run)
         return NULL;
     run->agent = agent;
+    run->scratch_lock = -1;
     run->kind = agent->kinds[0];
     for (size_t i = 1; agent->kinds[i]; i++)
         if (agent->kinds[i]->is_wanted(request))
@@ -129,7 +132,7 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
 {
     run->now.pid = run->now.session = run->now.reaper =
         0; /* the processes of the start end by themselves */
-    pleat_scratch_remove(run->scratch);
+    pleat_scratch_remove(run->scratch, &run->scratch_lock);
     pleat_inflow_destroy(run);
     pleat_outflow_destroy(run);
     run->kind->destroy(run);
@@ -178,7 +181,7 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     struct pleat_error failure = {0};
     int result = pleat_bind_begin(run, request->slots, &failure);
     if (!result && run->scratch) {
-        result = pleat_scratch_make(run->scratch, &failure);
+        result = pleat_scratch_make(run->scratch, &run->scratch_lock, &failure);
         if (result) { /* the directory that is there is another one's: it must stay */
             free(run->scratch);
             run->scratch = NULL;
@@ -460,7 +463,7 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
     if (run->left)
         pleat_log("run %" PRIu64 " (job %s): ended %" PRIu32 " processes that it left behind",
                   run->id, run->job, run->left);
-    pleat_scratch_remove(run->scratch);
+    pleat_scratch_remove(run->scratch, &run->scratch_lock);
     if (run->scratch) /* programs of an MPI may have left files in shared memory */
         (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, run->begun_s);
     if (!broken) {

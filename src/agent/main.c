@@ -309,15 +309,27 @@ static void name_log(const struct pleat_agent_options *options)
 }
 
 /* Starts a guard. Without one the agent goes on all the same. */
-static void get_guard(const struct pleat_agent_options *options, char *name, int lock,
-                      const char *lock_path, pid_t *guard)
+static void get_guard(struct pleat_agent *agent, char *name, int lock, const char *lock_path)
 {
     struct pleat_error err;
-    if (options->guarded && pleat_guard_divide(name, lock, lock_path, guard, &err)) {
-        *guard = 0;
+    if (agent->options.guarded &&
+        pleat_guard_divide(agent, name, lock, lock_path, &agent->guard, &err)) {
+        agent->guard = 0;
         pleat_log("%s: if this agent is killed, the next one looks for what it leaves", err.text);
     }
-    name_log(options);
+    name_log(&agent->options);
+}
+
+static void find_groups(struct pleat_agent *agent)
+{
+    if (!agent->options.no_cpusets)
+        (void)pleat_cpuset_find("", &agent->cpusets);
+    if (!agent->options.no_memory_groups)
+        (void)pleat_memgroup_find("", &agent->memgroups);
+    /* in version 2 a process is in one group for all controllers */
+    if (agent->cpusets.second && agent->memgroups.second &&
+        strcmp(agent->cpusets.path, agent->memgroups.path) != 0)
+        agent->memgroups = (struct pleat_cgroup_place){0};
 }
 
 int main(int argc, char **argv)
@@ -339,24 +351,18 @@ int main(int argc, char **argv)
     if (!result)
         result = take_lock(&agent.options, &lock, lock_path, sizeof(lock_path), &err);
     if (!result)
-        get_guard(&agent.options, argv[0], lock, lock_path, &agent.guard);
+        find_groups(&agent);
+    if (!result)
+        get_guard(&agent, argv[0], lock, lock_path);
     if (lock >= 0)
         write_owner(lock);
     if (!result)
         result = prepare(&agent, &err);
     if (!result) {
-        if (!agent.options.no_cpusets)
-            (void)pleat_cpuset_find("", &agent.cpusets);
-        if (!agent.options.no_memory_groups)
-            (void)pleat_memgroup_find("", &agent.memgroups);
-        /* in version 2 a process is in one group for all controllers */
-        if (agent.cpusets.second && agent.memgroups.second &&
-            strcmp(agent.cpusets.path, agent.memgroups.path) != 0)
-            agent.memgroups = (struct pleat_cgroup_place){0};
         pleat_scratch_mark(agent.options.site, agent.options.node, agent.mark);
         pleat_strays_end(&agent);
         pleat_bind_remove_old(&agent);
-        pleat_scratch_remove_old(agent.options.instance, agent.mark);
+        (void)pleat_scratch_sweep(PLEAT_SHARED_MEMORY, agent.options.instance);
         (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, 0);
         result = pleat_agent_run(&agent, &err);
     }

@@ -132,7 +132,7 @@ static int start_again(struct pleat_run *run, struct pleat_error *err)
     run->malleable->places = nodes ? (uint32_t)json_array_size(nodes) : 1;
     int result = pleat_malleable_renew(run->malleable, err);
     if (!result && run->scratch)
-        result = pleat_scratch_make(run->scratch, err);
+        result = pleat_scratch_make(run->scratch, &run->scratch_lock, err);
     if (!result && nodes)
         result = pleat_remote_renew(run, nodes, err);
     pleat_bind_renew(run);

@@ -127,6 +127,7 @@ struct pleat_run {
     mode_t umask;
     struct pleat_limits *limits; /* NULL: the agent's */
     int32_t nice;                /* PLEAT_PROCESS_NICE_HERE: the agent's */
+    int scratch_lock;            /* of scratch (scratch.h); -1: none */
     char *scratch;               /* a directory that is removed when the run is over; NULL: none */
 };
 

@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/log.h"
@@ -19,7 +21,8 @@
  * paths are short. */
 enum { DESCRIPTORS = 16, SITE_MAX = 20 };
 
-#define SHARED_MEMORY "/dev/shm"
+/* One that is being swept is free again soon. */
+enum { LOCK_TRIES = 50, LOCK_PAUSE_NS = 20000000 };
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
 {
@@ -41,26 +44,76 @@ static void remove_by(const char *path, __nftw_func_t one)
         pleat_log("cannot remove %s: %s", path, strerror(errno));
 }
 
-void pleat_scratch_remove(const char *path)
+void pleat_scratch_remove(const char *path, int *lock)
 {
     remove_by(path, remove_one);
+    if (*lock >= 0)
+        close(*lock);
+    *lock = -1;
 }
 
-int pleat_scratch_make(const char *path, struct pleat_error *err)
+/* ---- locks ---- */
+
+/* Opens the directory and locks it as `how` says, if it is this user's. -1: with errno;
+ * EWOULDBLOCK: another process has it locked. */
+static int open_locked(const char *path, int how)
 {
-    struct stat st;
-    if (mkdir(path, 0700) == 0)
-        return 0;
-    if (errno != EEXIST || lstat(path, &st))
-        return pleat_error_sys(err, errno, "cannot make directory %s", path);
-    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-        return pleat_error_set(err, PLEAT_E_PERMISSION,
-                               "%s is there already, and is not a directory of yours: remove it",
-                               path);
+    struct stat there, opened = {0};
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), code = 0;
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &opened) == 0 && opened.st_uid != geteuid())
+        code = EPERM;
+    else if (flock(fd, how | LOCK_NB) || lstat(path, &there))
+        code = errno;
+    else if (there.st_ino != opened.st_ino || there.st_dev != opened.st_dev)
+        code = ENOENT; /* it was removed, and is another one by now */
+    if (!code)
+        return fd;
+    close(fd);
+    errno = code;
+    return -1;
+}
+
+/* Makes the directory where it is not there. Between that and the lock another agent may take it
+ * for one that was left, and remove it: then it is made again. */
+static int make_locked(const char *path, int *lock, struct pleat_error *err)
+{
+    static const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (mkdir(path, 0700) && errno != EEXIST)
+            return pleat_error_sys(err, errno, "cannot make directory %s", path);
+        *lock = open_locked(path, LOCK_SH);
+        if (*lock >= 0)
+            return 0;
+        if (errno == ENOTDIR || errno == ELOOP || errno == EPERM || errno == EACCES)
+            return pleat_error_set(err, PLEAT_E_PERMISSION,
+                                   "%s is there already, and is not a directory of yours: remove "
+                                   "it",
+                                   path);
+        if (errno != ENOENT && errno != EWOULDBLOCK)
+            return pleat_error_sys(err, errno, "cannot lock directory %s", path);
+        (void)nanosleep(&pause, NULL);
+    }
+    return pleat_error_set(err, PLEAT_E_BUSY,
+                           "directory %s is locked by another process: end that, or try again",
+                           path);
+}
+
+int pleat_scratch_make(const char *path, int *lock, struct pleat_error *err)
+{
+    int result = *lock < 0 ? make_locked(path, lock, err) : 0;
+    if (result)
+        return result;
     /* The directory itself stays. Otherwise another user who has seen its name could make one of
      * that name. */
     remove_by(path, remove_one_inside);
-    return chmod(path, 0700) ? pleat_error_sys(err, errno, "cannot close directory %s", path) : 0;
+    if (fchmod(*lock, 0700) == 0)
+        return 0;
+    result = pleat_error_sys(err, errno, "cannot close directory %s", path);
+    close(*lock);
+    *lock = -1;
+    return result;
 }
 
 /* The file is replaced as a whole: a process may be reading it. */
@@ -83,31 +136,43 @@ void pleat_scratch_mark(const char *site, uint32_t node, char mark[PLEAT_SCRATCH
     for (const char *at = site; *at; at++)
         hash = (hash ^ (unsigned char)*at) * 16777619u;
     if (strlen(site) <= SITE_MAX)
-        snprintf(mark, PLEAT_SCRATCH_MARK, "+%s+%" PRIu32, site, node);
+        snprintf(mark, PLEAT_SCRATCH_MARK, "+%s+%" PRIu32 "+", site, node);
     else
-        snprintf(mark, PLEAT_SCRATCH_MARK, "+%.*s-%08" PRIx32 "+%" PRIu32, SITE_MAX - 9, site, hash,
-                 node);
+        snprintf(mark, PLEAT_SCRATCH_MARK, "+%.*s-%08" PRIx32 "+%" PRIu32 "+", SITE_MAX - 9, site,
+                 hash, node);
 }
 
-void pleat_scratch_remove_old(const char *instance, const char *mark)
+/* Whether an agent that locks its directories has made one of this name. */
+static bool is_of_agent(const char *name, const char *prefix)
 {
-    char prefix[128], path[512];
+    size_t length = strlen(name);
+    const char *mark = strchr(name, '+');
+    return !strncmp(name, prefix, strlen(prefix)) && mark && mark < name + length - 1 &&
+           name[length - 1] == '+';
+}
+
+uint32_t pleat_scratch_sweep(const char *folder, const char *instance)
+{
+    char prefix[128], path[PATH_MAX];
+    uint32_t removed = 0;
     int length = snprintf(prefix, sizeof(prefix), "pleat-%s-", instance);
-    DIR *directory = opendir(SHARED_MEMORY);
+    DIR *directory = (size_t)length < sizeof(prefix) ? opendir(folder) : NULL;
     if (!directory)
-        return;
-    for (struct dirent *entry; (size_t)length < sizeof(prefix) && (entry = readdir(directory));) {
-        struct stat st;
-        if (strncmp(entry->d_name, prefix, (size_t)length))
+        return 0;
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        length = snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+        if (!is_of_agent(entry->d_name, prefix) || (size_t)length >= sizeof(path))
             continue;
-        const char *whose = strchr(entry->d_name, '+');
-        if (strcmp(whose ? whose : "", mark) != 0)
-            continue; /* of another node: its agent may be using it */
-        snprintf(path, sizeof(path), "%s/%s", SHARED_MEMORY, entry->d_name);
-        if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid())
-            pleat_scratch_remove(path);
+        int lock = open_locked(path, LOCK_EX);
+        removed += lock >= 0;
+        if (lock >= 0)
+            pleat_scratch_remove(path, &lock);
     }
     closedir(directory);
+    if (removed)
+        pleat_log("removed %" PRIu32 " directories in %s that agents which were killed had left",
+                  removed, folder);
+    return removed;
 }
 
 int pleat_scratch_write(const char *directory, const char *name, const char *text,

@@ -224,6 +224,52 @@ def test_a_living_agents_runs_are_no_strays(linked):
     assert linked.daemon.call("list")["runs"][0]["state"] == "running"
 
 
+def place(world, run, node):
+    """A directory of that run, as pleatd names them: with what the agent of the node has told of itself."""
+    return f"/dev/shm/pleat-{INSTANCE}-{run:016x}{world.marks[node]}"
+
+
+def holding(world, run, node=0, **options):
+    """An agent with a run that keeps a file in its directory."""
+    agent = world.agent(node=node, **options)
+    world.marks = {**getattr(world, "marks", {}), node: world.daemon.accept()["mark"]}
+    world.start(run, "sh", "-c", 'touch "$1/kept"; echo $$ >"$2"; exec sleep 1000', "holding", place(world, run, node),
+                str(world.directory / f"pids{run}"), scratch=place(world, run, node))
+    world.pids(f"pids{run}", 1)
+    return agent
+
+
+def test_the_guard_removes_what_a_killed_agent_had(world):
+    guard = holding(world, 1, more=["--guarded"])
+    [(agent, _)] = children_of(guard.pid)
+    assert os.path.exists(place(world, 1, 0) + "/kept")
+    os.kill(agent, signal.SIGKILL)
+    assert guard.wait() == 128 + signal.SIGKILL
+    world.agents.remove(guard)
+    assert not os.path.exists(place(world, 1, 0))
+
+
+def test_the_next_agent_of_a_host_removes_what_dead_ones_had(world):
+    """Whatever its node; and nothing of a living one, nor what was made by other hands."""
+    dead = holding(world, 1, node=1)
+    dead.kill()
+    dead.wait()
+    [pid] = world.pids("pids1", 1)
+    holding(world, 2, node=2)
+    others = [f"/dev/shm/pleat-{INSTANCE}x-1+local+9+", f"/dev/shm/pleat-{INSTANCE}-not-locked+local+9"]
+    for other in others:
+        os.mkdir(other)
+    try:
+        assert not os.path.exists(place(world, 1, 1)), "the second one has removed it"
+        holding(world, 3, node=3)
+        assert os.path.exists(place(world, 2, 2) + "/kept")
+        assert all(os.path.isdir(other) for other in others)
+    finally:
+        for other in others:
+            os.rmdir(other)
+    wait_until(lambda: not is_alive(pid), "its reaper has ended the run")
+
+
 def test_one_agent_per_node(world):
     state = world.directory / "state"
     world.agent(state=state)

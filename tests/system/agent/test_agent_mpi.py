@@ -19,7 +19,7 @@ needs_loop = pytest.mark.skipif(not os.path.exists(LOOP), reason="the applicatio
 
 def scratch(run):
     """Where what killed ranks leave of their shared memory goes with the run."""
-    return f"/dev/shm/pleat-{INSTANCE}-{run}+local+0"  # as the mark of the agent says
+    return f"/dev/shm/pleat-{INSTANCE}-{run}+local+0+"  # as the mark of the agent says
 
 
 def start(world, run, how, *program, extra_env=None, **others):

@@ -84,7 +84,7 @@ def test_an_agent_that_starts_leaves_alone_what_others_made(pleat):
         pleat.wait_for(jobs[-1], "running")
         wait_until(lambda: pleat.job_pids(jobs[-1]), "its processes")
     places = [scratch(pleat, job) for job in jobs]
-    assert [place[place.index("+"):] for place in places] == ["+local+0", "+local+1"]
+    assert [place[place.index("+"):] for place in places] == ["+local+0+", "+local+1+"]
     assert all(os.path.isdir(place) for place in places)
     # what an agent that is killed leaves is removed by the next one of its node
     os.kill(agent_of(pleat, jobs[0]), signal.SIGKILL)
@@ -106,7 +106,7 @@ def test_so_does_that_of_another_site(pleat):
         pleat.wait_for(job, "running")
         wait_until(lambda job=job: pleat.job_pids(job), "its processes")
     places = [scratch(pleat, job) for job in jobs]
-    assert places[0].endswith("+one+0") and "+a-site-with-" in places[1] and len(places[1]) < 100
+    assert places[0].endswith("+one+0+") and "+a-site-with-" in places[1] and len(places[1]) < 100
     os.kill(agent_of(pleat, jobs[0]), signal.SIGKILL)
     wait_until(lambda: pleat.job(jobs[0])["attempt"] == 1 and pleat.job(jobs[0])["state"] == "running",
                "the job starts again")

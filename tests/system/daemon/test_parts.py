@@ -59,7 +59,7 @@ def test_a_job_over_two_nodes(pleat, mpi):
         for pid in pids:
             env = environment(pid)
             assert env[b"PLEAT_NODE_NAME"] == f"pleat-node-{node}".encode()
-            assert env[b"PLEAT_SCRATCH"].endswith(f"+local+{node}".encode())
+            assert env[b"PLEAT_SCRATCH"].endswith(f"+local+{node}+".encode())
             assert b"PLEAT_REMOTE" not in env and b"PLEAT_PART_SCRATCH" not in env
             assert env.get(b"TMPDIR", b"").decode() == pleat.env.get("TMPDIR", "")
             assert len(os.sched_getaffinity(pid)) == 1

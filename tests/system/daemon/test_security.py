@@ -141,12 +141,12 @@ def test_nobody_can_be_first_in_a_scratch_directory(pleat):
     names, instance = [], pleat.call("info")["instance"]
     for _ in range(3):
         names.append(scratch_of_a_run(pleat))
-        assert re.fullmatch(rf"/dev/shm/pleat-{instance}-[0-9a-f]{{16}}\+local\+0", names[-1])
+        assert re.fullmatch(rf"/dev/shm/pleat-{instance}-[0-9a-f]{{16}}\+local\+0\+", names[-1])
         assert not os.path.exists(names[-1])
     assert len(set(names)) == 3
-    before = [int(name.removesuffix("+local+0")[-16:], 16) for name in names]
+    before = [int(name.removesuffix("+local+0+")[-16:], 16) for name in names]
     assert max(before) > 1 << 32  # no counter, and nothing that is near one
-    squatted = [f"/dev/shm/pleat-{instance}-{number}{mark}" for number in range(20) for mark in ("", "+local+0")]
+    squatted = [f"/dev/shm/pleat-{instance}-{number}{mark}" for number in range(20) for mark in ("", "+local+0+")]
     try:
         for path in squatted:
             os.mkdir(path)
