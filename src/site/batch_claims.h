@@ -38,7 +38,10 @@ struct pleat_batch_node {
     bool given;      /* its number was told to somebody */
     bool called;     /* its agent was started */
     bool step_over;  /* what was started there has ended */
+    bool watched;    /* the adapter that is there now tells when that ends */
     bool dead;       /* nothing can run there any more */
+    int64_t
+        away_us; /* HELD: since when its agent is not connected, as far as that counts; 0: it is */
     char host[PLEAT_BATCH_HOST_ROOM];
     struct pleat_claimbook book; /* of this node */
 };

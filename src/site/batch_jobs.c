@@ -12,6 +12,8 @@
  * before pleatd may live: it calls within CALLS_US. */
 #define AGAIN_US INT64_C(2000000)
 #define CALLS_US INT64_C(10000000)
+/* One that was cut off calls again by then: it notices that after 30 s, and pauses up to 5 s. */
+#define BACK_US INT64_C(40000000)
 
 static void on_time(void *arg, uint64_t number);
 
@@ -175,7 +177,7 @@ static void on_run(void *arg, uint64_t token, const json_t *result, const struct
         fail(site, one, wrong->text);
         return;
     }
-    one->nodes.items[place].called = false;
+    one->nodes.items[place].called = one->nodes.items[place].watched = false;
     pleat_batch_look_later(site, one, AGAIN_US);
 }
 
@@ -191,7 +193,7 @@ static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_alloca
         return false;
     }
     json_t *argv = json_array();
-    node->called = true;
+    node->called = node->watched = true;
     for (size_t i = 0; call.argv[i]; i++)
         json_array_append_new(argv, pleat_json_text(call.argv[i]));
     json_t *params = json_pack("{sIsssoss}", "job", (json_int_t)one->job, "node", node->host,
@@ -216,13 +218,74 @@ static void hold(struct pleat_batch_site *site, struct pleat_batch_allocation *o
     pleat_batch_announce(site, one, one->wish.id);
 }
 
+/* ---- agents that do not come back ---- */
+
+/* An agent lives on when the adapter that started it has ended, but nobody tells then when it ends:
+ * it is known by its calls alone. */
+static int64_t back_us(const struct pleat_batch_site *site)
+{
+    return site->options->agent_us > BACK_US ? site->options->agent_us : BACK_US;
+}
+
+/* Its agents that are not connected have some time from now on. */
+static void count_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    bool some = false;
+    for (size_t i = 0; i < one->nodes.count; i++) {
+        struct pleat_batch_node *node = &one->nodes.items[i];
+        bool away = !node->dead && !pleat_batch_agent_is_there(site, node->number);
+        node->away_us = away ? now_us(site) : 0;
+        some = some || (away && !node->watched);
+    }
+    if (some)
+        pleat_batch_look_later(site, one, back_us(site));
+}
+
+/* While the batch system cannot be asked, the network may be what keeps agents from calling, too.
+ */
+static void look_for_away(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    char why[PLEAT_BATCH_HOST_ROOM + 80];
+    if (!site->synced || site->silent) {
+        count_away(site, one);
+        return;
+    }
+    for (size_t i = 0; i < one->nodes.count && one->state == PLEAT_BATCH_HELD; i++) {
+        struct pleat_batch_node *node = &one->nodes.items[i];
+        int64_t away_us = now_us(site) - node->away_us;
+        if (node->dead || node->watched || !node->away_us)
+            continue;
+        if (away_us < back_us(site)) {
+            pleat_batch_look_later(site, one, back_us(site) - away_us);
+            continue;
+        }
+        snprintf(why, sizeof(why), "the agent on %s has not called for %.0f s", node->host,
+                 (double)away_us / 1e6);
+        pleat_batch_lose(site, one, node, why);
+    }
+}
+
+void pleat_batch_adapter_is_gone(struct pleat_batch_site *site)
+{
+    for (size_t i = 0; i < site->allocations.count; i++) {
+        struct pleat_batch_allocation *one = site->allocations.items[i];
+        for (size_t n = 0; n < one->nodes.count; n++)
+            one->nodes.items[n].watched = false;
+        if (one->state == PLEAT_BATCH_HELD)
+            count_away(site, one);
+    }
+}
+
 void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           struct pleat_batch_node *node, bool there)
 {
+    node->away_us = there ? 0 : now_us(site);
     if (there && one->state == PLEAT_BATCH_STARTING && pleat_batch_agents_are_there(site, one))
         hold(site, one);
     else if (!there && one->state == PLEAT_BATCH_HELD && node->step_over && !node->dead)
         pleat_batch_lose(site, one, node, "its agent has ended");
+    else if (!there && one->state == PLEAT_BATCH_HELD && !node->watched)
+        pleat_batch_look_later(site, one, back_us(site));
 }
 
 /* Which of its nodes a notice is about; NULL: none. */
@@ -374,6 +437,7 @@ static void take_adopted(struct pleat_batch_site *site, struct pleat_batch_alloc
     for (size_t i = 0; i < one->nodes.count; i++)
         one->nodes.items[i].given = true;
     note_end(site, one, job);
+    count_away(site, one);
 }
 
 /* ---- waiting ---- */
@@ -534,6 +598,8 @@ static void on_time(void *arg, uint64_t number)
         fail_late(site, one);
     else if (one->state == PLEAT_BATCH_STARTING)
         start_agents(site, one);
+    else if (one->state == PLEAT_BATCH_HELD)
+        look_for_away(site, one);
     else if (one->state == PLEAT_BATCH_ENDING)
         ask_to_release(site, one);
     else if (one->state == PLEAT_BATCH_STRAY)

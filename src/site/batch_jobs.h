@@ -23,6 +23,8 @@ void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_alloca
 /* The agent of that node of it has called, or its connection is gone. */
 void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           struct pleat_batch_node *node, bool there);
+/* The adapter has ended: what becomes of agents that it started is not told any more. */
+void pleat_batch_adapter_is_gone(struct pleat_batch_site *site);
 /* What was started on one of its nodes, an agent, has ended. */
 void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                               const json_t *how);

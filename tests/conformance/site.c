@@ -658,6 +658,16 @@ static void test_batch_grows_in_its_allocation(void **state)
     }
 }
 
+/* The next pleatd has it. */
+static void open_again(struct bed *bed)
+{
+    bed->site->ops->close(bed->site);
+    struct pleat_site_options options = {
+        .name = "subject", .index = SITE, .processors = PROCESSORS, .own = bed->own};
+    assert_int_equal(bed->subject->ops->open(&options, &bed->host.host, &bed->site, NULL), 0);
+    bed->host.site = bed->site;
+}
+
 /* The next pleatd finds what this one left, whatever was asked for; what it does not want goes. */
 static void test_batch_after_a_restart(void **state)
 {
@@ -670,17 +680,14 @@ static void test_batch_after_a_restart(void **state)
         played_host_run(&bed.host);
         assert_int_equal(bed.slurm.count, 3);
         uint32_t node = node_of(&bed, 1);
-        bed.site->ops->close(bed.site);
-        struct pleat_site_options options = {
-            .name = "subject", .index = SITE, .processors = PROCESSORS, .own = bed.own};
-        assert_int_equal(bed.subject->ops->open(&options, &bed.host.host, &bed.site, NULL), 0);
-        bed.host.site = bed.site;
+        open_again(&bed);
         const struct pleat_piece piece = {.node = node, .first = 0, .count = 2};
         const struct pleat_piece never = {.node = 77, .first = 0, .count = 1};
         struct pleat_site_claim known = piece_of(1, &piece), lost = piece_of(9, &never);
         assert_int_equal(bed.site->ops->adopt(bed.site, &known, NULL), 0);
         assert_int_equal(bed.site->ops->adopt(bed.site, &lost, NULL), 0);
         played_host_mark(&bed.host);
+        bed.site->ops->agent(bed.site, node, true);
         claim(&bed, 2, 2); /* the answer was not heard */
         played_host_run(&bed.host);
         assert_int_equal(about(&bed, PLEAT_EV_LOST, 9), 1);
@@ -693,6 +700,37 @@ static void test_batch_after_a_restart(void **state)
         played_host_run(&bed.host);
         assert_int_equal(bed.slurm.free, PROCESSORS);
         assert_int_equal(gone(&bed, node), 1);
+    }
+}
+
+/* Nobody tells the next pleatd that an agent has ended: one that does not call is taken for dead.
+ */
+static void test_an_agent_ends_unseen(void **state)
+{
+    (void)state;
+    struct bed bed;
+    BATCH_BED(bed)
+    {
+        claim(&bed, 1, 2);
+        claim(&bed, 2, 2);
+        played_host_run(&bed.host);
+        uint32_t dead = node_of(&bed, 1), alive = node_of(&bed, 2);
+        open_again(&bed);
+        const struct pleat_piece pieces[] = {{.node = dead, .count = 2},
+                                             {.node = alive, .count = 2}};
+        struct pleat_site_claim claims[] = {piece_of(1, &pieces[0]), piece_of(2, &pieces[1])};
+        for (size_t i = 0; i < 2; i++)
+            assert_int_equal(bed.site->ops->adopt(bed.site, &claims[i], NULL), 0);
+        played_host_mark(&bed.host);
+        bed.site->ops->agent(bed.site, alive, true);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 1), 1);
+        assert_int_equal(gone(&bed, dead), 1);
+        assert_true(bed.slurm.jobs[0].over);
+        bed.site->ops->agent(bed.site, alive, false); /* later, and again nobody tells */
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 2), 1);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
     }
 }
 
@@ -824,11 +862,7 @@ static void test_several_hosts_after_a_restart(void **state)
         claim(&bed, 2, 5);
         played_host_run(&bed.host);
         assert_int_equal(bed.site->ops->split(bed.site, 2, 3, 3, 1, NULL), 0);
-        bed.site->ops->close(bed.site);
-        struct pleat_site_options options = {
-            .name = "subject", .index = SITE, .processors = PROCESSORS, .own = bed.own};
-        assert_int_equal(bed.subject->ops->open(&options, &bed.host.host, &bed.site, NULL), 0);
-        bed.host.site = bed.site;
+        open_again(&bed);
         const struct pleat_piece first = {.node = 0, .first = 0, .count = 2};
         const struct pleat_piece most[] = {{.node = 1, .first = 0, .count = 2},
                                            {.node = 2, .first = 0, .count = 2}};
@@ -1060,6 +1094,7 @@ int main(void)
         cmocka_unit_test(test_an_allocation_of_several_hosts),
         cmocka_unit_test(test_a_host_is_lost),
         cmocka_unit_test(test_several_hosts_after_a_restart),
+        cmocka_unit_test(test_an_agent_ends_unseen),
         cmocka_unit_test(test_played_programs),
         cmocka_unit_test(test_nothing_is_given_twice),
     };

@@ -2,6 +2,8 @@
 Each job does what it has to do once, or is told why not, and afterwards nothing of it is anywhere."""
 
 import contextlib
+import os
+import signal
 
 import pytest
 
@@ -164,6 +166,31 @@ def test_one_of_the_nodes_of_a_rigid_job_crashes(pleat):
         assert "its allocation" in pleat.events(job), pleat.events(job)
     slurm.world.path(go).touch()
     assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
+    slurm.until_empty()
+
+
+def test_an_agent_dies_while_there_is_no_pleatd(pleat):
+    """Nobody sees it end, and its allocation stays. The next pleatd waits for its call; then the job begins anew, and one
+    that must not begin twice ends with the reason."""
+    slurm = pleat.cluster
+    job, once = Counted(pleat, "alone"), Counted(pleat, "alone-once", "--no-requeue")
+    for one in (job, once):
+        one.begun()
+    agents = [pid for host in slurm.nodes for pid in host.pids("pleat-agent")]
+    assert len(agents) == 2
+    stays = Counted(pleat, "stays")
+    stays.begun()
+    pleat.kill_daemon()
+    for agent in agents:
+        os.kill(agent, signal.SIGKILL)
+    pleat.run("info")
+    wait_until(lambda: len(job.lines()) == 2, f"it begins anew: {pleat.log()}", limit_s=120)
+    shown = pleat.until(once.number, *ENDED)
+    assert (shown["state"], shown["reason"]) == ("failed", "processors lost"), shown
+    for one in (job, once):
+        assert "has not called for" in pleat.events(one.number), pleat.events(one.number)
+    job.ends()
+    stays.is_done_once()
     slurm.until_empty()
 
 
