@@ -130,7 +130,11 @@ void sites_look(struct daemon *d, uint32_t index)
 static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_claim *claim = pleat_core_claim(d->core, index);
-    struct pleat_site_claim known = {.id = claim->id, .index = index, .count = claim->count};
+    struct pleat_site_claim known = {
+        .id = claim->id,
+        .index = index,
+        .count = claim->count,
+        .job = pleat_core_view(d->core)->components[claim->component].job};
     for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
         known.piece_count++;
     struct pleat_piece *pieces = calloc(known.piece_count + 1, sizeof(*pieces));

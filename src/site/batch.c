@@ -321,11 +321,30 @@ static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish 
     look_for_stray(site, wish->id);
     one = pleat_batch_new(site, PLEAT_BATCH_WANTED);
     one->wish = *wish;
+    one->owner = wish->job;
     one->wish.on_one_node = is_on_one_node(site, wish);
     one->until_us = site->host->now_us(site->host->arg) + queue_us(site, wish);
     if (beside)
         pleat_batch_set_near(one, beside, wish->beside);
     pleat_batch_begin(site, one);
+}
+
+/* Books more for a job from what it gave back of its allocations: of the one that has its last
+ * claim, else of another. NULL: none has as many. */
+static struct pleat_batch_allocation *take_more(struct pleat_batch_site *site,
+                                                const struct pleat_site_wish *wish,
+                                                struct pleat_batch_allocation *beside)
+{
+    for (size_t i = 0; i <= site->allocations.count; i++) {
+        struct pleat_batch_allocation *one = i ? site->allocations.items[i - 1] : beside;
+        if (!one || one->state != PLEAT_BATCH_HELD || has_shut_node(site, one))
+            continue;
+        if (one != beside && (is_on_one_node(site, wish) || !wish->job || one->owner != wish->job))
+            continue; /* another allocation is another node */
+        if (pleat_batch_take(one, wish))
+            return one;
+    }
+    return NULL;
 }
 
 int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
@@ -341,9 +360,9 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     if (one)
         return 0;
     bool is_more = wish->purpose != PLEAT_FOR_RUN || wish->beside;
-    if (is_more && beside && beside->state == PLEAT_BATCH_HELD && !has_shut_node(site, beside) &&
-        pleat_batch_take(beside, wish))
-        pleat_batch_announce(site, beside, wish->id);
+    struct pleat_batch_allocation *held = is_more ? take_more(site, wish, beside) : NULL;
+    if (held)
+        pleat_batch_announce(site, held, wish->id);
     else if (is_more && is_on_one_node(site, wish))
         refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED); /* another allocation is another node */
     else if (cannot(site, wish))
@@ -418,6 +437,8 @@ static bool adopt_pieces(struct pleat_batch_site *site, const struct pleat_site_
 {
     struct pleat_batch_allocation *one = allocation_of(site, claim);
     bool fits = true;
+    if (!one->owner)
+        one->owner = claim->job;
     for (uint32_t i = 0; fits && i < claim->piece_count; i++) {
         struct pleat_batch_node *node = pleat_batch_node_make(one, claim->pieces[i].node);
         node->given = true;

@@ -50,6 +50,7 @@ PLEAT_ARRAY(pleat_batch_node_list, struct pleat_batch_node);
 
 struct pleat_batch_allocation {
     uint64_t number; /* for timers and requests */
+    uint64_t owner;  /* number of the job for which it was asked; 0: not known */
     enum pleat_batch_state state;
     struct pleat_site_wish wish; /* what it was asked for; in ENDING: the claim to be answered */
     int64_t until_us;            /* the wish may wait until then */

@@ -80,6 +80,7 @@ struct pleat_site_claim {
     int32_t count;
     const struct pleat_piece *pieces; /* piece_count of them; `next` is not used */
     uint32_t piece_count;
+    uint64_t job; /* number of the job that has it; 0: not known */
 };
 
 struct pleat_site_instance {

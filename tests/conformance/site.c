@@ -808,6 +808,53 @@ static void test_an_allocation_of_several_hosts(void **state)
     }
 }
 
+/* What a job gave back of any of its allocations is used before another one is asked for; but not
+ * by another job. */
+static void test_what_is_held_is_used_first(void **state)
+{
+    (void)state;
+    struct bed bed;
+    CLUSTER_BED(bed)
+    {
+        struct pleat_site_wish wish = {.id = 1, .index = 1, .count = 2, .job = 7};
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        played_host_run(&bed.host);
+        wish = (struct pleat_site_wish){
+            .id = 2, .index = 2, .count = 2, .purpose = PLEAT_FOR_GROWTH, .job = 7, .beside = 1};
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.count, 2);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 3, 3, 1, NULL), 0);
+        release(&bed, 3);
+        open_again(&bed);
+        const struct pleat_piece first = {.node = 0, .count = 1}, second = {.node = 1, .count = 2};
+        struct pleat_site_claim claims[] = {piece_of(1, &first), piece_of(2, &second)};
+        for (size_t i = 0; i < 2; i++) {
+            claims[i].job = 7;
+            assert_int_equal(bed.site->ops->adopt(bed.site, &claims[i], NULL), 0);
+            bed.site->ops->agent(bed.site, (uint32_t)i, true);
+        }
+        played_host_run(&bed.host);
+        played_host_mark(&bed.host);
+        wish = (struct pleat_site_wish){
+            .id = 4, .index = 4, .count = 1, .purpose = PLEAT_FOR_GROWTH, .job = 8, .beside = 0};
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.count, 3);
+        wish.id = wish.index = 5;
+        wish.job = 7;
+        wish.beside = 2;
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        assert_string_equal(pieces_of(&bed, 5), "0:1+1");
+        assert_int_equal(bed.slurm.count, 3);
+        for (uint64_t id = 1; id <= 5; id++)
+            if (id != 3)
+                release(&bed, id);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+    }
+}
+
 /* Only when all of its agents have called, whose nodes are then not numbered twice. */
 static void test_a_host_is_lost(void **state)
 {
@@ -1092,6 +1139,7 @@ int main(void)
         cmocka_unit_test(test_batch_grows_in_its_allocation),
         cmocka_unit_test(test_batch_after_a_restart),
         cmocka_unit_test(test_an_allocation_of_several_hosts),
+        cmocka_unit_test(test_what_is_held_is_used_first),
         cmocka_unit_test(test_a_host_is_lost),
         cmocka_unit_test(test_several_hosts_after_a_restart),
         cmocka_unit_test(test_an_agent_ends_unseen),

@@ -86,6 +86,22 @@ def test_it_grows_onto_another_host_and_back(pleat, mpi, name):
         (2, 4, "grown"), (4, 2, "shrunk"), (2, 3, "grown")]
 
 
+def test_it_uses_what_it_holds(pleat):
+    """A processor that it gave back stays in an allocation that it has, and is the last one that there is. Its last
+    processors are of another allocation."""
+    go = go_file("go-holds")
+    job, _ = begun(pleat, "openmpi", "loop", go)
+    for size in (4, 3, 5):
+        resized(pleat, job, "loop", size)
+    has(pleat, ("a1", 2), ("a2", 2), ("a3", 2))
+    there = resized(pleat, job, "loop", 6)
+    assert {host: len(pids) for host, pids in there.items()} == {"a1": 2, "a2": 2, "a3": 2}
+    has(pleat, ("a1", 2), ("a2", 2), ("a3", 2))
+    resized(pleat, job, "loop", 2)
+    has(pleat, ("a1", 2))
+    ends(pleat, job, go)
+
+
 def over_two(pleat, mpi, go):
     job, _ = begun(pleat, mpi, "loop", go)
     there = resized(pleat, job, "loop", 4)
