@@ -44,8 +44,9 @@ struct pleat_launch_request {
     /* a library to preload into the processes, before those of the user's LD_PRELOAD, which makes
      * waiting processes yield so that it notices; NULL: none */
     const char *preload;
-    /* path of pleat-pmi, which starts MPICH's processes on one node; NULL: MPICH's own mpiexec
-     * starts them, which accepts connections from anybody */
+    /* path of pleat-pmi, which starts MPICH's processes on one node, and attends those that its own
+     * mpiexec starts through `hook`; NULL: mpiexec starts them alone, which accepts connections
+     * from anybody */
     const char *pmi;
     /* path of libpleat-loopback, preloaded into Open MPI's mpirun and processes on one machine, and
      * into MPICH's on several nodes of it; NULL: none, so they accept connections from anybody */

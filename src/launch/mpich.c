@@ -16,6 +16,8 @@
  * With `-iface lo` hydra gives 127.0.0.1 as its address, but listens on every one:
  * libpleat-loopback mends that, where all nodes are of one machine.
  *
+ * Through Pleat's agents on several nodes, each process has pleat-pmi above it (src/pmi/rank.h).
+ *
  * On several machines the processes speak by UCX over all networks that there are, or over the one
  * by which the machines reach one another. There MPICH 4.0 may not end, which libpleat-farewell
  * mends (src/farewell).
@@ -115,6 +117,20 @@ static void add_hook(const struct pleat_launch_request *request, struct pleat_la
         pleat_launch_stay_on_loopback(request, env);
 }
 
+/* Each process is attended by pleat-pmi: hydra takes no notice of all that end badly (pmi/rank.h).
+ */
+static void add_attendant(const struct pleat_launch_request *request,
+                          struct pleat_launch_list *argv)
+{
+    pleat_launch_add(argv, request->pmi);
+    pleat_launch_add(argv, "--rank");
+    if (request->preload) {
+        pleat_launch_add(argv, "--preload");
+        pleat_launch_add_preload(argv, request, "", request->preload, NULL);
+    }
+    pleat_launch_add(argv, "--");
+}
+
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
@@ -145,13 +161,16 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     pleat_launch_add(argv, "none");
     if (!pleat_launch_is_local(request) && (hook || request->preload))
         add_environment(argv, env);
-    if (request->preload) {
+    bool attended = hook && request->pmi;
+    if (request->preload && !attended) {
         pleat_launch_add(argv, "-genv");
         pleat_launch_add(argv, "LD_PRELOAD");
         pleat_launch_add_preload(argv, request, "", request->preload, NULL);
     }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);
+    if (attended)
+        add_attendant(request, argv);
     return 0;
 }
 

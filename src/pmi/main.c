@@ -1,7 +1,7 @@
 /* pleat-pmi starts the processes of an MPICH program on this node, and serves them PMI-1 through
  * streams that they inherit. Nothing listens for connections, so other users and machines cannot
- * reach it. Without -n it prepares one process that Open MPI's mpirun has started, and becomes its
- * program.
+ * reach it. With --rank it attends a process of MPICH's hydra on several nodes. Otherwise it
+ * prepares one process that Open MPI's mpirun has started, and becomes its program.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pmi/rank.h"
 #include "pmi/task.h"
 #include "pmi/watch.h"
 
@@ -23,6 +24,7 @@ static const char usage[] =
     "LIBRARIES] [--] PROGRAM\n"
     "                 [ARGUMENT...]\n"
     "       pleat-pmi [--task C] [--terminal PATH] [--] PROGRAM [ARGUMENT...]\n"
+    "       pleat-pmi --rank [--preload LIBRARIES] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
     "Starts N processes of an MPICH program on this node. 'pleat' starts such "
     "programs with it.\n"
@@ -37,6 +39,11 @@ static const char usage[] =
     "to C of the\n"
     "                       processors, by its rank on the node, and execute "
     "PROGRAM in it\n"
+    "  --rank               for a process that MPICH's mpiexec starts on several nodes: if it "
+    "ends\n"
+    "                       with another exit code than 0 before MPI_Init, and the others have "
+    "not\n"
+    "                       ended 5 s later, or without MPI_Finalize, they are ended\n"
     "  --help, --version\n"
     "\n"
     "The first process gets standard input. Signals are passed on. If a process "
@@ -88,15 +95,14 @@ static int become(uint32_t each, const char *terminal, char **argv)
 }
 
 /* Reads the options. -1: go on; else the exit code. */
-static int read_options(int argc, char **argv, struct pleat_pmi_program *program, uint32_t *task)
+static int read_options(int argc, char **argv, struct pleat_pmi_program *program, uint32_t *task,
+                        bool *rank)
 {
-    static const struct option known[] = {{"preload", required_argument, NULL, 'p'},
-                                          {"cpus-per-task", required_argument, NULL, 'c'},
-                                          {"task", required_argument, NULL, 't'},
-                                          {"terminal", required_argument, NULL, 'y'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {"version", no_argument, NULL, 'v'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"preload", required_argument, NULL, 'p'}, {"cpus-per-task", required_argument, NULL, 'c'},
+        {"task", required_argument, NULL, 't'},    {"terminal", required_argument, NULL, 'y'},
+        {"rank", no_argument, NULL, 'r'},          {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "+n:", known, NULL)) != -1;) {
         switch (option) {
         case 'n':
@@ -113,6 +119,9 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
         case 'y':
             program->terminal = optarg;
             break;
+        case 'r':
+            *rank = true;
+            break;
         case 't':
             if (read_count(optarg, task))
                 return complain("--task must be a number from 1 to 65536");
@@ -128,8 +137,8 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
         }
     }
     bool becomes = *task || (program->terminal && !program->count);
-    if ((program->count > 0) == becomes || optind >= argc)
-        return complain("-n, --task or --terminal, and a program, must be given");
+    if ((program->count > 0) + becomes + *rank != 1 || optind >= argc)
+        return complain("-n, --task, --terminal or --rank, and a program, must be given");
     program->argv = argv + optind;
     return -1;
 }
@@ -138,9 +147,12 @@ int main(int argc, char **argv)
 {
     struct pleat_pmi_program program = {0};
     uint32_t task = 0;
-    int code = read_options(argc, argv, &program, &task);
+    bool rank = false;
+    int code = read_options(argc, argv, &program, &task, &rank);
     if (code >= 0)
         return code;
+    if (rank)
+        return pleat_pmi_rank(program.argv, program.preload);
     if (!program.count)
         return become(task, program.terminal, program.argv);
     if (getrlimit(RLIMIT_NOFILE, &program.files) == 0) {

@@ -323,6 +323,13 @@ static void test_a_hook(void **state)
            "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-iface|lo|"
            "-hosts|n0:4,n1:2|-bind-to|none|-genvlist|LD_PRELOAD,ASAN_OPTIONS,UCX_TLS|-n|6|" APP,
            "LD_PRELOAD=/lib/loopback.so|ASAN_OPTIONS=verify_asan_link_order=0|UCX_TLS=^tcp");
+    request.pmi = "/bin/pleat-pmi";
+    request.preload = "/lib/fold.so";
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-iface|lo|"
+           "-hosts|n0:4,n1:2|-bind-to|none|-genvlist|LD_PRELOAD,ASAN_OPTIONS,UCX_TLS|-n|6|"
+           "/bin/pleat-pmi|--rank|--preload|/lib/fold.so|--|" APP,
+           "LD_PRELOAD=/lib/loopback.so|ASAN_OPTIONS=verify_asan_link_order=0|UCX_TLS=^tcp");
 }
 
 static void test_refused(void **state)

@@ -138,6 +138,22 @@ def test_it_is_ended(pleat, mpi):
     pleat.wait_free(4)
 
 
+@both_mpis
+@pytest.mark.parametrize("bad", ["3", "2 3", "1"], ids=["elsewhere", "all-elsewhere", "here"])
+def test_ranks_that_fail_before_they_use_mpi(pleat, mpi, bad):
+    """The others would wait for them in MPI_Init: the run is ended, with their exit code."""
+    divided(pleat)
+    rank = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}[mpi]
+    code = f'for bad in {bad}; do test "${rank}" = "$bad" && exit 7; done; exec "$@"'
+    job = pleat.submit("-n", 4, "--mpi", mpi, "--runner", "mpi", "--", "sh", "-c", code, "fails", *ring(mpi)[1:])
+    ended = pleat.wait_end(job)
+    assert (ended["state"], ended["reason"], ended["exit_code"], ended["attempt"]) == ("failed", "exited", 7, 0), ended
+    if mpi == "mpich":
+        with open(pleat.path(f"jobs/{job}/stderr"), encoding="utf-8") as said:
+            assert "ended with exit code 7, before MPI_Init: all others were ended, too" in said.read()
+    pleat.wait_free(4)
+
+
 def test_what_a_user_sees_of_it(pleat):
     """`run` shows its output and ends all of it at Ctrl-C; show, events and history say where it was and what it used."""
     divided(pleat)

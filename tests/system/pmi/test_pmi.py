@@ -115,6 +115,39 @@ def test_one_fails(how, number, code, said):
         assert done.stderr == ""
 
 
+def on_two_hosts(*words):
+    """Started by MPICH's own mpiexec, as on two hosts: ranks 0 and 1 on the first, 2 on the other."""
+    hosts = f"localhost:2,{os.uname().nodename}:1"
+    return subprocess.run(["mpiexec.mpich", "-launcher", "fork", "-iface", "lo", "-hosts", hosts, "-n", "3", PMI, "--rank",
+                           "--", *words], env=ENV, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("how, number, code, said", [
+    ("sum", 0, 0, None),
+    ("abort", 7, 7, None),
+    ("exit", 3, 3, "ended with exit code 3, without MPI_Finalize: all others were ended, too"),
+    ("late", 3, 3, None),
+    ("early", 3, 3, "ended with exit code 3, before MPI_Init: all others were ended, too"),
+    ("shot", signal.SIGKILL, None, None),
+    ("signal", signal.SIGSEGV, None, None),
+])
+def test_one_fails_that_mpiexec_has_started(how, number, code, said):
+    done = on_two_hosts(RANKS, how, str(int(number)))
+    assert done.returncode == code if code is not None else done.returncode, done
+    assert "pleat-pmi: rank 1 (process " in done.stderr and said in done.stderr if said else "pleat-pmi" not in done.stderr, done
+    if how == "sum":
+        assert done.stdout == "sum 3\n"
+
+
+def test_no_mpi_program_that_mpiexec_has_started():
+    done = on_two_hosts("sh", "-c", 'test "$PMI_RANK" = 1 || echo "$PMI_RANK"')
+    assert (done.returncode, sorted(done.stdout.split()), done.stderr) == (0, ["0", "2"], "")
+    done = on_two_hosts("./no-such-program")
+    assert done.returncode == 127 and "No such file" in done.stderr
+    alone = subprocess.run([PMI, "--rank", "true"], env=ENV, capture_output=True, text=True, check=False)
+    assert alone.returncode == 125 and "hydra" in alone.stderr
+
+
 @pytest.mark.parametrize("others", ["later", "before"])
 def test_one_that_ends_before_the_others_come(tmp_path, others):
     """Whether they call MPI_Init after it has ended or before, they would wait in it for ever."""
