@@ -30,6 +30,10 @@
 #define PLEAT_NODE_ENV "PLEAT_NODE"       /* <site>:<node> */
 #define PLEAT_AGENT_ENV "PLEAT_AGENT_PID" /* <pid>:<start time of that process in ticks> */
 
+/* By this signal a guard (guard.h) hands on one that tells it to end. A batch system sends that to
+ * all processes, also to the agent: it has been told once then, not twice. */
+#define PLEAT_AGENT_GUARD_SIGNAL SIGUSR2
+
 struct pleat_agent_options {
     const char *daemon;  /* path of the daemon's socket; NULL: it is reached over TCP */
     const char *connect; /* HOST:PORT of the daemon; NULL: it is at a socket */
@@ -81,6 +85,7 @@ struct pleat_agent {
     uv_signal_t on_child;
     uv_signal_t on_term;
     uv_signal_t on_interrupt;
+    uv_signal_t on_guard;
     uv_poll_t on_record;
     uv_timer_t reconnect;
     uv_timer_t idle;
@@ -98,7 +103,9 @@ struct pleat_agent {
     /* notifications are sent: from the hello on where no run is known, else from `list` on */
     bool reporting;
     bool quitting; /* end as soon as nothing runs */
-    bool closing;  /* all handles are being closed */
+    /* how often a signal told it to end, and how often its guard did */
+    uint32_t told, told_by_guard;
+    bool closing; /* all handles are being closed */
 
     bool answering; /* a request is being answered: notifications wait in `behind` for the reply */
     struct pleat_string behind;

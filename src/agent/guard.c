@@ -90,7 +90,7 @@ static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *si
         siginfo_t info;
         int number = sigtimedwait(signals, &info, &look);
         if (number == SIGTERM || number == SIGINT)
-            (void)kill(agent, number); /* the agent ends its runs, then itself */
+            (void)kill(agent, PLEAT_AGENT_GUARD_SIGNAL); /* it ends its runs, then itself */
         do
             ended = waitpid(-1, &status, WNOHANG);
         while (ended > 0 && ended != agent);

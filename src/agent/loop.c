@@ -51,13 +51,14 @@ static void shut_down(struct pleat_agent *agent)
     sigemptyset(&ends);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
+    sigaddset(&ends, PLEAT_AGENT_GUARD_SIGNAL);
     (void)sigprocmask(SIG_BLOCK, &ends, NULL);
     pleat_connection_close(agent->connection);
     agent->connection = NULL;
     void *handles[] = {&agent->on_child,  &agent->on_term,  &agent->on_interrupt, &agent->on_record,
                        &agent->reconnect, &agent->idle,     &agent->reap,         &agent->ending,
                        &agent->resizing,  &agent->progress, &agent->folding,      &agent->measuring,
-                       &agent->hearing,   &agent->orphaned};
+                       &agent->hearing,   &agent->orphaned, &agent->on_guard};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -134,7 +135,10 @@ static void on_record(uv_poll_t *poll, int status, int events)
 static void on_end_signal(uv_signal_t *handle, int number)
 {
     struct pleat_agent *agent = handle->data;
-    bool again = agent->quitting;
+    bool by_guard = number == PLEAT_AGENT_GUARD_SIGNAL, again = agent->quitting;
+    uint32_t *count = by_guard ? &agent->told_by_guard : &agent->told;
+    if (++*count <= (by_guard ? agent->told : agent->told_by_guard))
+        return; /* both were told the same */
     pleat_log("signal %d: ending all runs%s", number, again ? " now" : "");
     terminate(agent, again ? 0 : TERMINATE_GRACE_US);
 }
@@ -328,7 +332,8 @@ static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
     uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,    &agent->ending,
                             &agent->resizing,  &agent->progress, &agent->folding, &agent->measuring,
                             &agent->hearing,   &agent->orphaned};
-    uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt};
+    uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt,
+                              &agent->on_guard};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         (void)uv_timer_init(&agent->loop, timers[i]); /* cannot fail */
         timers[i]->data = agent;
@@ -345,6 +350,8 @@ static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
         status = uv_signal_start(&agent->on_term, on_end_signal, SIGTERM);
     if (status == 0)
         status = uv_signal_start(&agent->on_interrupt, on_end_signal, SIGINT);
+    if (status == 0)
+        status = uv_signal_start(&agent->on_guard, on_end_signal, PLEAT_AGENT_GUARD_SIGNAL);
     if (status < 0)
         return pleat_error_sys(err, -status, "cannot watch signals");
     status = uv_poll_init(&agent->loop, &agent->on_record, agent->records[0]);

@@ -11,7 +11,7 @@ int agent_call(struct daemon *d, uint32_t site, uint32_t node, struct pleat_agen
 {
     /* what the call lends, up to the next one */
     static char path[600], number[16], address[300], key[300];
-    static const char *argv[16];
+    static const char *argv[20];
     const struct pleat_config_site *of = &d->config.sites[site];
     struct pleat_string where = {0}, line = {0};
     int rc = pleat_paths_beside("pleat-agent", path, sizeof(path), err);
@@ -29,9 +29,9 @@ int agent_call(struct daemon *d, uint32_t site, uint32_t node, struct pleat_agen
     pleat_string_finish(&where);
     pleat_string_finish(&line);
     snprintf(number, sizeof(number), "%u", node);
-    const char *const words[] = {path,         "--connect", address,       "--key-fd", "0",
-                                 "--instance", d->instance, "--site",      of->name,   "--node",
-                                 number,       "--state",   d->paths.state};
+    const char *const words[] = {path,         "--connect", address,        "--key-fd", "0",
+                                 "--instance", d->instance, "--site",       of->name,   "--node",
+                                 number,       "--state",   d->paths.state, "--guarded"};
     size_t count = sizeof(words) / sizeof(words[0]);
     for (size_t i = 0; i < count; i++)
         argv[i] = words[i];

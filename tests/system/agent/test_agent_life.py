@@ -5,6 +5,8 @@ import random
 import signal
 import subprocess
 
+import pytest
+
 from conftest import INSTANCE, Failure, Lost, children_of, is_alive, wait_until
 
 
@@ -247,6 +249,21 @@ def test_the_guard_removes_what_a_killed_agent_had(world):
     assert guard.wait() == 128 + signal.SIGKILL
     world.agents.remove(guard)
     assert not os.path.exists(place(world, 1, 0))
+
+
+@pytest.mark.parametrize("first", ["guard", "agent"])
+def test_guard_and_agent_are_told_to_end(world, first):
+    """As a batch system does with all processes: that is one request, and a run has its time to end."""
+    guard = world.agent(more=["--guarded"])
+    world.daemon.accept()
+    world.start(1, "sh", "-c", 'trap "sleep 0.3; echo bye; exit 0" TERM; echo $$ >pids; while :; do sleep 0.05; done')
+    world.pids("pids", 1)
+    [(agent, _)] = children_of(guard.pid)
+    told = [guard.pid, agent]
+    for pid in told if first == "guard" else reversed(told):
+        os.kill(pid, signal.SIGTERM)
+    assert guard.wait() == 0
+    assert world.output(1) == "bye\n"
 
 
 def test_the_next_agent_of_a_host_removes_what_dead_ones_had(world):

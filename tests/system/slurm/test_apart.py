@@ -87,3 +87,31 @@ def test_the_agent_is_killed(pleat):
     assert pleat.until(job, *ENDED)["state"] == "done"
     assert pleat.output(job) == "begun\nbegun\nended\n"
     pleat.cluster.until_empty()
+
+
+def left_on(host):
+    return host.run("sh", "-c", "ls -d /dev/shm/*pleat* 2>/dev/null", check=False).stdout.split()
+
+
+def test_the_agent_and_its_guard_are_killed(pleat):
+    """So nobody removes what they had, until there is an agent on that host again: whatever its number."""
+    job = pleat.submit("--no-requeue", "--", "sh", "-c", "echo begun; exec sleep 1000")
+    wait_until(lambda: size(pleat, job) == len("begun\n"), "it has begun")
+    [host] = [node for node in pleat.cluster.nodes if node.pids("pleat-agent")]
+    [old] = left_on(host)
+    [guard], [agent] = host.pids("pleat-guard"), host.pids("pleat-agent")
+    os.kill(guard, signal.SIGSTOP)
+    for pid in (agent, guard):
+        os.kill(pid, signal.SIGKILL)
+    assert pleat.until(job, *ENDED)["state"] == "failed"
+    pleat.cluster.until_empty()
+    assert left_on(host) == [old]
+    jobs = [pleat.submit("-n", 4, "--one-node", "--", "sh", "-c", "while [ ! -s /tmp/next ]; do sleep 0.05; done") for _ in range(2)]
+    for each in jobs:
+        pleat.until(each, "running")
+    assert old not in left_on(host)
+    for node in pleat.cluster.nodes:
+        node.run("sh", "-c", "echo go >/tmp/next", user=USER)
+    for each in jobs:
+        assert pleat.until(each, *ENDED)["state"] == "done"
+    pleat.cluster.until_empty()
