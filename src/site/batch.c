@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "site/batch_agents.h"
+#include "site/batch_end.h"
 #include "site/batch_found.h"
 #include "site/batch_jobs.h"
 #include "site/site.h"
@@ -240,6 +242,7 @@ int pleat_batch_open(const struct pleat_batch_kind *kind, const struct pleat_sit
     site->kind = kind;
     site->host = host;
     site->options = options->own;
+    site->on_time = pleat_batch_on_time;
     site->index = options->index;
     site->processors = options->processors;
     site->threshold = options->threshold;
@@ -257,15 +260,6 @@ int pleat_batch_probe(struct pleat_site_instance *base, struct pleat_error *err)
     if (site->synced)
         ask_nodes(site);
     return 0;
-}
-
-static bool has_shut_node(const struct pleat_batch_site *site,
-                          const struct pleat_batch_allocation *one)
-{
-    for (size_t i = 0; i < one->nodes.count; i++)
-        if (pleat_batch_is_shut(site, one->nodes.items[i].host))
-            return true;
-    return false;
 }
 
 static void refuse(struct pleat_batch_site *site, const struct pleat_site_wish *wish,
@@ -329,30 +323,11 @@ static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish 
     pleat_batch_begin(site, one);
 }
 
-/* Books more for a job from what it gave back of its allocations: of the one that has its last
- * claim, else of another. NULL: none has as many. */
-static struct pleat_batch_allocation *take_more(struct pleat_batch_site *site,
-                                                const struct pleat_site_wish *wish,
-                                                struct pleat_batch_allocation *beside)
-{
-    for (size_t i = 0; i <= site->allocations.count; i++) {
-        struct pleat_batch_allocation *one = i ? site->allocations.items[i - 1] : beside;
-        if (!one || one->state != PLEAT_BATCH_HELD || has_shut_node(site, one))
-            continue;
-        if (one != beside && (is_on_one_node(site, wish) || !wish->job || one->owner != wish->job))
-            continue; /* another allocation is another node */
-        if (pleat_batch_take(one, wish))
-            return one;
-    }
-    return NULL;
-}
-
 int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
                       struct pleat_error *err)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, wish->id);
-    struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
     if (wish->count < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "a claim of %d processors", wish->count);
     if (one && one->state == PLEAT_BATCH_HELD)
@@ -360,7 +335,8 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     if (one)
         return 0;
     bool is_more = wish->purpose != PLEAT_FOR_RUN || wish->beside;
-    struct pleat_batch_allocation *held = is_more ? take_more(site, wish, beside) : NULL;
+    struct pleat_batch_allocation *held =
+        is_more ? pleat_batch_take_more(site, wish, is_on_one_node(site, wish)) : NULL;
     if (held)
         pleat_batch_announce(site, held, wish->id);
     else if (is_more && is_on_one_node(site, wish))

@@ -98,6 +98,7 @@ struct pleat_batch_site {
     bool synced;       /* what is there was compared with what the batch system has */
     bool asking_nodes; /* not answered yet */
     bool silent;       /* people were told that it cannot be reached */
+    void (*on_time)(void *site, uint64_t number); /* looks after that allocation */
     struct pleat_batch_offer offer;
     char prefix[PLEAT_BATCH_PREFIX_ROOM];
     uint64_t next_number;
@@ -133,6 +134,8 @@ void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_
                               uint32_t room);
 /* Whether nothing new is to be claimed on that node. */
 bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host);
+bool pleat_batch_has_shut_node(const struct pleat_batch_site *site,
+                               const struct pleat_batch_allocation *one);
 bool pleat_batch_agent_is_there(const struct pleat_batch_site *site, uint32_t node);
 bool pleat_batch_agents_are_there(const struct pleat_batch_site *site,
                                   const struct pleat_batch_allocation *one);

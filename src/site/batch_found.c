@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "site/batch_end.h"
 #include "wire/reply.h"
 
 /* The numbers in the name of a job; false: it is none of this site's. */

@@ -17,6 +17,15 @@ bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host)
     return false;
 }
 
+bool pleat_batch_has_shut_node(const struct pleat_batch_site *site,
+                               const struct pleat_batch_allocation *one)
+{
+    for (size_t i = 0; i < one->nodes.count; i++)
+        if (pleat_batch_is_shut(site, one->nodes.items[i].host))
+            return true;
+    return false;
+}
+
 /* Processors that an allocation has of a node: of claims, and those that they left. */
 static int64_t held_of(const struct pleat_claimbook *book)
 {

@@ -1,0 +1,149 @@
+#include "site/batch_end.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "wire/message.h"
+
+int64_t pleat_batch_now_us(const struct pleat_batch_site *site)
+{
+    return site->host->now_us(site->host->arg);
+}
+
+void pleat_batch_look_later(struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
+                            int64_t delay_us)
+{
+    site->host->later(site->host->arg, delay_us, site->on_time, site, one->number);
+}
+
+void pleat_batch_refuse(struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
+                        enum pleat_reason why)
+{
+    pleat_batch_say_claim(site, PLEAT_EV_CLAIM_FAILED, one->wish.id, one->wish.index, 0, why);
+}
+
+bool pleat_batch_is_unreachable(int code)
+{
+    return code == PLEAT_E_CLOSED || code == PLEAT_E_TIMEOUT;
+}
+
+/* ---- giving back ---- */
+
+void pleat_batch_finish_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    if (one->answers)
+        pleat_batch_say_claim(site, PLEAT_EV_RELEASED, one->wish.id, one->wish.index, 0,
+                              PLEAT_REASON_NONE);
+    pleat_batch_say_gone(site, one);
+    pleat_batch_remove(site, one);
+}
+
+static void on_released(void *arg, uint64_t number, const json_t *result,
+                        const struct pleat_error *wrong)
+{
+    struct pleat_batch_site *site = arg;
+    struct pleat_batch_allocation *one = pleat_batch_of_number(site, number);
+    if (!one)
+        return;
+    one->releasing = false;
+    if (result) {
+        pleat_batch_finish_end(site, one);
+        return;
+    }
+    if (!pleat_batch_is_unreachable(wrong->code))
+        pleat_batch_say(site, "job %" PRIu32 " cannot be ended: %.400s", one->job, wrong->text);
+    pleat_batch_look_later(site, one, PLEAT_BATCH_AGAIN_US);
+}
+
+void pleat_batch_ask_to_release(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    if (!one->job || one->releasing || !site->synced)
+        return; /* it is not known yet whether there is something to release */
+    one->releasing = true;
+    pleat_batch_adapter_ask(site->adapter, "release",
+                            json_pack("{sIss}", "job", (json_int_t)one->job, "name", one->name),
+                            on_released, one->number);
+}
+
+void pleat_batch_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                     bool answers)
+{
+    enum pleat_batch_state before = one->state;
+    one->answers = answers;
+    one->asked = before == PLEAT_BATCH_ASKED;
+    one->state = PLEAT_BATCH_ENDING;
+    if (before == PLEAT_BATCH_WANTED)
+        pleat_batch_finish_end(site, one);
+    else
+        pleat_batch_ask_to_release(site, one);
+}
+
+/* ---- lost ---- */
+
+void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                         const char *why)
+{
+    switch (one->state) {
+    case PLEAT_BATCH_ENDING:
+        pleat_batch_finish_end(site, one);
+        return;
+    case PLEAT_BATCH_QUEUED:
+        pleat_batch_say(site, "job %" PRIu32 " (%s) was ended in the queue: %.200s", one->job,
+                        one->name, why);
+        pleat_batch_tell(site, one, NULL,
+                         "%s ended its request %" PRIu32 " while it waited there: %.200s",
+                         site->kind->title, one->job, why);
+        pleat_batch_refuse(site, one, PLEAT_REASON_CLAIM_REFUSED);
+        break;
+    case PLEAT_BATCH_STARTING:
+        pleat_batch_say(site, "the allocation %" PRIu32 " on %s ended before it was used: %.200s",
+                        one->job, pleat_batch_hosts(one), why);
+        pleat_batch_tell(site, one, NULL,
+                         "%s ended its allocation %" PRIu32 " before it was used: %.200s",
+                         site->kind->title, one->job, why);
+        pleat_batch_refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
+        break;
+    case PLEAT_BATCH_HELD:
+    case PLEAT_BATCH_ADOPTED:
+        if (pleat_batch_is_used(one))
+            pleat_batch_say(site, "the allocation %" PRIu32 " on %s was ended by %s: %.200s",
+                            one->job, pleat_batch_hosts(one), site->kind->title, why);
+        pleat_batch_tell(site, one, NULL, "%s ended its allocation %" PRIu32 " on %s: %.200s",
+                         site->kind->title, one->job, pleat_batch_hosts(one), why);
+        pleat_batch_say_lost(site, one, NULL);
+        break;
+    case PLEAT_BATCH_WANTED:
+    case PLEAT_BATCH_ASKED:
+    case PLEAT_BATCH_STRAY:
+        break;
+    }
+    pleat_batch_say_gone(site, one);
+    pleat_batch_remove(site, one);
+}
+
+void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                      struct pleat_batch_node *node, const char *why)
+{
+    pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given up%s%s: %.400s", one->job,
+                    pleat_batch_hosts(one), node && one->nodes.count > 1 ? ", since of " : "",
+                    node && one->nodes.count > 1 ? node->host : "", why);
+    if (node)
+        node->dead = true;
+    pleat_batch_tell(site, one, node, "its allocation %" PRIu32 " on %s is given up: %.400s",
+                     one->job, node ? node->host : pleat_batch_hosts(one), why);
+    pleat_batch_say_lost(site, one, node);
+    if (!pleat_batch_is_used(one))
+        pleat_batch_end(site, one, false);
+}
+
+void pleat_batch_fail(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                      const char *why)
+{
+    pleat_batch_say(site, "the allocation %" PRIu32 " on %s is given back: %.400s", one->job,
+                    pleat_batch_hosts(one), why);
+    pleat_batch_tell(site, one, NULL, "its allocation %" PRIu32 " on %s is given back: %.400s",
+                     one->job, pleat_batch_hosts(one), why);
+    snprintf(site->offer.agent_trouble, sizeof(site->offer.agent_trouble), "%.390s", why);
+    pleat_batch_refuse(site, one, PLEAT_REASON_CLAIM_FAILED);
+    pleat_batch_end(site, one, false);
+}
