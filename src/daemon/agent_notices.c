@@ -219,6 +219,8 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
                             : parts_find_on(agent->daemon, run, agent->site, agent->node);
     if (part)
         parts_output(agent, part, message);
+    else if (!strcmp(message->method, "part_said") && parts_is_other(agent, component))
+        parts_said(agent, component, message->params);
     else if (parts_is_other(agent, component))
         parts_notice(agent, component, message->method, message->params);
     else if (!strcmp(message->method, "part_wanted"))

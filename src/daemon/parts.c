@@ -6,13 +6,12 @@
 #include "daemon/agent_link.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "daemon/parts_inside.h"
 #include "daemon/parts_start.h"
 #include "daemon/runs.h"
 #include "daemon/specs.h"
 #include "model/runner_kind.h"
 
-/* What outlives the launcher on another node has this time to end. */
-#define REST_GRACE_S 2.0
 /* A launcher of which a part was lost. */
 #define LEAD_GRACE_S 1.0
 
@@ -20,14 +19,9 @@ enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
 
 /* ---- finding ---- */
 
-static bool is_live(const struct part *part)
+bool part_is_live(const struct part *part)
 {
     return part->state == PART_SENT || part->state == PART_STARTED;
-}
-
-static const struct pleat_component *component_of(struct daemon *d, uint32_t component)
-{
-    return &pleat_core_view(d->core)->components[component];
 }
 
 struct part *parts_find(struct daemon *d, uint64_t run, uint32_t number)
@@ -46,7 +40,7 @@ struct part *parts_find_on(struct daemon *d, uint64_t run, uint32_t site, uint32
     for (size_t i = 0; i < d->parts.items.count; i++) {
         struct part *part = &d->parts.items.items[i];
         if (part->run == run && part->site == site && part->node == node &&
-            (!last || is_live(part) || (part->number > last->number && !is_live(last))))
+            (!last || part_is_live(part) || (part->number > last->number && !part_is_live(last))))
             last = part;
     }
     return last;
@@ -70,7 +64,7 @@ static bool claim_has_node(struct daemon *d, uint32_t claim, uint32_t node)
 }
 
 /* The claim of a growth is the component's only when that has been applied. */
-static bool has_node(struct daemon *d, uint32_t component, uint32_t node)
+bool part_has_node(struct daemon *d, uint32_t component, uint32_t node)
 {
     const struct pleat_component *comp = component_of(d, component);
     uint32_t growth =
@@ -98,8 +92,8 @@ bool parts_is_other(const struct agent *agent, uint32_t component)
 
 /* ---- telling ---- */
 
-static void request(struct daemon *d, uint32_t site, uint32_t node, const char *method,
-                    json_t *params)
+void part_request(struct daemon *d, uint32_t site, uint32_t node, const char *method,
+                  json_t *params)
 {
     struct pleat_error err = {0};
     if (!params || agent_send(d, site, node, method, params, &err))
@@ -108,7 +102,7 @@ static void request(struct daemon *d, uint32_t site, uint32_t node, const char *
 }
 
 /* Tells the agent that leads the run. If that is not there it is told after its list. */
-static void tell(struct daemon *d, const struct part *part)
+void part_tell(struct daemon *d, const struct part *part)
 {
     uint32_t component = run_component(d, part->run);
     if (component == PLEAT_NONE || (part->state != PART_STARTED && part->state != PART_ENDED))
@@ -119,18 +113,18 @@ static void tell(struct daemon *d, const struct part *part)
     json_object_set_new(params, "part", json_integer(part->number));
     json_object_set_new(params, "ended", json_boolean(part->state == PART_ENDED));
     if (c->site != PLEAT_NONE)
-        request(d, c->site, c->lead_node, "part_told", params);
+        part_request(d, c->site, c->lead_node, "part_told", params);
     else
         json_decref(params);
 }
 
-static void end_part(struct daemon *d, struct part *part, double grace_s)
+void part_end(struct daemon *d, struct part *part, double grace_s)
 {
     if (part->told_to_end)
         return;
     part->told_to_end = true;
-    request(d, part->site, part->node, "kill",
-            json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", grace_s));
+    part_request(d, part->site, part->node, "kill",
+                 json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", grace_s));
 }
 
 void parts_end_run(struct daemon *d, const struct part *part)
@@ -155,11 +149,10 @@ void parts_end_run(struct daemon *d, const struct part *part)
         snprintf(text, sizeof(text), "what it ran on node %u is lost", part->node);
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
     if (!parts_held_exit(d, part->run))
-        request(d, c->site, c->lead_node, "kill",
-                json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
+        part_request(
+            d, c->site, c->lead_node, "kill",
+            json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
 }
-
-static void go_on(struct daemon *d, struct part *part);
 
 /* Starts the part that has waited for the end of this one. */
 static void go_on_after(struct daemon *d, const struct part *part)
@@ -167,7 +160,7 @@ static void go_on_after(struct daemon *d, const struct part *part)
     for (size_t i = 0; i < d->parts.items.count; i++) {
         struct part *next = &d->parts.items.items[i];
         if (next->run == part->run && next->site == part->site && next->node == part->node)
-            go_on(d, next);
+            part_go_on(d, next);
     }
 }
 
@@ -179,7 +172,7 @@ static void ended(struct daemon *d, struct part *part, json_t *end)
     json_decref(part->end);
     part->wish = NULL;
     part->end = end;
-    tell(d, part);
+    part_tell(d, part);
     if (part->failed || part->over_memory)
         parts_end_run(d, part);
     go_on_after(d, part);
@@ -192,7 +185,7 @@ static void ended_with(struct daemon *d, struct part *part, int code, const char
                     text ? pleat_json_text(text) : NULL));
 }
 
-static void lost(struct daemon *d, struct part *part)
+void part_lost(struct daemon *d, struct part *part)
 {
     part->failed = true;
     ended_with(d, part, CODE_LOST, NULL);
@@ -211,19 +204,19 @@ static bool has_lost_state(struct daemon *d, const struct part *part)
 }
 
 /* Sends the request to start it, once its node's agent is there. */
-static void go_on(struct daemon *d, struct part *part)
+void part_go_on(struct daemon *d, struct part *part)
 {
     struct pleat_error err = {0};
     struct agent *agent = agent_get(d, part->site, part->node);
     const struct part *there = parts_find_on(d, part->run, part->site, part->node);
-    if (part->state != PART_WANTED || !agent || (there && is_live(there)))
+    if (part->state != PART_WANTED || !agent || (there && part_is_live(there)))
         return;
     if (!agent->connection || !agent->listed) {
         agent_want(agent);
         return;
     }
     if (has_lost_state(d, part)) { /* the ranks of other nodes have half of it: it is of no use */
-        lost(d, part);
+        part_lost(d, part);
         return;
     }
     part->state = PART_SENT;
@@ -233,7 +226,7 @@ static void go_on(struct daemon *d, struct part *part)
 
 /* ---- the agent that leads the run ---- */
 
-static struct part *add(struct daemon *d, const struct part *fresh)
+struct part *part_add(struct daemon *d, const struct part *fresh)
 {
     if (pleat_array_push(&d->parts.items, *fresh)) {
         daemon_log("out of memory: a part of run %llu is not known",
@@ -250,8 +243,8 @@ static void forget_earlier(struct daemon *d, const struct part *part)
         const struct part *other = &d->parts.items.items[i];
         if (other != part && other->run == part->run && other->site == part->site &&
             other->node == part->node && other->state == PART_ENDED)
-            request(d, part->site, part->node, "forget",
-                    json_pack("{s:I}", "run", (json_int_t)part->run));
+            part_request(d, part->site, part->node, "forget",
+                         json_pack("{s:I}", "run", (json_int_t)part->run));
     }
 }
 
@@ -271,7 +264,7 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
     }
     struct part *known = parts_find(d, (uint64_t)run, (uint32_t)number);
     if (known) {
-        tell(d, known);
+        part_tell(d, known);
         return;
     }
     const struct part *before = parts_find_on(d, (uint64_t)run, agent->site, (uint32_t)node);
@@ -281,10 +274,10 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
                          .site = agent->site,
                          .node = (uint32_t)node,
                          .wish = json_deep_copy(params)};
-    struct part *part = add(d, &fresh);
+    struct part *part = part_add(d, &fresh);
     if (!part)
         return;
-    if (!has_node(d, component, part->node) || part->node == agent->node)
+    if (!part_has_node(d, component, part->node) || part->node == agent->node)
         ended_with(d, part, CODE_NOT_STARTED, "the job has no other node with that name");
     else if (busy && !has_mailboxes(d, part->run))
         ended_with(d, part, CODE_NOT_STARTED, "the job has a part on that node already");
@@ -293,7 +286,7 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
     else {
         if (!has_mailboxes(d, part->run))
             forget_earlier(d, part);
-        go_on(d, part);
+        part_go_on(d, part);
     }
 }
 
@@ -305,18 +298,8 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
                                    (uint32_t)json_integer_value(json_object_get(params, "part")));
     if (part && part->state == PART_WANTED)
         ended_with(d, part, CODE_UNWANTED, NULL);
-    else if (part && is_live(part))
-        end_part(d, part, REST_GRACE_S);
-}
-
-void parts_order(struct agent *agent, const json_t *params)
-{
-    struct daemon *d = agent->daemon;
-    const struct part *part =
-        parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
-                   (uint32_t)json_integer_value(json_object_get(params, "part")));
-    if (part && is_live(part))
-        request(d, part->site, part->node, "part_order", json_deep_copy(params));
+    else if (part && part_is_live(part))
+        part_end(d, part, PART_REST_GRACE_S);
 }
 
 void parts_left(struct agent *agent, const json_t *params)
@@ -327,8 +310,8 @@ void parts_left(struct agent *agent, const json_t *params)
     const struct part *there = part ? parts_find_on(d, part->run, part->site, part->node) : NULL;
     if (part && part == there && part->state == PART_ENDED) {
         part->left = true;
-        request(d, part->site, part->node, "forget",
-                json_pack("{s:I}", "run", (json_int_t)part->run));
+        part_request(d, part->site, part->node, "forget",
+                     json_pack("{s:I}", "run", (json_int_t)part->run));
     }
 }
 
@@ -338,66 +321,50 @@ void parts_released(struct daemon *d)
         struct part *part = &d->parts.items.items[i];
         uint32_t component = run_component(d, part->run);
         if (part->left || component == PLEAT_NONE || !has_mailboxes(d, part->run) ||
-            component_of(d, component)->site != part->site || has_node(d, component, part->node))
+            component_of(d, component)->site != part->site ||
+            part_has_node(d, component, part->node))
             continue;
         part->left = true;
-        if (is_live(part))
+        if (part_is_live(part))
             ended_with(d, part, CODE_UNWANTED, NULL);
     }
 }
 
 /* ---- the other agents ---- */
 
-static int64_t number_in(const json_t *params, const char *name)
-{
-    return json_integer_value(json_object_get(params, name));
-}
-
 static void exited(struct daemon *d, struct part *part, const json_t *params)
 {
-    part->cpu_us = number_in(params, "cpu_us");
-    part->max_rss_kb = number_in(params, "max_rss_kb");
-    part->memory_kb = number_in(params, "memory_kb");
+    part->cpu_us = part_number_in(params, "cpu_us");
+    part->max_rss_kb = part_number_in(params, "max_rss_kb");
+    part->memory_kb = part_number_in(params, "memory_kb");
     part->over_memory = json_is_true(json_object_get(params, "over_memory"));
     bool told = json_is_true(json_object_get(params, "told"));
-    part->failed =
-        (number_in(params, "signal") && !told) || json_is_true(json_object_get(params, "lost"));
-    part->bad_us = number_in(params, "code") > 0 && !told ? daemon_now_us(d) : 0;
+    part->failed = (part_number_in(params, "signal") && !told) ||
+                   json_is_true(json_object_get(params, "lost"));
+    part->bad_us = part_number_in(params, "code") > 0 && !told ? daemon_now_us(d) : 0;
     ended(d, part,
-          json_pack("{s:I, s:I, s:O?}", "code", (json_int_t)number_in(params, "code"), "signal",
-                    (json_int_t)number_in(params, "signal"), "text",
+          json_pack("{s:I, s:I, s:O?}", "code", (json_int_t)part_number_in(params, "code"),
+                    "signal", (json_int_t)part_number_in(params, "signal"), "text",
                     json_object_get(params, "text")));
-}
-
-/* What the part's agent says to the one that leads. */
-static void hand_on(struct daemon *d, const struct part *part, const char *method,
-                    const json_t *params)
-{
-    uint32_t component = run_component(d, part->run);
-    if (component != PLEAT_NONE && component_of(d, component)->site != PLEAT_NONE)
-        request(d, component_of(d, component)->site, component_of(d, component)->lead_node, method,
-                json_deep_copy(params));
 }
 
 void parts_notice(struct agent *agent, uint32_t component, const char *method, const json_t *params)
 {
     struct daemon *d = agent->daemon;
-    uint64_t run = (uint64_t)number_in(params, "run");
+    uint64_t run = (uint64_t)part_number_in(params, "run");
     struct part *part = parts_find_on(d, run, agent->site, agent->node);
     (void)component;
     if (!part) {
         if (!strcmp(method, "exited") || !strcmp(method, "start_failed"))
-            request(d, agent->site, agent->node, "forget",
-                    json_pack("{s:I}", "run", (json_int_t)run));
+            part_request(d, agent->site, agent->node, "forget",
+                         json_pack("{s:I}", "run", (json_int_t)run));
         return;
     }
-    if (!strcmp(method, "part_said")) {
-        hand_on(d, part, method, params);
-    } else if (!strcmp(method, "started") && part->state == PART_SENT) {
+    if (!strcmp(method, "started") && part->state == PART_SENT) {
         part->state = PART_STARTED;
-        tell(d, part);
+        part_tell(d, part);
     } else if (!strcmp(method, "start_failed") && part->state != PART_ENDED) {
-        ended_with(d, part, (int)number_in(params, "code"),
+        ended_with(d, part, (int)part_number_in(params, "code"),
                    json_string_value(json_object_get(params, "text")));
     } else if (!strcmp(method, "exited") && part->state != PART_ENDED) {
         exited(d, part, params);
@@ -407,107 +374,12 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
 void parts_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why)
 {
     struct part *part = parts_find_on(agent->daemon, asked->run, agent->site, agent->node);
-    if (!part || !is_live(part))
+    if (!part || !part_is_live(part))
         return;
     if (!strcmp(asked->method, "start"))
         ended_with(agent->daemon, part, CODE_NOT_STARTED, why->text);
     else if (why->code == PLEAT_E_NOTFOUND)
         ended_with(agent->daemon, part, CODE_UNWANTED, NULL);
-}
-
-/* ---- lists ---- */
-
-static const json_t *entry_of(const json_t *runs, uint64_t run)
-{
-    size_t index;
-    const json_t *entry;
-    json_array_foreach(runs, index, entry)
-    {
-        if ((uint64_t)number_in(entry, "run") == run)
-            return entry;
-    }
-    return NULL;
-}
-
-/* An agent that leads a run says which parts that has. One of which nothing is known was started
- * before this pleatd: if its agent has listed what it runs, it is lost. */
-static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
-{
-    struct daemon *d = agent->daemon;
-    size_t index;
-    const json_t *entry;
-    json_array_foreach(parts, index, entry)
-    {
-        const char *state = json_string_value(json_object_get(entry, "state"));
-        struct part fresh = {.run = run,
-                             .number = (uint32_t)number_in(entry, "part"),
-                             .site = agent->site,
-                             .node = (uint32_t)number_in(entry, "node"),
-                             .state = PART_STARTED};
-        if (!state || strcmp(state, "running") != 0 || parts_find(d, run, fresh.number))
-            continue;
-        struct agent *other = agent_get(d, fresh.site, fresh.node);
-        struct part *part = add(d, &fresh);
-        if (part && other && other->connection && other->listed)
-            lost(d, part);
-        else if (other)
-            agent_want(other);
-    }
-}
-
-/* An agent that does not lead a run has a part of it. */
-static void take_part(struct agent *agent, uint64_t run, uint32_t component, const json_t *entry)
-{
-    struct daemon *d = agent->daemon;
-    struct part fresh = {.run = run,
-                         .number = (uint32_t)number_in(entry, "part"),
-                         .site = agent->site,
-                         .node = agent->node,
-                         .state = PART_STARTED};
-    struct part *part = parts_find(d, run, fresh.number);
-    if (part && part->state == PART_WANTED)
-        part->state = PART_SENT;
-    if (part)
-        return;
-    part = add(d, &fresh);
-    if (part && (!fresh.number || !has_node(d, component, agent->node)))
-        end_part(d, part, REST_GRACE_S);
-}
-
-void parts_listed(struct agent *agent)
-{
-    struct daemon *d = agent->daemon;
-    size_t index;
-    const json_t *entry;
-    json_array_foreach(agent->runs, index, entry)
-    {
-        uint64_t run = (uint64_t)number_in(entry, "run");
-        uint32_t component = run_component(d, run);
-        if (component == PLEAT_NONE)
-            continue;
-        if (parts_is_other(agent, component))
-            take_part(agent, run, component, entry);
-        else
-            take_parts(agent, run, json_object_get(entry, "parts"));
-    }
-    for (size_t i = 0; i < d->parts.items.count; i++) {
-        struct part *part = &d->parts.items.items[i];
-        uint32_t component = run_component(d, part->run);
-        if (component != PLEAT_NONE && !parts_is_other(agent, component))
-            tell(d, part);
-        if (part->site != agent->site || part->node != agent->node)
-            continue;
-        part->told_to_end = false;
-        if (part->state == PART_ENDED && !part->left && !entry_of(agent->runs, part->run))
-            part->state_lost = true;
-        if (is_live(part) && !entry_of(agent->runs, part->run)) {
-            if (part->state == PART_STARTED)
-                lost(d, part);
-            else
-                part->state = PART_WANTED; /* it was not told, or is not there any more */
-        }
-        go_on(d, part);
-    }
 }
 
 /* ---- the end of a run ---- */
@@ -521,9 +393,9 @@ bool parts_end_rest(struct daemon *d, uint64_t run)
             continue;
         if (part->state == PART_WANTED)
             ended_with(d, part, CODE_UNWANTED, NULL);
-        if (is_live(part)) {
+        if (part_is_live(part)) {
             none = false;
-            end_part(d, part, REST_GRACE_S);
+            part_end(d, part, PART_REST_GRACE_S);
         }
     }
     return none;
@@ -539,7 +411,7 @@ bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node)
     for (size_t i = 0; i < d->runs.count; i++) {
         const struct pleat_component *c = component_of(d, d->runs.items[i].component);
         if (c->site == site && c->lead_node != node &&
-            has_node(d, d->runs.items[i].component, node))
+            part_has_node(d, d->runs.items[i].component, node))
             return true;
     }
     return false;
@@ -549,10 +421,10 @@ void parts_signal(struct daemon *d, uint64_t run, int32_t number)
 {
     for (size_t i = 0; i < d->parts.items.count; i++) {
         const struct part *part = &d->parts.items.items[i];
-        if (part->run == run && is_live(part))
-            request(d, part->site, part->node, "limit_signal",
-                    json_pack("{s:I, s:i, s:s}", "run", (json_int_t)run, "signal", (int)number,
-                              "to", "all"));
+        if (part->run == run && part_is_live(part))
+            part_request(d, part->site, part->node, "limit_signal",
+                         json_pack("{s:I, s:i, s:s}", "run", (json_int_t)run, "signal", (int)number,
+                                   "to", "all"));
     }
 }
 
@@ -579,7 +451,8 @@ void parts_forget(struct daemon *d, uint64_t run)
             i++;
             continue;
         }
-        request(d, part->site, part->node, "forget", json_pack("{s:I}", "run", (json_int_t)run));
+        part_request(d, part->site, part->node, "forget",
+                     json_pack("{s:I}", "run", (json_int_t)run));
         drop(part);
         items->items[i] = items->items[--items->count];
     }

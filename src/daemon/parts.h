@@ -74,6 +74,8 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
 /* The notices `part_order` and `part_left` of that agent. */
 void parts_order(struct agent *agent, const json_t *params);
 void parts_left(struct agent *agent, const json_t *params);
+/* The notice `part_said` of another node's agent, for the one that leads. */
+void parts_said(struct agent *agent, uint32_t component, const json_t *params);
 /* Processors of runs were given back: a run that has none on a node any more has left it. Its part
  * there has no process, though its agent may not have told that yet, or never will. */
 void parts_released(struct daemon *d);

@@ -1,0 +1,99 @@
+/* parts_list.c - what the lists of agents say about parts of runs. */
+#include <string.h>
+
+#include "daemon/agent_link.h"
+#include "daemon/parts_inside.h"
+#include "daemon/runs.h"
+
+static const json_t *entry_of(const json_t *runs, uint64_t run)
+{
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(runs, index, entry)
+    {
+        if ((uint64_t)part_number_in(entry, "run") == run)
+            return entry;
+    }
+    return NULL;
+}
+
+/* An agent that leads a run says which parts that has. One of which nothing is known was started
+ * before this pleatd: if its agent has listed what it runs, it is lost. */
+static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
+{
+    struct daemon *d = agent->daemon;
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(parts, index, entry)
+    {
+        const char *state = json_string_value(json_object_get(entry, "state"));
+        struct part fresh = {.run = run,
+                             .number = (uint32_t)part_number_in(entry, "part"),
+                             .site = agent->site,
+                             .node = (uint32_t)part_number_in(entry, "node"),
+                             .state = PART_STARTED};
+        if (!state || strcmp(state, "running") != 0 || parts_find(d, run, fresh.number))
+            continue;
+        struct agent *other = agent_get(d, fresh.site, fresh.node);
+        struct part *part = part_add(d, &fresh);
+        if (part && other && other->connection && other->listed)
+            part_lost(d, part);
+        else if (other)
+            agent_want(other);
+    }
+}
+
+/* An agent that does not lead a run has a part of it. */
+static void take_part(struct agent *agent, uint64_t run, uint32_t component, const json_t *entry)
+{
+    struct daemon *d = agent->daemon;
+    struct part fresh = {.run = run,
+                         .number = (uint32_t)part_number_in(entry, "part"),
+                         .site = agent->site,
+                         .node = agent->node,
+                         .state = PART_STARTED};
+    struct part *part = parts_find(d, run, fresh.number);
+    if (part && part->state == PART_WANTED)
+        part->state = PART_SENT;
+    if (part)
+        return;
+    part = part_add(d, &fresh);
+    if (part && (!fresh.number || !part_has_node(d, component, agent->node)))
+        part_end(d, part, PART_REST_GRACE_S);
+}
+
+void parts_listed(struct agent *agent)
+{
+    struct daemon *d = agent->daemon;
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(agent->runs, index, entry)
+    {
+        uint64_t run = (uint64_t)part_number_in(entry, "run");
+        uint32_t component = run_component(d, run);
+        if (component == PLEAT_NONE)
+            continue;
+        if (parts_is_other(agent, component))
+            take_part(agent, run, component, entry);
+        else
+            take_parts(agent, run, json_object_get(entry, "parts"));
+    }
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *part = &d->parts.items.items[i];
+        uint32_t component = run_component(d, part->run);
+        if (component != PLEAT_NONE && !parts_is_other(agent, component))
+            part_tell(d, part);
+        if (part->site != agent->site || part->node != agent->node)
+            continue;
+        part->told_to_end = false;
+        if (part->state == PART_ENDED && !part->left && !entry_of(agent->runs, part->run))
+            part->state_lost = true;
+        if (part_is_live(part) && !entry_of(agent->runs, part->run)) {
+            if (part->state == PART_STARTED)
+                part_lost(d, part);
+            else
+                part->state = PART_WANTED; /* it was not told, or is not there any more */
+        }
+        part_go_on(d, part);
+    }
+}
