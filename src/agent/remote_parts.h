@@ -1,0 +1,56 @@
+/* remote_parts.h - the calls of pleat-remote, as the files about them share them (remote.h). */
+#ifndef PLEAT_AGENT_REMOTE_PARTS_H
+#define PLEAT_AGENT_REMOTE_PARTS_H
+
+#include "agent/remote.h"
+#include "wire/message.h"
+
+enum { STREAMS = 2 };
+enum pleat_part_stage { STAGE_NEW, STAGE_WANTED, STAGE_RUNNING, STAGE_ENDED };
+
+/* A call of pleat-remote, which becomes a part when it says what it wants. */
+struct pleat_part {
+    struct pleat_part *next;
+    struct pleat_run *run;
+    struct pleat_connection *connection; /* NULL: it is gone */
+    enum pleat_part_stage stage;
+    bool leaves;     /* the run has left its node, and says so when the part has ended */
+    uint32_t number; /* from 1, in the run; 0: STAGE_NEW */
+    uint32_t node;
+    int64_t request; /* of pleat-remote, which is answered when the part has ended */
+    json_t *wish;    /* what `part_wanted` says; NULL: the daemon need not be told any more */
+    struct pleat_part_voice voice;
+    /* how many bytes of each stream were given to pleat-remote, and it has handed on */
+    int64_t taken[STREAMS], heard[STREAMS];
+};
+
+struct pleat_node_name {
+    char name[64];
+    uint32_t node;
+};
+PLEAT_ARRAY(pleat_node_names, struct pleat_node_name);
+
+struct pleat_remote {
+    struct pleat_listener *listener;
+    char path[128];
+    struct pleat_node_names names;
+    const char *here;
+    struct pleat_part *parts;
+    uint32_t last; /* number of the last part */
+};
+
+void pleat_part_drop(struct pleat_part *part);
+/* NULL: there is none with that number. */
+struct pleat_part *pleat_part_find(const struct pleat_run *run, int64_t number);
+
+void pleat_part_tell_unwanted(const struct pleat_part *part);
+/* Tells what the daemon does not know yet: that the part is wanted, or is not any more. */
+void pleat_part_report(const struct pleat_part *part);
+/* Tells how much of a stream was handed on. */
+void pleat_part_tell_heard(const struct pleat_part *part, int stream);
+/* Nobody reads what the part writes any more: it need not be kept. */
+void pleat_part_hear_all(struct pleat_part *part);
+/* Of a part that has ended, on a node that the run has left: tells that, and drops it. */
+void pleat_part_leave(struct pleat_part *part);
+
+#endif
