@@ -24,7 +24,8 @@
 static const char *const words[] = {
     [PLEAT_AGREEMENT_NONE] = "drop",       [PLEAT_AGREEMENT_ASKED] = "post",
     [PLEAT_AGREEMENT_SETTLING] = "settle", [PLEAT_AGREEMENT_SETTLED] = "settle",
-    [PLEAT_AGREEMENT_HOLDING] = "hold",    [PLEAT_AGREEMENT_BACK] = "hold"};
+    [PLEAT_AGREEMENT_HOLDING] = "hold",    [PLEAT_AGREEMENT_BACK] = "hold",
+    [PLEAT_AGREEMENT_GOING] = "go"};
 
 /* Whether the node has processes when the run has been started again. */
 static bool stays(const struct pleat_run *run, uint32_t node)
@@ -256,6 +257,16 @@ bool pleat_agreement_look(struct pleat_malleable *malleable,
     else if (agreement->stage == PLEAT_AGREEMENT_HOLDING)
         look_at_holding(malleable);
     return true;
+}
+
+void pleat_agreement_go(struct pleat_malleable *malleable, uint64_t generation)
+{
+    malleable->agreement.k = generation;
+    malleable->agreement.for_good = true;
+    if (malleable->places > 1)
+        go_to(malleable, PLEAT_AGREEMENT_GOING);
+    else
+        malleable->agreement.stage = PLEAT_AGREEMENT_NONE;
 }
 
 /* ---- taking it back ---- */

@@ -12,6 +12,8 @@
  * they enter; or it is unwanted: HOLDING HOLDING    sleep where they come to K all nodes
  * hold it: BACK; ranks of one are inside already: SETTLING, for good BACK       sleep where they
  * come to K               withdrawn: NONE
+ *
+ * In GOING new processes have taken over: ranks on other nodes wait until their agents know it.
  */
 #ifndef PLEAT_AGENT_AGREEMENT_H
 #define PLEAT_AGENT_AGREEMENT_H
@@ -28,13 +30,14 @@ enum pleat_agreement_stage {
     PLEAT_AGREEMENT_SETTLING,
     PLEAT_AGREEMENT_SETTLED,
     PLEAT_AGREEMENT_HOLDING,
-    PLEAT_AGREEMENT_BACK
+    PLEAT_AGREEMENT_BACK,
+    PLEAT_AGREEMENT_GOING
 };
 
 struct pleat_agreement {
     enum pleat_agreement_stage stage;
     uint32_t order;   /* number of the last one */
-    uint64_t k;       /* from SETTLING on */
+    uint64_t k;       /* from SETTLING on; in GOING the generation of the state */
     bool checkpoint;  /* malleable->wish is posted, else malleable->request */
     bool for_good;    /* ranks are inside: it cannot be withdrawn any more */
     int64_t since_us; /* of the last order (monotonic), */
@@ -54,6 +57,9 @@ int pleat_agreement_withdraw(struct pleat_malleable *malleable);
  * again. */
 bool pleat_agreement_look(struct pleat_malleable *malleable,
                           const struct pleat_mailbox_status *status);
+/* New processes on all nodes have waited, and are the run's: those on other nodes are to go on from
+ * the state of that generation, too. */
+void pleat_agreement_go(struct pleat_malleable *malleable, uint64_t generation);
 /* Whether an agent has not answered the last order yet, which may be one to let go. */
 bool pleat_agreement_waits(const struct pleat_malleable *malleable);
 /* To be called from time to time while that is so: sends it again, to those who have not. */

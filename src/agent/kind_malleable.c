@@ -95,7 +95,7 @@ static void environment(const struct pleat_run *run, const struct pleat_generati
     pleat_run_add_variable(own, PLEAT_DOORBELL_ENV, text);
     pleat_state_store_paths(&run->malleable->state, paths);
     pleat_run_add_variable(own, PLEAT_STATE_ENV, paths);
-    pleat_remote_add_variables(run, own);
+    pleat_remote_add_variables(run, generation != &run->now, own);
 }
 
 static void environment_of_script(const struct pleat_run *run,

@@ -17,7 +17,7 @@ static void environment(const struct pleat_run *run, const struct pleat_generati
                         struct pleat_string *own)
 {
     (void)generation;
-    pleat_remote_add_variables(run, own);
+    pleat_remote_add_variables(run, false, own);
 }
 
 static void over(struct pleat_run *run, bool broken)

@@ -140,7 +140,11 @@ static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t 
     (void)answer;
     struct pleat_run *run = NULL;
     int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_remote_told(run, params, err);
+    if (!result)
+        result = pleat_remote_told(run, params, err);
+    if (!result)
+        run->kind->look(run); /* what ends may have been waited for */
+    return result;
 }
 
 static int do_part_order(struct pleat_agent *agent, const json_t *params, json_t **answer,

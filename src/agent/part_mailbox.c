@@ -29,8 +29,10 @@ struct pleat_part_mailbox {
     uint32_t order; /* the last one that was carried out, from 1; 0: none */
     bool yes;       /* what came of it */
     uint64_t k;
-    int64_t held_us;   /* since when ranks may sleep (monotonic); 0: they do not */
-    bool told_section; /* the last that was said is that ranks are in sections, see below */
+    int64_t held_us;       /* since when ranks may sleep (monotonic); 0: they do not */
+    bool waits;            /* its ranks wait for a state, until the order "go" */
+    uint32_t told_waiting; /* how many of them do, as was said last */
+    bool told_section;     /* the last that was said is that ranks are in sections, see below */
 };
 
 int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_request *request,
@@ -46,6 +48,9 @@ int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_requ
     int rc = pleat_mailbox_create(request->mailbox_ranks, &made->mailbox, &made->fd, err);
     if (!rc) {
         pleat_mailbox_place(made->mailbox, request->place, request->places);
+        made->waits = request->waits;
+        if (made->waits)
+            pleat_mailbox_hold(made->mailbox);
         if (request->inherits && request->inherits->fd[0] >= 0) {
             made->state = *request->inherits;
             pleat_agent_crash_point("part", "again");
@@ -86,19 +91,21 @@ void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_sto
 
 /* ---- orders ---- */
 
-/* With the number of ranks here that are in a section in which nothing may change: who leads does
- * not see them. */
+/* With the number of ranks here that are in a section in which nothing may change, or wait for a
+ * state: who leads does not see them. */
 static void say(const struct pleat_run *run)
 {
     struct pleat_part_mailbox *here = run->part_mailbox;
     struct pleat_mailbox_status status;
     pleat_mailbox_status(here->mailbox, &status);
     here->told_section = status.not_now > 0;
+    here->told_waiting = status.waiting;
     pleat_agent_notify(run->agent, "part_said",
-                       json_pack("{s:I, s:I, s:I, s:b, s:I, s:I}", "run", (json_int_t)run->id,
+                       json_pack("{s:I, s:I, s:I, s:b, s:I, s:I, s:I}", "run", (json_int_t)run->id,
                                  "part", (json_int_t)run->part_number, "order",
                                  (json_int_t)here->order, "yes", here->yes, "k",
-                                 (json_int_t)here->k, "not_now", (json_int_t)status.not_now));
+                                 (json_int_t)here->k, "not_now", (json_int_t)status.not_now,
+                                 "waiting", (json_int_t)status.waiting));
 }
 
 void pleat_part_mailbox_tell_section(const struct pleat_run *run)
@@ -107,7 +114,7 @@ void pleat_part_mailbox_tell_section(const struct pleat_run *run)
     if (!run->part_mailbox || run->state != PLEAT_RUN_RUNNING)
         return;
     pleat_mailbox_status(run->part_mailbox->mailbox, &status);
-    if (status.not_now || run->part_mailbox->told_section)
+    if (status.not_now || run->part_mailbox->told_section || run->part_mailbox->waits)
         say(run);
 }
 
@@ -178,6 +185,15 @@ static bool let_go(struct pleat_part_mailbox *here)
     return !pleat_mailbox_withdraw(here->mailbox);
 }
 
+/* Ranks that have waited go on from the state. */
+static bool go(struct pleat_part_mailbox *here, uint64_t generation)
+{
+    if (here->waits)
+        pleat_mailbox_go(here->mailbox, generation);
+    here->waits = false;
+    return true;
+}
+
 static void carry_out(struct pleat_part_mailbox *here, const char *what,
                       const struct pleat_mailbox_request *request, const char *path, uint64_t k)
 {
@@ -188,6 +204,8 @@ static void carry_out(struct pleat_part_mailbox *here, const char *what,
         here->yes = !pleat_mailbox_hold_again(here->mailbox);
     else if (!strcmp(what, "settle"))
         here->yes = !pleat_mailbox_settle(here->mailbox, k);
+    else if (!strcmp(what, "go"))
+        here->yes = go(here, k);
     else
         here->yes = let_go(here);
     here->held_us = here->yes && (posts || holds) ? pleat_clock_monotonic_us() : 0;
@@ -224,12 +242,23 @@ int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params, struct
 
 bool pleat_part_mailbox_holds(const struct pleat_run *run)
 {
-    return run->part_mailbox && run->part_mailbox->held_us;
+    return run->part_mailbox && (run->part_mailbox->held_us || run->part_mailbox->waits);
+}
+
+/* Says how many ranks wait, where that has changed. */
+static void look_at_waiting(const struct pleat_run *run)
+{
+    struct pleat_mailbox_status status;
+    pleat_mailbox_status(run->part_mailbox->mailbox, &status);
+    if (status.waiting != run->part_mailbox->told_waiting)
+        say(run);
 }
 
 void pleat_part_mailbox_look(struct pleat_run *run)
 {
     struct pleat_part_mailbox *here = run->part_mailbox;
+    if (here && here->waits && run->state == PLEAT_RUN_RUNNING)
+        look_at_waiting(run);
     if (!here || !here->held_us || pleat_clock_monotonic_us() - here->held_us < HELD_US)
         return;
     here->held_us = 0;

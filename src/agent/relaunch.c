@@ -130,10 +130,11 @@ static int start_again(struct pleat_run *run, struct pleat_error *err)
 {
     const json_t *nodes = run->relaunch->nodes;
     run->malleable->places = nodes ? (uint32_t)json_array_size(nodes) : 1;
+    run->malleable->agreement.stage = PLEAT_AGREEMENT_NONE;
     int result = pleat_malleable_renew(run->malleable, err);
     if (!result && run->scratch)
         result = pleat_scratch_make(run->scratch, &run->scratch_lock, err);
-    if (!result && nodes)
+    if (!result)
         result = pleat_remote_renew(run, nodes, err);
     pleat_bind_renew(run);
     if (!result)

@@ -12,14 +12,16 @@
 #include "agent/remote_parts.h"
 #include "base/remote.h"
 
-static const struct pleat_node_name *find_name(const struct pleat_remote *remote, const char *name)
+static const struct pleat_node_name *find_name(const struct pleat_remote_side *side,
+                                               const char *name)
 {
-    for (size_t i = 0; i < remote->names.count; i++)
-        if (!strcmp(remote->names.items[i].name, name))
-            return &remote->names.items[i];
+    for (size_t i = 0; i < side->names.count; i++)
+        if (!strcmp(side->names.items[i].name, name))
+            return &side->names.items[i];
     return NULL;
 }
 
+/* pleat-remote has handed on so many more bytes. */
 static void hear(struct pleat_part *part, const json_t *params)
 {
     int64_t stream = 0, offset = 0;
@@ -29,6 +31,15 @@ static void hear(struct pleat_part *part, const json_t *params)
         return;
     part->heard[stream - 1] = offset;
     pleat_part_tell_heard(part, (int)stream);
+}
+
+/* NULL: of processes that are being ended. */
+static const struct pleat_remote_side *side_of(const struct pleat_part *part)
+{
+    const struct pleat_remote *remote = part->run->remote;
+    return pleat_part_is_now(part)                        ? remote->now
+           : part->generation == remote->next->generation ? remote->next
+                                                          : NULL;
 }
 
 /* ---- what pleat-remote says ---- */
@@ -57,15 +68,20 @@ static int read_wish(const struct pleat_part *part, const json_t *params, struct
         rc = pleat_param_strings(params, "env", true, &env, err);
     if (rc)
         return rc;
-    *name = find_name(run->remote, host);
+    const struct pleat_remote_side *side = side_of(part);
+    *name = find_name(side, host);
     if (!*name)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "job %s has no node called '%.60s'", run->job,
                                host);
-    *wish = json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:O}", "run", (json_int_t)run->id,
-                      "part", (json_int_t)run->remote->last + 1, "node", (json_int_t)(*name)->node,
-                      "place", (json_int_t)(*name - run->remote->names.items), "places",
-                      (json_int_t)run->remote->names.count, "command", command, "cwd", cwd, "env",
-                      (json_t *)(uintptr_t)env);
+    *wish =
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:s, s:s, s:O}", "run", (json_int_t)run->id, "part",
+                  (json_int_t)run->remote->last + 1, "node", (json_int_t)(*name)->node, "place",
+                  (json_int_t)(*name - side->names.items), "places", (json_int_t)side->names.count,
+                  "command", command, "cwd", cwd, "env", (json_t *)(uintptr_t)env);
+    if (*wish && pleat_part_is_new(part) && json_object_set_new(*wish, "waits", json_true())) {
+        json_decref(*wish);
+        *wish = NULL;
+    }
     return *wish ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
@@ -78,11 +94,12 @@ static void want(struct pleat_part *part, const struct pleat_message *message)
     int rc = 0;
     if (part->stage != STAGE_NEW || strcmp(message->method, "part") != 0)
         rc = pleat_error_set(&err, PLEAT_E_PROTOCOL, "one request 'part' is expected");
-    else if (!pleat_run_is_live(run) || run->state == PLEAT_RUN_ENDING || run->killing)
+    else if (!pleat_run_is_live(run) || run->state == PLEAT_RUN_ENDING || run->killing ||
+             !side_of(part))
         rc = pleat_error_set(&err, PLEAT_E_STATE, "the job is being ended");
     else
         rc = read_wish(part, message->params, &err, &name, &wish);
-    if (rc) {
+    if (rc || !name) {
         refuse(part, message->id, &err);
         return;
     }
@@ -126,7 +143,8 @@ static void on_closed(void *arg, struct pleat_connection *connection,
 static void on_accept(void *arg, struct pleat_connection *connection)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
-    struct pleat_run *run = arg;
+    struct pleat_remote_side *side = arg;
+    struct pleat_run *run = side->run;
     int pid = pleat_connection_peer_pid(connection);
     struct pleat_part *part =
         run->remote && pleat_run_has_process(run, pid) ? calloc(1, sizeof(*part)) : NULL;
@@ -137,6 +155,7 @@ static void on_accept(void *arg, struct pleat_connection *connection)
         return;
     }
     part->run = run;
+    part->generation = side->generation;
     part->connection = connection;
     part->next = run->remote->parts;
     run->remote->parts = part;
@@ -146,7 +165,7 @@ static void on_accept(void *arg, struct pleat_connection *connection)
 
 /* ---- listening ---- */
 
-static int take_nodes(struct pleat_remote *remote, uint32_t own, const json_t *nodes,
+static int take_nodes(struct pleat_remote_side *side, uint32_t own, const json_t *nodes,
                       struct pleat_error *err)
 {
     size_t index;
@@ -166,20 +185,49 @@ static int take_nodes(struct pleat_remote *remote, uint32_t own, const json_t *n
             return rc;
         snprintf(one.name, sizeof(one.name), "%s", name);
         one.node = (uint32_t)node;
-        if (pleat_array_push(&remote->names, one))
+        if (pleat_array_push(&side->names, one))
             return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
-    for (size_t i = 0; i < remote->names.count; i++)
-        if (remote->names.items[i].node == own)
-            remote->here = remote->names.items[i].name;
-    return remote->here ? 0
-                        : pleat_error_set(err, PLEAT_E_INVALID,
-                                          "'nodes' does not name node %" PRIu32 ", which leads the "
-                                          "run",
-                                          own);
+    for (size_t i = 0; i < side->names.count; i++)
+        if (side->names.items[i].node == own)
+            side->here = side->names.items[i].name;
+    return side->here ? 0
+                      : pleat_error_set(err, PLEAT_E_INVALID,
+                                        "'nodes' does not name node %" PRIu32 ", which leads the "
+                                        "run",
+                                        own);
 }
 
-int pleat_remote_create(struct pleat_run *run, const json_t *nodes, struct pleat_error *err)
+static void close_side(struct pleat_remote_side *side)
+{
+    pleat_listener_close(side->listener);
+    side->listener = NULL;
+    side->names.count = 0;
+    side->here = NULL;
+}
+
+/* Listens for the launcher of that generation. nodes: NULL: it is on this node only. */
+static int open_side(struct pleat_remote_side *side, uint32_t generation, const json_t *nodes,
+                     struct pleat_error *err)
+{
+    struct pleat_run *run = side->run;
+    close_side(side);
+    side->generation = generation;
+    if (!nodes)
+        return 0;
+    int length = snprintf(side->path, sizeof(side->path), "%s/remote%s", run->scratch,
+                          side == run->remote->sides ? "" : "2");
+    if (length < 0 || (size_t)length >= sizeof(side->path))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of a socket in %s is too long",
+                               run->scratch);
+    int rc = take_nodes(side, run->agent->options.node, nodes, err);
+    return rc ? rc
+              : pleat_listener_create(&run->agent->loop, side->path, on_accept, side,
+                                      &side->listener, err);
+}
+
+/* Sets run->remote, which does not listen. */
+static int make(struct pleat_run *run, struct pleat_error *err)
 {
     if (!run->scratch)
         return pleat_error_set(err, PLEAT_E_INVALID, "'nodes' needs 'scratch'");
@@ -187,46 +235,123 @@ int pleat_remote_create(struct pleat_run *run, const json_t *nodes, struct pleat
     if (!run->remote)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     struct pleat_remote *remote = run->remote;
-    int length = snprintf(remote->path, sizeof(remote->path), "%s/remote", run->scratch);
-    if (length < 0 || (size_t)length >= sizeof(remote->path))
-        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of a socket in %s is too long",
-                               run->scratch);
-    int rc = take_nodes(remote, run->agent->options.node, nodes, err);
-    return rc ? rc
-              : pleat_listener_create(&run->agent->loop, remote->path, on_accept, run,
-                                      &remote->listener, err);
+    remote->now = &remote->sides[0];
+    remote->next = &remote->sides[1];
+    remote->now->run = remote->next->run = run;
+    remote->now->generation = 1;
+    return 0;
+}
+
+int pleat_remote_create(struct pleat_run *run, const json_t *nodes, struct pleat_error *err)
+{
+    int rc = make(run, err);
+    return rc || !run->remote ? rc : open_side(run->remote->now, 1, nodes, err);
+}
+
+static uint32_t next_generation(const struct pleat_remote *remote)
+{
+    return (remote->next->generation > remote->now->generation ? remote->next->generation
+                                                               : remote->now->generation) +
+           1;
 }
 
 int pleat_remote_renew(struct pleat_run *run, const json_t *nodes, struct pleat_error *err)
 {
     struct pleat_remote *remote = run->remote;
     if (!remote)
-        return pleat_remote_create(run, nodes, err);
+        return nodes ? pleat_remote_create(run, nodes, err) : 0;
     for (const struct pleat_part *part = remote->parts; part; part = part->next)
         if (part->connection && (part->stage == STAGE_WANTED || part->stage == STAGE_RUNNING))
             pleat_part_tell_unwanted(
                 part); /* its pleat-remote has ended, which may not be known yet */
     pleat_remote_stop(run);
-    remote->names.count = 0;
-    remote->here = NULL;
-    int rc = take_nodes(remote, run->agent->options.node, nodes, err);
-    return rc ? rc
-              : pleat_listener_create(&run->agent->loop, remote->path, on_accept, run,
-                                      &remote->listener, err);
+    return open_side(remote->now, next_generation(remote), nodes, err);
 }
+
+/* ---- new processes, while the old ones compute ---- */
+
+int pleat_remote_prepare(struct pleat_run *run, const json_t *nodes, struct pleat_error *err)
+{
+    int rc = run->remote || !nodes ? 0 : make(run, err);
+    return rc || !run->remote
+               ? rc
+               : open_side(run->remote->next, next_generation(run->remote), nodes, err);
+}
+
+static bool has_name(const struct pleat_remote_side *side, uint32_t node)
+{
+    for (size_t i = 0; i < side->names.count; i++)
+        if (side->names.items[i].node == node)
+            return true;
+    return false;
+}
+
+void pleat_remote_hand_over(struct pleat_run *run)
+{
+    struct pleat_remote *remote = run->remote;
+    if (!remote)
+        return;
+    struct pleat_remote_side *old = remote->now;
+    remote->now = remote->next;
+    remote->next = old;
+    close_side(old);
+    for (const struct pleat_part *part = remote->parts; part; part = part->next)
+        pleat_part_tell_role(part);
+}
+
+void pleat_remote_drop_new(struct pleat_run *run)
+{
+    struct pleat_remote *remote = run->remote;
+    struct pleat_part *next;
+    if (!remote)
+        return;
+    close_side(remote->next);
+    for (struct pleat_part *part = remote->parts; part; part = next) {
+        next = part->next;
+        if (!pleat_part_is_new(part))
+            continue;
+        if (part->stage == STAGE_ENDED && !has_name(remote->now, part->node))
+            pleat_part_leave(part);
+        else if (part->stage == STAGE_ENDED || part->stage == STAGE_NEW)
+            pleat_part_drop(part);
+    }
+}
+
+bool pleat_remote_has_others(const struct pleat_run *run)
+{
+    for (const struct pleat_part *part = run->remote ? run->remote->parts : NULL; part;
+         part = part->next)
+        if (!pleat_part_is_now(part) &&
+            (part->stage == STAGE_WANTED || part->stage == STAGE_RUNNING))
+            return true;
+    return false;
+}
+
+bool pleat_remote_shares(const struct pleat_run *run, const json_t *nodes)
+{
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(run->remote ? nodes : NULL, index, entry)
+    {
+        const json_int_t node = json_integer_value(json_object_get(entry, "node"));
+        if (node != (json_int_t)run->agent->options.node &&
+            has_name(run->remote->now, (uint32_t)node))
+            return true;
+    }
+    return false;
+}
+
+/* ---- its end ---- */
 
 void pleat_remote_tidy(struct pleat_run *run)
 {
     struct pleat_part *next;
     for (struct pleat_part *part = run->remote ? run->remote->parts : NULL; part; part = next) {
         next = part->next;
-        bool left = true;
-        for (size_t i = 0; i < run->remote->names.count; i++)
-            left = left && run->remote->names.items[i].node != part->node;
-        part->leaves = left;
+        part->leaves = !has_name(run->remote->now, part->node);
         if (part->stage != STAGE_ENDED)
             continue; /* what it wrote is still being heard, or it is one of those that run now */
-        if (left)
+        if (part->leaves)
             pleat_part_leave(part);
         else
             pleat_part_drop(part);
@@ -238,8 +363,10 @@ void pleat_remote_stop(struct pleat_run *run)
     struct pleat_remote *remote = run->remote;
     if (!remote)
         return;
-    pleat_listener_close(remote->listener);
-    remote->listener = NULL;
+    for (size_t i = 0; i < sizeof(remote->sides) / sizeof(*remote->sides); i++) {
+        pleat_listener_close(remote->sides[i].listener);
+        remote->sides[i].listener = NULL;
+    }
     for (struct pleat_part *part = remote->parts; part; part = part->next) {
         pleat_connection_close(part->connection);
         part->connection = NULL;
@@ -252,16 +379,19 @@ void pleat_remote_destroy(struct pleat_run *run)
     pleat_remote_stop(run);
     while (run->remote && run->remote->parts)
         pleat_part_drop(run->remote->parts);
-    if (run->remote)
-        pleat_array_finish(&run->remote->names);
+    for (size_t i = 0; run->remote && i < 2; i++)
+        pleat_array_finish(&run->remote->sides[i].names);
     free(run->remote);
     run->remote = NULL;
 }
 
-void pleat_remote_add_variables(const struct pleat_run *run, struct pleat_string *own)
+void pleat_remote_add_variables(const struct pleat_run *run, bool is_new, struct pleat_string *own)
 {
-    if (!run->remote)
+    const struct pleat_remote_side *side = !run->remote ? NULL
+                                           : is_new     ? run->remote->next
+                                                        : run->remote->now;
+    if (!side || !side->listener)
         return;
-    pleat_run_add_variable(own, PLEAT_REMOTE_ENV, run->remote->path);
-    pleat_run_add_variable(own, PLEAT_REMOTE_HERE_ENV, run->remote->here);
+    pleat_run_add_variable(own, PLEAT_REMOTE_ENV, side->path);
+    pleat_run_add_variable(own, PLEAT_REMOTE_HERE_ENV, side->here);
 }

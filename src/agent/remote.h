@@ -16,18 +16,34 @@
  * in the request. Sets run->remote. */
 int pleat_remote_create(struct pleat_run *run, const json_t *nodes,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The run is started again over these nodes: listens for its new launcher, and knows the new names.
- * Also where it did not listen before. */
+/* The run is started again over these nodes, or on this one only (NULL): listens for its new
+ * launcher, and knows the new names. Also where it did not listen before. */
 int pleat_remote_renew(struct pleat_run *run, const json_t *nodes,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Forgets parts that have ended. Tells which nodes the run has left: what agents there keep of it
  * can be freed. */
 void pleat_remote_tidy(struct pleat_run *run);
+/* The same for new processes that are started while the run's compute (warm.h), and whose launcher
+ * has a socket of its own. Their parts have mailboxes in which ranks wait. */
+int pleat_remote_prepare(struct pleat_run *run, const json_t *nodes,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The new processes are the run's from now on: their parts are meant by pleat_remote_next, and
+ * those of the old ones end with their launcher. */
+void pleat_remote_hand_over(struct pleat_run *run);
+/* Nobody wants the new processes, and their launcher is gone. */
+void pleat_remote_drop_new(struct pleat_run *run);
+/* Whether there are parts of a generation that is not the run's. */
+bool pleat_remote_has_others(const struct pleat_run *run);
+/* Whether another node than this one is among those nodes and has a part of the run. */
+bool pleat_remote_shares(const struct pleat_run *run, const json_t *nodes);
+/* How many ranks of new processes wait on other nodes, as their agents have said. */
+uint32_t pleat_remote_waiting(const struct pleat_run *run);
 /* Ends all calls, and listens no more. Accepts a run that does not listen. */
 void pleat_remote_stop(struct pleat_run *run);
 void pleat_remote_destroy(struct pleat_run *run);
-/* Adds the variables by which pleat-remote finds the socket, and knows this node. */
-void pleat_remote_add_variables(const struct pleat_run *run, struct pleat_string *own);
+/* Adds the variables by which pleat-remote finds the socket, and knows this node. is_new: that of
+ * new processes. */
+void pleat_remote_add_variables(const struct pleat_run *run, bool is_new, struct pleat_string *own);
 
 /* Tells again which parts are wanted, or not any more. */
 void pleat_remote_report(const struct pleat_run *run);
@@ -43,9 +59,11 @@ struct pleat_part_voice {
     /* its ranks that are in a section in which nothing may change; since when there are some, and
      * when that was said last (monotonic) */
     uint32_t not_now;
+    uint32_t waiting; /* its ranks that wait for the state */
     int64_t since_us, heard_us;
 };
-/* The part that runs after that one, NULL: the first. Returns NULL after the last. */
+/* The part that runs after that one, NULL: the first; of the generation that is the run's. Returns
+ * NULL after the last. */
 struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
                                            const struct pleat_part_voice *before);
 /* How many ranks on other nodes are in a section in which nothing may change, as far as their

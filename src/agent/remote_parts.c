@@ -24,11 +24,34 @@ struct pleat_part *pleat_part_find(const struct pleat_run *run, int64_t number)
     return part;
 }
 
+bool pleat_part_is_now(const struct pleat_part *part)
+{
+    return part->generation == part->run->remote->now->generation;
+}
+
+bool pleat_part_is_new(const struct pleat_part *part)
+{
+    return part->generation > part->run->remote->now->generation;
+}
+
+const char *pleat_part_role(const struct pleat_part *part)
+{
+    return pleat_part_is_now(part) ? "now" : pleat_part_is_new(part) ? "new" : "old";
+}
+
 void pleat_part_tell_unwanted(const struct pleat_part *part)
 {
     pleat_agent_notify(part->run->agent, "part_unwanted",
                        json_pack("{s:I, s:I}", "run", (json_int_t)part->run->id, "part",
                                  (json_int_t)part->number));
+}
+
+void pleat_part_tell_role(const struct pleat_part *part)
+{
+    if (part->number)
+        pleat_agent_notify(part->run->agent, "part_role",
+                           json_pack("{s:I, s:I, s:s}", "run", (json_int_t)part->run->id, "part",
+                                     (json_int_t)part->number, "role", pleat_part_role(part)));
 }
 
 /* What the daemon does not know yet: a part that is wanted, or one that is not any more. */

@@ -29,8 +29,9 @@ int pleat_remote_describe(const struct pleat_run *run, json_t *text)
          part = part->next)
         if (part->stage != STAGE_NEW)
             bad = json_array_append_new(
-                parts, json_pack("{s:I, s:I, s:s}", "part", (json_int_t)part->number, "node",
-                                 (json_int_t)part->node, "state", stages[part->stage]));
+                parts, json_pack("{s:I, s:I, s:s, s:s}", "part", (json_int_t)part->number, "node",
+                                 (json_int_t)part->node, "state", stages[part->stage], "role",
+                                 pleat_part_role(part)));
     if (bad) {
         json_decref(parts);
         return PLEAT_E_NOMEM;
@@ -48,7 +49,6 @@ static void give(struct pleat_part *part, int stream, const char *bytes, size_t 
     pleat_string_finish(&out);
 }
 
-/* pleat-remote has handed on so many more bytes. */
 static void answer_end(struct pleat_part *part, const json_t *params)
 {
     struct pleat_string out = {0};
@@ -91,13 +91,23 @@ struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
             part = part->next;
         part = part ? part->next : NULL;
     }
-    while (part && part->stage != STAGE_RUNNING)
+    while (part && (part->stage != STAGE_RUNNING || !pleat_part_is_now(part)))
         part = part->next;
     if (!part)
         return NULL;
     part->voice.part = part->number;
     part->voice.node = part->node;
     return &part->voice;
+}
+
+uint32_t pleat_remote_waiting(const struct pleat_run *run)
+{
+    uint32_t count = 0;
+    for (const struct pleat_part *part = run->remote ? run->remote->parts : NULL; part;
+         part = part->next)
+        if (part->stage == STAGE_RUNNING && pleat_part_is_new(part))
+            count += part->voice.waiting;
+    return count;
 }
 
 static bool is_in_section(const struct pleat_part_voice *voice, int64_t now_us)
@@ -131,7 +141,7 @@ static void hear_sections(struct pleat_part_voice *voice, uint32_t not_now)
 
 int pleat_remote_said(struct pleat_run *run, const json_t *params, struct pleat_error *err)
 {
-    int64_t number = 0, order = 0, k = 0, not_now = 0;
+    int64_t number = 0, order = 0, k = 0, not_now = 0, waiting = 0;
     bool yes = false;
     int rc = pleat_get_int(params, "part", true, 1, UINT32_MAX, &number, err);
     if (!rc)
@@ -139,12 +149,16 @@ int pleat_remote_said(struct pleat_run *run, const json_t *params, struct pleat_
     if (!rc)
         rc = pleat_get_int(params, "not_now", false, 0, PLEAT_PARAM_RANKS_MAX, &not_now, err);
     if (!rc)
+        rc = pleat_get_int(params, "waiting", false, 0, PLEAT_PARAM_RANKS_MAX, &waiting, err);
+    if (!rc)
         rc = pleat_get_bool(params, "yes", true, &yes, err);
     if (!rc)
         rc = pleat_get_int(params, "k", false, 0, INT64_MAX, &k, err);
     struct pleat_part *part = rc ? NULL : pleat_part_find(run, number);
-    if (part)
+    if (part) {
         hear_sections(&part->voice, (uint32_t)not_now);
+        part->voice.waiting = (uint32_t)waiting;
+    }
     if (!part || part->voice.order >= order)
         return rc;
     part->voice.order = (uint32_t)order;

@@ -154,6 +154,7 @@ struct pleat_run_request {
     uint32_t launches; /* only of a script: the size with which its programs start; 0: no script */
     /* the script's programs are relaunched where their MPI cannot change their size otherwise */
     bool launches_adapt;
+    bool waits; /* of a part: its ranks wait for a state that is not there yet (shm/mailbox.h) */
     const struct pleat_folded_request *folded; /* NULL: not folded */
     int64_t linger_us;
     const char *scratch; /* NULL: none */

@@ -118,6 +118,8 @@ static int read_place(const json_t *params, struct pleat_run_request *request,
     int result = pleat_get_int(params, "places", false, 1, PLEAT_PARAM_RANKS_MAX, &places, err);
     if (!result)
         result = pleat_get_int(params, "place", false, 0, places - 1, &place, err);
+    if (!result)
+        result = pleat_get_bool(params, "waits", false, &request->waits, err);
     request->place = (uint32_t)place;
     request->places = (uint32_t)places;
     if (!result && request->part && request->mailbox_ranks && !place)

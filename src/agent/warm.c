@@ -9,6 +9,7 @@
 #include "agent/log.h"
 #include "agent/owner.h"
 #include "agent/relaunch_plan.h"
+#include "agent/remote.h"
 #include "agent/succession.h"
 #include "base/clock.h"
 
@@ -22,14 +23,15 @@
 
 /* Whether the program can be started beside itself. What comes from a terminal or a pipe is read by
  * one of the two and missing in the other; a file is read by each from its beginning, as it is
- * where the old processes end first. */
+ * where the old processes end first. Another node's agent has one part of a run at a time. */
 static bool can_be_warm(const struct pleat_malleable *malleable,
                         const struct pleat_mailbox_status *old)
 {
     const struct pleat_run *run = malleable->run;
     return (malleable->cold == 0 || run->relaunch->or_merges) && old->waits &&
            run->state == PLEAT_RUN_RUNNING && !run->killing && !run->launches &&
-           (!run->stdin_path || run->input_is_file) && !run->terminal;
+           (!run->stdin_path || run->input_is_file) && !run->terminal &&
+           !pleat_remote_shares(run, run->relaunch->nodes);
 }
 
 static void started(struct pleat_run *run, const struct pleat_error *failure)
@@ -44,12 +46,23 @@ static int start(struct pleat_run *run, struct pleat_error *err)
     int result = pleat_succession_make(run, run->malleable->max_ranks, err);
     if (result)
         return result;
+    if (relaunch->nodes)
+        pleat_mailbox_place(run->succession->mailbox, 0,
+                            (uint32_t)json_array_size(relaunch->nodes));
+    result = pleat_remote_prepare(run, relaunch->nodes, err);
+    if (result) {
+        pleat_remote_drop_new(run);
+        pleat_succession_free(run);
+        return result;
+    }
     pleat_bind_open(run); /* new processes may use the new processors from now on */
     run->succession->deadline_us = pleat_clock_monotonic_us() + relaunch->warm_us;
     result = pleat_run_execute(run, &run->succession->other, relaunch->argv, relaunch->env, started,
                                err);
-    if (result)
+    if (result) {
+        pleat_remote_drop_new(run);
         pleat_succession_free(run);
+    }
     return result;
 }
 
@@ -121,7 +134,8 @@ enum pleat_warm pleat_warm_prepare(struct pleat_malleable *malleable,
     pleat_mailbox_status(run->succession->mailbox, &coming);
     if (has_failed(run, &coming, why))
         return fail(malleable, why);
-    if (!run->succession->other.starting && coming.attached && coming.waiting == coming.size)
+    if (!run->succession->other.starting && coming.attached &&
+        coming.waiting + pleat_remote_waiting(run) == coming.size)
         run->succession->stage = PLEAT_SUCCESSION_READY;
     return run->succession->stage == PLEAT_SUCCESSION_READY ? PLEAT_WARM_READY : PLEAT_WARM_WAIT;
 }
@@ -144,6 +158,8 @@ bool pleat_warm_hand_over(struct pleat_run *run)
     succession->other = old;
     succession->ended = run->state != PLEAT_RUN_RUNNING;
     pleat_malleable_hand_over(run->malleable, succession->mailbox, succession->fd);
+    run->malleable->places = relaunch->nodes ? (uint32_t)json_array_size(relaunch->nodes) : 1;
+    pleat_remote_hand_over(run);
     succession->mailbox = NULL;
     succession->fd = -1;
     succession->stage = PLEAT_SUCCESSION_LEAVING;
@@ -162,6 +178,7 @@ bool pleat_warm_hand_over(struct pleat_run *run)
     relaunch->iteration = held.iteration;
     pleat_bind_hand_over(run);
     pleat_mailbox_go(run->malleable->mailbox, held.generation);
+    pleat_agreement_go(run->malleable, held.generation);
     return true;
 }
 
@@ -188,8 +205,10 @@ void pleat_warm_look(struct pleat_run *run)
     if (!succession)
         return;
     bool is_new = !pleat_succession_ends(run);
-    if (!is_new && succession->other.empty) {
+    if (!is_new && succession->other.empty &&
+        (run->state == PLEAT_RUN_ENDING || !pleat_remote_has_others(run))) {
         const struct pleat_succession gone = *succession;
+        pleat_remote_drop_new(run);
         succession->params = NULL;
         pleat_succession_free(run);
         if (gone.outcome)

@@ -145,6 +145,8 @@ int account_add_ways(const struct account *account, struct way_samples *samples)
                                           .failed = has_failed(change->outcome),
                                           .pause_us = change->total_us,
                                           .bytes = change->bytes};
+        if (!strcmp(change->reason, ACCOUNT_OVER_NODES))
+            continue;
         const struct pleat_way_sample could_not = {
             .way = PLEAT_WAY_RELAUNCH, .grows = sample.grows, .failed = true};
         if (change->instead && pleat_array_push(samples, could_not))

@@ -44,6 +44,10 @@ struct usage {
     int64_t us;
 };
 
+/* The reason of a resize over several nodes, whose pause says nothing about one on a single node.
+ */
+#define ACCOUNT_OVER_NODES "its ranks are, or will be, on several nodes"
+
 /* What an agent says that a resize has cost the job's processes. */
 struct change_cost {
     int64_t wait_us, processes_us, redistribute_us, total_us, bytes;

@@ -231,6 +231,8 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
         parts_order(agent, message->params);
     else if (!strcmp(message->method, "part_heard"))
         parts_heard(agent, message->params);
+    else if (!strcmp(message->method, "part_role"))
+        parts_role(agent, message->params);
     else if (!strcmp(message->method, "part_left"))
         parts_left(agent, message->params);
     else

@@ -2,6 +2,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/agent_network.h"
 #include "daemon/asked_text.h"
@@ -333,6 +334,20 @@ static void change_failed(struct daemon *d, const struct pleat_effect *effect,
         turn_event(d, &failed);
 }
 
+/* Whether the agents of all nodes that the order names can have ranks wait there for those before
+ * them. */
+static bool knows_to_wait(struct daemon *d, const struct pleat_run_order *order)
+{
+    bool all = agent_knows(d, order->site, order->node, PLEAT_FEATURE_WAITS);
+    for (size_t i = 0; i < order->node_count; i++) {
+        const struct agent *agent = agent_get(d, order->site, order->nodes[i].node);
+        /* one that is started for it is of this Pleat */
+        all = all && (!agent || !agent->connection ||
+                      agent_knows(d, order->site, order->nodes[i].node, PLEAT_FEATURE_WAITS));
+    }
+    return all;
+}
+
 static void do_change(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
@@ -362,6 +377,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
                         effect->u.change.processors, &made, &err);
         order.spread = made.order.node_count || parts_has(d, effect->u.change.run);
+        order.warm = order.spread && knows_to_wait(d, &made.order);
         /* one that is not there yet gets the request when it is, and may know all that is needed */
         if (!rc && order.spread && agent_is_known(d, order.site, order.node))
             rc = check_agent(d, &made.order, &err);

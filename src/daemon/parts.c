@@ -173,7 +173,7 @@ static void ended(struct daemon *d, struct part *part, json_t *end)
     part->wish = NULL;
     part->end = end;
     part_tell(d, part);
-    if (part->failed || part->over_memory)
+    if ((part->failed || part->over_memory) && part->role == PART_NOW)
         parts_end_run(d, part);
     go_on_after(d, part);
 }
@@ -226,6 +226,27 @@ void part_go_on(struct daemon *d, struct part *part)
 
 /* ---- the agent that leads the run ---- */
 
+void part_set_role(struct daemon *d, struct part *part, const char *name)
+{
+    static const char *const names[] = {[PART_NOW] = "now", [PART_NEW] = "new", [PART_OLD] = "old"};
+    const enum part_role before = part->role;
+    for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
+        if (!strcmp(names[i], name))
+            part->role = (enum part_role)i;
+    /* the run goes on with what has just ended */
+    if (before == PART_NEW && part->role == PART_NOW && part->state == PART_ENDED &&
+        (part->failed || part->over_memory))
+        parts_end_run(d, part);
+}
+
+void parts_role(struct agent *agent, const json_t *params)
+{
+    struct part *part = parts_find(agent->daemon, (uint64_t)part_number_in(params, "run"),
+                                   (uint32_t)part_number_in(params, "part"));
+    if (part)
+        part_set_role(agent->daemon, part, json_string_value(json_object_get(params, "role")));
+}
+
 struct part *part_add(struct daemon *d, const struct part *fresh)
 {
     if (pleat_array_push(&d->parts.items, *fresh)) {
@@ -273,6 +294,8 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
                          .number = (uint32_t)number,
                          .site = agent->site,
                          .node = (uint32_t)node,
+                         .role =
+                             json_is_true(json_object_get(params, "waits")) ? PART_NEW : PART_NOW,
                          .wish = json_deep_copy(params)};
     struct part *part = part_add(d, &fresh);
     if (!part)

@@ -30,11 +30,20 @@ enum part_state {
     PART_ENDED
 };
 
+/* Which processes of the run it belongs to, as the agent that leads says: where new ones are
+ * started while the others compute, there are two generations for a while. */
+enum part_role {
+    PART_NOW, /* those that are the run */
+    PART_NEW, /* new ones, which wait: nothing that happens to them touches the run */
+    PART_OLD  /* those before, which are leaving: likewise */
+};
+
 struct part {
     uint64_t run;
     uint32_t number; /* in the run */
     uint32_t site, node;
     enum part_state state;
+    enum part_role role;
     bool told_to_end; /* its agent was */
     bool failed;      /* it was lost, or a signal ended it that was not Pleat's */
     bool over_memory; /* it wanted more memory than the limit */
@@ -74,6 +83,8 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
 /* The notices `part_order` and `part_left` of that agent. */
 void parts_order(struct agent *agent, const json_t *params);
 void parts_left(struct agent *agent, const json_t *params);
+/* The notice `part_role` of that agent. */
+void parts_role(struct agent *agent, const json_t *params);
 /* The notice `part_said` of another node's agent, for the one that leads. */
 void parts_said(struct agent *agent, uint32_t component, const json_t *params);
 /* Processors of runs were given back: a run that has none on a node any more has left it. Its part

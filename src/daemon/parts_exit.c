@@ -92,13 +92,13 @@ static void add_parts(struct daemon *d, uint64_t run, json_t *params)
         const struct part *part = &d->parts.items.items[i];
         if (part->run != run)
             continue;
-        if (part->failed && failed)
+        if (part->failed && failed && part->role == PART_NOW)
             json_object_set_new(params, "lost", json_true());
         if (part->spoiled) { /* its end is the run's */
             json_object_set(params, "code", json_object_get(part->end, "code"));
             json_object_set_new(params, "signal", json_integer(0));
         }
-        if (part->over_memory)
+        if (part->over_memory && part->role == PART_NOW)
             json_object_set_new(params, "over_memory", json_true());
         if (!json_is_integer(json_object_get(params, "cpu_us")))
             continue;
@@ -118,7 +118,7 @@ void parts_end_spoiled(struct daemon *d)
         const struct pleat_component *c = component_of(d, part->run);
         part->bad_us = 0;
         /* a part that another one has followed was left by a run that was started again */
-        part->spoiled = c && !c->exited && c->state == PLEAT_RUNNING &&
+        part->spoiled = part->role == PART_NOW && c && !c->exited && c->state == PLEAT_RUNNING &&
                         parts_find_on(d, part->run, part->site, part->node) == part &&
                         !parts_held_exit(d, part->run);
         if (part->spoiled)

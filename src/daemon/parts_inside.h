@@ -20,6 +20,8 @@ static inline const struct pleat_component *component_of(struct daemon *d, uint3
 bool part_is_live(const struct part *part);
 /* Whether the component has processors on that node, also those of a growth under way. */
 bool part_has_node(struct daemon *d, uint32_t component, uint32_t node);
+/* The agent that leads says whose it is ("now", "new" or "old"; NULL: it does not say). */
+void part_set_role(struct daemon *d, struct part *part, const char *name);
 /* Keeps a copy of it. NULL: no memory. */
 struct part *part_add(struct daemon *d, const struct part *fresh);
 

@@ -32,10 +32,16 @@ static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
                              .site = agent->site,
                              .node = (uint32_t)part_number_in(entry, "node"),
                              .state = PART_STARTED};
-        if (!state || strcmp(state, "running") != 0 || parts_find(d, run, fresh.number))
+        const char *role = json_string_value(json_object_get(entry, "role"));
+        struct part *known = parts_find(d, run, fresh.number);
+        if (known)
+            part_set_role(d, known, role);
+        if (!state || strcmp(state, "running") != 0 || known)
             continue;
         struct agent *other = agent_get(d, fresh.site, fresh.node);
         struct part *part = part_add(d, &fresh);
+        if (part)
+            part_set_role(d, part, role);
         if (part && other && other->connection && other->listed)
             part_lost(d, part);
         else if (other)

@@ -83,6 +83,8 @@ static int add_place(struct daemon *d, const struct pleat_component *component, 
     int32_t most = pleat_core_view(d->core)->sites[component->site].capacity;
     return json_object_set_new(params, "mailbox_ranks", json_integer(most)) ||
            json_object_set(params, "place", json_object_get(wish, "place")) ||
+           (json_object_get(wish, "waits") &&
+            json_object_set(params, "waits", json_object_get(wish, "waits"))) ||
            json_object_set(params, "places", json_object_get(wish, "places"));
 }
 

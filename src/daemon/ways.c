@@ -67,8 +67,10 @@ bool ways_choose(struct daemon *d, struct job *job, bool grows, struct pleat_way
 {
     struct way_samples samples = {0};
     if (is_over_nodes(d, job_component(d, job))) {
-        *choice = (struct pleat_way_choice){
-            .way = PLEAT_WAY_RESTART, .reason = "its ranks are, or will be, on several nodes"};
+        const bool ends_first = job_spec(d, job->id)->resize == PLEAT_WAY_RESTART;
+        *choice =
+            (struct pleat_way_choice){.way = ends_first ? PLEAT_WAY_RESTART : PLEAT_WAY_RELAUNCH,
+                                      .reason = ACCOUNT_OVER_NODES};
         return true;
     }
     const struct account *own = job_account(d, job);

@@ -370,7 +370,8 @@ static int runner_resize(struct pleat_runner *base, const struct pleat_change_or
         json_t *how = json_object();
         rc = add_command(runner, order->start, how, err);
         bad = bad || (order->start->node_count && add_nodes(how, order->start));
-        if (order->start->spec->resize != PLEAT_WAY_RESTART && !anew && !order->spread)
+        if (order->start->spec->resize != PLEAT_WAY_RESTART && !anew &&
+            (!order->spread || order->warm))
             bad = add(how, "warm_s", json_real(WARM_S)) || bad;
         if (!always && !anew)
             bad = add(how, "or_merge", json_true()) || bad;

@@ -91,7 +91,8 @@ struct pleat_change_order {
     /* resize: PLEAT_WAY_RELAUNCH: by a warm relaunch, and otherwise, where that cannot be, by
      * merging; else as the spec says */
     enum pleat_resize_way way;
-    bool spread; /* it is on several nodes, or will be: it is started again */
+    bool spread; /* it is on several nodes, or will be: it is started again, */
+    bool warm;   /* of that: new processes are started first, where that can be */
     bool anew;   /* resize: its program has not begun: it is started again, which loses nothing */
     const struct pleat_run_order *start; /* how to start it at that size; NULL: unknown */
 };

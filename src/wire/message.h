@@ -35,6 +35,8 @@
 #define PLEAT_FEATURE_PLACES "places"
 /* The same: what a run writes is numbered, kept until it was heard, and told again. */
 #define PLEAT_FEATURE_STREAMS "streams"
+/* The same: runs over several nodes have warm relaunches, and parts that wait. */
+#define PLEAT_FEATURE_WAITS "waits"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */

@@ -95,16 +95,16 @@ def resume(instance, daemon, number):
     daemon.forget_crash()
 
 
-def warm_scenario(instance, daemon, number, program, mpi, most=2):
-    """A shrink and a growth, each by starting the new processes while the old ones compute; of 4 processes on two nodes, where
-    the agents agree through pleatd, by a restart."""
+def warm_scenario(instance, daemon, number, program, mpi, most=2, least=None):
+    """A shrink and a growth, each by starting the new processes while the old ones compute; of 4 processes, which are on two
+    nodes, where the agents agree through pleatd. From 4 to 3 that is a restart: the second node has some of both."""
     if most > 2:
         instance.configure(text=NODES)
     job = daemon.submit("warm", [program, "--pause", "2", "--until", instance.path("end")], 1, most, runner="malleable",
                         mpi=mpi, initial=most, resize="relaunch")
     daemon.wait(job, "computes", lambda job: job["progress"] and job["progress"]["iteration"] > 0, WARM_LIMIT_S)
     resume(instance, daemon, number)
-    for size in (most - 1, most):
+    for size in (least or most - 1, most):
         daemon.call("limits", job=job, min=1, max=size)
         daemon.wait(job, f"has {size}", lambda job: job["state"] == "running" and job["processors"] == size, WARM_LIMIT_S)
     touch(instance.path("end"))
@@ -112,20 +112,21 @@ def warm_scenario(instance, daemon, number, program, mpi, most=2):
     return job
 
 
-def check_warm(instance, daemon, number, most=2):
-    way = "relaunch" if most == 2 else "restart"
+def check_warm(instance, daemon, number, most=2, least=None):
+    least = least or most - 1
+    way = "restart" if least == 3 else "relaunch"
     job = daemon.job(number)
     assert (job["state"], job["exit_code"], job["attempt"]) == ("done", 0, 0)
-    assert [s["processors"] for s in job["history"]["sizes"]] == [most, most - 1, most]
+    assert [s["processors"] for s in job["history"]["sizes"]] == [most, least, most]
     resizes = [(r["from"], r["to"], r["outcome"], r["way"]) for r in job["history"]["resizes"]]
-    assert resizes == [(most, most - 1, "shrunk", way), (most - 1, most, "grown", way)]
+    assert resizes == [(most, least, "shrunk", way), (least, most, "grown", way)]
     with open(job["stdout"], encoding="utf-8") as file:
         assert file.read().count("RESULT ok") == 1
     check_nothing_left(instance, daemon, 8 if most == 2 else 4)
 
 
 def crash_at(number, every=False, warm=None):
-    """Whether the daemon got that far. warm: (program, MPI[, processes]) of the scenario of relaunches."""
+    """Whether the daemon got that far. warm: (program, MPI[, most, fewest processes]) of the scenario of relaunches."""
     instance = ChaosInstance()
     daemon = Stubborn(instance)
     daemon.crash_again = every
@@ -199,8 +200,16 @@ def test_killed_in_warm_relaunches(first, program, mpi):
 @pytest.mark.parametrize("first, program, mpi", [(1, LOOP, "openmpi"), pytest.param(
     11, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_restarts_over_nodes(first, program, mpi):
-    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 20}
+    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
     assert every_step((program, mpi, 4), **steps) > 50, "the scenario has become too short to mean anything"
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
+@pytest.mark.parametrize("first, program, mpi", [(31, LOOP, "openmpi"), pytest.param(
+    21, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
+def test_killed_in_warm_relaunches_over_nodes(first, program, mpi):
+    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
+    assert every_step((program, mpi, 4, 2), **steps) > 50, "the scenario has become too short to mean anything"
 
 
 def test_every_daemon_is_killed_at_its_nth_step():

@@ -103,10 +103,58 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
     divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
     args = ["--pause", "5", "--iterations", "600"] if name == "heat" else []
     job = submit(pleat, mpi, name=name, sizes=(2, 4), options=["--initial", "2"], args=args)
-    for counts in ([2, 2], [2, 0], [2, 1], [2, 2], [2, 1]):
+    for counts in ([2, 2], [2, 0], [2, 1], [2, 2], [2, 0]):
         pleat.pleat("limits", job, "--max", sum(counts), check=0)
         on(pleat, job, name, counts)
     assert [r[2] for r in resizes(pleat.job(job))] == ["grown", "shrunk", "grown", "grown", "shrunk"]
+    # the old ones compute until the new ones wait, but where another node than the first has some of both
+    assert [r["way"] for r in pleat.job(job)["history"]["resizes"]] == ["relaunch", "relaunch", "relaunch", "restart", "relaunch"]
+    ends(pleat, job)
+
+
+def beside(pleat, mpi):
+    """A job on one node whose new processes wait on two of them, for its ranks, of which one is stopped: that one."""
+    divided(pleat, "attempts = 9\napply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    job = submit(pleat, mpi, sizes=(1, 2))
+    on(pleat, job, "loop", [2, 0])
+    stopped = by_node(pleat, job, "loop")[0][0]
+    os.kill(stopped, signal.SIGSTOP)
+    pleat.pleat("limits", job, "--max", 4, check=0)
+    wait_until(lambda: [len(pids) for pids in by_node(pleat, job, "loop").values()] == [4, 2], "new ones beside the old ones")
+    return job, stopped
+
+
+def launched(pleat, job, name):
+    """What the launcher of the new processes has started on the other node."""
+    return [pid for pid in pleat.job_pids(job) if node_of(pid) == 1 and words_of(pid) and
+            os.path.basename(words_of(pid)[0]) == name]
+
+
+@pytest.mark.parametrize("mpi, what", [("openmpi", "rank"), ("openmpi", "agent"), pytest.param("mpich", "rank", marks=MPIS[1].marks),
+                                       pytest.param("mpich", "launched", marks=MPIS[1].marks)])
+def test_new_ones_that_end_on_another_node(pleat, mpi, what):
+    """They wait, or are about to: nothing has happened to the job."""
+    job, stopped = beside(pleat, mpi)
+    rank = by_node(pleat, job, "loop")[1][0]
+    victim = {"rank": lambda: rank, "agent": lambda: int(agent_of(rank)),
+              "launched": lambda: launched(pleat, job, DAEMON[mpi])[0]}[what]()
+    os.kill(victim, signal.SIGKILL)
+    wait_until(lambda: resizes(pleat.job(job))[-1][2] is not None, "the growth is over")
+    os.kill(stopped, signal.SIGCONT)
+    on(pleat, job, "loop", [2, 0])
+    shown = pleat.job(job)
+    assert shown["attempt"] == 0 and resizes(shown)[-1] == (2, 4, "application failed"), shown
+    assert "did not come up" in text_of_events(pleat, job)
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_old_ones_that_end_beside_new_ones(pleat, mpi):
+    """It has ended as they did, and the new ones on both nodes with it."""
+    job, stopped = beside(pleat, mpi)
+    with open(pleat.path("end"), "w", encoding="utf-8"):
+        pass
+    os.kill(stopped, signal.SIGCONT)
     ends(pleat, job)
 
 
@@ -200,8 +248,8 @@ def test_what_stays_on_one_node(pleat):
 
 
 def test_a_node_is_enough(pleat):
-    """Policies leave a program on one node while there is room, and what they take of another one costs a restart, which is
-    said."""
+    """Policies leave a program on one node while there is room, and what they take of another one costs a relaunch, which
+    is said."""
     divided(pleat, "malleability = fpsma\napply_s = 60\nlifetime_s = 0\n")
     nap = pleat.submit("-n", 1, "--", "sleep", "1000")
     pleat.wait_for(nap, "running")
@@ -210,8 +258,8 @@ def test_a_node_is_enough(pleat):
     pleat.pleat("limits", job, "--max", 3, check=0)
     on(pleat, job, "loop", [1, 2])
     [last] = pleat.job(job)["history"]["resizes"][-1:]
-    assert (last["outcome"], last["way"]) == ("grown", "restart") and "several nodes" in last["way_reason"], last
-    assert "by restart (its ranks are, or will be, on several nodes)" in pleat.pleat("events", job, check=0).stdout
+    assert (last["outcome"], last["way"]) == ("grown", "relaunch") and "several nodes" in last["way_reason"], last
+    assert "by relaunch (its ranks are, or will be, on several nodes)" in pleat.pleat("events", job, check=0).stdout
     pleat.pleat("cancel", nap, check=0)
     ends(pleat, job)
 
@@ -221,24 +269,41 @@ STEPS = ("lead post", "part post", "part did post", "lead settle", "part settle"
          "lead saved", "lead again", "part again")
 
 
-@pytest.mark.parametrize("mpi, steps", [("openmpi", STEPS[::2]), pytest.param("mpich", STEPS[1::2], marks=MPIS[1].marks)])
-def test_an_agent_is_killed_at_each_step(pleat, mpi, steps):
+# the same where the node is taken, and where it is left, while the old ranks compute until new ones wait
+TAKEN = ("lead saved", "part did go", "lead go", "part go")
+LEFT = ("lead settled", "part post", "lead saved", "part did settle")
+
+
+def killed_at(pleat, mpi, steps):
     """Each time the job waits again, and begins anew with its new size; nobody is left asleep, and nothing is left behind."""
     crash = pleat.path("crash")
     pleat.env["PLEAT_TEST_AGENT_CRASH"] = crash
     job = spread(pleat, mpi, sizes=(2, 4), text="attempts = 99\nlifetime_s = 0\n" +
                  "".join(f"{name} = 60\n" for name in ("apply_s", "shrink_s", "vacate_s")))
-    for number, step in enumerate(steps):
+
+    def anew():  # what new processes had taken over may be gone on from, on the node that has it
+        shown = pleat.job(job)
+        return shown["attempt"] + [r[2] for r in resizes(shown)].count("relaunched")
+    for number, (step, counts) in enumerate(steps):
         before = pleat.job_pids(job)
         with open(crash, "w", encoding="ascii") as file:
             file.write(step)
-        counts = [2, 1] if number % 2 == 0 else [2, 2]
         pleat.pleat("limits", job, "--max", sum(counts), check=0)
-        wait_until(lambda number=number: pleat.job(job)["attempt"] == number + 1, f"killed at '{step}', it waits again")
+        wait_until(lambda number=number: anew() == number + 1, f"killed at '{step}', it waits again")
         assert not os.path.exists(crash)
         on(pleat, job, "loop", counts)
         assert not [pid for pid in before if is_alive(pid)], step
     ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi, steps", [("openmpi", STEPS[::2]), pytest.param("mpich", STEPS[1::2], marks=MPIS[1].marks)])
+def test_an_agent_is_killed_at_each_step(pleat, mpi, steps):
+    killed_at(pleat, mpi, [(step, [2, 1 + number % 2]) for number, step in enumerate(steps)])
+
+
+@pytest.mark.parametrize("mpi, first", [("openmpi", 0), pytest.param("mpich", 2, marks=MPIS[1].marks)])
+def test_an_agent_is_killed_at_a_step_beside_new_ones(pleat, mpi, first):
+    killed_at(pleat, mpi, [step for i in (first, first + 1) for step in ((LEFT[i], [2, 0]), (TAKEN[i], [2, 2]))])
 
 
 @pytest.mark.parametrize("mpi", MPIS)
