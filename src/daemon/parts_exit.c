@@ -113,7 +113,7 @@ void parts_end_spoiled(struct daemon *d)
 {
     for (size_t i = 0; i < d->parts.items.count; i++) {
         struct part *part = &d->parts.items.items[i];
-        if (!part->bad_us || daemon_now_us(d) < part->bad_us + BAD_US)
+        if (!part->bad_us || daemon_now_us(d) < part->bad_us + BAD_US || part->role == PART_NEW)
             continue;
         const struct pleat_component *c = component_of(d, part->run);
         part->bad_us = 0;

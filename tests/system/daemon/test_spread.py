@@ -112,15 +112,16 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
     ends(pleat, job)
 
 
-def beside(pleat, mpi):
+def beside(pleat, mpi, apply_s=60):
     """A job on one node whose new processes wait on two of them, for its ranks, of which one is stopped: that one."""
-    divided(pleat, "attempts = 9\napply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    divided(pleat, f"attempts = 9\napply_s = {apply_s}\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\nstuck_s = 60\n")
     job = submit(pleat, mpi, sizes=(1, 2))
     on(pleat, job, "loop", [2, 0])
     stopped = by_node(pleat, job, "loop")[0][0]
     os.kill(stopped, signal.SIGSTOP)
     pleat.pleat("limits", job, "--max", 4, check=0)
-    wait_until(lambda: [len(pids) for pids in by_node(pleat, job, "loop").values()] == [4, 2], "new ones beside the old ones")
+    wait_until(lambda: [len(pids) for pids in by_node(pleat, job, "loop").values()] == [4, 2] or
+               (apply_s < 60 and resizes(pleat.job(job))[-1][2]), "new ones beside the old ones, or it is too late for them")
     return job, stopped
 
 
@@ -145,6 +146,19 @@ def test_new_ones_that_end_on_another_node(pleat, mpi, what):
     shown = pleat.job(job)
     assert shown["attempt"] == 0 and resizes(shown)[-1] == (2, 4, "application failed"), shown
     assert "did not come up" in text_of_events(pleat, job)
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_new_ones_that_nobody_wants(pleat, mpi):
+    """The growth is withdrawn while they wait on both nodes: they are ended, and the other node is free again."""
+    job, stopped = beside(pleat, mpi, apply_s=2)
+    wait_until(lambda: resizes(pleat.job(job))[-1][2] is not None, "the growth is over")
+    os.kill(stopped, signal.SIGCONT)
+    on(pleat, job, "loop", [2, 0])
+    shown = pleat.job(job)
+    assert shown["attempt"] == 0 and resizes(shown)[-1] == (2, 4, "timed out"), shown
+    wait_until(lambda: pleat.call("sites")["sites"][0]["free"] == 2, "its processors are given back")
     ends(pleat, job)
 
 

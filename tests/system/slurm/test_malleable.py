@@ -84,6 +84,7 @@ def test_it_grows_onto_another_host_and_back(pleat, mpi, name):
     ended = ends(pleat, job, go)
     assert [(r["from"], r["to"], r["outcome"]) for r in ended["history"]["resizes"]] == [
         (2, 4, "grown"), (4, 2, "shrunk"), (2, 3, "grown")]
+    assert {r["way"] for r in ended["history"]["resizes"]} == {"relaunch"}  # the old ones computed until the new ones waited
 
 
 def test_it_uses_what_it_holds(pleat):
