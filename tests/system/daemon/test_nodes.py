@@ -1,6 +1,7 @@
 """A machine that is divided into nodes: each has an agent of its own, with CPUs of its own."""
 
 import os
+import resource
 import signal
 
 import pytest
@@ -67,6 +68,36 @@ def test_both_nodes_run_jobs(pleat):
                "the job starts again")
     assert pleat.job(jobs[0])["attempt"] == 0 and pleat.job(jobs[0])["state"] == "running"
     for job in jobs:
+        pleat.pleat("cancel", job, check=0)
+        pleat.wait_end(job)
+
+
+@two_cpus
+def test_a_node_with_too_many_errors_is_left_alone(pleat):
+    """The agent of a node has no descriptors left. Jobs go there first, as it has fewest processors free, until it has
+    had more errors than node_errors allows; then they go to the other node."""
+    divided(pleat, "node_errors = 1\npause_s = 0.1\npause_max_s = 0.2\nattempts = 1")
+    first = pleat.submit(*NAP)
+    assert nodes_of(pleat.wait_for(first, "running")) == {0}
+    wait_until(lambda: pleat.job_pids(first), "its processes")
+    agent = agent_of(pleat, first)
+    soft, hard = resource.prlimit(agent, resource.RLIMIT_NOFILE)
+    resource.prlimit(agent, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{agent}/fd")), hard))
+    second = pleat.submit(*NAP)
+    shown = pleat.wait_for(second, "running")
+    assert nodes_of(shown) == {1} and pleat.job(first)["state"] == "running", shown
+    nodes = pleat.call("sites")["sites"][0]["nodes"]
+    assert [(n["state"], n["free"]) for n in nodes] == [("left alone", 0), ("ok", 1)], nodes
+    resource.prlimit(agent, resource.RLIMIT_NOFILE, (soft, hard))
+    # it stays so until the site joins again: what ends there makes no room
+    pleat.call("cancel", job=first)
+    pleat.wait_end(first)
+    third, fourth = pleat.submit(*NAP), pleat.submit(*NAP)
+    assert nodes_of(pleat.wait_for(third, "running")) == {1}
+    wait_until(lambda: (pleat.call("why", job=fourth).get("waiting") or {}).get("code"), "it waits")
+    pleat.kill_daemon()
+    assert nodes_of(pleat.wait_for(fourth, "running")) == {0}
+    for job in (second, third, fourth):
         pleat.pleat("cancel", job, check=0)
         pleat.wait_end(job)
 
