@@ -17,13 +17,15 @@
     {                                                                                              \
         paper, what, {page, labels}, {{NULL, NULL}, {NULL, NULL}}, NULL                            \
     }
-/* Of Utrera 2010, chapter 4: jobs that begin together, and jobs that arrive over time. */
-#define LIVE(what, together, arrivals)                                                             \
+/* Of Utrera 2010, chapter 4: jobs that begin together; these, and jobs that arrive over time. */
+#define TOGETHER(what, together)                                                                   \
+    {                                                                                              \
+        UTRERA, what, {NULL, NULL}, {{"self-coscheduling", together}, {NULL, NULL}}, NULL          \
+    }
+#define ARRIVING(what, together, arrivals)                                                         \
     {                                                                                              \
         UTRERA, what, {NULL, NULL},                                                                \
-            {{(together) ? "self-coscheduling" : NULL, together},                                  \
-             {(arrivals) ? "coscheduling-arrivals" : NULL, arrivals}},                             \
-            NULL                                                                                   \
+            {{"self-coscheduling", together}, {"coscheduling-arrivals", arrivals}}, NULL           \
     }
 
 #define AGENT(what, labels) SIMULATED(LIU, what, "application-agent", labels)
@@ -94,20 +96,20 @@ static const struct pleat_published all[] = {
     NEITHER(UTRERA, "table 3.1", "time in MPI of programs that are not here"),
     NEITHER(UTRERA, "tables 3.2 and 3.3", "run times and classes, which go into chapters 5 and 6"),
     NEITHER(UTRERA, "figures 4.1 to 4.8", "drawings of the mechanism, code of wrappers"),
-    LIVE("figure 4.9", "11 yes, 1 no, 4 unclear", NULL),
+    TOGETHER("figure 4.9", "11 yes, 1 no, 4 unclear"),
     NEITHER(UTRERA, "figures 4.10 to 4.14",
             "what the detector sees; its rules are libpleat-fold's"),
-    LIVE("figure 4.15", "4 yes, 1 unclear", NULL),
-    LIVE("figure 4.16", "2 yes", "1 yes, 1 unclear"),
-    LIVE("figure 4.17", "2 no", "1 no, 1 unclear"),
-    LIVE("figure 4.18", "4 yes", "1 yes, 1 no, 2 unclear"),
-    LIVE("figure 4.19", "2 yes", "1 yes, 1 unclear"),
-    LIVE("figure 4.20", "", "1 yes, 2 no, 1 unclear"),
+    TOGETHER("figure 4.15", "4 yes, 1 unclear"),
+    ARRIVING("figure 4.16", "2 yes", "1 yes, 1 unclear"),
+    ARRIVING("figure 4.17", "2 no", "1 no, 1 unclear"),
+    ARRIVING("figure 4.18", "4 yes", "1 yes, 1 no, 2 unclear"),
+    ARRIVING("figure 4.19", "2 yes", "1 yes, 1 unclear"),
+    ARRIVING("figure 4.20", "", "1 yes, 2 no, 1 unclear"),
     NEITHER(UTRERA, "tables 4.1 and 4.2", "definitions of ways of coscheduling"),
-    LIVE("table 4.3", "12 yes, 4 no, 6 unclear", NULL),
+    TOGETHER("table 4.3", "12 yes, 4 no, 6 unclear"),
     NEITHER(UTRERA, "tables 4.4 and 4.5", "policies and workloads, which go into figure 4.15"),
-    LIVE("table 4.6", "1 yes, 1 unclear", NULL),
-    LIVE("table 4.7", "4 yes", NULL),
+    TOGETHER("table 4.6", "1 yes, 1 unclear"),
+    TOGETHER("table 4.7", "4 yes"),
     NEITHER(UTRERA, "tables 4.8 and 4.9", "workloads, which go into figures 4.16 to 4.20"),
     NEITHER(UTRERA, "figures 5.1 to 5.4", "drawings of virtual malleability and of FJT"),
     NEITHER(UTRERA, "figure 5.5", "an algorithm: policies fjt, fjt-figure"),
