@@ -142,13 +142,14 @@ int on_released(struct pleat_core *core, const struct pleat_event *event, struct
 /* The processors of a claim are lost: an error, of its node where it has one. */
 static void lost_error(struct pleat_core *core, const struct pleat_claim *claim)
 {
-    const struct pleat_piece *first =
-        claim->first_piece != PLEAT_NONE ? &core->pieces.items[claim->first_piece] : NULL;
-    bool one = first != NULL;
-    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
-        one = one && core->pieces.items[p].node == first->node;
+    uint32_t node = PLEAT_NONE;
+    bool one = claim->first_piece != PLEAT_NONE;
+    for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next) {
+        one = one && (node == PLEAT_NONE || core->pieces.items[p].node == node);
+        node = core->pieces.items[p].node;
+    }
     if (one)
-        node_error(core, claim->site, first->node);
+        node_error(core, claim->site, node);
     else
         site_error(core, claim->site);
 }
