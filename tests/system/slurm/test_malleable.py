@@ -50,7 +50,7 @@ def resized(pleat, job, name, size):
 
 
 def begun(pleat, mpi, name, go=None, options=("--min", 1, "--max", 2)):
-    words = ["--until", go, "--pause", 2] if go else ["--iterations", 300, "--pause", 10]
+    words = ["--until", go, "--pause", 2] if go else ["--iterations", 450, "--pause", 10]
     job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", *words)
     return job, on(pleat, job, name, 2)
 
