@@ -45,6 +45,7 @@ struct agent {
     bool unheard;     /* what its runs wrote could not be written, and is asked for again */
     bool said_silent; /* users were told that it is silent */
     bool quits;       /* it was told to end */
+    bool leaves;      /* likewise, by others, as it says: nothing is started there until the next */
     bool gone;        /* so is its node: nothing of what it ran is left */
     bool unwanted;    /* its node is gone, and it lives: it is told to end when it calls */
     bool away;        /* the core was told so, as it is connected and does not answer */
@@ -91,6 +92,8 @@ void agent_want(struct agent *agent);
 void agent_expect(struct agent *agent);
 /* Something came from the agent: it is not silent. */
 void agent_heard(struct agent *agent);
+/* It says that it is ending: what is to be done on its node waits for the next one. */
+void agent_leaves(struct agent *agent);
 /* Asks it for a sign of life, unless that was done and is not answered. */
 void agent_ping(struct agent *agent);
 /* Whether it has not answered for some seconds. */

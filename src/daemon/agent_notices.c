@@ -249,6 +249,9 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
     int rc = pleat_get_int(message->params, "run", true, 0, INT64_MAX, &run, &err);
     uint32_t component = rc ? PLEAT_NONE : run_component(d, (uint64_t)run);
     struct job *job = job_of_component(d, component);
+    if (!strcmp(message->method, "exited") &&
+        json_is_true(json_object_get(message->params, "lost")))
+        agent_leaves(agent);
     if (!rc && !job) {
         /* the run is over for the core: its agent may forget it */
         if (!strcmp(message->method, "exited") || !strcmp(message->method, "start_failed"))

@@ -322,11 +322,19 @@ static void tell_away(struct agent *agent)
     turn_event(agent->daemon, &away);
 }
 
+void agent_leaves(struct agent *agent)
+{
+    agent->leaves = true;
+    if (agent->listed && !agent->away)
+        tell_away(agent);
+}
+
 void agent_heard(struct agent *agent)
 {
-    if (agent->away)
+    if (agent->away && !agent->leaves) {
         agent_tell_back(agent);
-    agent->away = false;
+        agent->away = false;
+    }
     if (agent->said_silent)
         daemon_log("the agent of node %u answers again", agent->node);
     agent->silent_s = 0;

@@ -67,7 +67,7 @@ static void disconnect(struct agent *agent)
     struct pleat_event away = {
         .kind = PLEAT_EV_AGENT_AWAY, .component = agent->site, .u.agent = {.node = agent->node}};
     agent->connection = NULL;
-    agent->away = false;
+    agent->away = agent->leaves = false;
     agent->asked.count = 0; /* these requests were sent, and will not be answered */
     if (agent->listed && !agent->daemon->stopping)
         turn_event(agent->daemon, &away);
@@ -253,7 +253,7 @@ void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node)
     if (agent->connection)
         stranger_accept(d, agent->connection, d->config.sites[site].name, node, false);
     agent->connection = NULL;
-    agent->listed = agent->away = agent->said_silent = false;
+    agent->listed = agent->away = agent->leaves = agent->said_silent = false;
     agent->asked.count = 0;
     if (!agent->unwanted)
         agent_key_forget(d, site, node);
@@ -287,7 +287,7 @@ void agents_site_gone(struct daemon *d, uint32_t site)
         if (agent->connection)
             pleat_connection_close(agent->connection);
         agent->connection = NULL;
-        agent->started = agent->listed = agent->away = agent->said_silent = false;
+        agent->started = agent->listed = agent->away = agent->leaves = agent->said_silent = false;
         agent->asked.count = 0;
         json_decref(agent->runs);
         agent->runs = NULL;
