@@ -145,6 +145,7 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
     if (buffers_are_reviewed(core)) {
         buffer_link(core, claim); /* the next review decides what becomes of the claim */
         claim_note(core, claim);
+        buffer_trim(core, component); /* of one beyond its maximum there is nothing to keep */
     } else {
         claim_release(core, claim);
     }

@@ -741,11 +741,11 @@ static void test_misbehaving(void **state)
         live(seed, true, NULL);
     check_happened();
     print_message("unknown %u\n", unknown);
-    assert_true(unknown > 0);
+    assert_true(unknown > 0 || getenv("PLEAT_TEST_SEEDS"));
     /* a test that never met an outcome says nothing about it */
     for (int o = PLEAT_OUTCOME_GROWN; o < PLEAT_OUTCOME_COUNT; o++) {
         print_message("%-20s %u\n", pleat_outcome_name((enum pleat_outcome)o), totals[o]);
-        assert_true(totals[o] > 0);
+        assert_true(totals[o] > 0 || getenv("PLEAT_TEST_SEEDS")); /* others may lack a rare one */
     }
 }
 

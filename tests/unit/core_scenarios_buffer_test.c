@@ -317,6 +317,30 @@ static void test_a_vacated_process_is_kept(void **state)
     hand_finish(&h);
 }
 
+static void test_a_process_beyond_the_maximum_is_not_kept(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    hand_parameter(&h, PLEAT_PARAM_BUFFER_LEVEL, 0);
+    hand_policy(&h, PLEAT_BUFFER, "periodic");
+    h.flags = PLEAT_COMPONENT_EVOLVES;
+    uint32_t component = hand_run(&h, 2, 8, 8);
+    struct pleat_event declared = {.kind = PLEAT_EV_DECLARED,
+                                   .component = component,
+                                   .u.declared = {.run = hand_component(&h, component)->run,
+                                                  .minimum = 6,
+                                                  .maximum = 6,
+                                                  .sizes_kind = PLEAT_SIZES_POWERS}};
+    assert_int_equal(hand_feed(&h, declared), 0); /* there is no such size: nobody shrinks it */
+    is(&h, component, PLEAT_RUNNING);
+    assert_int_equal(stop(&h, component), 0);
+    assert_int_equal(hand_component(&h, component)->processors, 7);
+    has(&h, component, 0, 0);
+    assert_int_equal(hand_release_all(&h), 1);
+    hand_finish(&h);
+}
+
 /* ---- reviews ---- */
 
 static void test_reviews_by_time(void **state)
@@ -656,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_what_makes_no_sense_of_one_that_evolves),
         cmocka_unit_test(test_a_vacated_process_goes_back),
         cmocka_unit_test(test_a_vacated_process_is_kept),
+        cmocka_unit_test(test_a_process_beyond_the_maximum_is_not_kept),
         cmocka_unit_test(test_reviews_by_time),
         cmocka_unit_test(test_reviews_by_iterations),
         cmocka_unit_test(test_the_buffer_policy_changes),
