@@ -9,6 +9,7 @@ MPIS = [mpi for mpi in ("openmpi", "mpich")
         if os.path.exists(os.path.join(BUILD, "apps", "" if mpi == "openmpi" else mpi, "ring"))]
 KINDS = {"plain": 30, "mpi": 12, "malleable": 20, "folded": 10, "script": 14, "array": 6, "dependent": 8, "limited": 4,
          "hungry": 3, "swelling": 3}
+COMPUTING = ("mpi", "malleable", "folded", "script")  # run programs that say so when they have got to their end
 ONCE = 0.15       # so many are submitted with --no-requeue
 TASKS = 3         # of an array
 LIMIT_S = 1       # of one that would run for ever

@@ -73,7 +73,8 @@ class Diary:
     """What the program of a job wrote."""
 
     def __init__(self, path):
-        self.begun, self.ended, self.ended_at, self.overlaps = [], {}, {}, []
+        self.begun, self.ended, self.overlaps = [], {}, []
+        self.ends = []  # all of them: two generations of a run may end in any order
         if os.path.exists(path):
             with open(path, encoding="ascii") as file:
                 for line in file:
@@ -81,8 +82,8 @@ class Diary:
                     if words[0] == "begin":
                         self.begun.append((words[1], float(words[2])))
                     elif words[0] == "end":
+                        self.ends.append((words[1], float(words[2]), int(words[3])))
                         self.ended[words[1]] = int(words[3])
-                        self.ended_at[words[1]] = float(words[2])
                     else:
                         self.overlaps.append(line)
 
@@ -91,7 +92,7 @@ class Diary:
         return [run for run, code in self.ended.items() if code == 0]
 
     def __repr__(self):
-        return f"begun {self.begun} ended {self.ended} at {self.ended_at}, {self.overlaps}"
+        return f"begun {self.begun} ended {self.ends}, {self.overlaps}"
 
 
 class Stubborn:
