@@ -85,7 +85,7 @@ const struct pleat_command pleat_cmd_stop = {
             "Options:\n"
             "      --force      cancel the jobs\n"
             "\n"
-            "Exit codes: 0 (also if no daemon ran); 1 refused, or not all ended; 2 usage; 3 the "
+            "Exit codes: 0 (also if no daemon ran); 1 refused, or not all ended; 2 usage; 3 the\n"
             "daemon cannot be reached.\n"
             "\n"
             "Example:\n"

@@ -87,7 +87,7 @@ int pleat_published_print(void)
                                                   {"FIGURE OR TABLE", PLEAT_COLUMN_WRAP},
                                                   {"DONE AGAIN", PLEAT_COLUMN_TEXT},
                                                   {"LABELS", PLEAT_COLUMN_WRAP},
-                                                  {"BY, OR WHAT IT IS", PLEAT_COLUMN_WRAP}};
+                                                  {"COMMAND OR NOTE", PLEAT_COLUMN_WRAP}};
     if (pleat_settings.json)
         return print_json();
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));

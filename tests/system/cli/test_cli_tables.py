@@ -29,6 +29,7 @@ TABLES = {
     "instance/cmd_sites.c": [["sites"], ["sites", "--nodes"]],
     "instance/cmd_policies.c": [["policies"]],
     "sim/cmd_experiment.c": [["experiment"]],
+    "sim/published.c": [["experiment", "--list"]],
     "mix/report.c": [["mix"]],
     "sim/report.c": [SIM],
     "sim/compare.c": [SIM + ["--queue", "fcfs,easy,backfill-malleability-due", "--malleability", "egs,fpsma"],
