@@ -440,8 +440,8 @@ void pleat_session_on_grid(struct pleat_session *session, pleat_grid_callback ca
 /* Makes a distributed array. On all ranks, before begin. If the program names no other process
  * grid, it has all ranks: for dimensions with halos it is the one with the least surface, else the
  * one nearest to a square, with processes(0) <= processes(1). The library owns the memory, which is
- * zero at first, and *handle belongs to the session. An array of which only the slowest dimension is
- * distributed, in blocks, and has halos, is mapped at a resize, as rows are: each rank reserves
+ * zero at first, and *handle belongs to the session. An array of which only the slowest dimension
+ * is distributed, in blocks, and has halos, is mapped at a resize, as rows are: each rank reserves
  * address space (not memory) for all of it. Of others every element is copied once; memory for the
  * rank's new part of one array is needed in addition. PLEAT_E_INVALID, PLEAT_E_EXISTS,
  * PLEAT_E_STATE, PLEAT_E_TOOBIG, PLEAT_E_NOMEM. */

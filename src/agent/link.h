@@ -17,7 +17,8 @@ bool pleat_link_is_tcp(const struct pleat_agent *agent);
 /* Over TCP: forgets the directory of state where that is not the daemon's own. Then the agent has
  * no lock, touches nothing there, and its runs have only what is sent. May take 2 s. */
 void pleat_link_find_state(struct pleat_agent *agent);
-/* Whether the directory of state is pleatd's own: there this agent's key is known. Over TCP only. */
+/* Whether the directory of state is pleatd's own: there this agent's key is known. Over TCP only.
+ */
 bool pleat_link_shares_state(const struct pleat_agent *agent);
 /* Begins to connect. agent->connection is set. */
 int pleat_link_open(struct pleat_agent *agent, const struct pleat_connection_callbacks *callbacks,

@@ -85,9 +85,9 @@ static void write_stream(struct pleat_string *out)
     assert_int_equal(pleat_write_result(out, INT64_MAX, json_pack("{s:s}", "a", "\n\x01\"")), 0);
     assert_int_equal(pleat_write_notification(out, "exited", NULL), 0);
     assert_int_equal(pleat_write_request_bytes(out, 10, "input", NULL, "a\0b\n", 4), 0);
-    assert_int_equal(pleat_write_notification_bytes(out, "output", json_pack("{s:i}", "stream", 2),
-                                                    "{}\n", 3),
-                     0);
+    assert_int_equal(
+        pleat_write_notification_bytes(out, "output", json_pack("{s:i}", "stream", 2), "{}\n", 3),
+        0);
 }
 
 static void test_split_at_every_byte(void **state)
