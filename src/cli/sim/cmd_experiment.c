@@ -125,9 +125,11 @@ static int choose_named(struct request *request, const char *name, struct pleat_
 static int check(const struct request *request, bool any_option, struct pleat_error *err)
 {
     if (request->list)
-        return request->count > 0 ? pleat_error_set(err, PLEAT_E_INVALID,
-                                                    "--list is about all papers: without a NAME")
-                                  : 0;
+        return request->count > 0 || any_option
+                   ? pleat_error_set(err, PLEAT_E_INVALID,
+                                     "--list runs nothing, and is about all papers: without a NAME "
+                                     "and other options, but --json")
+                   : 0;
     if (request->count == 0 && any_option)
         return pleat_error_set(err, PLEAT_E_INVALID, "which experiment? NAME, or 'all'");
     for (size_t i = 0; i < request->count; i++)
@@ -149,7 +151,7 @@ static int read_request(struct request *request, int argc, char **argv)
             request->exit_code = options.exit_code;
             return PLEAT_OPTION_EXIT;
         }
-        any_option = true;
+        any_option = any_option || option != OPTION_LIST;
         if (take_option(request, option, &err))
             break;
     }

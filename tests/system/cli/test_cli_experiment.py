@@ -171,6 +171,7 @@ def test_usage(cli):
                              (["koala-maleable"], "did you mean 'koala-malleable'?"),
                              (["--seeds", "3"], "which experiment?"),
                              (["koala-malleable", "--list"], "without a NAME"),
+                             (["--quick", "--list"], "without a NAME and other options"),
                              (["koala-malleable", "--seeds", "0"], "--seeds"),
                              (["koala-malleable", "--log", "x.swf"], "--log is for"),
                              (["koala-malleable", "--threads", "x"], "--threads")]:
