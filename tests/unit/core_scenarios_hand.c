@@ -398,6 +398,18 @@ void hand_grows(struct hand *hand, uint32_t component, int32_t size)
     assert_int_equal(hand_change(hand, PLEAT_EV_APPLIED, component, size), 0);
 }
 
+void hand_gets(struct hand *hand, uint32_t component, uint32_t node)
+{
+    struct pleat_effect claim = hand_last(hand, PLEAT_DO_CLAIM);
+    assert_int_equal(hand_component(hand, component)->state, PLEAT_CLAIMING);
+    assert_int_equal(claim.component, component);
+    hand->node = node;
+    assert_int_equal(hand_claimed(hand, claim, claim.u.claim.count), 0);
+    hand->node = 0;
+    assert_int_equal(hand_started(hand, component), 0);
+    assert_int_equal(hand_component(hand, component)->state, PLEAT_RUNNING);
+}
+
 void hand_shrinks(struct hand *hand, uint32_t component, int32_t size)
 {
     assert_int_equal(hand_change(hand, PLEAT_EV_APPLIED, component, size), 0);

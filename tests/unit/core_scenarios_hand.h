@@ -93,6 +93,8 @@ void hand_asks_still(const struct hand *hand, uint32_t component);
 /* It has the answer, and was told so once since the mark. */
 void hand_answered(const struct hand *hand, uint32_t component, enum pleat_ask_state state,
                    enum pleat_ask_reason reason);
+/* Gives the latest claim, which must be the component's, on a node, and starts its job. */
+void hand_gets(struct hand *hand, uint32_t component, uint32_t node);
 /* A growth is claimed and applied; a shrink applied, vacated and released. */
 void hand_grows(struct hand *hand, uint32_t component, int32_t size);
 void hand_shrinks(struct hand *hand, uint32_t component, int32_t size);

@@ -16,19 +16,6 @@ static void is(const struct hand *h, uint32_t component, enum pleat_state state)
     assert_int_equal(hand_component(h, component)->state, state);
 }
 
-/* Gives the latest claim on a node, and starts its job. */
-static void gets(struct hand *h, uint32_t component, uint32_t node)
-{
-    is(h, component, PLEAT_CLAIMING);
-    struct pleat_effect claim = hand_last(h, PLEAT_DO_CLAIM);
-    assert_int_equal(claim.component, component);
-    h->node = node;
-    assert_int_equal(hand_claimed(h, claim, claim.u.claim.count), 0);
-    h->node = 0;
-    assert_int_equal(hand_started(h, component), 0);
-    is(h, component, PLEAT_RUNNING);
-}
-
 static const struct pleat_node *node_of(const struct hand *h, uint32_t node)
 {
     return pleat_view_node(pleat_core_view(h->core), 0, node);
@@ -85,13 +72,13 @@ static void test_a_node_with_too_many_errors_is_left_alone(void **state)
             hand_restart(&h);
         assert_int_equal(hand_demand(&h, first, 4, false), PLEAT_E_STATE);
         assert_non_null(strstr(h.err.text, "its node (0) has had too many errors"));
-        gets(&h, hand_submit(&h, PLEAT_RIGID, 4, 4, 0), 1);
+        hand_gets(&h, hand_submit(&h, PLEAT_RIGID, 4, 4, 0), 1);
         uint32_t waits = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
         is(&h, waits, PLEAT_QUEUED);
         hand_sleep(&h, 300 * SECONDS);
         assert_false(node_of(&h, 0)->barred || told_shut(&h, 0));
         assert_int_equal(node_of(&h, 0)->errors, 0);
-        gets(&h, waits, 0);
+        hand_gets(&h, waits, 0);
         hand_finish(&h);
     }
 }
@@ -113,7 +100,7 @@ static void test_nodes_are_considered_again_one_by_one(void **state)
     is(&h, waits, PLEAT_QUEUED);
     hand_sleep(&h, 200 * SECONDS);
     assert_true(!node_of(&h, 0)->barred && node_of(&h, 1)->barred);
-    gets(&h, waits, 0);
+    hand_gets(&h, waits, 0);
     hand_sleep(&h, 100 * SECONDS);
     assert_false(node_of(&h, 1)->barred);
     assert_int_equal(hand_site(&h)->shut, 0);
@@ -127,10 +114,10 @@ static void test_errors_of_nodes_are_forgotten(void **state)
     two_nodes_with_limit(&h, 1);
     fails_on(&h, 0);
     uint32_t works = hand_submit(&h, PLEAT_RIGID, 1, 1, 0);
-    gets(&h, works, 1);
+    hand_gets(&h, works, 1);
     assert_int_equal(node_of(&h, 0)->errors, 1); /* it was another node that worked */
     uint32_t here = hand_submit(&h, PLEAT_RIGID, 1, 1, 0);
-    gets(&h, here, 0);
+    hand_gets(&h, here, 0);
     assert_int_equal(node_of(&h, 0)->errors, 0);
     fails_on(&h, 0);
     hand_parameter(&h, PLEAT_PARAM_ERRORS_FADE_US, 100 * SECONDS);
@@ -183,7 +170,7 @@ static void test_lost_processors_are_errors_of_their_node(void **state)
     struct hand h;
     two_nodes_with_limit(&h, 3);
     uint32_t component = hand_submit(&h, PLEAT_RIGID, 3, 3, 0);
-    gets(&h, component, 1);
+    hand_gets(&h, component, 1);
     struct pleat_effect claim = hand_last(&h, PLEAT_DO_CLAIM);
     assert_int_equal(hand_lost(&h, claim), 0);
     assert_int_equal(node_of(&h, 0)->errors, 0);

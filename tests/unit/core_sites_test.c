@@ -33,19 +33,6 @@ static void is(const struct hand *h, uint32_t component, enum pleat_state state)
     assert_int_equal(hand_component(h, component)->state, state);
 }
 
-/* Gives the latest claim on a node, and starts its job. */
-static void gets(struct hand *h, uint32_t component, uint32_t node)
-{
-    is(h, component, PLEAT_CLAIMING);
-    struct pleat_effect claim = hand_last(h, PLEAT_DO_CLAIM);
-    assert_int_equal(claim.component, component);
-    h->node = node;
-    assert_int_equal(hand_claimed(h, claim, claim.u.claim.count), 0);
-    h->node = 0;
-    assert_int_equal(hand_started(h, component), 0);
-    is(h, component, PLEAT_RUNNING);
-}
-
 static void ends(struct hand *h, uint32_t component)
 {
     assert_int_equal(hand_exited(h, component, 0), 0);
@@ -69,7 +56,7 @@ static void test_a_drained_node(void **state)
         assert_int_equal(hand_demand(&h, first, 4, false), PLEAT_E_STATE);
         assert_non_null(strstr(h.err.text, "its node (0) is drained"));
         uint32_t wide = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
-        gets(&h, wide, 1);
+        hand_gets(&h, wide, 1);
         uint32_t waits = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
         is(&h, waits, PLEAT_QUEUED);
         ends(&h, first);
@@ -77,7 +64,7 @@ static void test_a_drained_node(void **state)
         is(&h, waits, PLEAT_QUEUED);
         assert_int_equal(feed(&h, PLEAT_EV_NODE_RESUME, 0, 0, 0), 0);
         assert_int_equal(hand_site(&h)->shut, 0);
-        gets(&h, waits, 0);
+        hand_gets(&h, waits, 0);
         hand_finish(&h);
     }
 }
@@ -95,7 +82,7 @@ static void test_drained_over_a_new_start(void **state)
         assert_int_equal(feed(&h, PLEAT_EV_NODE, 0, n, 4), 0);
     assert_int_equal(hand_site(&h)->shut, 4);
     uint32_t first = hand_submit(&h, PLEAT_RIGID, 3, 3, 0);
-    gets(&h, first, 0);
+    hand_gets(&h, first, 0);
     is(&h, hand_submit(&h, PLEAT_RIGID, 2, 2, 0), PLEAT_QUEUED);
     hand_finish(&h);
 }
@@ -111,7 +98,7 @@ static void test_load_of_others_on_a_node(void **state)
     assert_int_equal(feed(&h, PLEAT_EV_NODE_BACKGROUND, 0, 1, 2), PLEAT_CORE_STALE);
     assert_int_equal(feed(&h, PLEAT_EV_NODE_BACKGROUND, 0, 1, -1), PLEAT_E_INVALID);
     uint32_t first = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
-    gets(&h, first, 0);
+    hand_gets(&h, first, 0);
     uint32_t waits = hand_submit(&h, PLEAT_RIGID, 3, 3, 0);
     is(&h, waits, PLEAT_QUEUED); /* 4 are free, 2 on each */
     assert_int_equal(feed(&h, PLEAT_EV_NODE_DRAIN, 0, 1, 0), 0);
@@ -119,7 +106,7 @@ static void test_load_of_others_on_a_node(void **state)
     assert_int_equal(feed(&h, PLEAT_EV_NODE_RESUME, 0, 1, 0), 0);
     assert_int_equal(feed(&h, PLEAT_EV_BACKGROUND, 0, 0, 1), 0);
     assert_int_equal(feed(&h, PLEAT_EV_NODE_BACKGROUND, 0, 1, 1), 0);
-    gets(&h, waits, 1);
+    hand_gets(&h, waits, 1);
     hand_finish(&h);
 }
 
@@ -148,7 +135,7 @@ static void test_a_site_goes(void **state)
         assert_int_equal(feed(&h, PLEAT_EV_SITE, 1, 0, 4), 0);
         assert_int_equal(feed(&h, PLEAT_EV_NODE, 1, 0, 4), 0);
         uint32_t runs = submit_for(&h, 1, 3), waits = submit_for(&h, 1, 2);
-        gets(&h, runs, 0);
+        hand_gets(&h, runs, 0);
         assert_int_equal(feed(&h, PLEAT_EV_SITE_GONE, 1, 0, 0), PLEAT_E_STATE);
         assert_int_equal(hand_exited(&h, runs, 0), 0);
         assert_int_equal(feed(&h, PLEAT_EV_SITE_GONE, 1, 0, 0), PLEAT_E_STATE);
@@ -170,7 +157,7 @@ static void test_a_site_goes(void **state)
         assert_int_equal(feed(&h, PLEAT_EV_SITE, 1, 0, 6), 0);
         assert_int_equal(pleat_core_view(h.core)->sites[1].drained, 0);
         uint32_t again = submit_for(&h, 1, 5);
-        gets(&h, again, 0);
+        hand_gets(&h, again, 0);
         hand_finish(&h);
     }
 }
