@@ -72,7 +72,9 @@ static int serve(struct pleat_adapter *adapter, const struct pleat_adapter_syste
         return 1;
     }
     adapter->calls.ops = system->ops();
-    pleat_adapter_watch_open(&adapter->watch, &adapter->calls, settings->interval_ms);
+    pleat_adapter_pace_open(&adapter->pace, loop, settings->interval_ms);
+    pleat_adapter_watch_open(&adapter->watch, &adapter->calls, &adapter->pace);
+    pleat_adapter_nodes_open(&adapter->nodes, &adapter->calls, &adapter->pace);
     pleat_adapter_greet(&adapter->lines, system->role,
                         json_pack("{ss}", "by", adapter->calls.ops->name));
     return uv_run(loop, UV_RUN_DEFAULT);

@@ -57,39 +57,11 @@ static int ask_cluster(struct pleat_adapter *adapter, const struct pleat_message
     return 0;
 }
 
-/* ---- nodes, from what was asked lately ---- */
-
-static json_t *nodes_json(const struct pleat_adapter *adapter)
-{
-    return json_pack("{sOsI}", "nodes", adapter->nodes, "age_ms",
-                     (json_int_t)(uv_now(adapter->calls.loop) - adapter->nodes_ms));
-}
-
-static void carry_out_nodes(struct pleat_adapter_call *call)
-{
-    call->failure = call->calls->ops->nodes(&call->result, &call->err);
-}
-
-static void on_nodes(struct pleat_adapter_call *call)
-{
-    struct pleat_adapter *adapter = call->arg;
-    if (!call->failure) {
-        json_decref(adapter->nodes);
-        adapter->nodes = json_incref(call->result);
-        adapter->nodes_ms = uv_now(adapter->calls.loop);
-    }
-    answer(call, call->failure ? NULL : nodes_json(adapter));
-}
-
 static int ask_nodes(struct pleat_adapter *adapter, const struct pleat_message *message,
                      struct pleat_error *err)
 {
     (void)err;
-    if (adapter->nodes &&
-        uv_now(adapter->calls.loop) - adapter->nodes_ms < adapter->watch.interval_ms)
-        pleat_adapter_answer(&adapter->lines, message->id, nodes_json(adapter));
-    else
-        pleat_adapter_call_begin(begin(adapter, message, carry_out_nodes, on_nodes));
+    pleat_adapter_nodes_ask(&adapter->nodes, message->id);
     return 0;
 }
 

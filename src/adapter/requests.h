@@ -2,14 +2,15 @@
 #ifndef PLEAT_ADAPTER_REQUESTS_H
 #define PLEAT_ADAPTER_REQUESTS_H
 
+#include "adapter/nodes.h"
 #include "adapter/watch.h"
 
 struct pleat_adapter {
     struct pleat_adapter_lines lines;
     struct pleat_adapter_calls calls;
+    struct pleat_adapter_pace pace;
     struct pleat_adapter_watch watch;
-    json_t *nodes; /* as they were at nodes_ms; NULL: not asked yet */
-    uint64_t nodes_ms;
+    struct pleat_adapter_nodes nodes;
     bool greeted; /* the other side has said hello */
 };
 

@@ -218,32 +218,32 @@ static void carry_out_jobs(struct pleat_adapter_call *call)
     call->failure = call->calls->ops->jobs(&call->result, &call->err);
 }
 
-static void on_time(uv_timer_t *timer)
+static bool ask(void *arg)
 {
-    struct pleat_adapter_watch *watch = timer->data;
-    if (watch->asking || watch->watched.count + watch->unwanted.count == 0)
-        return;
+    struct pleat_adapter_watch *watch = arg;
+    if (watch->watched.count + watch->unwanted.count == 0)
+        return false;
     struct pleat_adapter_call *call = pleat_adapter_call_create(watch->calls, 0);
     watch->asking = true;
     call->arg = watch;
     call->carry_out = carry_out_jobs;
     call->done = on_asked;
     pleat_adapter_call_begin(call);
+    return true;
 }
 
 /* Has the controller asked an interval from now, if there is something to ask for. */
 static void arm(struct pleat_adapter_watch *watch)
 {
-    if (!watch->asking && !uv_is_active((uv_handle_t *)&watch->timer) &&
-        watch->watched.count + watch->unwanted.count > 0)
-        uv_timer_start(&watch->timer, on_time, watch->interval_ms, 0);
+    if (!watch->asking && watch->watched.count + watch->unwanted.count > 0)
+        pleat_adapter_pace_want(watch->pace, &watch->question,
+                                uv_now(watch->calls->loop) + watch->pace->interval_ms);
 }
 
 void pleat_adapter_watch_open(struct pleat_adapter_watch *watch, struct pleat_adapter_calls *calls,
-                              uint64_t interval_ms)
+                              struct pleat_adapter_pace *pace)
 {
     watch->calls = calls;
-    watch->interval_ms = interval_ms;
-    uv_timer_init(calls->loop, &watch->timer);
-    watch->timer.data = watch;
+    watch->pace = pace;
+    watch->question = (struct pleat_adapter_question){.ask = ask, .arg = watch};
 }

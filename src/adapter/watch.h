@@ -1,6 +1,6 @@
 /* watch.h - what becomes of jobs, by asking the controller now and then.
  *
- * One question for all of this user's jobs, at most once an interval, and none while there is
+ * One question for all of this user's jobs, in its turn (pace.h), and none while there is
  * nothing to watch. Says `granted`, `pending` (its reason or expected start is another), `ended`,
  * and `controller` (whether it answers).
  */
@@ -8,6 +8,7 @@
 #define PLEAT_ADAPTER_WATCH_H
 
 #include "adapter/call.h"
+#include "adapter/pace.h"
 #include "base/array.h"
 
 struct pleat_adapter_watched {
@@ -29,15 +30,15 @@ PLEAT_ARRAY(pleat_adapter_unwanted_list, struct pleat_adapter_unwanted);
 
 struct pleat_adapter_watch {
     struct pleat_adapter_calls *calls;
-    uint64_t interval_ms;
-    uv_timer_t timer;
+    struct pleat_adapter_pace *pace;
+    struct pleat_adapter_question question;
     bool asking, silent; /* silent: the controller does not answer */
     struct pleat_adapter_watched_list watched;
     struct pleat_adapter_unwanted_list unwanted;
 };
 
 void pleat_adapter_watch_open(struct pleat_adapter_watch *watch, struct pleat_adapter_calls *calls,
-                              uint64_t interval_ms);
+                              struct pleat_adapter_pace *pace);
 /* Watches a job (as the operations give it) from now on; again: as it is now. */
 void pleat_adapter_watch_add(struct pleat_adapter_watch *watch, const json_t *job);
 void pleat_adapter_watch_remove(struct pleat_adapter_watch *watch, uint32_t job);
