@@ -17,6 +17,7 @@
 #define LOOK_MS 50
 #define DOUBTS_MAX 10
 #define DOUBT_MS 10
+#define INIT 1   /* was there before any agent; that of a container may have no environment */
 #define KERNEL 2 /* parent of the kernel's threads, which have no environment */
 
 /* Whether the process that "<pid>:<start>" names is alive. */
@@ -51,9 +52,9 @@ static void doubt(struct hunt *hunt, const struct pleat_agent *agent,
     struct stat owner;
     struct pleat_tree_process now;
     snprintf(path, sizeof(path), "%s/%d", agent->proc, (int)process->pid);
-    if (process->pid == KERNEL || process->parent == KERNEL || stat(path, &owner) ||
-        owner.st_uid != geteuid() || pleat_tree_read_one(agent->proc, process->pid, &now) ||
-        pleat_tree_is_dead(&now))
+    if (process->pid == INIT || process->pid == KERNEL || process->parent == KERNEL ||
+        stat(path, &owner) || owner.st_uid != geteuid() ||
+        pleat_tree_read_one(agent->proc, process->pid, &now) || pleat_tree_is_dead(&now))
         return;
     if (now.exiting || now.state == 'Z' || now.state == 'X')
         hunt->ending++;
