@@ -21,7 +21,8 @@ module pleat
     PLEAT_ASKED_REFUSED = 3
   integer(c_int), parameter, public :: PLEAT_SAME = 0, PLEAT_GREW = 1, PLEAT_SHRANK = 2, PLEAT_LEAVE = 3
   integer(c_int), parameter, public :: PLEAT_OCCASION_UNKNOWN = 0, PLEAT_OCCASION_FREE = 1, PLEAT_OCCASION_WAITING = 2, &
-    PLEAT_OCCASION_USER = 3, PLEAT_OCCASION_LIMITS = 4, PLEAT_OCCASION_POLICY = 5
+    PLEAT_OCCASION_USER = 3, PLEAT_OCCASION_LIMITS = 4, PLEAT_OCCASION_POLICY = 5, &
+    PLEAT_OCCASION_TAKEN = 6
   integer(c_int), parameter, public :: PLEAT_POINT_RESIZE = 1, PLEAT_POINT_TIMES = 2
   integer(c_int), parameter, public :: PLEAT_BEFORE = 1, PLEAT_AFTER = 2, PLEAT_NOT_DONE = 3
   integer(c_int), parameter, public :: PLEAT_COLLAPSED = 0, PLEAT_BLOCK = 1, PLEAT_BLOCK_CYCLIC = 2

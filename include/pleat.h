@@ -274,7 +274,8 @@ enum pleat_occasion {
     PLEAT_OCCASION_WAITING = 2, /* a shrink: another job waits for the processors */
     PLEAT_OCCASION_USER = 3,    /* its user asked for it */
     PLEAT_OCCASION_LIMITS = 4,  /* a shrink: the user or the program has changed the limits */
-    PLEAT_OCCASION_POLICY = 5   /* a shrink: the processors are divided anew */
+    PLEAT_OCCASION_POLICY = 5,  /* a shrink: the processors are divided anew */
+    PLEAT_OCCASION_TAKEN = 6    /* a shrink: the cluster takes back what it lent for a time */
 };
 
 /* A change of size. Members may be added at the end: the library makes it, programs read it. */

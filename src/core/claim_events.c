@@ -92,6 +92,7 @@ int on_claim_ends(struct pleat_core *core, const struct pleat_event *event, stru
     const struct pleat_component *comp = component_at(core, c->component);
     if (comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING)
         running_arm(core, c->component);
+    resize_off_lent(core, c->component);
     return 0;
 }
 

@@ -158,8 +158,10 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
             component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
         else if (site_time_is_over(core, comp))
             component_kill(core, component, PLEAT_REASON_SITE_TIME);
-        else
+        else {
             terms_follow(core, component);
+            resize_off_lent(core, component);
+        }
         break;
     default:
         break;

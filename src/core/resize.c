@@ -169,13 +169,10 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
     return index;
 }
 
-void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
-                  bool mandatory, bool by_user, uint32_t waiter)
+/* The first step of a resize that is open. */
+static void first_step(struct pleat_core *core, uint32_t index)
 {
-    uint32_t index = resize_open(core, component, target, offered, mandatory, by_user, waiter);
-    if (index == PLEAT_NONE)
-        return;
-    const struct pleat_component *comp = component_at(core, component);
+    const struct pleat_component *comp = component_at(core, resize_at(core, index)->component);
     /* an application that waits in its beginning answers no offers: it needs what it asked for */
     if (comp->flags & PLEAT_COMPONENT_ASKS && !pleat_view_is_unbegun(&core->view, comp)) {
         step_to(core, index, PLEAT_RESIZE_OFFERED, PLEAT_PARAM_ANSWER_US);
@@ -183,6 +180,14 @@ void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, i
     } else {
         resize_accepted(core, index);
     }
+}
+
+void resize_begin(struct pleat_core *core, uint32_t component, int32_t target, int32_t offered,
+                  bool mandatory, bool by_user, uint32_t waiter)
+{
+    uint32_t index = resize_open(core, component, target, offered, mandatory, by_user, waiter);
+    if (index != PLEAT_NONE)
+        first_step(core, index);
 }
 
 static bool ends_the_job(enum pleat_outcome outcome)
@@ -254,6 +259,7 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     core->wants_pass = true;
     if (!ends_the_job(outcome)) {
         resize_to_limits(core, component);
+        resize_off_lent(core, component);
         resize_as_asked(core, component);
     }
 }
@@ -271,6 +277,22 @@ void resize_to_limits(struct pleat_core *core, uint32_t component)
     }
     if (comp->processors > largest && largest >= pleat_accept_smallest(&core->view, comp))
         resize_begin(core, component, largest, comp->processors - largest, true, true, PLEAT_NONE);
+}
+
+void resize_off_lent(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    if (comp->state != PLEAT_RUNNING || comp->kind != PLEAT_MALLEABLE)
+        return;
+    int32_t to = size_without_lent(core, comp);
+    if (to >= comp->processors || to < pleat_accept_smallest(&core->view, comp))
+        return;
+    uint32_t index =
+        resize_open(core, component, to, comp->processors - to, true, false, PLEAT_NONE);
+    if (index == PLEAT_NONE)
+        return;
+    resize_at(core, index)->cause = PLEAT_REASON_SITE_TIME;
+    first_step(core, index);
 }
 
 void resize_as_asked(struct pleat_core *core, uint32_t component)

@@ -41,6 +41,8 @@ void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome out
 /* What its application asked for, if it is time: fewer processors are taken back, and what cannot
  * be is refused. */
 void resize_as_asked(struct pleat_core *core, uint32_t component);
+/* If its site takes processors of the component back soon, and it can do without: shrink it. */
+void resize_off_lent(struct pleat_core *core, uint32_t component);
 /* If the component is larger than its maximum and free to change: shrink it. */
 void resize_to_limits(struct pleat_core *core, uint32_t component);
 

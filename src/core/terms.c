@@ -1,5 +1,5 @@
 /* The terms of a job: its time limit and the signal before it, the notice of a mandatory shrink,
- * the lifetime of its sizes. */
+ * the lifetime of its sizes; and when its site takes processors back. */
 #include "core/terms.h"
 #include "core/deadlines.h"
 #include "core/handlers.h"
@@ -8,23 +8,80 @@
 #include "core/tally.h"
 #include "core/tell.h"
 
-/* When a site takes processors of a component back; PLEAT_NEVER: none does. */
-static int64_t claims_until(const struct pleat_core *core, const struct pleat_component *component)
+/* ---- processors that a site lends for a time ---- */
+
+static bool is_lent(const struct pleat_claim *claim)
 {
-    int64_t until_us = PLEAT_NEVER;
+    return claim->state == PLEAT_CLAIM_HELD && claim->until_us > 0;
+}
+
+/* Claims of a component are given back in the order opposite to that in which it got them. It
+ * cannot do without the first ones, up to this number of processors. PLEAT_SIZE_MAX: without none.
+ */
+static int32_t needed(const struct pleat_core *core, const struct pleat_component *component)
+{
+    if (core->parameters[PLEAT_PARAM_SHRINK_OFF_US] == 0 || component->kind != PLEAT_MALLEABLE)
+        return PLEAT_SIZE_MAX;
+    return pleat_accept_smallest(&core->view, component);
+}
+
+/* When a component begins to shrink off a claim. Of a claim that was short from the beginning it
+ * has at least half the time. */
+static int64_t leaves_at(const struct pleat_core *core, const struct pleat_component *component,
+                         const struct pleat_claim *claim)
+{
+    int64_t lead_us = core->parameters[PLEAT_PARAM_SHRINK_OFF_US] + notice_of(core, component) +
+                      core->parameters[PLEAT_PARAM_GRACE_US];
+    int64_t half_us = (claim->until_us - claim->asked_us) / 2;
+    return claim->until_us - (lead_us < half_us ? lead_us : half_us);
+}
+
+/* What a component's site lends it, and when that is over. */
+struct lent {
+    int64_t until_us; /* the first of the claims that it cannot do without; PLEAT_NEVER: none */
+    int64_t next_us;  /* when it has to leave another claim, later than now; PLEAT_NEVER: none */
+    int32_t stays;    /* processors that it has before the first claim that it has to leave now */
+};
+
+static struct lent lent_to(const struct pleat_core *core, const struct pleat_component *component)
+{
+    struct lent lent = {PLEAT_NEVER, PLEAT_NEVER, component->processors};
     if (component->site == PLEAT_NONE || core->sites.items[component->site].instant)
-        return until_us;
+        return lent;
+    int32_t before = 0, least = needed(core, component);
+    bool leaves = false;
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
-        if (claim->state == PLEAT_CLAIM_HELD && claim->until_us > 0 && claim->until_us < until_us)
-            until_us = claim->until_us;
+        bool optional = claim->purpose == PLEAT_FOR_RUN && before >= least;
+        if (is_lent(claim) && !optional && claim->until_us < lent.until_us)
+            lent.until_us = claim->until_us;
+        if (is_lent(claim) && optional && !leaves) {
+            int64_t at_us = leaves_at(core, component, claim);
+            leaves = at_us <= now_of(core);
+            if (leaves)
+                lent.stays = before;
+            else if (at_us < lent.next_us)
+                lent.next_us = at_us;
+        }
+        before += claim->purpose == PLEAT_FOR_RUN ? claim->count : 0;
     }
-    return until_us;
+    return lent;
 }
+
+int32_t size_without_lent(const struct pleat_core *core, const struct pleat_component *component)
+{
+    int32_t stays = lent_to(core, component).stays;
+    if (stays == component->processors || pleat_view_folds(component))
+        return stays;
+    const struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
+    return pleat_sizes_floor(&sizes, stays);
+}
+
+/* ---- until when a component runs ---- */
 
 int64_t run_until(const struct pleat_core *core, const struct pleat_component *component)
 {
-    int64_t until_us = claims_until(core, component);
+    int64_t until_us = lent_to(core, component).until_us;
     if (component->limit_us > 0 && component->start_us + component->limit_us < until_us)
         until_us = component->start_us + component->limit_us;
     return until_us;
@@ -57,6 +114,8 @@ void running_arm(struct pleat_core *core, uint32_t component)
         at_us = pleat_view_young_until(&core->view, comp);
     if (signal_due(core, comp) < at_us)
         at_us = signal_due(core, comp);
+    if (lent_to(core, comp).next_us < at_us)
+        at_us = lent_to(core, comp).next_us;
     if (at_us < PLEAT_NEVER)
         arm(core, &comp->deadline, DEADLINE_COMPONENT, component, at_us);
     else
@@ -99,7 +158,7 @@ bool limit_is_over(const struct pleat_core *core, const struct pleat_component *
 
 bool site_time_is_over(const struct pleat_core *core, const struct pleat_component *component)
 {
-    return now_of(core) >= claims_until(core, component);
+    return now_of(core) >= lent_to(core, component).until_us;
 }
 
 void terms_follow(struct pleat_core *core, uint32_t component)

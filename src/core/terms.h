@@ -21,10 +21,13 @@ void young_refresh(struct pleat_core *core, uint32_t component);
 /* Has the component, which runs, used up its time limit? */
 bool limit_is_over(const struct pleat_core *core, const struct pleat_component *component);
 /* When the component's run has to be over: at its time limit, or before, when a site takes
- * processors back. PLEAT_NEVER: it may run on. */
+ * processors back that it cannot shrink off. PLEAT_NEVER: it may run on. */
 int64_t run_until(const struct pleat_core *core, const struct pleat_component *component);
-/* Has the time come at which a site takes processors of the component back? */
+/* Has the time come at which a site takes processors back that the component cannot do without? */
 bool site_time_is_over(const struct pleat_core *core, const struct pleat_component *component);
+/* The size that a component, which runs, has to shrink to now, since its site takes processors back
+ * soon (PLEAT_PARAM_SHRINK_OFF_US); its present size: it need not. */
+int32_t size_without_lent(const struct pleat_core *core, const struct pleat_component *component);
 /* The deadline of a component has come that runs within its time limit: it is due to get its
  * signal, or its size is not young any more. */
 void terms_follow(struct pleat_core *core, uint32_t component);

@@ -179,7 +179,7 @@ static void learn_resize(struct account *account, int64_t time_us, const json_t 
     change->to = (int32_t)json_integer_value(json_object_get(data, "to"));
     change->mandatory = json_is_true(json_object_get(data, "mandatory"));
     const char *by = json_string_value(json_object_get(data, "by"));
-    change->by_user = by && !strcmp(by, "user");
+    snprintf(change->by, sizeof(change->by), "%s", by ? by : "policy");
     const json_t *waiter = json_object_get(data, "waiter");
     if (json_is_integer(waiter))
         change->waiter = json_integer_value(waiter);
@@ -352,12 +352,12 @@ void account_add_counts(const struct account *account, json_t *object)
 
 static json_t *change_to_json(const struct change *c)
 {
-    json_t *one = json_pack(
-        "{s:I, s:i, s:i, s:b, s:s, s:o, s:o, s:f, s:o}", "resize", (json_int_t)c->resize, "from",
-        c->from, "to", c->to, "mandatory", c->mandatory, "by", c->by_user ? "user" : "policy",
-        "waiter", c->waiter < 0 ? json_null() : json_integer(c->waiter), "outcome",
-        c->outcome[0] ? json_string(c->outcome) : json_null(), "begun_s", (double)c->begun_us / 1e6,
-        "end_s", c->end_us ? seconds(c->end_us) : json_null());
+    json_t *one =
+        json_pack("{s:I, s:i, s:i, s:b, s:s, s:o, s:o, s:f, s:o}", "resize", (json_int_t)c->resize,
+                  "from", c->from, "to", c->to, "mandatory", c->mandatory, "by", c->by, "waiter",
+                  c->waiter < 0 ? json_null() : json_integer(c->waiter), "outcome",
+                  c->outcome[0] ? json_string(c->outcome) : json_null(), "begun_s",
+                  (double)c->begun_us / 1e6, "end_s", c->end_us ? seconds(c->end_us) : json_null());
     bool known = c->has_cost;
     json_object_set_new(one, "wait_s", known ? seconds(c->wait_us) : json_null());
     json_object_set_new(one, "processes_s", known ? seconds(c->processes_us) : json_null());
@@ -388,8 +388,8 @@ static json_t *use_of_change(const struct account *account, const struct change 
     int64_t end_us = c->end_us ? c->end_us : account->since_us;
     return json_pack("{s:I, s:i, s:i, s:o, s:s, s:f, s:o, s:f, s:f}", "resize",
                      (json_int_t)c->resize, "from", c->from, "to", c->to, "outcome",
-                     c->outcome[0] ? json_string(c->outcome) : json_null(), "by",
-                     c->by_user ? "user" : "policy", "begun_s", (double)c->begun_us / 1e6, "end_s",
+                     c->outcome[0] ? json_string(c->outcome) : json_null(), "by", c->by, "begun_s",
+                     (double)c->begun_us / 1e6, "end_s",
                      c->end_us ? seconds(c->end_us) : json_null(), "seconds",
                      (double)(end_us - c->begun_us) / 1e6, "processor_s", (double)c->held_us / 1e6);
 }

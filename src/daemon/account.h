@@ -24,7 +24,8 @@ struct change {
     int64_t waiter;   /* the job for which this one shrinks; -1: none */
     char outcome[24]; /* "" while the resize is under way */
     bool granted;     /* the processors of a growth are held, or those of a shrink are being left */
-    bool mandatory, by_user, has_cost;
+    bool mandatory, has_cost;
+    char by[8]; /* who began it: "user", "policy", "site" */
     int64_t wait_us, processes_us, redistribute_us, total_us, bytes;
     enum pleat_resize_way way; /* how it is done, or was; AUTO: not known */
     char reason[96];           /* why that way was chosen; "": there was nothing to choose */

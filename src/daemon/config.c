@@ -144,9 +144,10 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
  * in the core they are off, so that an older log decides the same. */
 static double usual_seconds(uint32_t parameter)
 {
-    return parameter == PLEAT_PARAM_PAUSE_US ? 1
-           : parameter == PLEAT_PARAM_ERRORS_FADE_US
-               ? 3600
+    return parameter == PLEAT_PARAM_PAUSE_US         ? 1
+           : parameter == PLEAT_PARAM_ERRORS_FADE_US ? 3600
+           : parameter == PLEAT_PARAM_SHRINK_OFF_US
+               ? 30
                : (double)pleat_parameter_default(parameter) / 1e6;
 }
 

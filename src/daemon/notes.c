@@ -9,6 +9,7 @@
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/ways.h"
+#include "model/occasion.h"
 #include "wire/message.h"
 
 json_t *note_text(const char *text)
@@ -107,6 +108,13 @@ static bool begins(const struct daemon *d, const struct pleat_effect *effect)
                                                : PLEAT_RESIZE_ACCEPTED);
 }
 
+static const char *by_whom(const struct pleat_effect *effect)
+{
+    if (effect->flags & PLEAT_BY_USER)
+        return "user";
+    return pleat_occasion_of(effect->flags) == PLEAT_OCCASION_TAKEN ? "site" : "policy";
+}
+
 static void note_resize(struct daemon *d, const struct pleat_effect *effect)
 {
     struct job *job = job_of_component(d, effect->component);
@@ -122,14 +130,14 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
               : json_null(),
         "from", effect->u.change.from, "to", effect->u.change.processors, "offered",
         effect->u.change.offered, "accepted", effect->u.change.accepted, "mandatory",
-        effect->flags & PLEAT_MANDATORY, "by", effect->flags & PLEAT_BY_USER ? "user" : "policy",
-        "waiter", waiter ? json_integer(waiter->id) : json_null(), "cause",
+        effect->flags & PLEAT_MANDATORY, "by", by_whom(effect), "waiter",
+        waiter ? json_integer(waiter->id) : json_null(), "cause",
         text_or_null((enum pleat_reason)effect->u.change.reason));
     if (data && job && !ended && effect->u.change.step == PLEAT_RESIZE_GRANTED)
         add_way(d, data, job, effect);
     else if (data && job)
         add_cost(d, data, job, effect->id);
-    if (data && !(effect->flags & PLEAT_BY_USER) && begins(d, effect))
+    if (data && !strcmp(by_whom(effect), "policy") && begins(d, effect))
         json_object_set_new(data, "policy", policy_name(d, PLEAT_MALLEABILITY));
     note_make(d, effect->time_us, "resize", job ? job->id : -1, data);
 }

@@ -67,7 +67,7 @@ static json_t *resize_to_json(struct daemon *d, const struct pleat_component *c)
     const struct pleat_resize *resize = pleat_core_resize(d->core, c->resize);
     return json_pack("{s:i, s:i, s:s, s:s}", "from", resize->from, "to", resize->to, "step",
                      pleat_resize_step_name((enum pleat_resize_step)resize->step), "by",
-                     resize->by_user ? "user" : "policy");
+                     pleat_resize_by(resize));
 }
 
 /* Takes `why`. */

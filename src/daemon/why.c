@@ -210,7 +210,7 @@ static json_t *resize_to_json(struct daemon *d, const struct pleat_view *view,
     return json_pack("{s:i, s:i, s:o, s:s, s:b, s:s, s:o}", "from", resize->from, "to", resize->to,
                      "begun_s", json_seconds(resize->begun_us), "step",
                      pleat_resize_step_name((enum pleat_resize_step)resize->step), "mandatory",
-                     resize->mandatory, "by", resize->by_user ? "user" : "policy", "waiter",
+                     resize->mandatory, "by", pleat_resize_by(resize), "waiter",
                      number_of(view, resize->waiter));
 }
 

@@ -6,6 +6,7 @@ static const char *const names[] = {
     [PLEAT_OCCASION_UNKNOWN] = "unknown", [PLEAT_OCCASION_FREE] = "free",
     [PLEAT_OCCASION_WAITING] = "waiting", [PLEAT_OCCASION_USER] = "user",
     [PLEAT_OCCASION_LIMITS] = "limits",   [PLEAT_OCCASION_POLICY] = "policy",
+    [PLEAT_OCCASION_TAKEN] = "taken",
 };
 
 const char *pleat_occasion_name(enum pleat_occasion occasion)

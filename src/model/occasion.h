@@ -11,6 +11,7 @@ enum pleat_occasion {
     PLEAT_OCCASION_USER,    /* its user asked for it */
     PLEAT_OCCASION_LIMITS,  /* a shrink: its user or its program has changed its limits */
     PLEAT_OCCASION_POLICY,  /* a shrink: a policy divides the processors anew */
+    PLEAT_OCCASION_TAKEN,   /* a shrink: the site takes processors back that it lent for a time */
     PLEAT_OCCASION_COUNT
 };
 

@@ -423,8 +423,16 @@ struct pleat_resize {
     uint8_t mandatory;
     uint8_t by_user;
     uint8_t warned;  /* the notice of a mandatory shrink is over: its deadline is the grace's */
-    uint8_t cause;   /* RELAUNCHING: why, enum pleat_reason */
+    uint8_t cause;   /* why, enum pleat_reason: of a relaunch; SITE_TIME: of a shrink */
     uint8_t put_off; /* WITHDRAWING: since its program said "not now" */
 };
+
+/* Who began it: "user", "policy", or "site", which takes processors back. */
+static inline const char *pleat_resize_by(const struct pleat_resize *resize)
+{
+    if (resize->by_user)
+        return "user";
+    return resize->cause == PLEAT_REASON_SITE_TIME ? "site" : "policy";
+}
 
 #endif

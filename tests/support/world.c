@@ -312,6 +312,8 @@ static void note(struct world *world, const struct pleat_effect *effect)
     if (effect->kind == PLEAT_NOTE_RESIZE && effect->u.change.outcome) {
         world->resizes_ended++;
         world->outcomes[effect->u.change.outcome]++;
+        world->shrunk_off += effect->u.change.outcome == PLEAT_OUTCOME_SHRUNK &&
+                             effect->u.change.reason == PLEAT_REASON_SITE_TIME;
     }
     world->warnings += effect->kind == PLEAT_NOTE_WARNING;
     world->unknown += effect->kind == PLEAT_NOTE_STATE && effect->u.state.to == PLEAT_FINISHING &&

@@ -1,6 +1,7 @@
 /* What a job asks for beside processors: notice before it must shrink, a time limit. A scenario for
  * every row of docs/resize-contract.md about that. */
 #include "core_scenarios_hand.h"
+#include "model/occasion.h"
 
 static void is(const struct hand *h, uint32_t component, enum pleat_state state)
 {
@@ -299,6 +300,99 @@ static void test_a_site_s_time_changes(void **state)
     is(&h, component, PLEAT_FINISHING);
     assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_SITE_TIME);
     hand_finish(&h);
+}
+
+/* A job of 4 to 8 that has got 4 for 1000 s, then 2 for `first_us` and 2 for good; in the order in
+ * which it got them. */
+static uint32_t has_lent(struct hand *h, int64_t early_us, int64_t first_us)
+{
+    hand_init(h, 8);
+    hand_parameter(h, PLEAT_PARAM_SHRINK_OFF_US, early_us);
+    uint32_t component = hand_run(h, 4, 8, 4);
+    assert_int_equal(ends(h, 1000 * SECONDS), 0);
+    for (int size = 6; size <= 8; size += 2) {
+        assert_int_equal(hand_resize(h, component, size, PLEAT_NONE), 0);
+        assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), 2), 0);
+        assert_int_equal(ends(h, size == 6 ? first_us : 0), size == 6 ? 0 : PLEAT_CORE_STALE);
+        assert_int_equal(hand_change(h, PLEAT_EV_APPLIED, component, size), 0);
+    }
+    hand_mark(h);
+    return component;
+}
+
+/* It leaves them, and what it got later, in time for its notice and the grace; what it has had from
+ * the beginning ends it. */
+static void test_it_shrinks_off_what_its_site_takes_back(void **state)
+{
+    (void)state;
+    int64_t lead = pleat_parameter_default(PLEAT_PARAM_SHRINK_US) +
+                   pleat_parameter_default(PLEAT_PARAM_GRACE_US) + 30 * SECONDS;
+    struct hand h;
+    uint32_t component = has_lent(&h, 30 * SECONDS, 500 * SECONDS);
+    assert_int_equal(pleat_core_run_until(h.core, component), h.now_us + 1000 * SECONDS);
+    assert_int_equal(pleat_core_next_deadline(h.core), h.now_us + 500 * SECONDS - lead);
+    hand_restart(&h);
+    hand_sleep(&h, 500 * SECONDS - lead - 1);
+    is(&h, component, PLEAT_RUNNING);
+    hand_sleep(&h, 1);
+    is(&h, component, PLEAT_RESIZING);
+    struct pleat_effect told = hand_last(&h, PLEAT_DO_RESIZE);
+    assert_int_equal(told.u.change.processors, 4);
+    assert_int_equal(told.flags, PLEAT_MANDATORY | pleat_occasion_flags(PLEAT_OCCASION_TAKEN));
+    hand_restart(&h);
+    hand_shrinks(&h, component, 4);
+    is(&h, component, PLEAT_RUNNING);
+    assert_int_equal(hand_component(&h, component)->processors, 4);
+    assert_int_equal(hand_component(&h, component)->attempt, 0);
+    hand_sleep(&h, 500 * SECONDS + lead);
+    is(&h, component, PLEAT_FINISHING);
+    assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_SITE_TIME);
+    hand_finish(&h);
+}
+
+/* A time that was short from the beginning is used for half of it. */
+static void test_it_has_half_of_a_short_time(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t component = has_lent(&h, 30 * SECONDS, 40 * SECONDS);
+    hand_sleep(&h, 20 * SECONDS - 1);
+    is(&h, component, PLEAT_RUNNING);
+    hand_sleep(&h, 1);
+    assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processors, 4);
+    hand_finish(&h);
+}
+
+/* In a resize it leaves them when that is over. */
+static void test_what_its_site_takes_back_waits_for_a_resize(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t component = has_lent(&h, 30 * SECONDS, 300 * SECONDS);
+    hand_sleep(&h, 190 * SECONDS);
+    assert_int_equal(hand_demand(&h, component, 7, false), 0);
+    hand_sleep(&h, 20 * SECONDS);
+    hand_shrinks(&h, component, 7);
+    is(&h, component, PLEAT_RESIZING);
+    assert_int_equal(hand_last(&h, PLEAT_DO_RESIZE).u.change.processors, 4);
+    hand_finish(&h);
+}
+
+/* It is ended with the first of them: where it needs them, and where it is not wanted otherwise. */
+static void test_it_cannot_do_without_what_its_site_takes_back(void **state)
+{
+    (void)state;
+    struct hand h;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        uint32_t component = has_lent(&h, wanted ? 30 * SECONDS : 0, 300 * SECONDS);
+        if (wanted)
+            assert_int_equal(hand_limits(&h, component, 5, 8), 0);
+        assert_int_equal(pleat_core_run_until(h.core, component), h.now_us + 300 * SECONDS);
+        hand_sleep(&h, 300 * SECONDS);
+        is(&h, component, PLEAT_FINISHING);
+        assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_SITE_TIME);
+        hand_finish(&h);
+    }
 }
 
 /* ---- the notice of a mandatory shrink ---- */
@@ -638,6 +732,10 @@ int main(void)
         cmocka_unit_test(test_a_time_limit_ends_the_job),
         cmocka_unit_test(test_its_site_takes_processors_back_at_a_time),
         cmocka_unit_test(test_a_site_s_time_changes),
+        cmocka_unit_test(test_it_shrinks_off_what_its_site_takes_back),
+        cmocka_unit_test(test_it_has_half_of_a_short_time),
+        cmocka_unit_test(test_what_its_site_takes_back_waits_for_a_resize),
+        cmocka_unit_test(test_it_cannot_do_without_what_its_site_takes_back),
         cmocka_unit_test(test_a_signal_before_the_time_limit),
         cmocka_unit_test(test_a_signal_while_the_agent_is_away),
         cmocka_unit_test(test_a_signal_for_each_run),

@@ -258,6 +258,8 @@ static void add_under_way(const json_t *resize, struct pleat_string *out)
                       number(resize, "from"), number(resize, "to"));
     if (pleat_reply_is(resize, "by", "user"))
         pleat_string_add(out, ", as its user asked");
+    else if (pleat_reply_is(resize, "by", "site"))
+        pleat_string_add(out, ", as its site takes processors back");
     if (number(resize, "waiter"))
         pleat_string_addf(out, " for job %lld", number(resize, "waiter"));
     add_moment(out, ", since ", resize, "begun_s");
@@ -420,6 +422,10 @@ static void add_resize(const json_t *decision, struct pleat_string *out)
         pleat_string_addf(out, " (%s)", outcome);
     if (pleat_reply_is(decision, "by", "user")) {
         pleat_string_add(out, ", as its user asked");
+        return;
+    }
+    if (pleat_reply_is(decision, "by", "site")) {
+        pleat_string_add(out, ", as its site takes processors back");
         return;
     }
     pleat_string_addf(out, " by %s", by ? by : "the policies");

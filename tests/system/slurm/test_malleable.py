@@ -135,6 +135,25 @@ def test_an_allocation_is_taken_away(pleat):
     ends(pleat, job, go)
 
 
+def test_the_time_of_an_allocation_is_nearly_over(pleat):
+    """It is shortened in Slurm: the job leaves that one, goes on, and grows by another one."""
+    go = go_file("go-lent")
+    job, _ = over_two(pleat, "openmpi", go)
+    second = max(pleat.cluster.jobs(), key=int)
+    pleat.cluster.command("scontrol", "update", f"JobId={second}", "TimeLimit=1")
+
+    def left():
+        shown = pleat.job(job)
+        assert shown["state"] not in ENDED and shown["attempt"] == 0, (shown, pleat.log())
+        return second not in pleat.cluster.jobs() and shown["processors"] == 4 and shown["state"] == "running"
+    wait_until(left, f"it has left it, and has grown again: {pleat.log()}", limit_s=120)
+    resizes = pleat.job(job)["history"]["resizes"]
+    assert [(r["from"], r["to"], r["by"], r["outcome"]) for r in resizes] == [
+        (2, 4, "policy", "grown"), (4, 2, "site", "shrunk"), (2, 4, "policy", "grown")]
+    assert "the time of its processors is over" in pleat.run("events", job).stdout
+    ends(pleat, job, go)
+
+
 @both_mpis
 def test_pleatd_is_killed_while_it_grows(pleat, mpi):
     go = go_file(f"go-pleatd-{mpi}")
