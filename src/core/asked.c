@@ -14,7 +14,7 @@ int on_asked(struct pleat_core *core, const struct pleat_event *event, struct pl
         pleat_view_folds(comp) || comp->buffer != PLEAT_NONE ||
         number <= pleat_view_ask(&core->view, comp)->number || event->u.asked.processors < 0 ||
         event->u.asked.processors > PLEAT_SIZE_MAX)
-        return PLEAT_CORE_STALE; /* the run is over, it cannot change, or that is known */
+        return PLEAT_CORE_STALE; /* the run is over, its size cannot change, or this ask is known */
     if (!ask_take(core, component, number, event->u.asked.processors,
                   event->flags & PLEAT_MANDATORY, event->flags & PLEAT_UNBEGUN,
                   event->u.asked.limit_us))
@@ -32,8 +32,9 @@ int on_refuse(struct pleat_core *core, const struct pleat_event *event, struct p
         (later && !pleat_view_may_wait_again(&core->view, comp)))
         return pleat_error_set(err, PLEAT_E_STATE, "job %llu asks for nothing that can be refused",
                                (unsigned long long)comp->job);
-    /* where it has not begun nothing is lost by waiting without holding processors: so no two jobs
-     * wait for what the other one holds, and all that queued jobs get is done for this one, too */
+    /* An application that has not begun loses nothing by waiting without processors. So it goes
+     * back to the queue: no two jobs wait for what the other one holds, and what is done for queued
+     * jobs is done for this one, too */
     if (event->u.refuse.reason == PLEAT_ASK_LATER)
         component_kill(core, event->component, PLEAT_REASON_TOO_FEW);
     else

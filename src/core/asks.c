@@ -2,12 +2,12 @@
  * since it cannot go on without it (5.3.3).
  *
  * One ask at a time: the next one takes its place. It is pending until it is answered, granted or
- * refused. Fewer processors are taken back as soon as no other resize is under way. More are for a
- * pass to give: what is voluntary it grants, in full or in part, or refuses; what is mandatory it
- * may leave pending.
+ * refused. Fewer processors are taken back as soon as no other resize is under way. More processors
+ * are for a pass to give. It grants a voluntary ask in full or in part, or refuses it; a mandatory
+ * one it may leave pending.
  *
- * An application that gave some back is not grown beyond that by policies (its cap), until it asks
- * for more: then that is its cap. */
+ * An application that gave some back is not grown by policies beyond what it kept (its cap), until
+ * it asks for more: then what it asks for is its cap. */
 #include "core/asks.h"
 #include "core/claims.h"
 #include "core/deadlines.h"
@@ -63,7 +63,7 @@ static void settle(struct pleat_core *core, uint32_t component, enum pleat_ask_s
         set_cap(core, component,
                 ask->caps ? component_at(core, component)->processors : PLEAT_SIZE_MAX);
     }
-    coming_drop(core, component); /* nobody need be shrunk for it any more */
+    coming_drop(core, component); /* no component need be shrunk for it any more */
     note(core, component);
     answer_effect(core, component);
     core->wants_pass = true;
@@ -118,7 +118,7 @@ int32_t ask_review(struct pleat_core *core, uint32_t component)
     if (ask->more ? comp->processors >= ask->wanted : comp->processors <= ask->wanted) {
         settle(core, component, PLEAT_ASK_GRANTED, PLEAT_ASK_FULLY);
     } else if (ask->until_us > 0 && ask->deadline == PLEAT_HEAP_NONE) {
-        ask_refuse(core, component, PLEAT_ASK_TIME); /* it ended in a growth that failed */
+        ask_refuse(core, component, PLEAT_ASK_TIME); /* its growth has failed meanwhile */
     } else if (ask->unbegun && comp->flags & PLEAT_COMPONENT_ONCE) {
         ask_refuse(core, component, PLEAT_ASK_ONCE);
     } else if (ask->from && (!ask->mandatory || !ask->more)) {
@@ -181,8 +181,8 @@ bool ask_take(struct pleat_core *core, uint32_t component, uint32_t number, int3
     struct pleat_ask *ask = side_make(core, SIDE_ASK, component);
     if (!ask)
         return false;
-    /* what was pending is withdrawn; a resize that began for it, of its own or of others, goes on
-     * as any other */
+    /* a pending ask is withdrawn; resizes that began for it, of this component or of others, go
+     * on */
     coming_drop(core, component);
     ask->number = number;
     ask->turn = core->next_id++;

@@ -7,7 +7,7 @@
 /* The component has its processors. It waits for the other components and for files, or all of the
  * job are started. */
 PLEAT_COLD void component_at_barrier(struct pleat_core *core, uint32_t component);
-/* If all components of the job have what they need, they are started; else they wait on. */
+/* Starts all components of the job if they have what they need; else they wait on. */
 PLEAT_COLD void job_pass_barrier(struct pleat_core *core, uint32_t component);
 /* All processors of the component's job are given back, and the job waits in front of the queue. */
 PLEAT_COLD void job_put_back(struct pleat_core *core, uint32_t component);

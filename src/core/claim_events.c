@@ -140,7 +140,8 @@ int on_released(struct pleat_core *core, const struct pleat_event *event, struct
     return 0;
 }
 
-/* The processors of a claim are lost: an error, of its node where it has one. */
+/* The processors of a claim are lost. This counts as an error of the site, and of the claim's node
+ * where that is a single one. */
 static void lost_error(struct pleat_core *core, const struct pleat_claim *claim)
 {
     uint32_t node = PLEAT_NONE;

@@ -25,7 +25,7 @@ void component_claim(struct pleat_core *core, uint32_t component, int32_t missin
     uint32_t asked = claim_request(core, component, comp->site, missing, PLEAT_FOR_RUN);
     if (asked != PLEAT_NONE && claim_at(core, asked)->state == PLEAT_CLAIM_HELD) {
         claim_link(core, asked);
-        if (missing == comp->target) /* as of most jobs: there is nothing to add up */
+        if (missing == comp->target) /* the common case: there is nothing to add up */
             all_claimed(core, component);
         else
             component_claimed(core, component);

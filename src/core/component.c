@@ -142,7 +142,7 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
             break;
         }
         if (comp->start_claim == PLEAT_NONE || !claim_at(core, comp->start_claim)->waits)
-            site_error(core, comp->site); /* else it waited in a queue in vain, which is no error */
+            site_error(core, comp->site); /* having waited in a queue in vain is no error */
         site_at(core, comp->site)->quiet_until_us =
             now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
         component_claim_failed(core, component, PLEAT_REASON_CLAIM_TIMEOUT);

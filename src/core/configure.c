@@ -159,8 +159,8 @@ int on_background(struct pleat_core *core, const struct pleat_event *event, stru
     return 0;
 }
 
-/* The record of the node that the event names, of which its site has told the processors; NULL:
- * there is none, and err says so. */
+/* The record of the node that the event names, of a site that has told its nodes' processors; NULL:
+ * there is no such node, and err says so. */
 static struct pleat_node *known_node(struct pleat_core *core, const struct pleat_event *event,
                                      uint32_t number, struct pleat_error *err)
 {

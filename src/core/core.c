@@ -86,7 +86,8 @@ void pleat_core_destroy(struct pleat_core *core)
 /* A policy may ask for the next pass at any time, and in that pass again. Conservative backfilling
  * does so while processors are on their way to a job; with short estimates these passes follow one
  * another quickly. After IDLE_PASSES_MAX passes between which nothing else happened, the next one
- * is not made before idle_step_us has gone by. What really happens brings a pass of its own. */
+ * is not made before idle_step_us has gone by. An event that changes anything brings a pass of its
+ * own. */
 enum { IDLE_PASSES_MAX = 16 };
 static const int64_t idle_step_us = PLEAT_ESTIMATE_LEAST_US;
 
@@ -253,7 +254,7 @@ static void decide(struct pleat_pass *pass)
         pleat_pass_ask_mandatory(pass);
     pass->policies[PLEAT_APPROACH]->decide(pass);
     for (uint32_t site = 0; asked && site < pass->view->site_count; site++)
-        pleat_pass_ask_voluntary(pass, site); /* where the approach has grown nobody */
+        pleat_pass_ask_voluntary(pass, site); /* where the approach grew nobody */
     if (pass->view->reviews_first != PLEAT_NONE)
         pleat_pass_review(pass);
 }

@@ -81,7 +81,8 @@ static inline uint64_t pleat_note_bit(enum pleat_effect_kind kind)
 /* ---- saving: a state from which the log can be applied on ---- */
 
 /* Appends the state to *out as bytes with a checksum; the same state gives the same bytes. What a
- * pass left to save work is not in it: the same is decided without. 0 or PLEAT_E_NOMEM. */
+ * pass left in order to save work is not among the bytes: decisions are the same without it. 0 or
+ * PLEAT_E_NOMEM. */
 int pleat_core_save(const struct pleat_core *core, struct pleat_string *out) PLEAT_MUST_CHECK;
 /* A new core in that state; bytes: aligned as malloc aligns. PLEAT_E_CORRUPT: they are damaged.
  * PLEAT_E_UNSUPPORTED: written by a newer version. PLEAT_E_NOMEM. */

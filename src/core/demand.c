@@ -20,7 +20,7 @@ static bool size_is_accepted(const struct pleat_core *core, const struct pleat_c
            (size == 0 || pleat_sizes_floor(&sizes, size) == size);
 }
 
-/* Does a component, whose application cannot go on without them, wait for more processors? */
+/* Does the component wait for more processors, without which its application cannot go on? */
 static bool asks_for_more(const struct pleat_core *core, const struct pleat_component *component)
 {
     const struct pleat_ask *ask = pleat_view_ask(&core->view, component);

@@ -69,7 +69,7 @@ void needs_drop(struct pleat_core *core, uint32_t component)
         bool open = dependency_at(core, index)->on != PLEAT_NONE;
         core->operations++;
         leave_needs(core, index);
-        if (!open) /* decided: take_decided frees it */
+        if (!open) /* a decided dependency is freed by take_decided */
             continue;
         leave_dependents(core, index);
         dependency_free(core, index);

@@ -5,7 +5,7 @@
 #include "core/state.h"
 
 struct pleat_effect *emit(struct pleat_core *core, uint16_t kind, uint32_t component, uint64_t id);
-/* A note, if such ones are wanted; NULL: not, or out of memory. */
+/* Adds a note, if notes of this kind are wanted. NULL: they are not, or out of memory. */
 static inline struct pleat_effect *emit_note(struct pleat_core *core, enum pleat_effect_kind kind,
                                              uint32_t component, uint64_t id)
 {

@@ -1,5 +1,5 @@
-/* Components that have ended for good, and how they are forgotten; and those that are, after an
- * end, as if they had not run. */
+/* Components that have ended for good, and how they are forgotten. Also how a component that waits
+ * again after its end is reset, as if it had not run. */
 #include "core/ended.h"
 #include "core/asks.h"
 #include "core/buffer.h"

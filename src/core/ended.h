@@ -1,4 +1,4 @@
-/* ended.h - components that have ended, or are as if they had not run */
+/* ended.h - components that have ended for good, or are reset to wait again */
 #ifndef PLEAT_CORE_ENDED_H
 #define PLEAT_CORE_ENDED_H
 

@@ -4,11 +4,11 @@
  * the count of errors to 0: they were transient. The counts halve once in every
  * PLEAT_PARAM_ERRORS_FADE_US.
  *
- * Lammers counts the errors of clusters in 3.5, and those of "the supposedly faulty node" in 3.2:
- * here both, where a site tells its nodes' processors, each with a limit of its own. An error
- * counts for a node where it is known which one it was: the first node of what was started, or the
- * node of the processors that were lost, if that is one. With no limit for nodes (the default, and
- * what logs of earlier versions have) none of them is counted.
+ * Lammers counts the errors of clusters in 3.5, and those of "the supposedly faulty node" in 3.2.
+ * Both are counted here where a site tells its nodes' processors, each with a limit of its own. An
+ * error counts for a node only where one node is known to have caused it: the first node of a
+ * start, or the node of lost processors that were all on one. Without a limit for nodes (the
+ * default, also in logs of earlier versions) the errors of nodes are not counted.
  *
  * Pauses are configured by PLEAT_PARAM_PAUSE_US. With pauses, a start that the node could not do
  * (no process, no descriptor, no memory) uses up no attempt, since nothing has run. The job waits
@@ -88,7 +88,7 @@ void node_is_new(struct pleat_core *core, struct pleat_node *node)
         tell_node(core, node);
 }
 
-/* How often what has faded since then is halved by now. */
+/* How often the count of a node has to be halved by now. */
 static int64_t node_halvings(const struct pleat_core *core, const struct pleat_node *node)
 {
     int64_t fade_us = core->parameters[PLEAT_PARAM_ERRORS_FADE_US];
@@ -208,7 +208,8 @@ void start_has_failed(struct pleat_core *core, uint32_t component)
         site->pauses++;
 }
 
-/* A start on the node has worked. One that is left alone stays so: that start was begun before. */
+/* A start on the node has worked. A node that is barred stays barred: the start was begun before
+ * that. */
 static void node_works(struct pleat_core *core, uint32_t site, uint32_t number)
 {
     struct pleat_node *node = node_of(core, site, number);
@@ -225,7 +226,7 @@ void start_works(struct pleat_core *core, uint32_t component)
     if (site->several)
         node_works(core, comp->site, comp->lead_node);
     if (site->quiet_until_us <= now_of(core))
-        site->pauses = 0; /* else the start was begun before the pause */
+        site->pauses = 0; /* a start that was begun before the pause does not end it */
 }
 
 void component_pause(struct pleat_core *core, uint32_t component)

@@ -4,11 +4,12 @@
 
 #include "core/state.h"
 
-/* At the site, of no node in particular. */
+/* Counts an error at the site, of no node in particular. */
 PLEAT_COLD void site_error(struct pleat_core *core, uint32_t site);
-/* At the site and on a node of it. */
+/* Counts an error at the site and on a node of it. */
 PLEAT_COLD void node_error(struct pleat_core *core, uint32_t site, uint32_t node);
-/* Its site joins again: its errors are forgotten. Its processors are not known yet. */
+/* The node's site joins again: the node's errors are forgotten, and its processors are not known
+ * yet. */
 PLEAT_COLD void node_is_new(struct pleat_core *core, struct pleat_node *node);
 /* The time has come at which nodes are considered again. */
 PLEAT_COLD void nodes_forgive(struct pleat_core *core);
@@ -16,7 +17,7 @@ PLEAT_COLD void nodes_forgive(struct pleat_core *core);
 PLEAT_COLD void site_pardon(struct pleat_core *core, uint32_t site);
 /* A limit of errors has changed: sites and nodes are judged again. */
 PLEAT_COLD void sites_judge(struct pleat_core *core);
-/* The node could not start the component; could. */
+/* The node could not start the component; the node has started it. */
 PLEAT_COLD void start_has_failed(struct pleat_core *core, uint32_t component);
 void start_works(struct pleat_core *core, uint32_t component);
 /* Did the component end because its node could not start it, so that it waits for a while before it

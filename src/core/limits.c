@@ -104,7 +104,7 @@ static void declared_apply(struct pleat_core *core, uint32_t index, int32_t leas
     component->below = is_below(core, component);
 }
 
-/* What the component would be if its application had said nothing. */
+/* Sets the component's limits and sizes as if its application had said nothing. */
 static void set_undeclared(const struct pleat_declaration *said, struct pleat_component *component)
 {
     if (said->declared)
@@ -132,7 +132,7 @@ void declared_keep(struct pleat_core *core, uint32_t component)
     struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, component);
     if (!said)
         return;
-    said->not_now = 0; /* that was of the run that is over */
+    said->not_now = 0; /* it was about the run that is over */
     said->expected_us = 0;
     if (!said->lasting || limits_check_fits(core, comp, &(struct pleat_error){0}))
         declared_forget(core, component);
@@ -188,7 +188,8 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
-/* The limits of a partition that make sense, for one that waits or runs; least: as before. */
+/* Checks the limits of a component's partition, while it waits or runs; least: the minimum until
+ * now. */
 static int check_partition(const struct pleat_component *component, int32_t least,
                            const struct pleat_event *event, struct pleat_error *err)
 {

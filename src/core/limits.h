@@ -11,8 +11,8 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
                       struct pleat_error *err);
 /* The run is over: what its application said of itself does not hold any more. */
 void declared_forget(struct pleat_core *core, uint32_t component);
-/* The same for a component that waits again: what holds for its next run, too, stays, so that it is
- * started at a size that its application can use. */
+/* The same for a component that waits again, but what its application declared for its next runs,
+ * too, stays: it is started at a size that the application can use. */
 void declared_keep(struct pleat_core *core, uint32_t component);
 
 #endif

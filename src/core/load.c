@@ -59,7 +59,7 @@ static bool was_padding(const struct section *section)
     return false;
 }
 
-/* Sets one member of what stands beside components, in those where it says anything. */
+/* Sets one member of the records beside components, where it differs from the constant one. */
 static int load_beside(struct pleat_core *core, enum side side, const struct column *column,
                        const struct section *section, const char *from)
 {
@@ -364,7 +364,7 @@ static int rebuild(struct pleat_core *core)
     const struct pleat_component *all = core->components.items;
     bool keyed = core->pass.policies[PLEAT_ORDER]->key != NULL;
     uint32_t before, none = PLEAT_NONE;
-    for (uint32_t c = 0; c < core->components.count; c++) /* as from its submission on */
+    for (uint32_t c = 0; c < core->components.count; c++) /* this record is made at a submission */
         if (all[c].lead != PLEAT_NONE && !side_make(core, SIDE_COALLOCATION, c))
             return PLEAT_E_NOMEM;
     for (uint32_t c = core->view.queue_first; keyed && c != PLEAT_NONE; c = all[c].next)

@@ -6,11 +6,11 @@
 
 /* Is the agent of the node that leads the component away, so that nothing can be told to it? */
 bool core_is_away(const struct pleat_core *core, uint32_t component);
-/* `count` processors more of a node are in pieces of claims, or fewer; nothing where its site does
- * not tell its nodes' processors. */
+/* `count` processors more of a node are in pieces of claims, or fewer; does nothing where the site
+ * does not tell its nodes' processors. */
 void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count);
-/* Processors that its being closed keeps from being used: of a closed node, those that nobody
- * uses. */
+/* The processors of a node that are unused and may not be handed out, since the node is closed; 0
+ * if it is not. */
 int32_t core_node_shut(const struct pleat_node *node);
 /* Changes a node's record, with what its site keeps of it. */
 void core_node_set(struct pleat_core *core, struct pleat_node *node, struct pleat_node to);

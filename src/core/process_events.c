@@ -1,4 +1,4 @@
-/* What applications do that ask for processes themselves: their iterations, their requests, the
+/* Events of applications that ask for processes themselves: their iterations, their requests, the
  * processes that they stop, and what earlier executions did. */
 #include "core/buffer.h"
 #include "core/claims.h"
@@ -145,7 +145,7 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
     if (buffers_are_reviewed(core)) {
         buffer_link(core, claim); /* the next review decides what becomes of the claim */
         claim_note(core, claim);
-        buffer_trim(core, component); /* of one beyond its maximum there is nothing to keep */
+        buffer_trim(core, component); /* nothing is kept beyond the component's maximum */
     } else {
         claim_release(core, claim);
     }

@@ -84,7 +84,7 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
         return 0;
     }
     struct pleat_declaration *said = side_find(core, SIDE_DECLARATION, resize->component);
-    if (said) /* its processes are new, and in no section */
+    if (said) /* the new processes are in no section */
         said->not_now = 0;
     if (!(event->flags & PLEAT_FROM_STATE)) {
         int64_t run_us = pleat_view_expected_run(component, component->processors);
@@ -95,7 +95,7 @@ int on_relaunched(struct pleat_core *core, const struct pleat_event *event, stru
     if (resize->to > resize->from) {
         resize_grown(core, index, resize->to, PLEAT_OUTCOME_RELAUNCHED);
     } else if (resize->to < resize->from) {
-        if (component->processors != resize->to) /* else the shrink had been applied already */
+        if (component->processors != resize->to) /* a shrink may have been applied already */
             component_sized(core, resize->component, resize->to);
         resize_vacated(core, index, PLEAT_OUTCOME_RELAUNCHED);
     } else {

@@ -69,7 +69,7 @@ static void announce(struct pleat_core *core, const struct pleat_resize *resize,
     struct pleat_component *waiter = component_at(core, resize->waiter);
     waiter->coming += count;
     waiter->site = site;
-    if (sign > 0 && waiter->state == PLEAT_QUEUED) /* where a job that is on one node will be */
+    if (sign > 0 && waiter->state == PLEAT_QUEUED) /* the waiter will be on this node */
         waiter->lead_node = component_at(core, resize->component)->lead_node;
     if (waiter->coming == 0 && waiter->earmarked == 0 && waiter->state == PLEAT_QUEUED)
         waiter->site = PLEAT_NONE; /* nothing ties the waiter to that site any more */
@@ -249,7 +249,7 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     }
     comp->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK &&
-        outcome != PLEAT_OUTCOME_NOT_NOW) /* that is over when its program says so */
+        outcome != PLEAT_OUTCOME_NOT_NOW) /* "not now" is over when the program says so */
         comp->quiet_until_us = now_of(core) + backoff(core, comp, outcome);
     resize_note(core, index, PLEAT_NOTE_RESIZE, outcome);
     set_state(core, component, PLEAT_RUNNING);
@@ -303,7 +303,7 @@ void resize_as_asked(struct pleat_core *core, uint32_t component)
     int32_t count = component_at(core, component)->processors - to;
     uint32_t index = resize_open(core, component, to, count, false, false, PLEAT_NONE);
     if (index != PLEAT_NONE)
-        resize_accepted(core, index); /* it need not be asked whether it wants that */
+        resize_accepted(core, index); /* the application wants it */
 }
 
 uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event)
@@ -341,8 +341,8 @@ void resize_claim_failed(struct pleat_core *core, uint32_t index)
     resize_end(core, index, PLEAT_OUTCOME_CLAIM_FAILED);
 }
 
-/* When a component that would end at `end_us` ends on so many processors: the rest of its run gets
- * faster, or slower, in proportion. */
+/* When a component that would end at `end_us` at its present size ends on `processors` processors:
+ * the rest of its run gets faster, or slower, in proportion. */
 static int64_t end_at(const struct pleat_core *core, const struct pleat_component *component,
                       int64_t end_us, int32_t processors)
 {
@@ -396,8 +396,8 @@ void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome 
     if (outcome == PLEAT_OUTCOME_SHRUNK && !resize->mandatory && !resize->by_user)
         ask_gave_up(core, component, count);
     /* earmark first: resize_end takes back the announcement, and unties a waiter that has no
-     * earmarks from its site. What is for one that runs and asks goes through the site: there the
-     * next pass keeps it for that one, while it still asks */
+     * earmarks from its site. Processors for a running component that asks go back to the site: the
+     * next pass keeps them for it, while it still asks */
     if (waiter != PLEAT_NONE && component_at(core, waiter)->state == PLEAT_QUEUED)
         component_earmark_tail(core, component, count, waiter);
     else

@@ -13,21 +13,21 @@ uint32_t resize_open(struct pleat_core *core, uint32_t component, int32_t target
                      bool mandatory, bool by_user, uint32_t waiter);
 /* The resize under way that an event of a runner is about, or PLEAT_NONE. */
 uint32_t resize_of(struct pleat_core *core, const struct pleat_event *event);
-/* The present step ends in us at the latest; that time stands still while the application is waited
- * for and its agent is away. */
+/* The present step ends within `us` microseconds. That time stands still while the step waits for
+ * the application and its agent is away. */
 void resize_arm(struct pleat_core *core, uint32_t resize, int64_t us);
-/* The next step, which ends in us at the latest. */
+/* Goes on to the next step, which ends within `us` microseconds. */
 void resize_step(struct pleat_core *core, uint32_t resize, enum pleat_resize_step step, int64_t us);
-/* The size of the resize changes: the application accepted or applied another one, or the site gave
- * fewer processors. */
+/* Changes the size at which the resize aims: the application accepted or applied another one, or
+ * the site gave fewer processors. */
 void resize_accept_size(struct pleat_core *core, uint32_t resize, int32_t to);
 /* The application accepts the resize: a shrink is granted, for a growth processors are claimed. */
 void resize_accepted(struct pleat_core *core, uint32_t resize);
 /* The application is told of the size. */
-/* Whether only a policy wants it, and it may be refused. */
+/* Whether a policy alone wants the resize, and it may be refused. */
 bool resize_may_wait(const struct pleat_core *core, const struct pleat_resize *resize);
 void resize_grant(struct pleat_core *core, uint32_t resize);
-/* The resize aims at another size from now on. */
+/* Has the resize aim at another size from now on. */
 void resize_retarget(struct pleat_core *core, uint32_t resize, int32_t to);
 /* The processors of a growth are the component's, which runs on `processors` now. */
 void resize_grown(struct pleat_core *core, uint32_t resize, int32_t processors,
@@ -38,8 +38,8 @@ void resize_vacated(struct pleat_core *core, uint32_t resize, enum pleat_outcome
 void component_sized(struct pleat_core *core, uint32_t component, int32_t processors);
 /* Ends the resize, whatever its step; the component's records are put right. */
 void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
-/* What its application asked for, if it is time: fewer processors are taken back, and what cannot
- * be is refused. */
+/* Follows what the application asked for, if no resize is under way: fewer processors are taken
+ * back; an ask that cannot be met is refused. */
 void resize_as_asked(struct pleat_core *core, uint32_t component);
 /* If its site takes processors of the component back soon, and it can do without: shrink it. */
 void resize_off_lent(struct pleat_core *core, uint32_t component);

@@ -15,7 +15,7 @@
 static void cap_at(struct pleat_core *core, uint32_t component, int32_t size)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (comp->cap <= size) /* it was capped when the user asked (PLEAT_CAP_AS_ACCEPTED) */
+    if (comp->cap <= size) /* it was capped when its user asked (without PLEAT_CAP_AS_ACCEPTED) */
         return;
     tally_out(core, component);
     comp->cap = size;
@@ -91,7 +91,7 @@ int on_applied(struct pleat_core *core, const struct pleat_event *event, struct 
     if (size > resize->to ||
         (size < resize->to &&
          size < pleat_accept_smallest(&core->view, component_at(core, component)))) {
-        /* not the size that was told: the deadline goes on */
+        /* another size than the application was told: the deadline goes on */
         resize_warn(core, index);
         return 0;
     }
@@ -123,7 +123,7 @@ int on_vacated(struct pleat_core *core, const struct pleat_event *event, struct 
     return 0;
 }
 
-/* A mandatory resize stays so while somebody wants it: a user, or a waiter that still waits. */
+/* Is a mandatory resize still one? It is while its user wants it, or its waiter still waits. */
 static bool still_mandatory(const struct pleat_resize *resize)
 {
     return resize->mandatory && (resize->by_user || resize->waiter != PLEAT_NONE);

@@ -4,7 +4,8 @@
 
 #include "core/state.h"
 
-/* Its application says "not now": a resize that waits for it is taken back, where that may be. */
+/* The application says "not now": a resize that waits for it is taken back, unless it is
+ * mandatory. */
 void resize_put_off(struct pleat_core *core, uint32_t resize);
 void on_resize_deadline(struct pleat_core *core, uint32_t resize);
 

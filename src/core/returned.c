@@ -7,9 +7,8 @@
 #include "core/state.h"
 #include "core/tally.h"
 
-/* A component may give back processors while it runs, and while a growth is offered or accepted;
- * the sizes of that growth then fall by as many. It may not once it has been told of another
- * size. */
+/* May a component give back processors now? It may while it runs, and while a growth is offered or
+ * accepted, whose sizes then fall by as many. It may not once it was told of another size. */
 static bool may_give_back(struct pleat_core *core, const struct pleat_component *component)
 {
     if (component->state == PLEAT_RUNNING)
@@ -27,7 +26,7 @@ int on_returned(struct pleat_core *core, const struct pleat_event *event, struct
     struct pleat_component *comp = component_at(core, component);
     int32_t count = event->u.returned.count, left = comp->processors - count;
     int32_t smallest = pleat_accept_smallest(&core->view, comp);
-    if (!may_give_back(core, comp) || comp->buffer != PLEAT_NONE || /* evolving: on_stop_process */
+    if (!may_give_back(core, comp) || comp->buffer != PLEAT_NONE || /* evolving: STOP_PROCESS */
         event->u.returned.run != comp->run || comp->kind != PLEAT_MALLEABLE || count < 1 ||
         left < 0 ||
         (left < smallest && (!(comp->flags & PLEAT_COMPONENT_EMPTY) ||
@@ -38,7 +37,7 @@ int on_returned(struct pleat_core *core, const struct pleat_event *event, struct
         if (!ask)
             return PLEAT_E_NOMEM;
         if (number <= ask->returned)
-            return PLEAT_CORE_STALE; /* that is known: it was told again */
+            return PLEAT_CORE_STALE; /* known already: the agent repeats it */
         ask->returned = number;
     }
     component_release_tail(core, component, count);

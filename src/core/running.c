@@ -80,7 +80,7 @@ void component_start(struct pleat_core *core, uint32_t component)
     comp->run = core->next_id++;
     comp->starting = 1;
     comp->exited = 0;
-    if (!site_at(core, comp->site)->instant) { /* else nobody is told: there are no nodes */
+    if (!site_at(core, comp->site)->instant) { /* it has no nodes: nobody is told */
         comp->lead_node = first_node(core, comp);
         start_await(core, component);
         return;

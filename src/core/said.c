@@ -1,13 +1,13 @@
 /* What an application says of its present run beside its limits: that its size must not change now,
  * and when it expects to end.
  *
- * "Not now" keeps policies away from it; a resize that one of them wanted, and of which it was
- * told, is taken back, so that its processors need not wait for it. What its user or itself wants,
- * and a shrink for others that may not be refused, stays.
+ * While it says "not now" policies do not resize it. A resize that a policy wanted and that it was
+ * told of already is taken back, so that no processors wait for it. Resizes that its user or the
+ * application itself wants stay, and so do mandatory shrinks for others.
  *
- * When it expects to end is known for those who look (pleat_view_likely_end). Policies count with
- * that only where the parameter EXPECTED_ENDS says so: a promise that relies on a program's word
- * does not hold where the program is wrong, even if it only ends later than it said. */
+ * The end that it expects is shown to users (pleat_view_likely_end). Policies reckon with it only
+ * where the parameter EXPECTED_ENDS is set: a promise that relies on it is broken whenever the
+ * program ends later than it said. */
 #include "core/effects.h"
 #include "core/handlers.h"
 #include "core/resize_events.h"
@@ -29,7 +29,7 @@ int on_section(struct pleat_core *core, const struct pleat_event *event, struct 
     if (!is_of(comp, event->u.section.run) || comp->kind != PLEAT_MALLEABLE ||
         pleat_view_folds(comp) ||
         begins == (pleat_view_declaration(&core->view, comp)->not_now != 0))
-        return PLEAT_CORE_STALE; /* the run is over, it cannot change, or that is known */
+        return PLEAT_CORE_STALE; /* the run is over, its size cannot change, or this is known */
     struct pleat_declaration *said = side_make(core, SIDE_DECLARATION, component);
     if (!said)
         return PLEAT_E_NOMEM;

@@ -57,7 +57,7 @@ static void save_table(struct pleat_string *out, enum table table, const struct 
     }
 }
 
-/* What stands beside the components, or would. */
+/* Writes the records beside components, with the constant values where a component has none. */
 static void save_beside(struct pleat_string *out, const struct pleat_core *core, enum side side)
 {
     for (const struct column *column = side_columns[side]; column->width; column++) {

@@ -84,7 +84,7 @@
     X(94, signalled)                                                                               \
     X(117, lead_node)
 
-/* Beside the record of a component, with numbers of the same list. */
+/* Members of the records beside those of components, numbered in the same list. */
 #define TERMS_MEMBERS(X)                                                                           \
     X(54, notice_us)                                                                               \
     X(55, lifetime_us)                                                                             \

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* All begin with the index of their component, or, of a free one, of the next free one. */
+/* Each record begins with the index of its component, or, if it is free, of the next free
+ * record. */
 static const struct {
     size_t size;
     size_t index; /* in struct pleat_component */

@@ -54,8 +54,8 @@ static bool may_start(const struct pleat_core *core, const struct pleat_componen
     return component->aside != PLEAT_ASIDE_RESERVATION && job_waits(core, component->lead);
 }
 
-/* One of several components, or one whose files have to be brought: its processors are claimed
- * later. */
+/* Places one of several components, or a component whose files have to be brought: its processors
+ * are claimed later. */
 static void place_apart(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -64,7 +64,7 @@ static void place_apart(struct pleat_core *core, uint32_t component)
     if (comp->lead != PLEAT_NONE) {
         if (pleat_view_total(&core->view, comp->lead) > 0)
             comp->minimum = comp->maximum = comp->target;
-        if (stood) /* the next component stands where this one stood */
+        if (stood) /* the job's next component stands in the queue in its place */
             job_stand(core, comp->lead, JOB_AT, comp->position);
         else
             job_stand_again(core, comp->lead);

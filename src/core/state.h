@@ -60,7 +60,7 @@ struct pleat_core {
     /* trees of waiting components in the queue, and of running ones by their ends */
     struct pleat_tree places;
     struct pleat_roots ends_roots;         /* per site */
-    int64_t first_position, last_position; /* positions in the queue that were given out so far */
+    int64_t first_position, last_position; /* positions given out in the queue */
     uint64_t notes;                        /* NOTE effects that are wanted: pleat_note_bit */
     struct pleat_heap deadlines;
     uint64_t next_id;

@@ -9,7 +9,7 @@
 #include "core/tally.h"
 #include "core/transition.h"
 
-/* Whether a component wants what most do: one size, whatever that is. */
+/* Whether a component is as most are: rigid, of a size that needs no further check. */
 static bool is_usual(const struct pleat_component *component)
 {
     return component->kind == PLEAT_RIGID && component->sizes_kind == PLEAT_SIZES_ANY &&

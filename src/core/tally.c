@@ -264,7 +264,7 @@ void running_remove(struct pleat_core *core, uint32_t component)
         unlink_from(core, component, &site->malleable_first, &site->malleable_last);
         site->malleable_count--;
         core->malleable--;
-        coming_drop(core, component); /* others shrank for what it asked for */
+        coming_drop(core, component); /* other components are being shrunk for what it asked for */
     } else {
         unlink_from(core, component, &site->rigid_first, &site->rigid_last);
     }
@@ -274,7 +274,7 @@ bool is_below(const struct pleat_core *core, const struct pleat_component *compo
 {
     const struct pleat_declaration *said = pleat_view_declaration(&core->view, component);
     if (component->state == PLEAT_QUEUED)
-        return false; /* what it has is not a size */
+        return false; /* what a queued component has are earmarks, not its size */
     return (component->below || said->declared_least || said->declared_sizes) &&
            component->processors < pleat_accept_smallest(&core->view, component);
 }

@@ -20,7 +20,7 @@ void run_effect(struct pleat_core *core, uint32_t component)
     effect->u.run.reason = comp->reason;
 }
 
-/* What the application is told that its resize is for. */
+/* The occasion of a resize, as its application is told it. */
 static enum pleat_occasion occasion_of(struct pleat_core *core, const struct pleat_resize *resize)
 {
     const struct pleat_component *component = component_at(core, resize->component);

@@ -6,8 +6,8 @@
 
 /* Emits KILL for a component in FINISHING, START for any other. */
 void run_effect(struct pleat_core *core, uint32_t component);
-/* Emits START, which may have happened from now on; where the agent is away, the agent is wanted.
- */
+/* Emits START: from now on the start may have happened. If the agent is away, REACH is emitted
+ * instead. */
 void start_or_reach(struct pleat_core *core, uint32_t component);
 /* Emits one effect (or note that is wanted) about a resize. */
 void resize_effect(struct pleat_core *core, uint32_t resize, uint16_t kind,
@@ -20,14 +20,14 @@ static inline void resize_note(struct pleat_core *core, uint32_t resize,
 }
 /* A note that the application's answer was not followed. */
 void resize_warn(struct pleat_core *core, uint32_t resize);
-/* Fills in what is said of what its application asked for. */
+/* Fills in the state of an ask. */
 void ask_describe(struct pleat_core *core, uint32_t component, struct pleat_effect *effect);
-/* Emits the answer to that, if there is one and it can be told. */
+/* Emits the answer to an ask, if there is one and the agent is there. */
 void answer_effect(struct pleat_core *core, uint32_t component);
 /* Emits the signal before the component's time limit, if it was not answered yet. */
 void outstanding_signal(struct pleat_core *core, uint32_t component);
-/* Emits what of a component is not answered yet: START, KILL, what its resize waits for. Where its
- * agent is away, that agent is wanted. */
+/* Emits the effects of a component that are not answered yet: START, KILL, what its resize waits
+ * for. If its agent is away, REACH is emitted instead. */
 void outstanding_effects(struct pleat_core *core, uint32_t component);
 
 #endif

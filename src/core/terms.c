@@ -193,7 +193,7 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a notice, a minimum lifetime or a time limit is below 0 or too "
                                "large");
-    bool usual = notice_us < 0 && lifetime_us < 0; /* what holds where there is no record */
+    bool usual = notice_us < 0 && lifetime_us < 0; /* the values of the constant record */
     if (!usual && make_terms(core, event->component))
         return PLEAT_E_NOMEM;
     core->view.lifetimes |= lifetime_us > 0;
