@@ -2,9 +2,9 @@
 #ifndef PLEAT_MODEL_DEMAND_H
 #define PLEAT_MODEL_DEMAND_H
 
-/* A smaller size caps a component that decides for itself once it has accepted that size, not
- * before. Older versions did not set it: in their logs such a component is capped at once, so that
- * a mandatory shrink follows a refusal. */
+/* A component that decides for itself is capped at a smaller size once it has accepted that size,
+ * not before. Older versions did not set this flag: in their logs such a component is capped at
+ * once, so that a mandatory shrink follows a refusal. */
 enum { PLEAT_CAP_AS_ACCEPTED = 4 };
 
 #endif

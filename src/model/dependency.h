@@ -19,10 +19,11 @@ enum { PLEAT_NEEDS_MAX = 5000 }; /* of one job, as written */
 
 /* "afterok:3:4,afterany:5,singleton": all of them; with '?' in the place of ',': one is enough. A
  * job may be a task, or some, of an array: "afterok:12_3:12_[4,6-8]", a need for each of them.
- * *needs is appended to; finish it in any case. PLEAT_E_INVALID; PLEAT_E_TOOBIG; PLEAT_E_NOMEM. */
+ * The needs are appended to *needs, which has to be finished in any case. PLEAT_E_INVALID;
+ * PLEAT_E_TOOBIG; PLEAT_E_NOMEM. */
 int pleat_needs_parse(const char *text, struct pleat_need_list *needs, bool *any,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* "afterany", "afterok", ...; "?" for what is none. */
+/* "afterany", "afterok", ...; "?" for a number that is no condition. */
 const char *pleat_condition_name(enum pleat_condition condition);
 
 #endif

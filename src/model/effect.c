@@ -1,6 +1,6 @@
 #include "model/effect.h"
 
-/* "claim", "start", ...; "?" for a number that is none. */
+/* "claim", "start", ...; "?" for a number that is no effect's. */
 static const char *effect_name(unsigned kind)
 {
     static const char *const names[PLEAT_EFFECT_COUNT] = {

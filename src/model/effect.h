@@ -71,7 +71,7 @@ struct pleat_effect {
         struct {
             uint64_t run;
             uint32_t number;
-            int32_t wanted, processors; /* that it asked for; that it has */
+            int32_t wanted, processors; /* what the application asked for; what it has */
             uint8_t state, reason;      /* enum pleat_ask_state, enum pleat_ask_reason */
             uint8_t mandatory, unbegun;
         } asked;
@@ -88,7 +88,8 @@ _Static_assert(sizeof(struct pleat_effect) == 64, "effects are copied about by t
 PLEAT_ARRAY(pleat_effects, struct pleat_effect);
 
 /* What a driver answers that cannot carry an effect out: 0 for a note, which asks for nothing;
- * otherwise PLEAT_E_UNSUPPORTED, with `who` ("pleatd", ...) and the effect's name in err. */
+ * otherwise PLEAT_E_UNSUPPORTED, and err has `who` (the driver: "pleatd", ...) and the effect's
+ * name. */
 int pleat_effect_unsupported(const struct pleat_effect *effect, const char *who,
                              struct pleat_error *err);
 

@@ -34,7 +34,7 @@ const char *pleat_event_name(unsigned kind)
 void pleat_event_clean(struct pleat_event *event)
 {
     if (!is_known(event->kind))
-        return; /* it might use all of it */
+        return; /* a kind that is not known may use all of the union */
     size_t used = kinds[event->kind].used;
     memset(event->u.bytes + used, 0, sizeof(event->u.bytes) - used);
 }

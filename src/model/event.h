@@ -29,48 +29,51 @@ enum { PLEAT_EV_FIRST_DECISION = PLEAT_EV_PASS };
 
 /* flags of SUBMIT */
 enum {
-    PLEAT_COMPONENT_ASKS = 1,   /* decides itself what it accepts: is offered, and answers */
+    PLEAT_COMPONENT_ASKS = 1,   /* its application decides what it accepts: it is offered a size,
+                                 * and answers */
     PLEAT_COMPONENT_EMPTY = 2,  /* can run on 0 processors (its minimum may be 0 while it runs) */
-    PLEAT_COMPONENT_FORGET = 4, /* nobody asks for it once it has ended: as if FORGET came then */
+    PLEAT_COMPONENT_FORGET = 4, /* is forgotten when it ends, as if FORGET came then */
     PLEAT_COMPONENT_RELAUNCHES = 8, /* its runner can end it and start it again at another size,
                                      * from its last state */
     PLEAT_COMPONENT_FOLLOWS = 16,   /* another component of its job is submitted next */
-    PLEAT_COMPONENT_FLEXIBLE = 32,  /* of the first: its size is that of the whole job, which may be
-                                     * split over as many components as there are; the others are
-                                     * submitted with the size 0 */
+    PLEAT_COMPONENT_FLEXIBLE = 32,  /* of the first component: its size is that of the whole job,
+                                     * which may be split over as many components as the job has;
+                                     * the others are submitted with the size 0 */
     PLEAT_COMPONENT_FOLDS = 64, /* malleable: its processes may outnumber its processors (folding).
-                                 * Its limits and accepted sizes are about processes, chosen at its
-                                 * start; a resize changes only its processors */
+                                 * Its limits and accepted sizes are numbers of processes. The
+                                 * number is chosen at its start; a resize changes only its
+                                 * processors */
     PLEAT_COMPONENT_EVOLVES = 128, /* asks for processes itself while it runs, and has a buffer of
                                     * prepared ones */
     PLEAT_COMPONENT_ONCE = 256,    /* never started again when it may have been started */
-    PLEAT_COMPONENT_SPREADS = 512  /* may be on several nodes of its site; the others are on one */
+    PLEAT_COMPONENT_SPREADS = 512  /* may be on several nodes of its site; without the flag a
+                                    * component is on one */
 };
 /* flags of SITE, when it joins */
 enum {
-    PLEAT_SITE_INSTANT = 1 /* nobody is asked: what is claimed is held, what is started runs and
-                            * what is released is free at once (a simulated site without delays) */
+    PLEAT_SITE_INSTANT = 1 /* the site is not asked: a claim is held, a start runs and a release is
+                            * done at once (a simulated site without delays) */
 };
 /* flag of RESIZE, DEMAND, ASKED and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
-/* flag of ASKED, too: its application waits in its beginning, and has computed nothing */
+/* another flag of ASKED: the application has computed nothing yet, and waits in its beginning */
 enum { PLEAT_UNBEGUN = 2 };
-/* flag of SECTION, and of the note about it: it begins. Without: it is over */
+/* flag of SECTION, and of the note about it: the section begins; without the flag it is over */
 enum { PLEAT_NOT_NOW = 1 };
 /* flag of DECLARED: holds for the next runs of the job, too */
 enum { PLEAT_LASTING = 1 };
-/* flag of DEPEND: of all that it waits for one is enough */
+/* flag of DEPEND: one of the jobs that the component waits for is enough */
 enum { PLEAT_ANY_NEED = 1 };
 /* flags of RELEASE; 0: as PLEAT_RELEASE_HOLD */
 enum {
     PLEAT_RELEASE_HOLD = 1,
-    PLEAT_RELEASE_NEEDS = 2 /* it waits for no other job any more */
+    PLEAT_RELEASE_NEEDS = 2 /* the component waits for no other job any more */
 };
 /* flag of REQUEUE */
 enum { PLEAT_AND_HOLD = 1 };
 /* flags of REVISE */
 enum { PLEAT_REVISE_PRIORITY = 1, PLEAT_REVISE_ESTIMATE = 2 };
-/* What a job waits for of another one: DEPEND. */
+/* DEPEND: what of another job a job waits for. */
 enum pleat_condition {
     PLEAT_AFTER_ANY = 1, /* its end, whatever that is */
     PLEAT_AFTER_OK,      /* that it ends well: done, exit code 0 */
@@ -79,7 +82,7 @@ enum pleat_condition {
 };
 /* flag of RELAUNCHED: from a state held in memory, not from its beginning */
 enum { PLEAT_FROM_STATE = 1 };
-/* flag of RESIZE_FAILED: nobody can be told to relaunch it, now or later; what runs runs on */
+/* flag of RESIZE_FAILED: the job cannot be relaunched, now or later; what runs of it runs on */
 enum { PLEAT_NO_RELAUNCH = 1 };
 /* flag of effects about a resize: its user asked for it */
 enum { PLEAT_BY_USER = 2 };
@@ -102,7 +105,7 @@ struct pleat_event {
         struct {
             uint32_t question; /* enum pleat_question of policy/policy.h */
             uint32_t policy;   /* the policy's own number, stable for ever */
-            uint32_t version;  /* of its decisions */
+            uint32_t version;  /* raised when the policy's decisions change */
         } policy;
         struct {
             int64_t value;
@@ -138,8 +141,8 @@ struct pleat_event {
             int32_t reference; /* size for which the estimate holds; 0: any */
             int16_t priority;  /* higher goes first, where an order looks at it */
             uint8_t job_class; /* enum pleat_job_class */
-            uint8_t mpl_max;   /* FOLDS: the most processes that it may have on a processor; 0: as
-                                * configured */
+            uint8_t mpl_max;   /* FOLDS: the most processes that a processor of the component may
+                                * have; 0: as configured */
         } submit;
         struct {
             int32_t minimum, maximum;
@@ -151,7 +154,7 @@ struct pleat_event {
         } partition;
         struct {
             int64_t notice_us;   /* before a mandatory shrink is enforced; -1: as configured */
-            int64_t lifetime_us; /* of a size, at least; -1: as configured */
+            int64_t lifetime_us; /* how long a size lasts at least; -1: as configured */
             int64_t limit_us;    /* a run is ended after this; 0: no limit */
         } terms;
         struct {
@@ -163,8 +166,8 @@ struct pleat_event {
             int32_t processors;
         } demand;
         struct {
-            uint64_t job;       /* that it waits for: an older one, which has not ended */
-            uint32_t component; /* the first of that job */
+            uint64_t job;       /* the job that is waited for: an older one, which has not ended */
+            uint32_t component; /* the first component of that job */
             uint32_t condition; /* enum pleat_condition */
         } depend;
         struct {
@@ -172,13 +175,14 @@ struct pleat_event {
             int16_t priority;
         } revise;
         struct {
-            uint32_t group; /* one that has members, or pleat_core_next_group */
+            uint32_t group; /* a group that has members, or pleat_core_next_group */
             int32_t limit;
         } group;
         struct {
             int64_t bytes;
-            uint32_t file; /* a number of the component's own: one file may be at several sites */
-            uint32_t site; /* that has it */
+            uint32_t file; /* the component's own number of the file, which may be at several
+                            * sites */
+            uint32_t site; /* a site that has the file */
         } input;
         struct {
             int64_t bytes_per_s; /* 0: there is no way */
@@ -187,28 +191,29 @@ struct pleat_event {
         struct {
             uint64_t run;
             int32_t count;
-            uint32_t number; /* as in asked; 0: not counted, as in logs of before */
+            uint32_t number; /* as in asked; 0: not counted, as in logs of older versions */
         } returned;
         struct {
             uint64_t run;
-            uint32_t number; /* counted by whoever runs it, from 1: one that is not higher than the
-                              * last is told again */
+            uint32_t number; /* counted from 1 by the agent that runs the component: a number that
+                              * is not higher than the last one repeats an ask */
             int32_t processors;
-            int64_t limit_us; /* MANDATORY: after that the answer is no; 0: it waits on */
+            int64_t limit_us; /* MANDATORY: after this time the answer is no; 0: the application
+                               * waits on */
         } asked;
         struct {
             uint64_t run;
         } section;
         struct {
             uint64_t run;
-            int64_t end_us; /* 0: it does not say (any more) */
+            int64_t end_us; /* 0: the program does not say, or says no longer */
         } expected;
         struct {
             uint32_t reason; /* enum pleat_ask_reason */
         } refuse;
         struct {
-            uint64_t number; /* another one each time that an agent is started; not 0 */
-            uint32_t node;   /* of the site */
+            uint64_t number; /* differs each time that an agent is started; not 0 */
+            uint32_t node;   /* the node's number at the site */
         } agent;
         struct {
             uint64_t claim;
@@ -221,13 +226,14 @@ struct pleat_event {
         } claim;
         struct {
             uint64_t claim;
-            int64_t until_us;    /* it is given up then; 0: as it is */
-            int64_t expected_us; /* it may be given then; 0: nobody knows */
+            int64_t until_us;    /* when the claim is given up; 0: as known so far */
+            int64_t expected_us; /* when the claim may be given; 0: nobody knows */
             uint32_t reason;     /* enum pleat_claim_wait */
         } waits;
         struct {
             uint64_t claim;
-            int64_t end_us; /* by then nobody may be left on it; 0: it is the owner's for good */
+            int64_t end_us; /* nobody may be left on the claim by then; 0: it is its owner's for
+                             * good */
         } ends;
         struct {
             uint64_t run;
@@ -236,7 +242,7 @@ struct pleat_event {
         } exit;
         struct {
             uint64_t number;    /* the id of the effect STAGE */
-            uint32_t unused[2]; /* 0: reasons are where logs always had them */
+            uint32_t unused[2]; /* 0; so that `reason` is where logs have always had it */
             uint32_t reason;    /* STAGE_FAILED */
         } staged;
         struct {
@@ -246,7 +252,7 @@ struct pleat_event {
         struct {
             uint64_t run;
             int64_t iteration_us;
-            int64_t redistribution_us; /* what the change to this size took; 0: not known */
+            int64_t redistribution_us; /* how long the change to this size took; 0: not known */
             int32_t processors;        /* the size at which it was measured */
         } timed;
         struct {
@@ -255,9 +261,10 @@ struct pleat_event {
             uint32_t mpl; /* FOLDS: the most processes on a processor in this run */
         } start;
         struct {
-            int32_t offered;    /* by how many processors the policy wanted to change it */
-            int32_t accepted;   /* by how many it will */
-            int32_t processors; /* the size that gives */
+            int32_t offered;    /* by how many processors the policy wanted to change the
+                                 * component */
+            int32_t accepted;   /* by how many it is changed */
+            int32_t processors; /* the size that follows from that */
             int32_t processes;
             uint32_t waiter; /* component for which a shrink makes room, or PLEAT_NONE */
         } resize;
@@ -270,15 +277,17 @@ struct pleat_event {
         } promise;
         struct {
             uint64_t run;
-            int32_t maximum;     /* processors; 0: it has no limit of its own (any more) */
+            int32_t maximum;     /* processors; 0: the application has no limit of its own, or none
+                                  * any more */
             int32_t minimum;     /* likewise */
-            uint32_t sizes_kind; /* enum pleat_sizes_kind: its own sizes that are also its user's;
-                                  * ANY: it has none of its own (any more) */
+            uint32_t sizes_kind; /* enum pleat_sizes_kind: those of the application's own sizes that
+                                  * are also its user's; ANY: it has none of its own, or none any
+                                  * more */
             int32_t sizes_parameter; /* step, or the number of a list */
         } declared;
         struct {
             uint64_t run;
-            int64_t iteration_us; /* mean, since its start; 0: not known */
+            int64_t iteration_us; /* mean since the start of the run; 0: not known */
             int32_t iteration;    /* the number of iterations done */
         } progress;
         struct {
@@ -286,17 +295,18 @@ struct pleat_event {
             int32_t iteration; /* the number of iterations done by then */
         } process;
         struct {
-            int32_t executions; /* recorded ones, all together */
+            int32_t executions; /* all that were recorded */
             uint32_t count;     /* rows here, at most 5; there may be several such events */
             struct {
                 int32_t iteration; /* increasing */
-                int32_t requests;  /* then, in all executions together */
+                int32_t requests;  /* requests at that iteration, in all executions together */
             } rows[5];
         } history;
         struct {
-            int64_t review_us;        /* the next review is then; PLEAT_NEVER */
-            int32_t review_iteration; /* or at that iteration; INT32_MAX: at none */
-            int32_t request, release; /* prepared processes; given back as far as there are any */
+            int64_t review_us;        /* the time of the next review; PLEAT_NEVER */
+            int32_t review_iteration; /* or its iteration; INT32_MAX: at none */
+            int32_t request, release; /* prepared processes to be got, and to be given back as far
+                                       * as there are any */
         } buffer;
         uint8_t bytes[48];
     } u;
@@ -310,7 +320,7 @@ PLEAT_ARRAY(pleat_events, struct pleat_event);
  * what a union's other members would use is otherwise whatever was there before. */
 void pleat_event_clean(struct pleat_event *event);
 
-/* "submit", "claimed", ...; "?" for a number that is none. */
+/* "submit", "claimed", ...; "?" for a number that is no event's. */
 const char *pleat_event_name(unsigned kind);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A number at *at, which then stands behind it; -1: there is none, or it is too large. */
+/* Reads a number at *at, and moves *at behind it; -1: there is none, or it is too large. */
 static int32_t read_number(const char **at, int32_t most)
 {
     if (**at < '0' || **at > '9')

@@ -1,4 +1,4 @@
-/* occasion.h - what a resize is made for; an application is told it. */
+/* occasion.h - what a resize is made for, as its application is told. */
 #ifndef PLEAT_MODEL_OCCASION_H
 #define PLEAT_MODEL_OCCASION_H
 
@@ -15,7 +15,8 @@ enum pleat_occasion {
     PLEAT_OCCASION_COUNT
 };
 
-/* The flags of an effect about a resize (model/effect.h) have it in bits that nothing else uses. */
+/* The flags of an effect about a resize (model/effect.h) have the occasion in bits that nothing
+ * else uses. */
 #define PLEAT_OCCASION_SHIFT 8
 
 static inline unsigned pleat_occasion_flags(enum pleat_occasion occasion)
@@ -31,7 +32,7 @@ static inline enum pleat_occasion pleat_occasion_of(unsigned flags)
 
 /* "free", "waiting", ... */
 const char *pleat_occasion_name(enum pleat_occasion occasion);
-/* UNKNOWN for a name that is none, or NULL. */
+/* UNKNOWN for NULL, or what is no name of an occasion. */
 enum pleat_occasion pleat_occasion_parse(const char *name);
 
 #endif

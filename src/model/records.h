@@ -14,18 +14,20 @@
 
 /* Why a waiting component does not stand in the queue. */
 enum pleat_aside {
-    PLEAT_ASIDE_NOT,         /* it does */
-    PLEAT_ASIDE_RESERVATION, /* it is a reservation whose time has not come */
-    PLEAT_ASIDE_TOWED,       /* of a job of several: another one stands for it, or the job does not
-                              * wait now (see core/job.c) */
-    PLEAT_ASIDE_HELD         /* something holds it: pleat_component.holds */
+    PLEAT_ASIDE_NOT,
+    /* it stands in the queue */ PLEAT_ASIDE_RESERVATION, /* it is a reservation
+                                                           * whose time has not come */
+    PLEAT_ASIDE_TOWED, /* of a job of several components: another one stands in the queue for
+                        * it, or the job does not wait now (see core/job.c) */
+    PLEAT_ASIDE_HELD   /* something holds it: pleat_component.holds */
 };
 
 /* What holds a component back, so that it does not stand in the queue (core/hold.c): bits. */
 enum pleat_hold {
     PLEAT_HELD_BY_USER = 1,  /* its user, who releases it */
     PLEAT_HELD_BY_JOBS = 2,  /* it depends on other jobs (core/depend.c) */
-    PLEAT_HELD_BY_GROUP = 4, /* as many of its group as may already wait in the queue or run */
+    PLEAT_HELD_BY_GROUP = 4, /* its group is full: as many as its limit allows stand in the queue or
+                              * run */
     PLEAT_HELD_BY_FAULT = 8  /* a node could not start it: until quiet_until_us (core/errors.c) */
 };
 
@@ -41,29 +43,33 @@ enum pleat_signalled {
  * end; so a long queue takes no more than these from memory when its jobs start. What only some
  * components have stands in records beside it, as do its buffer, timings and dependencies. */
 struct pleat_component {
-    /* what policies look at for many at every pass stands together */
+    /* what policies look at for many components at every pass stands together */
     uint32_t previous, next; /* QUEUED: the queue. RUNNING, RESIZING: running by start, per site */
-    uint32_t ends_previous, ends_next; /* the same: by expected end, per site, if indexed */
-    int32_t minimum, maximum;          /* as asked; but see struct pleat_declaration */
+    uint32_t ends_previous, ends_next; /* the same components by expected end, per site, where a
+                                        * policy needs that */
+    int32_t minimum, maximum;          /* as its user asked; but see struct pleat_declaration */
     int32_t earmarked;                 /* processors held for it as earmarks, all at `site` */
-    int32_t target;      /* processors once the resize under way is over; = processors without */
-    int64_t estimate_us; /* 0: none */
-    int64_t promised_us; /* waiting: will have started by then; PLEAT_NEVER */
+    int32_t target;          /* its processors once the resize under way is over; `processors` where
+                              * there is none */
+    int64_t estimate_us;     /* 0: none */
+    int64_t promised_us;     /* waiting: the time by which it will have started, as promised;
+                              * PLEAT_NEVER */
     int64_t expected_end_us; /* running: by its estimate; PLEAT_NEVER without one */
     int32_t reference;       /* size for which the estimate holds; 0: any */
     uint8_t state;
     uint8_t kind; /* enum pleat_job_kind */
     uint8_t sizes_kind;
-    uint8_t aside;      /* QUEUED: enum pleat_aside. Ended: PLEAT_FORGOTTEN, see below */
-    int32_t processors; /* of its partition, applied; 0 before it runs */
-    int32_t cap;        /* not grown beyond this (a user's shrink holds it there); PLEAT_SIZE_MAX */
-    uint32_t site;      /* where it runs, or where room is being made for it; PLEAT_NONE */
-    int32_t coming;     /* processors being shrunk away for it, at `site` */
-    int64_t quiet_until_us; /* no voluntary offer before (backoff) */
+    uint8_t aside;          /* QUEUED: enum pleat_aside. Ended: PLEAT_FORGOTTEN, see below */
+    int32_t processors;     /* of its partition, applied; 0 before it runs */
+    int32_t cap;            /* policies do not grow it beyond this (after a shrink by its user);
+                             * PLEAT_SIZE_MAX */
+    uint32_t site;          /* where it runs, or where room is being made for it; PLEAT_NONE */
+    int32_t coming;         /* processors being shrunk away for it, at `site` */
+    int64_t quiet_until_us; /* no voluntary offer is made before this time (backoff) */
 
-    /* the wish */
+    /* what its user wants */
     uint64_t job;
-    int64_t begin_us;      /* starts then (advance reservation); 0: none */
+    int64_t begin_us;      /* when its advance reservation begins; 0: it has none */
     int64_t key, position; /* waiting: the queue is in the order of (key, position) */
     int32_t initial;       /* 0: as available */
     int32_t sizes_parameter;
@@ -73,7 +79,7 @@ struct pleat_component {
 
     /* the present */
     union {
-        uint64_t run;            /* the present (or last) start of it; 0: never started */
+        uint64_t run;            /* number of its present, or last, run; 0: it was never started */
         uint64_t staging_number; /* while `staging` is set: the id of the effect STAGE */
     };
     int64_t start_us;  /* of the present run; PLEAT_NEVER before */
@@ -81,37 +87,41 @@ struct pleat_component {
     int64_t since_us;  /* running: its size, or its run, began then */
     int64_t limit_us;  /* a run's time limit; 0: none */
     uint8_t reason;    /* why it ended, or is being ended */
-    uint8_t exited;    /* its processes are gone (or never were) */
+    uint8_t exited;    /* it has no processes (any more) */
     uint8_t starting;  /* START was given, STARTED has not come */
     uint8_t untold;    /* no agent can have been told to start its present run */
-    uint8_t young;     /* malleable, running: no policy changes its size yet. In a resize: nor will
-                        * one as soon as that is over */
+    uint8_t young;     /* malleable, running: its size is younger than its lifetime, so no policy
+                        * changes it. In a resize: its size will be young when that is over */
     uint8_t signalled; /* enum pleat_signalled, in the present run */
-    uint8_t holds;     /* enum pleat_hold; it is QUEUED, or will be soon */
-    uint8_t in_group;  /* it counts among those of its group that may run */
+    uint8_t holds;     /* enum pleat_hold: what keeps it out of the queue while it is QUEUED, or
+                        * will be soon */
+    uint8_t in_group;  /* it has a place in its group: it counts towards the limit */
     int32_t code;
     int16_t signal;
-    uint16_t failed_starts; /* in a row, that the node could not do */
+    uint16_t failed_starts; /* starts in a row that the node could not do */
     int32_t processes;      /* of the present run. FOLDS: from the decision on, 0 while it waits */
     uint32_t relaunches;    /* of the present run */
     uint32_t resize;        /* under way; PLEAT_NONE */
     uint32_t first_claim, last_claim; /* FOR_RUN and FOR_EARMARK claims, in the order of ranks */
-    uint32_t claims;                  /* all that it owns, also growing and releasing ones */
-    uint32_t start_claim;             /* asked for its start, not yet held; PLEAT_NONE */
+    uint32_t claims;                  /* number of all claims that it owns, also of growing and
+                                       * releasing ones */
+    uint32_t start_claim;             /* the claim asked for its start and not yet held;
+                                       * PLEAT_NONE */
     uint32_t promised_site;
     uint32_t deadline;        /* handle in the core's heap; PLEAT_HEAP_NONE */
-    uint32_t first_dependent; /* dependencies: those that wait for it; PLEAT_NONE */
-    uint32_t group;           /* PLEAT_NONE: of none */
+    uint32_t first_dependent; /* the first dependency of others on its job; PLEAT_NONE */
+    uint32_t group;           /* its group; PLEAT_NONE: it is of none */
     uint32_t first_timing;    /* what its iterations took, by size; PLEAT_NONE: nothing is known */
     uint32_t buffer;          /* its buffer of prepared processes, if it evolves; PLEAT_NONE */
-    uint32_t lead; /* the first of its job, maybe itself; PLEAT_NONE: it is the only one */
+    uint32_t lead; /* the first component of its job, maybe itself; PLEAT_NONE: it is the only
+                    * one */
 
     uint16_t tries;
     uint16_t attempt;
     uint8_t mpl; /* FOLDS: the most processes on a processor in the present run; 0: there is none */
     uint8_t staging;  /* STAGE was given, STAGED has not come */
-    uint8_t below;    /* it gave back processors, and has fewer than its minimum */
-    uint8_t any_need; /* one job that it waits for is enough */
+    uint8_t below;    /* it gave back processors, and now has fewer than its minimum */
+    uint8_t any_need; /* one of the jobs that it waits for is enough */
 
     /* what is seldom asked */
     /* its records beside this one, see below; PLEAT_NONE: it has none */
@@ -121,11 +131,12 @@ struct pleat_component {
     int64_t last_try_us;
     int16_t priority;
     uint8_t job_class;   /* enum pleat_job_class */
-    uint8_t preempted;   /* how often it was; 255: or more often */
+    uint8_t preempted;   /* how often it was preempted; 255: that often or more */
     uint32_t retries;    /* claims that failed after its files had been waited for */
-    uint32_t first_need; /* the jobs that it waits for: dependencies; PLEAT_NONE */
-    uint32_t ask;        /* one more record beside this one */
-    /* of the site: its agent starts the present (or last) run, and is told everything about it */
+    uint32_t first_need; /* its first dependency on other jobs; PLEAT_NONE */
+    uint32_t ask;        /* one more record beside this one: struct pleat_ask */
+    /* the node of the site whose agent starts the present (or last) run, and is told everything
+     * about it */
     uint32_t lead_node;
     uint32_t spare;
 };
@@ -134,14 +145,16 @@ _Static_assert(sizeof(struct pleat_component) == 320 &&
                    offsetof(struct pleat_component, terms) == 256,
                "no padding in a component, and what most jobs need stands in front");
 
-/* Beside the record of a component: what only some have. One without such a record, whose index is
- * PLEAT_NONE, is to be read as if it had the constant one: see the functions of policy/view.h. */
+/* Records beside that of a component have what only some components have. A component without such
+ * a record, whose index is PLEAT_NONE, is to be read as if it had the constant one: see the
+ * functions of policy/view.h. */
 
 /* Terms (pleat_event.u.terms, u.signal); the time limit itself is in the component's record. */
 struct pleat_terms {
-    uint32_t component;             /* whose it is; of a free record, the next free one */
-    uint8_t signal_number;          /* given before the time limit; 0: none */
-    uint8_t signal_script;          /* it is for its script alone */
+    uint32_t component;             /* the component that has this record; of a free record, the
+                                     * next free one */
+    uint8_t signal_number;          /* the signal sent before the time limit; 0: none */
+    uint8_t signal_script;          /* the signal is for the job's script alone */
     int64_t notice_us, lifetime_us; /* -1: as configured */
     int64_t signal_lead_us;         /* between the signal and the time limit */
 };
@@ -149,9 +162,9 @@ struct pleat_terms {
 /* FOLDS: what its user asked of it. */
 struct pleat_folding {
     uint32_t component;      /* as in pleat_terms */
-    int32_t partition_most;  /* processors that it may have, as asked; 0: no limit */
-    int32_t partition_least; /* that it has at least, or one for each process */
-    uint8_t mpl_max;         /* as asked; 0: as configured */
+    int32_t partition_most;  /* the most processors that it may have; 0: no limit */
+    int32_t partition_least; /* the fewest that it has, unless it has fewer processes */
+    uint8_t mpl_max;         /* the most processes on a processor; 0: as configured */
     uint8_t mpl_first;       /* the MPL at which it starts, if it can */
 };
 
@@ -159,66 +172,74 @@ struct pleat_folding {
 struct pleat_declaration {
     uint32_t component;     /* as in pleat_terms */
     int32_t declared;       /* processors that it can use at most; 0: any number */
-    int32_t asked;          /* with that: the maximum as its user asked, of which the component's
-                             * `maximum` is what the application can use; 0 without */
+    int32_t asked;          /* where `declared` is set: the maximum as the user asked; the
+                             * component's `maximum` is the part of it that the application can use;
+                             * else 0 */
     int32_t declared_least; /* processors that it can use at least; 0: any number */
-    int32_t asked_least;    /* with that: the minimum as its user asked; 0 without */
-    int32_t asked_sizes_parameter; /* with declared_sizes: as its user asked */
-    uint8_t declared_sizes;        /* it has said its sizes: the component's are what is left of its
-                                    * user's */
-    uint8_t asked_sizes_kind;      /* with that: as its user asked */
-    uint8_t lasting;               /* holds for its next runs, too, until one says otherwise */
+    int32_t asked_least;    /* where `declared_least` is set: the minimum as the user asked; else
+                             * 0 */
+    int32_t asked_sizes_parameter; /* where declared_sizes is set: as the user asked */
+    uint8_t declared_sizes;        /* the application has declared sizes: the component's are those
+                                    * of its user's that it can use */
+    uint8_t asked_sizes_kind;      /* where declared_sizes is set: as the user asked */
+    uint8_t lasting;               /* the declaration holds for the next runs, too, until one of
+                                    * them says otherwise */
     uint8_t spare[1];              /* no padding: tests compare records byte by byte */
-    /* and of itself: */
+    /* what the application says beside its sizes: */
     uint32_t not_now;    /* 1: it must not be resized now: no policy changes its size, unless a
                           * waiting job comes first */
-    int64_t expected_us; /* when it ends; 0: it does not say */
+    int64_t expected_us; /* when it expects to end; 0: it does not say */
 };
 
 /* What has become of what an application asked for. */
 enum pleat_ask_state {
     PLEAT_ASK_NOTHING,
-    PLEAT_ASK_PENDING, /* it waits for a pass, for processors, or for the end of a resize */
-    PLEAT_ASK_GRANTED, /* the application has it, or, with the reason PARTLY, a part of it */
+    PLEAT_ASK_PENDING, /* the ask waits for a pass, for processors, or for the end of a resize */
+    PLEAT_ASK_GRANTED, /* the application has what it asked for, or, with the reason PARTLY, a part
+                        * of it */
     PLEAT_ASK_REFUSED
 };
 
-/* Why an application gets not what it asked for. Numbers in logs: never changed; 5 was never given.
- */
+/* Why an application does not get what it asked for. Numbers in logs: never changed; 5 was never
+ * given. */
 enum pleat_ask_reason {
     PLEAT_ASK_FULLY = 0,
     PLEAT_ASK_LIMITS = 1,   /* its limits and sizes allow no such size */
     PLEAT_ASK_CAPACITY = 2, /* its site is not that large */
     PLEAT_ASK_BUSY = 3,     /* others have the processors, or they are kept for others */
     PLEAT_ASK_FAILED = 4,   /* the change was tried and did not come about */
-    PLEAT_ASK_PARTLY = 6,   /* granted: there were not as many */
-    PLEAT_ASK_LATER = 7,    /* it could not begin: it waits in the queue until they are there */
-    PLEAT_ASK_ONCE = 8,     /* it would have to be started again, which its user does not want */
-    PLEAT_ASK_TIME = 9      /* not within the time that it gave */
+    PLEAT_ASK_PARTLY = 6,   /* granted: fewer processors were free than it asked for */
+    PLEAT_ASK_LATER = 7,    /* it cannot begin with what it has: it waits in the queue until there
+                             * are enough */
+    PLEAT_ASK_ONCE = 8,     /* it would have to be started again, which its user has forbidden */
+    PLEAT_ASK_TIME = 9      /* not possible within the time that it gave */
 };
 
 /* What the application of a component asked for, in its present run: to be on `wanted` processors.
  */
 struct pleat_ask {
     uint32_t component; /* as in pleat_terms */
-    uint32_t number;    /* of the latest, counted by whoever runs it; 0: none yet */
-    uint64_t turn;      /* the smaller one asked first */
+    uint32_t number;    /* number of its latest ask, counted by the agent that runs it; 0: none
+                         * yet */
+    uint64_t turn;      /* of two asks the one with the smaller `turn` came first */
     int32_t wanted;
-    int32_t from;      /* the size at which the change for it began; 0: none has begun */
+    int32_t from;      /* the size at which the resize for this ask began; 0: none has begun */
     uint8_t state;     /* enum pleat_ask_state */
     uint8_t reason;    /* enum pleat_ask_reason */
-    uint8_t more;      /* it wants more than it had; 0: fewer */
-    uint8_t mandatory; /* it cannot go on without that, and waits for it */
-    uint8_t caps;      /* it gave some back: the component's cap is its own, not its user's */
-    uint8_t unbegun;   /* it waits in its beginning: nothing is lost if it is started again */
+    uint8_t more;      /* it wants more processors than it had; 0: fewer */
+    uint8_t mandatory; /* it cannot go on without them, and waits */
+    uint8_t caps;      /* it gave some back: the component's cap is the application's, not its
+                        * user's */
+    uint8_t unbegun;   /* it waits in its beginning, so nothing is lost if it is started again */
     uint8_t spare[2];  /* no padding: tests compare records byte by byte */
-    /* and what it gave up: */
-    uint32_t returned; /* number of the latest time that it gave back some at once; 0: none yet */
-    /* processors that it gave up though it could have refused (a voluntary shrink that a policy
-     * wanted), less those that it has got since */
+    /* what it gave up: */
+    uint32_t returned; /* number of the latest time that it gave back processors at once; 0: none
+                        * yet */
+    /* processors that it gave up in voluntary shrinks that a policy wanted, which it could have
+     * refused, less those that it has got since */
     int32_t credit;
-    int64_t until_us;  /* pending: after that the answer is no; 0: it waits on */
-    uint32_t deadline; /* for that: handle in the core's heap; PLEAT_HEAP_NONE */
+    int64_t until_us;  /* pending: the time after which the answer is no; 0: it waits on */
+    uint32_t deadline; /* handle in the core's heap of that time; PLEAT_HEAP_NONE */
     uint32_t spare2;
 };
 
@@ -226,8 +247,9 @@ struct pleat_ask {
 struct pleat_coallocation {
     uint32_t component;   /* as in pleat_terms */
     uint32_t sibling;     /* the next of its job, by ordinal; PLEAT_NONE */
-    int64_t files_us;     /* its files are expected there then; 0: they are there */
-    int64_t claimed_us;   /* it has all its processors, and waits: since then; PLEAT_NEVER */
+    int64_t files_us;     /* when its files are expected to be there; 0: they are there */
+    int64_t claimed_us;   /* since when it has all its processors and waits at the barrier;
+                           * PLEAT_NEVER */
     int32_t total;        /* lead of a flexible job: processors of the whole job; 0: not flexible */
     uint32_t first_input; /* what it reads; PLEAT_NONE: nothing that would have to be brought */
     uint32_t files_site;  /* where its files are, or are being brought; PLEAT_NONE */
@@ -249,13 +271,14 @@ static inline bool pleat_component_is_forgotten(const struct pleat_component *co
            pleat_state_is_final((enum pleat_state)component->state);
 }
 
-/* A component waits for another one's end, or start. */
+/* A component waits for the end, or start, of another job. */
 struct pleat_dependency {
-    uint32_t dependent;                /* PLEAT_NONE: nobody any more */
-    uint32_t on;                       /* the first of its job; PLEAT_NONE: that is decided */
-    uint32_t previous_need, next_need; /* of the same dependent, as they came */
-    uint32_t previous, next;           /* of all that wait for `on`, the latest in front; of those
-                                        * that are decided */
+    uint32_t dependent;                /* the component that waits; PLEAT_NONE: none any more */
+    uint32_t on;                       /* the first component of the job that is waited for;
+                                        * PLEAT_NONE: that is decided */
+    uint32_t previous_need, next_need; /* the list of the same dependent, in the order of arrival */
+    uint32_t previous, next;           /* the list of all that wait for `on`, the latest in front;
+                                        * or the list of decided ones */
     uint8_t condition;                 /* enum pleat_condition of event.h */
     uint8_t met;                       /* decided: the condition holds */
     uint8_t spare[2];
@@ -266,9 +289,10 @@ _Static_assert(sizeof(struct pleat_dependency) == 28, "no padding in a dependenc
 /* Components of which at most `limit` stand in the queue or run at one time. */
 struct pleat_group {
     int32_t limit;
-    int32_t active;       /* stand in the queue or run */
-    uint32_t members;     /* that have not ended; 0: the record is free */
-    uint32_t first, last; /* held by it, in the order in which they came */
+    int32_t active;       /* members that stand in the queue or run */
+    uint32_t members;     /* components
+                           * that have not ended; 0: the record is free */
+    uint32_t first, last; /* members held by the full group, in the order in which they came */
     uint32_t next;        /* of a free record, the next free one */
 };
 
@@ -277,7 +301,8 @@ _Static_assert(sizeof(struct pleat_group) == 24, "no padding in a group");
 /* What an iteration of a component takes at a size: the latest that its runner reported. */
 struct pleat_timing {
     int64_t iteration_us;
-    int64_t redistribution_us; /* the latest change to this size; 0: it began at it, or unknown */
+    int64_t redistribution_us; /* how long the latest change to this size took; 0: its run began at
+                                * this size, or unknown */
     int32_t processors;
     uint32_t next; /* the component's next greater size; or the next free record */
 };
@@ -285,26 +310,29 @@ struct pleat_timing {
 _Static_assert(sizeof(struct pleat_timing) == 24, "no padding in a timing");
 
 /* The buffer of a component that asks for processes itself: processors with prepared processes,
- * which are its application's as soon as that asks (Liu et al. 2009, 4: the resource buffer). */
+ * which the application gets as soon as it asks (Liu et al. 2009, 4: the resource buffer). */
 struct pleat_buffer {
     uint32_t component;      /* PLEAT_NONE: the record is free */
-    uint32_t previous, next; /* running ones of a site, the one started last in front; next: of a
-                              * free record, the next free one */
-    uint32_t due_previous, due_next; /* those that wait for a review */
+    uint32_t previous, next; /* the list of a site's running components with buffers, the one
+                              * started last in front; of a free record, next: the next free one */
+    uint32_t due_previous, due_next; /* the list of buffers that wait for a review */
     uint32_t deadline;               /* of the next review by time */
     uint32_t first_claim,
         last_claim;               /* FOR_BUFFER, of one processor each, as they were asked for */
     int32_t prepared;             /* prepared processes */
-    int32_t requested;            /* on their way */
-    int32_t iteration;            /* as far as was told */
-    int32_t review_iteration;     /* the next review is then; INT32_MAX: by time, or never */
-    int32_t executions;           /* of its application, recorded in its history */
-    uint32_t requests, satisfied; /* of this run: of processes; with a prepared one */
+    int32_t requested;            /* prepared processes on their way */
+    int32_t iteration;            /* the last iteration that was told */
+    int32_t review_iteration;     /* the iteration of the next review; INT32_MAX: it comes by time,
+                                   * or never */
+    int32_t executions;           /* executions of its application that are recorded in its
+                                   * history */
+    uint32_t requests, satisfied; /* requests for processes in this run; those satisfied at once,
+                                   * with a prepared process */
     uint8_t due;
     uint8_t reserved[3];  /* no padding: tests compare records byte by byte */
     int64_t iteration_us; /* mean; 0: not known */
-    int64_t waited_us;    /* processor time that prepared processes waited in this run, ... */
-    int64_t counted_us;   /* ... up to then */
+    int64_t waited_us;    /* processor time for which prepared processes waited in this run, ... */
+    int64_t counted_us;   /* ... up to this time */
 };
 
 _Static_assert(sizeof(struct pleat_buffer) == 88, "no padding in a buffer");
@@ -316,17 +344,20 @@ struct pleat_history_row {
 
 struct pleat_site {
     int32_t capacity;
-    int32_t background;     /* in use by others */
-    int32_t threshold;      /* left free when growing */
-    int32_t claimed;        /* in claims, whatever their state */
+    int32_t background;     /* processors in use by others */
+    int32_t threshold;      /* processors left free
+                             * when growing */
+    int32_t claimed;        /* processors in claims, whatever their state */
     int32_t releasing;      /* part of claimed: on the way back */
     int32_t coming;         /* part of claimed: being shrunk away for nobody in particular */
-    int64_t quiet_until_us; /* nothing is claimed before (backoff after a failed claim) */
-    int32_t reclaimable; /* what running malleable components have above their minimum, by target.
-                          * Without those that are young; so are resizing_count and growers */
+    int64_t quiet_until_us; /* nothing is claimed before this time (backoff after a failed claim) */
+    int32_t reclaimable; /* processors that running malleable components have above their minimum,
+                          * by target. Components that are young do not count, here and in the next
+                          * two */
     uint32_t malleable_count;
-    uint32_t resizing_count;                  /* of the malleable ones */
-    uint32_t growers;                         /* malleable ones with target below their limit */
+    uint32_t resizing_count;                  /* malleable components in a resize */
+    uint32_t growers;                         /* malleable components with a target below their
+                                               * limit */
     uint32_t malleable_first, malleable_last; /* running malleable components, by start */
     uint32_t rigid_first, rigid_last;         /* the other running ones, by start */
     uint32_t ends_first, ends_last; /* all running ones by expected end; only kept where a policy in
@@ -334,48 +365,50 @@ struct pleat_site {
     uint8_t instant;                /* PLEAT_SITE_INSTANT */
     uint8_t gone;                   /* not Pleat's any more: no processors, and drained */
     uint8_t reserved[2];            /* no padding: tests compare records byte by byte */
-    int32_t shut;                   /* of its drained nodes: processors that nobody uses */
-    uint32_t buffers_first;         /* of running components, the one started last in front */
-    int32_t buffered;               /* part of claimed: prepared processes in those */
-    int64_t slowest_claim_us;       /* the longest that one took to be given */
-    uint32_t errors;                /* since the last start that succeeded */
-    uint32_t again; /* barred: handle in the core's heap, of when it is not; PLEAT_HEAP_NONE */
+    int32_t shut;                   /* unused processors of its closed nodes */
+    uint32_t buffers_first;         /* buffers of running components, the one started last in
+                                     * front */
+    int32_t buffered;               /* part of claimed: prepared processes in these buffers */
+    int64_t slowest_claim_us;       /* the longest time that a claim took to be given */
+    uint32_t errors;                /* errors since the last start that succeeded */
+    uint32_t again; /* barred: handle in the core's heap of the end of that; PLEAT_HEAP_NONE */
     uint8_t barred; /* too many errors: nobody is placed or grown there */
     uint8_t spare[7];
-    int64_t failed_us;      /* when a start last failed by its fault */
-    uint32_t failed_starts; /* starts that failed by its fault, as far as these have not faded */
-    uint8_t pauses;         /* in a row, for starts that failed */
+    int64_t failed_us;      /* when a start last failed by the site's fault */
+    uint32_t failed_starts; /* starts that failed by the site's fault, less those that have faded */
+    uint8_t pauses;         /* pauses in a row, for starts that failed */
     uint8_t several;        /* its processors are on several nodes, of which each has a record */
     uint8_t drained;        /* by its user: nobody is placed or grown there */
     uint8_t spare2[1];
-    int64_t faded_us; /* errors and failed_starts have halved for all the time until then */
+    int64_t faded_us; /* until when errors and failed_starts have been halved as time went on */
 };
 
 _Static_assert(sizeof(struct pleat_site) == 136, "no padding in a site");
 
 /* A node of a site whose agent was heard of, or whose processors are known. */
 struct pleat_node {
-    uint64_t agent; /* the last one that was there; 0: nobody said */
+    uint64_t agent; /* the last agent that was there; 0: unknown */
     uint32_t site, node;
-    int32_t slots;      /* its processors, where its site has several nodes; else 0 */
-    int32_t claimed;    /* of these, in pieces of claims, whatever their state */
-    int32_t background; /* of these, in use by others */
-    uint8_t away;       /* its agent is not there: what it runs cannot be told anything */
+    int32_t slots;      /* processors of the node, where its site has several nodes; else 0 */
+    int32_t claimed;    /* processors of the node in pieces of claims, whatever their state */
+    int32_t background; /* processors of the node in use by others */
+    uint8_t away;       /* its agent is away: the components that it runs cannot be told anything */
     uint8_t drained;    /* by its user: nobody is placed or grown there */
     uint8_t barred;     /* too many errors: nobody is placed or grown there */
     uint8_t spare;
-    uint32_t errors; /* in a row, less those that have faded; where its site has several nodes */
+    uint32_t errors; /* errors in a row, less those that have faded; where its site has several
+                      * nodes */
     uint32_t reserved;
-    int64_t faded_us; /* since when errors fade */
-    int64_t again_us; /* barred: when it is considered again; 0: when its site joins again */
+    int64_t faded_us; /* the time from which errors fade */
+    int64_t again_us; /* barred: when the node is considered again; 0: when its site joins again */
 };
 
 /* A site that has a file of a component. */
 struct pleat_input {
     int64_t bytes;
-    uint32_t file; /* the same at several sites: any of them will do */
+    uint32_t file; /* the same number at several sites: any of them will do */
     uint32_t site;
-    uint32_t next; /* of the same component */
+    uint32_t next; /* the next input of the same component */
     uint32_t reserved;
 };
 
@@ -391,11 +424,11 @@ struct pleat_claim {
     uint32_t site;
     int32_t count;
     uint8_t state, purpose;
-    uint8_t waits; /* REQUESTED: in the site's queue, enum pleat_claim_wait */
+    uint8_t waits; /* REQUESTED: why it waits in the site's queue, enum pleat_claim_wait */
     uint8_t spare;
-    uint32_t previous, next; /* of the same owner, in the order of ranks */
+    uint32_t previous, next; /* claims of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
-    int64_t asked_us; /* since it is REQUESTED, or taken from another claim */
+    int64_t asked_us; /* when it was REQUESTED, or taken from another claim */
     /* As the site said; 0: not said. until_us: REQUESTED, when it is given up; later, when its site
      * takes it back. expected_us: REQUESTED, when it may be given */
     int64_t until_us, expected_us;
@@ -405,14 +438,15 @@ _Static_assert(sizeof(struct pleat_claim) == 64, "a claim is one line of the cac
 
 struct pleat_piece {
     uint32_t node, first, count;
-    uint32_t next; /* of the same claim */
+    uint32_t next; /* the next piece of the same claim */
 };
 
 struct pleat_resize {
     uint64_t id;
     int64_t begun_us;
     int64_t granted_us; /* when the application was told */
-    int64_t left_us; /* of its step's time, which stands still: its agent is away; 0: it does not */
+    int64_t left_us; /* what is left of the step's time, which stands still while the agent is away;
+                      * 0: it runs */
     uint32_t component;
     uint32_t waiter; /* component for which the shrink makes room; PLEAT_NONE */
     uint32_t claim;  /* index of the growth's claim; PLEAT_NONE */

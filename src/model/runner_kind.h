@@ -1,5 +1,5 @@
 /* runner_kind.h - the kinds of runners that there are, and what each can do (runners.def). What
- * does it is in src/runner. */
+ * carries them out is in src/runner. */
 #ifndef PLEAT_MODEL_RUNNER_KIND_H
 #define PLEAT_MODEL_RUNNER_KIND_H
 
@@ -13,7 +13,7 @@ enum pleat_runner_capability {
 
 enum pleat_runner_start {
     PLEAT_STARTS_LAUNCHED = 1, /* by its MPI's launcher, a process for each processor */
-    PLEAT_STARTS_MAILBOX = 2,  /* its processes find a mailbox (libpleat) */
+    PLEAT_STARTS_MAILBOX = 2,  /* its processes have a mailbox (libpleat) */
     PLEAT_STARTS_FOLDED = 4    /* its processes share processors (libpleat-fold is preloaded) */
 };
 
@@ -36,9 +36,9 @@ extern const char *const pleat_runner_names[PLEAT_RUNNER_KIND_COUNT + 1];
 /* What --runner takes: auto, and their names, with spaces between. */
 extern const char pleat_runner_words[];
 
-/* NULL: there is none of that name. */
+/* NULL: no kind has that name. */
 const struct pleat_runner_kind *pleat_runner_kind_find(const char *name);
-/* Of enum pleat_runner_start; 0 for a name that is none ("auto"). */
+/* Of enum pleat_runner_start; 0 for what is no kind's name ("auto"). */
 unsigned pleat_runner_starts(const char *name);
 
 #endif

@@ -20,7 +20,7 @@ static int32_t root(int32_t n)
     return low;
 }
 
-/* How many of the list are at most n. */
+/* How many sizes of the list are at most n. */
 static uint32_t rank_in_list(const struct pleat_sizes *sizes, int32_t n)
 {
     uint32_t low = 0, high = sizes->count;
@@ -217,8 +217,8 @@ bool pleat_sizes_are_multiples(const struct pleat_sizes *sizes, int32_t step)
     return true;
 }
 
-/* As a list. What is above `most` belongs to it, too, as far as it is short: limits may be changed
- * later. */
+/* As a list. Sizes above `most` belong to it, too, as long as the list stays short: limits may be
+ * changed later. */
 static int scale_by_list(const struct pleat_sizes *sizes, int32_t times, int32_t most,
                          struct pleat_string *out, struct pleat_error *err)
 {

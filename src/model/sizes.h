@@ -1,11 +1,10 @@
 /* sizes.h - which sizes an application takes: the constraint that it declares.
  *
  * Buisson et al. 2007 (VI-A) leave constraints to the application, which answers an offer with what
- * it accepts; Swaminathan 2004 (3.2) has lists of good sizes. Pleat knows the usual ones, so that
- * an offer's answer is known at once; an application that decides itself is asked
+ * it accepts; Swaminathan 2004 (3.2) has lists of good sizes. Pleat knows the usual constraints, so
+ * the answer to an offer is known at once; an application that decides for itself is asked
  * (PLEAT_COMPONENT_ASKS). Sizes are positive; whether 0 is allowed is a matter of the minimum, not
- * of this.
- */
+ * of this. */
 #ifndef PLEAT_MODEL_SIZES_H
 #define PLEAT_MODEL_SIZES_H
 
@@ -57,16 +56,16 @@ PLEAT_ARRAY(pleat_size_list, int32_t);
  * caller's, emptied first), which sizes->list then points into. */
 int pleat_sizes_parse(const char *text, struct pleat_sizes *sizes, struct pleat_size_list *list,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The sizes that both take, in *sizes: all of them, or those up to `most` as a list. The list is
- * the caller's, emptied first. PLEAT_E_NOTFOUND: there are none; PLEAT_E_TOOBIG: they cannot be
- * listed. */
+/* The sizes that both constraints take, in *sizes: all of them, or those up to `most` as a list.
+ * The list is the caller's, emptied first. PLEAT_E_NOTFOUND: there are none. PLEAT_E_TOOBIG: there
+ * are too many to list. */
 int pleat_sizes_common(const struct pleat_sizes *a, const struct pleat_sizes *b, int32_t most,
                        struct pleat_sizes *sizes, struct pleat_size_list *list,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Whether all sizes that it takes are multiples of `step` (at least 1). */
+/* Whether all sizes that the constraint takes are multiples of `step` (at least 1). */
 bool pleat_sizes_are_multiples(const struct pleat_sizes *sizes, int32_t step);
-/* Adds, as a text that parse reads, `times` each of the sizes that it takes: at least those up to
- * `most` of them. PLEAT_E_TOOBIG: they cannot be listed. */
+/* Appends a text that parse reads: `times` each of the sizes that the constraint takes, at least of
+ * those up to `most`. PLEAT_E_TOOBIG: there are too many to list. */
 int pleat_sizes_scale(const struct pleat_sizes *sizes, int32_t times, int32_t most,
                       struct pleat_string *out, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The text that parse reads. */

@@ -83,7 +83,7 @@ static bool belongs_to_word(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Where it stands by itself, from `at` on; NULL: nowhere. */
+/* Where the word stands by itself, from `at` on; NULL: nowhere. */
 static const char *find_word(const char *text, const char *at, const char *word)
 {
     size_t length = strlen(word);

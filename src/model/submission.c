@@ -7,8 +7,8 @@
 
 /* ---- on several nodes ---- */
 
-/* Whether its program saves copies of its state at each resize, of which each node has only what is
- * there: arrays of any distribution cannot be saved so on several. */
+/* Whether the program saves copies of its state between resizes. Each node saves only its own part,
+ * so arrays of any distribution cannot be saved on several nodes. */
 static bool saves_copies(const struct pleat_spec *spec)
 {
     for (char **entry = spec->env; entry && *entry; entry++)
@@ -18,8 +18,8 @@ static bool saves_copies(const struct pleat_spec *spec)
 }
 
 /* Whether a program that changes its size may be on several nodes, where each change is a relaunch.
- * Where Pleat chooses the way, what is read from its input, or must not be started twice, is
- * relaunched only by its user's word. */
+ * Where Pleat chooses the way, a program that reads its input, or must not be started twice, is
+ * relaunched only if its user says so. */
 static bool is_relaunched(const struct pleat_spec *spec)
 {
     if (spec->resize == PLEAT_WAY_MERGE || saves_copies(spec))
@@ -27,8 +27,8 @@ static bool is_relaunched(const struct pleat_spec *spec)
     return spec->resize != PLEAT_WAY_AUTO || (!spec->input && !spec->once);
 }
 
-/* An MPI launcher starts all processes there, once. A script, a terminal, and processors of one
- * process are all of one node, and so is what its user wants there. */
+/* An MPI launcher starts all processes, once. What stays on one node: a script, a program with a
+ * terminal, one whose processes have several processors, and one that its user wants there. */
 static bool spreads(const struct pleat_spec *spec)
 {
     if (!spec->mpi || !strcmp(spec->mpi, "none") || spec->folds || spec->script || spec->terminal ||
@@ -66,7 +66,7 @@ void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submis
         .folds = spec->folds};
     if (!spec->folds)
         return;
-    /* its processors come with PARTITION */
+    /* its limits of processors come with PARTITION */
     submission->minimum = spec->fold.least;
     submission->maximum = spec->fold.most;
     submission->initial = 0;
@@ -227,7 +227,7 @@ static bool (*const single[])(const struct pleat_companions *said, struct pleat_
     terms, limit_signal, partition, deadline, reservation, hold};
 enum { SINGLE = sizeof(single) / sizeof(single[0]) };
 
-/* A step of those that follow; false: it says nothing. */
+/* One of the inputs that follow a submission; false: there is nothing to say in it. */
 static bool companion(const struct pleat_companions *said, uint32_t step, struct pleat_event *event)
 {
     if (step < said->input_count) {

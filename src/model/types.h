@@ -14,7 +14,8 @@
 #define PLEAT_COMPONENTS_MAX 64 /* of a job */
 
 /* How a job's size is chosen (the classes of Feitelson and Rudolph 1996; Buisson et al. 2007,
- * II-A). Evolving comes with the requests of applications. */
+ * II-A). A job that evolves is malleable, and asks for processes itself
+ * (PLEAT_COMPONENT_EVOLVES). */
 enum pleat_job_kind { PLEAT_RIGID, PLEAT_MOLDABLE, PLEAT_MALLEABLE };
 
 /* How long a job runs, as its user classifies it (Utrera 2010, 3.2.1 and 3.6.1.2). */
@@ -24,16 +25,17 @@ enum pleat_job_class { PLEAT_CLASS_UNKNOWN, PLEAT_CLASS_SHORT, PLEAT_CLASS_LONG 
 #define PLEAT_END_GRACE_S 3
 
 /* States of a component; the one table of transitions is core/transition.c. Staging out belongs to
- * the table already; no input leads there yet. */
+ * the table; no input leads there. */
 enum pleat_state {
-    PLEAT_NEW, /* before its submission: never seen outside the core */
+    PLEAT_NEW, /* not submitted yet: never seen outside the core */
     PLEAT_QUEUED,
     PLEAT_PLACED,
     PLEAT_STAGING_IN,
-    PLEAT_CLAIMING, /* processors asked for, or had and the program being started */
+    PLEAT_CLAIMING, /* its processors are asked for, or are there and its program is being
+                     * started */
     PLEAT_RUNNING,
     PLEAT_RESIZING,
-    PLEAT_FINISHING, /* being ended, or ended and its processors not all given back */
+    PLEAT_FINISHING, /* it is being ended, or has ended and not all its processors are given back */
     PLEAT_STAGING_OUT,
     PLEAT_DONE,
     PLEAT_FAILED,
@@ -62,35 +64,42 @@ enum pleat_claim_state {
     PLEAT_CLAIM_RELEASING
 };
 
-/* Steps of a resize, in order. Only applications that decide for themselves are OFFERED; only a
- * growth is ACCEPTED, as it waits for processors, and only a shrink APPLIED, as it waits for the
- * processes that leave. */
+/* Steps of a resize. From GRANTED on the application may have been told of the new size. Only
+ * applications that decide for themselves are OFFERED one. Only a growth stays ACCEPTED, until the
+ * site has claimed its processors: a shrink is GRANTED at once. Only a shrink stays APPLIED, until
+ * the processes that leave are gone: a growth is over when it is applied. */
 enum pleat_resize_step {
     PLEAT_RESIZE_FREE,
     PLEAT_RESIZE_OFFERED,     /* waiting for the application's answer */
-    PLEAT_RESIZE_ACCEPTED,    /* grow: waiting for processors */
+    PLEAT_RESIZE_ACCEPTED,    /* growth: waiting for processors */
     PLEAT_RESIZE_GRANTED,     /* the application was told; it changes at its adaptation point */
-    PLEAT_RESIZE_WITHDRAWING, /* not applied in time: being taken back */
-    PLEAT_RESIZE_APPLIED,     /* shrink: runs at the new size, leaving processes still there */
-    PLEAT_RESIZE_RELAUNCHING /* it cannot go on: all its processes are being ended and started again
-                              */
+    PLEAT_RESIZE_WITHDRAWING, /* being taken back: not applied in time, or put off by its program
+                               * ("not now") */
+    PLEAT_RESIZE_APPLIED,     /* shrink: the program runs at the new size, the leaving processes are
+                               * still there */
+    PLEAT_RESIZE_RELAUNCHING  /* it cannot go on: all processes of the job are being ended and
+                               * started again */
 };
 
 /* How a resize ended. Every transaction ends with exactly one of these. */
 enum pleat_outcome {
     PLEAT_OUTCOME_NONE,
     PLEAT_OUTCOME_GROWN,
-    PLEAT_OUTCOME_SHRUNK,     /* processes left by themselves; processors given back or earmarked */
-    PLEAT_OUTCOME_REFUSED,    /* the application accepted nothing */
-    PLEAT_OUTCOME_BAD_ANSWER, /* it accepted more than was offered: taken as a refusal */
+    PLEAT_OUTCOME_SHRUNK,       /* its processes have left; its processors are given back or
+                                 * earmarked */
+    PLEAT_OUTCOME_REFUSED,      /* the application accepted nothing */
+    PLEAT_OUTCOME_BAD_ANSWER,   /* it accepted more than was offered: taken as a refusal */
     PLEAT_OUTCOME_CLAIM_FAILED, /* the site did not give the processors */
     PLEAT_OUTCOME_TIMED_OUT,    /* not answered, claimed or applied in time; rolled back */
     PLEAT_OUTCOME_APP_FAILED,   /* the application tried and could not; its size is unchanged */
-    PLEAT_OUTCOME_STUCK,        /* inside the resize and not coming out: the job was ended */
-    PLEAT_OUTCOME_NOT_HONOURED, /* a mandatory shrink not done after notice and grace: job ended */
+    PLEAT_OUTCOME_STUCK,        /* the application did not come out of the resize: the job was
+                                 * ended */
+    PLEAT_OUTCOME_NOT_HONOURED, /* a mandatory shrink was not applied after notice and grace: the
+                                 * job was ended */
     PLEAT_OUTCOME_JOB_ENDED,    /* the job ended meanwhile */
     PLEAT_OUTCOME_LOST,         /* the site took processors away meanwhile */
-    PLEAT_OUTCOME_RELAUNCHED,   /* it could not go on: the job was ended and started again */
+    PLEAT_OUTCOME_RELAUNCHED,   /* the resize could not go on: the job was ended and started
+                                 * again */
     PLEAT_OUTCOME_NOT_NOW,      /* its program said "not now" before it was applied; rolled back */
     PLEAT_OUTCOME_COUNT
 };
@@ -98,13 +107,13 @@ enum pleat_outcome {
 /* Why a component ended or is being ended, or why a claim failed. */
 enum pleat_reason {
     PLEAT_REASON_NONE,
-    PLEAT_REASON_EXIT,         /* by itself: exit code or signal */
-    PLEAT_REASON_CANCELLED,    /* its user asked */
+    PLEAT_REASON_EXIT,         /* it ended by itself: exit code or signal */
+    PLEAT_REASON_CANCELLED,    /* its user cancelled it */
     PLEAT_REASON_START_USER,   /* could not be started: the user's own fault (no such program) */
     PLEAT_REASON_START_SYSTEM, /* could not be started: the node's fault */
-    PLEAT_REASON_TRIES,        /* placement tried too often */
-    PLEAT_REASON_STUCK,        /* stuck in a resize */
-    PLEAT_REASON_NOT_HONOURED, /* mandatory shrink not honoured */
+    PLEAT_REASON_TRIES,        /* its placement was tried too often */
+    PLEAT_REASON_STUCK,        /* it was stuck in a resize */
+    PLEAT_REASON_NOT_HONOURED, /* it did not honour a mandatory shrink */
     PLEAT_REASON_LOST,         /* its processors were taken away by the site, or its node is gone */
     PLEAT_REASON_CLAIM_REFUSED = 10, /* 9 was never given. claim: the site says no for now */
     PLEAT_REASON_CLAIM_CANNOT,       /* claim: the site can never do this */
@@ -112,18 +121,21 @@ enum pleat_reason {
     PLEAT_REASON_CLAIM_TIMEOUT,
     PLEAT_REASON_TIME_LIMIT, /* it ran as long as its user allowed */
     PLEAT_REASON_BROKEN,     /* EXITED: its processes died in a resize, and a state of it is held */
-    PLEAT_REASON_PREEMPTED,  /* for others in front of it: it waits again, at its old place */
+    PLEAT_REASON_PREEMPTED,  /* preempted for others in front of it: it waits again, at its old
+                              * place */
     PLEAT_REASON_SIBLING,    /* another component of its job failed */
     PLEAT_REASON_REQUEUED,   /* its user wants it to wait again */
     PLEAT_REASON_DEPENDENCY, /* it waited for how another job would end, and that ended otherwise */
-    PLEAT_REASON_START_UNKNOWN, /* it may have been started: the agent that was to do it is gone */
-    PLEAT_REASON_MEMORY,        /* EXITED: it was ended since it used more memory than it may */
-    PLEAT_REASON_TOO_FEW,   /* its application cannot begin on so few: it waits again, for more */
+    PLEAT_REASON_START_UNKNOWN, /* it may have been started: the agent that was told to start it is
+                                 * gone */
+    PLEAT_REASON_MEMORY,        /* EXITED: it was ended because it used more memory than it may */
+    PLEAT_REASON_TOO_FEW,   /* its application cannot begin on so few processors: it waits again,
+                             * for more */
     PLEAT_REASON_SITE_TIME, /* its site had lent the processors for a time, which is over */
     PLEAT_REASON_COUNT
 };
 
-/* Why a claim waits that the site has not answered. Numbers in logs: never changed. */
+/* Why a claim waits for its site's answer. Numbers in logs: never changed. */
 enum pleat_claim_wait {
     PLEAT_WAIT_NOT = 0,       /* the site has said nothing: it answers at once */
     PLEAT_WAIT_RESOURCES = 1, /* others have the processors */
@@ -131,7 +143,7 @@ enum pleat_claim_wait {
     PLEAT_WAIT_LIMIT = 3,     /* its user, account or partition has as much as it may have */
     PLEAT_WAIT_HELD = 4,      /* somebody holds it there */
     PLEAT_WAIT_DOWN = 5,      /* nodes or partitions that it needs are down, or reserved */
-    PLEAT_WAIT_AGENTS = 6,    /* it has been given: its agents are being started */
+    PLEAT_WAIT_AGENTS = 6,    /* it was given, and its agents are being started */
     PLEAT_WAIT_UNREACHED = 7, /* the site cannot be asked now */
     PLEAT_WAIT_OTHER = 8,
     PLEAT_WAIT_COUNT

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TRIES 2      /* of each way, before they are compared */
+#define TRIES 2      /* tries of each way before the two are compared */
 #define LATEST 5     /* pauses that count */
-#define AWAY_MOST 16 /* resizes for which a way that failed is left alone, at most */
-#define STALE 16     /* resizes after which a way that was not taken is measured again */
-#define LIKE 4       /* amounts of state within this factor are like one another */
+#define AWAY_MOST 16 /* for how many resizes, at most, a way that failed is left alone */
+#define STALE 16     /* after how many resizes a way that was not taken is measured again */
+#define LIKE 4       /* amounts of state within this factor of one another count as alike */
 
 /* What the samples say of one way. */
 struct record {
@@ -16,8 +16,8 @@ struct record {
     int64_t pause[LATEST]; /* the last ones, sorted */
     int64_t median_us;
     size_t ago;      /* resizes in that direction since it was taken last; SIZE_MAX: never */
-    size_t failures; /* in a row, up to now */
-    size_t since;    /* resizes that went well, in any way, since the last of them */
+    size_t failures; /* failures in a row, up to now */
+    size_t since;    /* resizes since the last failure that went well, in either way */
 };
 
 static int by_length(const void *a, const void *b)

@@ -19,9 +19,9 @@
 struct pleat_way_sample {
     enum pleat_resize_way way; /* MERGE or RELAUNCH */
     bool grows;
-    bool failed;      /* the way did: the program could not be resized so */
-    int64_t pause_us; /* for how long it stood still; where it has not failed */
-    int64_t bytes;    /* its state, or what of it had to move; likewise */
+    bool failed;      /* the way failed: the program could not be resized so */
+    int64_t pause_us; /* for how long the program stood still; where the way has not failed */
+    int64_t bytes;    /* its state, or the part of it that had to move; where it has not failed */
 };
 
 struct pleat_way_choice {

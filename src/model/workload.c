@@ -97,8 +97,8 @@ double pleat_workload_section(const struct pleat_app *app, uint32_t number, bool
     return (number + 0.5) / app->sections + (end ? half : -half);
 }
 
-/* Of an application that asks for processes and gets none: for how many iterations as long as its
- * iterations take then. */
+/* The run time of an application that asks for processes and gets none, in iterations with enough
+ * processes. */
 static double objects_time(const struct pleat_app *app, const struct pleat_workload_job *job,
                            int32_t partition)
 {

@@ -18,7 +18,7 @@
 
 enum pleat_speedup_kind {
     PLEAT_SPEEDUP_LINEAR, /* n processors are n times as fast */
-    PLEAT_SPEEDUP_AMDAHL, /* a serial fraction gets no faster */
+    PLEAT_SPEEDUP_AMDAHL, /* all but a serial fraction gets faster (Amdahl's law) */
     PLEAT_SPEEDUP_DOWNEY, /* average parallelism A, variance sigma (Downey 1997, 2.2 and 2.3) */
     PLEAT_SPEEDUP_TABLE,  /* measured run times: between two sizes linear in 1/processors (as the
                            * sum of a serial and a parallel part is), constant above the largest
@@ -54,15 +54,17 @@ struct pleat_app {
     /* folded: several processes on one processor */
     double
         mpl_overhead; /* at MPL m its processors compute with efficiency 1 / (1 + overhead (m-1)) */
-    double imbalance; /* of its processes: (busiest - mean) / mean; folding evens it out */
+    double imbalance; /* imbalance of its processes, (busiest - mean) / mean; folding evens it
+                       * out */
     bool local_queues; /* folded processes stay on their processor: the fullest one decides */
-    /* evolving: what it can use changes as it goes (rows of the workload's table of phases) */
+    /* evolving: its limits change as its work goes on (rows of the workload's table of phases) */
     uint32_t first_phase, phase_count;
     /* it asks for processors, or gives some back, at points of its work (rows of the workload's
      * table of asks); only malleable jobs that do not fold can */
     uint32_t first_ask, ask_count;
-    /* `sections` times in its work, evenly spread, it is in a section in which nothing may change,
-     * each of that share of its work; only malleable jobs that do not fold have them */
+    /* `sections` times in its work, evenly spread, it is in a section in which its size may not
+     * change. Each section is `section_share` of its work. Only malleable jobs that do not fold
+     * have them */
     int32_t sections;     /* 0: none */
     double section_share; /* above 0; sections x section_share < 1 */
     /* component-and-work (Lammers 2005, 5.4): components of `component` processors each that run
@@ -79,11 +81,11 @@ struct pleat_app {
      * application asks for it at the end of each iteration that was slower for want of it. An
      * iteration takes as long as its fullest process does */
     int32_t objects, gain, gain_every; /* objects 0: not such an application */
-    double speed_spread; /* what an object takes differs from run to run: standard deviation, as a
-                          * share of the mean */
-    int32_t notices; /* it notices after a random number of such iterations, from 1 to this, that it
-                      * has become slower; 0: after the first */
-    bool balances;   /* the gain is divided over all processes, as if objects could be cut */
+    double speed_spread; /* the time that an object takes differs from run to run: its standard
+                          * deviation, as a share of the mean */
+    int32_t notices;     /* it notices that it has become slower after a random number of iterations
+                          * from 1 to this; 0: after the first */
+    bool balances;       /* the gain is divided over all processes, as if objects could be cut */
 };
 
 struct pleat_input_file { /* a file at a site */
@@ -108,10 +110,9 @@ struct pleat_phase {
 };
 
 struct pleat_workload_ask {
-    double at; /* share of its work done, increasing */
-    int32_t
-        change; /* by how many processors: above 0 it asks for more, below 0 it gives some back */
-    uint32_t must; /* it cannot go on without them, and stands still until it has the answer */
+    double at;      /* share of its work done, increasing */
+    int32_t change; /* processors: above 0 it asks for more, below 0 it gives some back */
+    uint32_t must;  /* it cannot go on without them, and stands still until it has the answer */
 };
 
 enum { PLEAT_SECTIONS_MAX = 1000000 }; /* of an application */
@@ -125,22 +126,23 @@ struct pleat_workload_job {
     int64_t preceding;   /* the number of a job after whose end it is submitted; 0: none */
     int64_t think_us;    /* from that end to its submission */
     int64_t begin_us;    /* advance reservation: starts then (of the workload); 0: none */
-    int32_t processors;  /* for which run_us and estimate_us hold */
+    int32_t processors;  /* the size for which run_us and estimate_us hold */
     int32_t minimum, maximum, initial; /* initial 0: as many as are available */
     int32_t sizes_parameter;           /* of MULTIPLES */
-    int32_t processes;  /* > 0: folded: their number, whatever its processors; 0: one a processor */
-    uint32_t app;       /* index into apps */
-    uint32_t site;      /* where it must run; PLEAT_NONE: anywhere */
-    int32_t user;       /* as the log numbers them; -1: unknown */
-    int16_t priority;   /* higher goes first; 0: ordinary */
-    uint8_t kind;       /* enum pleat_job_kind */
-    uint8_t job_class;  /* enum pleat_job_class */
-    uint8_t mpl_max;    /* > 0: it folds, and this is the most processes on a processor: malleable;
-                         * processors, minimum, maximum, initial and sizes are about processes, which
-                         * are chosen at its start, and run_us is on one processor for each */
-    uint8_t sizes_kind; /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
-                         * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
-    uint8_t part;       /* PLEAT_PART_* */
+    int32_t processes;   /* above 0: it is folded, with this number of processes, whatever its
+                          * processors; 0: one on each processor */
+    uint32_t app;        /* index into apps */
+    uint32_t site;       /* where it must run; PLEAT_NONE: anywhere */
+    int32_t user;        /* as the log numbers them; -1: unknown */
+    int16_t priority;    /* higher goes first; 0: ordinary */
+    uint8_t kind;        /* enum pleat_job_kind */
+    uint8_t job_class;   /* enum pleat_job_class */
+    uint8_t mpl_max;     /* > 0: it folds, and this is the most processes on a processor: malleable;
+                          * processors, minimum, maximum, initial and sizes are about processes, which
+                          * are chosen at its start, and run_us is on one processor for each */
+    uint8_t sizes_kind;  /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
+                          * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
+    uint8_t part;        /* PLEAT_PART_* */
     uint8_t reserved[5]; /* no padding: workloads are compared byte by byte */
 };
 
@@ -163,13 +165,15 @@ PLEAT_ARRAY(pleat_input_files, struct pleat_input_file);
 
 struct pleat_workload {
     struct pleat_workload_jobs jobs; /* sorted by submit_us; equal ones in the log's order */
-    struct pleat_apps apps;          /* app 0: rigid, linear: what a recorded job is without more */
+    struct pleat_apps apps;          /* app 0: rigid, linear: that of recorded jobs of which nothing
+                                      * else is known */
     struct pleat_table_rows table;
     struct pleat_cost_rows costs;
     struct pleat_phases phases;
     struct pleat_workload_asks asks;
     struct pleat_input_files inputs;
-    int32_t machine;   /* processors of the machine that it was recorded on or made for; 0: ? */
+    int32_t machine;   /* processors of the machine on which it was recorded or for which it was
+                        * made; 0: unknown */
     int64_t origin_us; /* time 0 of the workload, since 1970; 0: unknown */
 };
 
@@ -184,13 +188,13 @@ int pleat_workload_init(struct pleat_workload *workload) PLEAT_MUST_CHECK;
 /* How many rows of a speedup table are for at most n processors. */
 uint32_t pleat_table_rank(const struct pleat_table_row *rows, uint32_t count, double n);
 
-/* Is every job one that can be run: sorted, limits in order, app and tables there, numbers that
- * make sense? PLEAT_E_INVALID: err names the job by its number (or the application by its index),
- * and the field. All run times together must stay below 70,000 years, so that no schedule's clock
- * overflows. */
+/* Can every job be run: is the workload sorted, are limits in order, are apps and tables there, do
+ * numbers make sense? PLEAT_E_INVALID: err names the job by its number (or the application by its
+ * index), and the field. All run times together must stay below 70,000 years, so that no schedule's
+ * clock overflows. */
 int pleat_workload_check(const struct pleat_workload *workload,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same of one application and of one job, whose order is not looked at; err names only the
+/* The same for one application, and for one job without its place in the order; err names only the
  * field. The job's application must have passed. */
 int pleat_workload_check_app(const struct pleat_workload *workload, const struct pleat_app *app,
                              struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -122,8 +122,8 @@ static int check_asks(const struct pleat_workload *workload, const struct pleat_
     return 0;
 }
 
-/* An application that stands still until it has more processors is at an adaptation point, which a
- * section does not have. */
+/* Whether an application must have more processors in a section. It would stand still there until
+ * it has them, which it can do at an adaptation point only. */
 static bool must_have_more_in_section(const struct pleat_app *app,
                                       const struct pleat_workload_ask *ask)
 {
@@ -299,7 +299,7 @@ static int check_sizes(const struct pleat_workload *workload, const struct pleat
     return 0;
 }
 
-/* A job as logs have millions of them: rigid, nothing said but times, size and user. */
+/* Whether a job is as most in recorded logs: rigid, and nothing known but times, size and user. */
 static bool is_usual(const struct pleat_workload_job *job)
 {
     const int64_t too_long = ~((INT64_C(1) << 56) - 1); /* or negative */
