@@ -146,7 +146,7 @@ int32_t pleat_accept_shrink(const struct pleat_view *view, const struct pleat_co
     int32_t smallest = pleat_accept_smallest(view, component);
     int32_t left = size - wanted;
     if (!pleat_accept_takes_any(component) && !is_folded(component))
-        left = size_floor(view, component, left); /* 0 for none, or when all must go */
+        left = size_floor(view, component, left); /* 0: no such size, or all must go */
     if (left < smallest)
         left = smallest;
     return left < size ? size - left : 0;

@@ -4,8 +4,8 @@
  * This is known at once from the application's limits and declared sizes. All sizes are numbers of
  * processors. A folding component that runs takes any number from the one at which its run's MPL is
  * reached up to one for each process. To start, it takes any number on which an accepted number of
- * processes stays within its MPL. Both lie within the limits of its partition, where it has such.
- */
+ * processes stays within its MPL. Both numbers lie within the limits of its partition, where these
+ * were given. */
 #ifndef PLEAT_POLICY_ACCEPT_H
 #define PLEAT_POLICY_ACCEPT_H
 
@@ -17,7 +17,7 @@ static inline int32_t pleat_accept_smallest(const struct pleat_view *view,
                                             const struct pleat_component *component);
 int32_t pleat_accept_largest(const struct pleat_view *view,
                              const struct pleat_component *component);
-/* For the functions below: a component that folds, or whose sizes are not any. */
+/* Parts of the functions below, for a component that folds or does not take every size. */
 int32_t pleat_accept_chosen_smallest(const struct pleat_view *view,
                                      const struct pleat_component *component);
 int32_t pleat_accept_chosen_start(const struct pleat_view *view,

@@ -1,7 +1,7 @@
 /* What running applications ask for: pleat_pass_ask. */
 #include "policy/policy.h"
 
-/* Is a record one of an ask for more processors that has no answer yet? */
+/* Is a record that of an ask for more processors without an answer? */
 static bool is_pending(const struct pleat_view *view, const struct pleat_ask *ask, bool mandatory)
 {
     uint32_t c = ask->component;
@@ -12,7 +12,8 @@ static bool is_pending(const struct pleat_view *view, const struct pleat_ask *as
             view->components[c].state == PLEAT_RESIZING);
 }
 
-/* The ask that came first after `turn`, of those for more processors that are pending; NULL. */
+/* Of the pending asks for more processors, the one that came first after `turn`; NULL: there is
+ * none. */
 static const struct pleat_ask *next_after(const struct pleat_view *view, uint64_t turn,
                                           bool mandatory)
 {
@@ -81,7 +82,8 @@ static void decide_voluntary(struct pleat_pass *pass, const struct pleat_ask *as
         pleat_plan_refuse(pass->plan, ask->component, PLEAT_ASK_BUSY);
 }
 
-/* What it lacks beyond what is idle, or on its way to its site or to it. */
+/* How many processors a component lacks beyond those that are idle, or on their way to its site or
+ * to it. */
 static int32_t lacking(const struct pleat_pass *pass, const struct pleat_component *component,
                        int32_t count)
 {
@@ -93,7 +95,7 @@ static int32_t lacking(const struct pleat_pass *pass, const struct pleat_compone
     return count + site->threshold - idle - site->releasing - site->coming - component->coming;
 }
 
-/* From those that started last, as far as they accept it. */
+/* Shrinks components, those that started last first, as far as they accept it. */
 static int32_t shrink_newest(struct pleat_pass *pass, uint32_t asker, int32_t processors)
 {
     const struct pleat_view *view = pass->view;
@@ -122,14 +124,14 @@ void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t proces
     pleat_plan_shrink_only(plan, PLEAT_NONE, PLEAT_NONE);
     plan->asker = PLEAT_NONE;
     plan->voluntary = false;
-    if (left > 0) /* it would not have enough */
+    if (left > 0) /* the asking component would not have enough */
         pleat_plan_rollback(plan, mark);
 }
 
-/* It cannot go on without the processors: it gets all of them at one time, before waiting jobs and
- * others that could grow. Until they are there, those that are free are kept for it, and a policy
- * says whether others are shrunk for it; but one that has not begun waits in the queue, where it
- * holds none itself. */
+/* Decides about a component that cannot go on without more processors: it gets all of them at one
+ * time, before waiting jobs and others that could grow. Until then free processors are kept for it,
+ * and the need policy says whether others are shrunk for it. A component that has not begun waits
+ * in the queue instead, where it holds no processors. */
 static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *ask)
 {
     const struct pleat_view *view = pass->view;
@@ -151,14 +153,15 @@ static void decide_mandatory(struct pleat_pass *pass, const struct pleat_ask *as
     pleat_plan_withhold(pass->plan, ask->component, count);
 }
 
-/* Those at a site, or with processors on one node of it, that cannot go on. */
+/* The components at a site, or with processors on one node of it, that cannot go on without more
+ * processors. */
 struct askers {
-    const struct pleat_ask *first, *last; /* by when they asked; NULL: there is none */
+    const struct pleat_ask *first, *last; /* in the order of their asks; NULL: there is none */
     int32_t held;                         /* processors that they have there */
     bool change;                          /* one of them is in a resize, or this plan changes it */
 };
 
-/* How many processors of a component are there. */
+/* How many processors a component has at a site, or on a node of it. */
 static int32_t held_at(const struct pleat_view *view, const struct pleat_ask *ask, uint32_t site,
                        const struct pleat_node *node)
 {
@@ -198,10 +201,10 @@ static bool is_stuck(const struct pleat_pass *pass, uint32_t site, const struct 
     return askers->first && !askers->change && used <= askers->held;
 }
 
-/* The most that the first of the askers of a site, or of a node, could ever have there beyond its
- * own, without that another one goes on or ends: all that nobody of them has; and, where others are
- * shrunk for it, what those that asked later can do without. On a node that is only what is led
- * from there. */
+/* The most processors that the first asker of a site, or of a node, could ever get there while none
+ * of the other askers goes on or ends: all that no asker has and, where others are shrunk for it,
+ * what later askers can do without. On a node only components that are led from there count for the
+ * latter. */
 static int32_t within_reach(const struct pleat_pass *pass, uint32_t site,
                             const struct pleat_node *node, const struct askers *askers)
 {
@@ -223,9 +226,9 @@ static int32_t within_reach(const struct pleat_pass *pass, uint32_t site,
     return most;
 }
 
-/* Where those that cannot go on wait for one another the last one is told no, so that it can go on
- * without, or end. One that must stay on its node waits for those that have something there; at the
- * site, only because processors are to be left idle. */
+/* Where the askers wait for one another the last one is refused, so that it can go on without, or
+ * end. A component that must stay on its node waits for those that have processors there; at its
+ * site it waits only because processors are to be left idle. */
 static void break_circle(struct pleat_pass *pass, uint32_t site, const struct pleat_node *node)
 {
     const struct pleat_view *view = pass->view;
@@ -237,7 +240,7 @@ static void break_circle(struct pleat_pass *pass, uint32_t site, const struct pl
     bool bound = pleat_view_is_on_one_node(view, first, site);
     int32_t lacks = missing(view, first, askers.first);
     if (node ? !bound : bound && lacks > pleat_view_own_capacity(view, first) - first->processors)
-        return; /* judged by what its site can give; or its node has become too small */
+        return; /* its site can give it enough; or its node has become too small */
     int32_t claimed = node ? node->claimed : place->claimed;
     int32_t unused = node ? node->slots - claimed : place->capacity - claimed - place->threshold;
     if (claimed > askers.held)
@@ -246,7 +249,7 @@ static void break_circle(struct pleat_pass *pass, uint32_t site, const struct pl
         pleat_plan_refuse(pass->plan, askers.last->component, PLEAT_ASK_BUSY);
 }
 
-/* On the nodes on which somebody must stay who cannot go on. */
+/* Breaks circles on the nodes on which an asker must stay. */
 static void break_circles_on_nodes(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -272,8 +275,8 @@ static void decide_all_mandatory(struct pleat_pass *pass)
         break_circle(pass, site, NULL);
 }
 
-/* Where others wait, those that have not begun wait again, at their old places: else both could
- * wait for what the other one holds. */
+/* Where jobs wait in the queue, askers that have not begun go back to their old places there: else
+ * a waiting job and an asker could wait for what the other one holds. */
 static void yield_unbegun(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -292,7 +295,7 @@ void pleat_pass_ask_mandatory(struct pleat_pass *pass)
         yield_unbegun(pass);
         return;
     }
-    pass->plan->keeps_askers = policy->take != NULL; /* what comes after them takes nothing back */
+    pass->plan->keeps_askers = policy->take != NULL; /* decisions after these take nothing back */
     decide_all_mandatory(pass);
 }
 
@@ -304,8 +307,8 @@ static bool anybody_waits(const struct pleat_pass *pass)
     return false;
 }
 
-/* Those that yield to waiting jobs: once in a pass. While a job is left waiting, only where nothing
- * else would ever happen. */
+/* Decides, once in a pass, about the asks that yield to waiting jobs. While a job is left waiting
+ * it does so only where nothing else would ever happen. */
 static void decide_yielding(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -317,7 +320,7 @@ static void decide_yielding(struct pleat_pass *pass)
         waits = !is_stuck(pass, site, &askers);
     }
     if (waits) {
-        break_circles_on_nodes(pass); /* which no waiting job, and nobody on another node, does */
+        break_circles_on_nodes(pass); /* neither waiting jobs nor other nodes do that */
         return;
     }
     pass->plan->asks_decided = true;

@@ -1,6 +1,6 @@
-/* classes.h - what policies of Utrera 2010, 5 and 6, ask about waiting and running components and
- * their classes: long ones may be folded, short ones come and go. A component of unknown class
- * counts as long: nothing is known of its end. */
+/* classes.h - what the policies of Utrera 2010, 5 and 6, ask about waiting and running components
+ * and their classes: long jobs may be folded, short ones come and go. A component of unknown class
+ * counts as long: nothing is known about its end. */
 #ifndef PLEAT_POLICY_CLASSES_H
 #define PLEAT_POLICY_CLASSES_H
 
@@ -31,7 +31,7 @@ struct pleat_long_ones pleat_long_ones(const struct pleat_pass *pass, uint32_t s
  * has more processes than the site has processors starts folded. No processors: there is none. */
 struct pleat_start_size pleat_start_unfolded(const struct pleat_pass *pass, uint32_t component,
                                              uint32_t site, int32_t processors, int32_t mpl);
-/* The same for a share of what is available; the smallest size, if the share is smaller. */
+/* The same for a share of the available processors; the smallest size, if the share is smaller. */
 struct pleat_start_size pleat_start_share(const struct pleat_pass *pass, uint32_t component,
                                           uint32_t site, int32_t share, int32_t available,
                                           int32_t mpl);

@@ -40,7 +40,7 @@ static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t fir
     for (uint32_t c = first; c != PLEAT_NONE; c = view->components[c].next) {
         const struct pleat_component *component = &view->components[c];
         if (pleat_view_is_shut(view, component))
-            continue; /* what it has is nobody's when it ends */
+            continue; /* its processors become nobody's when it ends */
         int32_t all = component->target + pleat_view_buffered(view, component), counted = all;
         if (pass->shrinkable && component->kind == PLEAT_MALLEABLE &&
             pleat_accept_smallest(view, component) < counted)
@@ -51,7 +51,7 @@ static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t fir
     return sum;
 }
 
-/* The same for the components that this plan starts. */
+/* Takes the processors of the components that this plan starts, until their expected ends. */
 static int32_t take_started(struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_plan_ends *started = pleat_plan_started(pass->plan, site);

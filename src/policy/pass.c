@@ -75,7 +75,7 @@ within_partition(const struct pleat_view *view, const struct pleat_component *co
     if (size.processors > available)
         return (struct pleat_start_size){.take = size.take};
     int32_t mpl = pleat_mpl(size.processes, size.processors);
-    if (mpl > allowed) { /* with fewer processes, then */
+    if (mpl > allowed) { /* it starts with fewer processes then */
         size.processes = pleat_accept_processes(view, component, size.processors, allowed);
         size.processors = pleat_smaller(size.processors, size.processes);
         mpl = allowed;
@@ -103,8 +103,8 @@ struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t compon
     return limited ? within_partition(view, comp, size, available) : size;
 }
 
-/* The site and size that the policies choose for a component; another size where that one would
- * keep from others what they were promised. No processors: none. */
+/* The site and size that the policies choose for a component; another size where the chosen one
+ * would keep from others what they were promised. No processors: it cannot start. */
 static struct pleat_start_size choose(struct pleat_pass *pass, uint32_t component, uint32_t *site)
 {
     const struct pleat_component *comp = &pass->view->components[component];
@@ -128,7 +128,7 @@ static void put_right(struct pleat_pass *pass, uint32_t component, uint32_t site
     const struct pleat_component *comp = &pass->view->components[component];
     int32_t taken = size.processors - earmarked_at(comp, site);
     if (taken > 0 && stands_in_shadow(pass, comp, site, size.processors))
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): that there is one was asked */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): start_one has asked for one */
         pass->shadow->extra -= taken;
     if (pass->profiles && comp->begin_us == 0)
         pleat_pass_take(pass, component, site, pass->view->now_us, size.processors,
@@ -330,7 +330,7 @@ void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_policy *policy = pass->policies[PLEAT_MALLEABILITY];
     if (pass->view->sites[site].drained)
-        return; /* nor is anybody shrunk so that others there could grow */
+        return; /* no component is shrunk for the growth of others there either */
     if (pass->view->ask_count > 0)
         pleat_pass_ask_voluntary(pass, site);
     if (policy->balance && !pass->plan->sites[site].withheld)

@@ -23,7 +23,7 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         plan->known = known;
         plan->component_room = room;
     }
-    if (++plan->pass == 0) { /* decisions of 4 billion passes ago must not look like ours */
+    if (++plan->pass == 0) { /* decisions of 4 billion passes ago must not look like this pass's */
         memset(plan->known, 0, plan->component_room * sizeof(*plan->known));
         plan->pass = 1;
     }
@@ -321,7 +321,7 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
         return; /* this plan gives the component up */
     struct pleat_event *promise = pleat_plan_append(plan, PLEAT_EV_PROMISE, PLEAT_NONE);
     if (!promise)
-        return; /* not known as the component's decision: it may still be started, or tried */
+        return; /* not the component's own decision: it may still be started, or tried */
     promise->component = component;
     promise->u.promise.site = site;
     promise->u.promise.start_us = start_us;

@@ -19,15 +19,16 @@ struct pleat_review;
 struct pleat_plan_site {
     int32_t free;  /* processors that no job has and no decision of this plan takes */
     int32_t limit; /* free processors that the component that is being placed may use */
-    int32_t kept;  /* free processors that are not for growing, besides the threshold */
+    int32_t kept;  /* free processors that may not be used for growing, besides the threshold */
     bool withheld; /* kept for a waiting component: no growing here in this pass */
-    bool quiet;    /* refused a claim a moment ago, or is closed: nothing is asked for now */
-    bool several;  /* it has several nodes: what is free on each is in `nodes` */
+    bool quiet;    /* it refused a claim a moment ago, or is closed: no processors are asked for
+                    * now */
+    bool several;  /* it has several nodes: the free processors of each are in `nodes` */
 };
 
 struct pleat_plan_known { /* of a component */
-    uint32_t pass;        /* that decided something about it */
-    uint32_t decision;    /* its place in that plan */
+    uint32_t pass;        /* the pass that decided something about the component */
+    uint32_t decision;    /* the decision's place in that pass's plan */
 };
 
 struct pleat_plan_undo {
@@ -49,7 +50,7 @@ struct pleat_plan_end {
 
 PLEAT_ARRAY(pleat_plan_ends, struct pleat_plan_end);
 
-/* What a waiting component will need, and others must not keep from it. */
+/* What a waiting component will need, which others must not keep from it. */
 struct pleat_shadow {
     uint32_t site;
     int64_t at_us; /* when the component is expected to start there */
@@ -74,9 +75,9 @@ struct pleat_plan {
     struct pleat_events decisions;
     struct pleat_plan_site *sites;
     int32_t *nodes;    /* per node of the view: as `free` of a site */
-    int32_t *withheld; /* ... of what is unused there: what this plan withholds */
+    int32_t *withheld; /* per node: unused processors that this plan withholds */
     uint32_t node_room;
-    bool shuts;                     /* some node is closed */
+    bool shuts;                     /* at least one node is closed */
     uint32_t only_site, only_node;  /* pleat_plan_shrink_only; PLEAT_NONE: everywhere */
     struct pleat_plan_known *known; /* per component */
     uint32_t pass;
@@ -87,22 +88,22 @@ struct pleat_plan {
     uint32_t profile_room;
     struct pleat_plan_memo memo;
     int64_t wake_us;
-    bool unbuffers; /* some buffer has been taken from */
-    /* while others are shrunk for a running component that asks: that one, which gives nothing to
-     * itself; else PLEAT_NONE. And may they refuse? */
+    bool unbuffers; /* processors were taken out of a buffer */
+    /* the running component that asks, while others are shrunk for it: it gives nothing to itself;
+     * else PLEAT_NONE. And whether the others may refuse */
     uint32_t asker;
     bool voluntary;
-    bool keeps_askers; /* those that cannot go on give nothing to others */
-    bool asks_decided; /* mandatory asks that yield to waiting jobs */
-    /* those that are not to be shrunk now; NULL: none */
+    bool keeps_askers; /* components that cannot go on give nothing to others */
+    bool asks_decided; /* mandatory asks that yield to waiting jobs are decided in this pass */
+    /* says which components are not to be shrunk now; NULL: none of them */
     bool (*spares)(const struct pleat_view *view, const struct pleat_component *component);
     int failed; /* out of memory: the pass decides nothing */
 };
 
 /* ---- what is there ---- */
 
-/* Idle processors of a site: no job has them and this plan does not use them; at least 0. Also
- * while the site is quiet after a refused claim. A drained site has none. */
+/* Idle processors of a site, which no job has and this plan does not use; at least 0. They count
+ * also while the site is quiet after a refused claim. A drained site has none. */
 int32_t pleat_plan_idle(const struct pleat_plan *plan, uint32_t site);
 /* Idle processors that can be claimed now: none while the site is quiet. */
 int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
@@ -115,8 +116,9 @@ int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
  * them, and those earmarked for it. */
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
-/* How many more processors of a site's nodes a component can have that is on one node, which may
- * not be tied to one yet; PLEAT_SIZE_MAX where its site has one, or it may be on several. */
+/* How many more processors a component that must be on one node can have on one of a site's nodes,
+ * whether it is tied to that node already or not. PLEAT_SIZE_MAX where the site has one node, or
+ * the component may be on several. */
 int32_t pleat_plan_on_a_node(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
 /* Processors of a node that no job has and this plan does not use; at least 0. */
@@ -133,9 +135,9 @@ void pleat_plan_shrink_only(struct pleat_plan *plan, uint32_t site, uint32_t nod
  * way, or soon after one that failed. */
 int32_t pleat_plan_offer_grow(struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Tells a running malleable component to give up `processors` for a waiting component (mandatory).
- * Without a waiter (PLEAT_NONE), or for one that may take no more (pleat_pass_take_for), asks it
- * to: a voluntary change, not soon after one that failed.
- * Returns how many processors it will give up, which can be more than asked (see
+ * Without a waiter (PLEAT_NONE), or for a waiter for which others shrink voluntarily
+ * (pleat_pass_take_for), it is asked to: a voluntary change, which is not tried soon after one that
+ * failed. Returns how many processors it will give up, which can be more than asked (see
  * pleat_accept_shrink). */
 int32_t pleat_plan_offer_shrink(struct pleat_plan *plan, uint32_t component, int32_t processors,
                                 uint32_t waiter);
@@ -145,7 +147,7 @@ int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component);
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component);
 /* Would a component accept any of `processors` more, after what this plan offers it already? */
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
-/* Would a component give up any processor? */
+/* Would a component give up any processors? */
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
 /* Starts a queued component; false (and nothing changed) if that does not fit. A folding component
  * gets as many processes as are accepted for these processors, and may be folded as far as its user
@@ -170,8 +172,8 @@ bool pleat_plan_could_preempt(const struct pleat_plan *plan, uint32_t component)
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors);
 /* How many of a site's free processors are not for growing in this pass. */
 void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors);
-/* Keeps up to `processors` free ones of a running component's site from everybody else in this
- * pass: of its node, if it must stay on one, as those of other nodes are of no use to it. */
+/* Keeps up to `processors` free processors of a running component's site from all others in this
+ * pass; those of its node, if it must stay on one. */
 void pleat_plan_withhold(struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Refuses a running component what its application asked for. */
 void pleat_plan_refuse(struct pleat_plan *plan, uint32_t component, enum pleat_ask_reason reason);
@@ -204,7 +206,7 @@ const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32
 
 typedef size_t pleat_plan_mark;
 pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan);
-/* Where this plan, or one before, has placed a component; PLEAT_NONE: nowhere. */
+/* The site where this plan, or an earlier one, has placed a component; PLEAT_NONE: nowhere. */
 uint32_t pleat_plan_place(const struct pleat_plan *plan, uint32_t component);
 /* Takes back every offer made since the mark, and every start of a component of a job of
  * several. */

@@ -14,8 +14,8 @@ static inline struct pleat_event *pleat_plan_find(const struct pleat_plan *plan,
 }
 
 /* Appends a decision of which only time, kind and component are set, as the component's own; with
- * PLEAT_NONE it is nobody's, and pleat_plan_find does not find it. NULL: out of memory, the plan
- * has failed. Valid until the next one is appended. */
+ * PLEAT_NONE it is no component's, and pleat_plan_find does not find it. NULL: out of memory, the
+ * plan has failed. Valid until the next one is appended. */
 static inline struct pleat_event *pleat_plan_append(struct pleat_plan *plan, uint16_t kind,
                                                     uint32_t component)
 {
@@ -45,10 +45,11 @@ void pleat_plan_nodes_again(struct pleat_plan *plan);
 int32_t pleat_plan_nodes_withhold(struct pleat_plan *plan, uint32_t component, int32_t count);
 /* Whether pleat_plan_shrink_only lets a running component be shrunk. */
 bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component);
-/* How many processors it would give where that wants them. */
+/* How many processors the component would give where pleat_plan_shrink_only wants them. */
 int32_t pleat_plan_gives_on(const struct pleat_plan *plan, uint32_t component);
 
-/* Is this the try after which a waiting component is given up? Then no room need be made for it. */
+/* Is this try the last one of a waiting component, after which it is given up? Then no room need be
+ * made for it. */
 bool pleat_plan_is_given_up(const struct pleat_plan *plan, uint32_t waiter);
 
 #endif

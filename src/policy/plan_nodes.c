@@ -1,7 +1,7 @@
 /* What is free on each node of the sites that have several, for components that are on one. Which
  * node a claim gets is the site's choice: the plan expects the fullest one that has room, as
- * src/site/claimbook.c chooses. Where the site chose otherwise it refuses a later claim, which is
- * made again. */
+ * src/site/claimbook.c chooses. Where the site has chosen another node it refuses a later claim,
+ * which is then made again. */
 #include <stdlib.h>
 
 #include "policy/plan_decisions.h"
@@ -37,8 +37,8 @@ static uint32_t find(const struct pleat_view *view, uint32_t site, uint32_t node
     return known ? (uint32_t)(known - view->nodes) : PLEAT_NONE;
 }
 
-/* Of the nodes of a site that have at least `need` free ones the one that has fewest; `most`: the
- * one that has most. PLEAT_NONE: none has any. */
+/* Of the nodes of a site with at least `need` free processors the one with the fewest; `most`: the
+ * one with the most. PLEAT_NONE: there is none. */
 static uint32_t choose(const struct pleat_plan *plan, uint32_t site, int32_t need, bool most)
 {
     const struct pleat_view *view = plan->view;
@@ -95,7 +95,7 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
         if (node == PLEAT_NONE)
             node = choose(plan, site, 1, true);
         if (node == PLEAT_NONE)
-            return; /* more than there are: the site will say so */
+            return; /* there are not enough: the site will say so */
         int32_t part = count < plan->nodes[node] ? count : plan->nodes[node];
         part = part > 0 ? part : 0;
         plan->nodes[node] -= part;

@@ -53,8 +53,8 @@ static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component
     return pleat_accept_grow(plan->view, comp, size, processors < growable ? processors : growable);
 }
 
-/* Is a component shrunk by this plan for a running one that asks? What it gives up then is for that
- * one alone. */
+/* Does this plan shrink a component for a running one that asks? The processors that it gives up
+ * are for that one alone. */
 static bool gives_to_asker(const struct pleat_plan *plan, const struct pleat_event *known)
 {
     uint32_t waiter = known ? known->u.resize.waiter : PLEAT_NONE;
@@ -62,8 +62,8 @@ static bool gives_to_asker(const struct pleat_plan *plan, const struct pleat_eve
            plan->view->components[waiter].state != PLEAT_QUEUED;
 }
 
-/* Nothing is taken from the component that asks, nor for it from one that asked before it and
- * cannot go on either. */
+/* Is nothing taken from a component, since it is the one that asks, or asked before that one and
+ * cannot go on either? */
 static bool is_kept(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_view *view = plan->view;
@@ -77,7 +77,8 @@ static bool is_kept(const struct pleat_plan *plan, uint32_t component)
     return component == plan->asker || (waits && its->turn < mine->turn);
 }
 
-/* Does it give nothing, for what some component asked, or since others are to be shrunk now? */
+/* Does a component give nothing now, because of a component's ask or since others are to be shrunk
+ * first? */
 static PLEAT_COLD bool is_spared(const struct pleat_plan *plan, uint32_t component,
                                  const struct pleat_event *known)
 {
@@ -86,7 +87,7 @@ static PLEAT_COLD bool is_spared(const struct pleat_plan *plan, uint32_t compone
            !pleat_plan_may_shrink_on(plan, component);
 }
 
-/* Nobody asked for anything, and all may be shrunk: then no component is_spared. */
+/* Is no component spared, since none asked for anything and all may be shrunk? */
 static bool spares_nobody(const struct pleat_plan *plan)
 {
     return plan->view->ask_count == 0 && !plan->spares && plan->only_site == PLEAT_NONE &&
@@ -103,14 +104,14 @@ static int32_t shrink_acceptance(const struct pleat_plan *plan, uint32_t compone
         (!spares_nobody(plan) && is_spared(plan, component, known)))
         return 0;
     int32_t size = known ? known->u.resize.processors : comp->processors;
-    if (plan->only_site != PLEAT_NONE) /* what it gives elsewhere is of no use */
+    if (plan->only_site != PLEAT_NONE) /* processors that it gives on other nodes are of no use */
         processors = pleat_smaller(processors, pleat_plan_gives_on(plan, component) -
                                                    (comp->processors - size));
     return processors > 0 ? pleat_accept_shrink(plan->view, comp, size, processors) : 0;
 }
 
-/* Its program says that its size must not change now: it is not asked, unless it cannot go on
- * without more itself. A shrink for a waiting job comes nevertheless. */
+/* Does the component's program say that its size must not change now? Then it is offered no resize,
+ * unless it cannot go on without more itself. A shrink for a waiting job comes nevertheless. */
 static bool is_put_off(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_component *comp = &plan->view->components[component];

@@ -36,8 +36,8 @@ enum pleat_question {
 /* Knowledge that costs something and is kept, or asked for, only while a policy in force needs it.
  */
 enum {
-    PLEAT_NEEDS_ENDS = 1, /* running components by expected end: pleat_ending_first */
-    PLEAT_NEEDS_TIMES = 2 /* what iterations take: pleat_timing_smallest */
+    PLEAT_NEEDS_ENDS = 1, /* running components, sorted by expected end: pleat_ending_first */
+    PLEAT_NEEDS_TIMES = 2 /* how long iterations take: pleat_timing_smallest */
 };
 
 struct pleat_pass;
@@ -74,10 +74,10 @@ struct pleat_policy {
     const char *source; /* paper and section */
     const char *summary;
     unsigned needs; /* PLEAT_NEEDS_* */
-    bool shrinks;   /* approach, malleability: can take processors from running components */
+    bool shrinks;   /* approach, malleability: it can take processors from running components */
     /* malleability: a pass asks it once at a site to hand out processors, and once for each
-     * component that lacks some to get them back; what its answer leaves is left. Otherwise it is
-     * asked until its answer changes nothing */
+     * component that lacks some to get them back; what it does not hand out, or get back, is left
+     * at that. Otherwise it is asked until its answer changes nothing */
     bool once;
     bool overtakes; /* queue: any job that fits may start, whatever other jobs wait */
     /* queue, placement, moldability: after a pass whose starts succeeded at once a second pass
@@ -86,7 +86,7 @@ struct pleat_policy {
      * the sites are PLEAT_SITE_INSTANT */
     bool settles;
 
-    /* ---- the answer: the one that belongs to `question` ---- */
+    /* ---- the answer: the member that belongs to `question` ---- */
 
     /* approach: decides everything, with the help of the others */
     void (*decide)(struct pleat_pass *pass);
@@ -122,11 +122,12 @@ struct pleat_policy {
      * go on without them, beyond what is idle or on its way to it (pleat_pass_take_for). NULL:
      * takes nothing from others */
     void (*take)(struct pleat_pass *pass, uint32_t asker, int32_t processors);
-    bool yields; /* need: while a job waits in the queue, it comes before those that ask */
-    /* reward: offers what may be used for growing at a site to those who are to have it before
-     * malleability hands it out. NULL: nobody */
+    bool yields; /* need: a job that waits in the queue comes before components that ask */
+    /* reward: offers processors that may be used for growing at a site to components that have
+     * earned them, before malleability hands out the rest. NULL: to none */
     void (*repay)(struct pleat_pass *pass, uint32_t site);
-    /* reward: is a component shrunk for others only where the rest does not suffice? NULL: none */
+    /* reward: is a component shrunk for others only where the other components do not suffice?
+     * NULL: none is */
     bool (*spares)(const struct pleat_view *view, const struct pleat_component *component);
 
     /* ---- optional state ---- */
@@ -138,7 +139,7 @@ struct pleat_pass {
     const struct pleat_view *view;
     struct pleat_plan *plan;
     /* What a component that starts must leave to others, since they were promised it: */
-    struct pleat_shadow *shadow;    /* set by a queue policy; NULL: no component has a shadow */
+    struct pleat_shadow *shadow;    /* set by a queue policy; NULL: there is no shadow */
     struct pleat_profile *profiles; /* per site; NULL: no component has a place in them */
     bool shrinkable;                /* how the profiles count: see pleat_pass_expect */
     /* set by a queue policy: folding components that start now may be folded as far as their users
@@ -185,8 +186,8 @@ bool pleat_pass_shrinks(const struct pleat_pass *pass);
  * what is free now. False: out of memory. */
 bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable);
 /* The earliest time at which a component could start by the pass's profiles, at its smallest size
- * for as long as it is expected to run; PLEAT_NEVER: at none. *site: where. Of several sites the
- * one that the component was promised, then the first. */
+ * and for as long as it is expected to run; PLEAT_NEVER: at no time. *site: where. Of equally early
+ * sites the one that the component was promised, then the first. */
 int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site);
 /* The same for a component whose promised place is in the profiles. It gives that place up for a
  * start before before_us; if there is none, the place is returned. */
@@ -203,8 +204,8 @@ void pleat_pass_review(struct pleat_pass *pass);
  * are spared last; returns what could not be had. */
 int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
                           uint32_t waiter);
-/* Processors of a node that components which must stay there cannot go on without, other than the
- * component `but`. */
+/* How many processors of a node the components other than `but` wait for that must stay there and
+ * cannot go on without. */
 int32_t pleat_view_wanted_on(const struct pleat_view *view, uint32_t site, uint32_t node,
                              uint32_t but);
 
@@ -231,14 +232,14 @@ static inline void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
     if (pass->view->sites[site].malleable_count > 0 || pass->view->ask_count > 0)
         pleat_pass_grow_running(pass, site);
 }
-/* What running applications ask for (struct pleat_ask). Mandatory asks come before everything else
- * in a pass or, where the policy yields to waiting jobs, before others are grown and only if no job
- * is left waiting; voluntary ones, at a site, before others are grown there, and each is decided
- * then. */
+/* Decide about what running applications ask for (struct pleat_ask). Mandatory asks come before
+ * everything else in a pass; where the policy yields to waiting jobs, they come before others are
+ * grown, and only if no job is left waiting. Voluntary asks at a site come before others are grown
+ * there, and each is granted or refused then. */
 void pleat_pass_ask_mandatory(struct pleat_pass *pass);
 void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site);
 /* Could a component of the site that is in a resize still be grown into what is free there, as soon
- * as that is over? Every other one was offered what the policy has for it. */
+ * as the resize is over? Every other component has been offered what the policy has for it. */
 bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site);
 
 #endif

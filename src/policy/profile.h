@@ -13,7 +13,7 @@
 
 struct pleat_profile_step {
     int64_t from_us;
-    int32_t free; /* until the next step; below 0 where more is needed than there is */
+    int32_t free; /* until the next step; below 0 where more are needed than there are */
 };
 
 PLEAT_ARRAY(pleat_profile_steps, struct pleat_profile_step);
@@ -23,8 +23,7 @@ struct pleat_profile {
     struct pleat_profile_steps steps;
 };
 
-/* Forgets what was there: from a time on `free` processors are free, for ever. 0 or PLEAT_E_NOMEM.
- */
+/* Forgets all steps: from a time on `free` processors are free, for ever. 0 or PLEAT_E_NOMEM. */
 int pleat_profile_begin(struct pleat_profile *profile, int64_t from_us,
                         int32_t free) PLEAT_MUST_CHECK;
 void pleat_profile_finish(struct pleat_profile *profile);

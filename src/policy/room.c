@@ -60,7 +60,8 @@ static bool make_room_on(struct pleat_pass *pass, uint32_t waiter, const struct 
     return need <= 0;
 }
 
-/* The same on the first node where it can be; on the one that the waiter is tied to already. */
+/* The same on the first node where room can be made, or on the node to which the waiter is tied
+ * already. */
 static bool make_room_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32_t site,
                                 enum pleat_room room)
 {

@@ -76,7 +76,8 @@ bool pleat_shadow_cast(struct pleat_pass *pass, uint32_t head, struct pleat_shad
             need > pleat_view_open_capacity(view, component, site))
             continue;
         struct pleat_shadow shadow = shadow_at(pass, head, site);
-        /* enough are free, but on several nodes: nobody overtakes, or it might wait for ever */
+        /* enough processors are free, but on several nodes: nobody overtakes the head, or it might
+         * wait for ever */
         if (shadow.extra >= 0 && shadow.at_us <= view->now_us && view->sites[site].several &&
             pleat_plan_on_a_node(pass->plan, head, site) <
                 need - (component->site == site ? component->earmarked : 0))

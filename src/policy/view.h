@@ -11,7 +11,7 @@
 #include "model/records.h"
 #include "model/sizes.h"
 
-/* What earlier executions of a component's application asked for, by iteration. */
+/* Requests of earlier executions of a component's application, by iteration. */
 PLEAT_ARRAY(pleat_history, struct pleat_history_row);
 
 struct pleat_view {
@@ -47,10 +47,10 @@ struct pleat_view {
     int32_t buffer_level, buffer_range;
     int64_t buffer_review_us;
     bool buffer_pending; /* processes on their way count as prepared */
-    bool evolves;        /* there is, or was, a component that asks for processes itself */
+    bool evolves;        /* there is, or was, a component that evolves */
     bool lifetimes;      /* there is, or was, a lifetime: components may be young */
     bool sections;       /* there is, or was, a component whose program said "not now" */
-    int32_t mpl_max;     /* processes on a processor, of components that fold */
+    int32_t mpl_max;     /* the most processes on a processor of components that fold */
     int32_t preemptions; /* how often a component may be preempted */
     bool stages;         /* there is, or was, a component with files to be brought */
     bool several;        /* there is, or was, a job of several components */
@@ -106,17 +106,17 @@ int32_t pleat_view_open_capacity(const struct pleat_view *view,
                                  const struct pleat_component *component, uint32_t site);
 /* Processors of a site's closed nodes that others do not use. */
 int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site);
-/* How many of its last processors, which a shrink gives back, are surely on that node. */
+/* How many of a component's last processors, which a shrink gives back, are certainly on a node. */
 int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
                            uint32_t node);
-/* Are all sites, or nodes, that are large enough for a waiting component, and there are some,
- * drained, or nodes closed? */
+/* Is a waiting component kept from every site, or node, that is large enough for it, only because
+ * these are drained or closed? */
 bool pleat_view_needs_drained(const struct pleat_view *view,
                               const struct pleat_component *component);
 /* Whether a component is on a node that is closed, so that what it gives up helps nobody. */
 bool pleat_view_is_shut(const struct pleat_view *view, const struct pleat_component *component);
-/* How many more processors a running component could have now; negative: some are used that should
- * be left free. At a drained site: none. */
+/* How many more processors a running component could have now; negative: fewer are free than should
+ * be. At a drained site: none. */
 int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component);
 
 /* ---- what only some components have: a constant record for those without ---- */
@@ -147,7 +147,7 @@ static inline const struct pleat_ask *pleat_view_ask(const struct pleat_view *vi
     return component->ask != PLEAT_NONE ? &view->asks[component->ask] : &pleat_no_ask;
 }
 
-/* Whether its application waits in its beginning, since it can use none of the sizes up to the
+/* Whether the component's application waits in its beginning, since it can use no size up to the
  * component's. */
 static inline bool pleat_view_is_unbegun(const struct pleat_view *view,
                                          const struct pleat_component *component)
@@ -156,7 +156,8 @@ static inline bool pleat_view_is_unbegun(const struct pleat_view *view,
     return ask->unbegun && ask->state == PLEAT_ASK_PENDING;
 }
 
-/* Whether it can wait in the queue instead: another component of its job may have computed. */
+/* Whether such a component can go back to the queue: not if another component of its job may have
+ * computed. */
 static inline bool pleat_view_may_wait_again(const struct pleat_view *view,
                                              const struct pleat_component *component)
 {
@@ -193,8 +194,8 @@ static inline bool pleat_view_is_young(const struct pleat_view *view,
     return view->lifetimes && component->young;
 }
 
-/* Does the program of a component say that its size must not change now? One on no processors
- * cannot take that back. */
+/* Does the program of a component say that its size must not change now? That of a component on no
+ * processors does not count, since it could not take it back. */
 static inline bool pleat_view_is_not_now(const struct pleat_view *view,
                                          const struct pleat_component *component)
 {
@@ -273,8 +274,8 @@ static inline int64_t pleat_view_expected_end(const struct pleat_view *view,
     return component->expected_end_us > view->now_us ? component->expected_end_us : view->now_us;
 }
 
-/* When it will likely end: as its program expects, where that says so; else as its estimate says.
- * PLEAT_NEVER: nobody says, or that time is past. */
+/* When a running component will likely end: as its program expects, if the program says; else by
+ * its estimate. PLEAT_NEVER: nothing is known, or that time is past. */
 static inline int64_t pleat_view_likely_end(const struct pleat_view *view,
                                             const struct pleat_component *component)
 {
@@ -351,7 +352,7 @@ static inline struct pleat_sizes pleat_view_sizes(const struct pleat_view *view,
     return sizes;
 }
 
-/* The same, as its user wants them, whatever its application says. */
+/* The sizes that a component's user accepts, whatever its application declared. */
 static inline struct pleat_sizes pleat_view_asked_sizes(const struct pleat_view *view,
                                                         const struct pleat_component *component)
 {

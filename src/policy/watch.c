@@ -25,7 +25,7 @@ static bool may_hold(const struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
     if (view->stages || pleat_pass_reserved(pass))
-        return false; /* what is placed may be claimed later; time alone brings a reservation */
+        return false; /* a placed component may claim later; time alone brings a reservation */
     if (!pass->policies[PLEAT_PLACEMENT]->settles || !pass->policies[PLEAT_MOLDABILITY]->settles)
         return false; /* a component may be able to start only because others have */
     for (uint32_t s = 0; s < view->site_count; s++) {

@@ -1,5 +1,6 @@
 /* watch.h - has anything happened since the last pass? For queue policies that keep what they
- * worked out in the plan's memo: while it holds they need not look at all waiting components. */
+ * worked out in the plan's memo: while the memo holds they need not look at all waiting
+ * components. */
 #ifndef PLEAT_POLICY_WATCH_H
 #define PLEAT_POLICY_WATCH_H
 
@@ -18,7 +19,7 @@ void pleat_watch_observe(struct pleat_watch *watch, const struct pleat_event *ev
  * while no running component is past its estimate, and if no policy looks at which others wait
  * (pleat_policy.settles). */
 bool pleat_watch_holds(const struct pleat_pass *pass, const struct pleat_watch *watch);
-/* Leaves a memo for the next pass, or none where that is not wanted or may not be. */
+/* Leaves a memo for the next pass, or none if it is not wanted or would not hold. */
 void pleat_watch_leave(struct pleat_pass *pass, const struct pleat_watch *watch, bool wanted);
 /* Do components that are submitted later stand behind all others? */
 bool pleat_watch_in_order(const struct pleat_pass *pass);

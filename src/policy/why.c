@@ -93,8 +93,8 @@ static enum pleat_why_waits who_comes_first(const struct pleat_pass *pass, uint3
 struct best_place {
     uint32_t site;
     int32_t free, largest;
-    int64_t quiet_until_us; /* of a site that has enough, but is quiet */
-    bool paused;            /* ... for starts that failed there */
+    int64_t quiet_until_us; /* when a site that has enough, but is quiet, is not quiet any more */
+    bool paused;            /* ... whether it is quiet because starts failed there */
 };
 
 static struct best_place best_place(const struct pleat_pass *pass, uint32_t component, int32_t need)
@@ -166,7 +166,7 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
 
 /* ---- size ---- */
 
-/* Nothing at a component's site may be used for growing: for which others is it kept? */
+/* Nothing at a component's site may be used for growing: for whom are the free processors kept? */
 static enum pleat_why_size nothing_growable(const struct pleat_pass *pass, uint32_t site)
 {
     if (pleat_plan_idle(pass->plan, site) == 0)

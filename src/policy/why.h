@@ -11,11 +11,11 @@ enum pleat_why_waits {
     PLEAT_WAITS_NEXT,       /* nothing keeps it: the next pass starts it */
     PLEAT_WAITS_BEGIN,      /* its reservation begins later */
     PLEAT_WAITS_TOO_LARGE,  /* it needs more processors than any site has */
-    PLEAT_WAITS_ROOM,       /* running ones are being shrunk for it */
-    PLEAT_WAITS_PROCESSORS, /* fewer are free than it needs */
-    PLEAT_WAITS_BEHIND,     /* it would fit, but nobody overtakes the one in front */
-    PLEAT_WAITS_GROWING,    /* it would fit, but running ones that can still grow come first */
-    PLEAT_WAITS_KEPT,       /* it would fit, but what is free was promised to others */
+    PLEAT_WAITS_ROOM,       /* running components are being shrunk for it */
+    PLEAT_WAITS_PROCESSORS, /* fewer processors are free than it needs */
+    PLEAT_WAITS_BEHIND,     /* it would fit, but nobody may overtake the job in front */
+    PLEAT_WAITS_GROWING,    /* it would fit, but running jobs that can still grow come first */
+    PLEAT_WAITS_KEPT,       /* it would fit, but the free processors were promised to others */
     PLEAT_WAITS_QUIET,      /* its site refused processors a moment ago */
     PLEAT_WAITS_POLICY,     /* it would fit, and the policies in force do not start it */
     PLEAT_WAITS_HELD,       /* something holds it: pleat_component.holds */
@@ -35,11 +35,11 @@ enum pleat_why_size {
     PLEAT_SIZE_BACKOFF,    /* an offer failed: no other before a time */
     PLEAT_SIZE_QUIET,      /* its site refused processors a moment ago */
     PLEAT_SIZE_NONE_FREE,  /* nothing is free at its site */
-    PLEAT_SIZE_THRESHOLD,  /* what is free is the threshold, which growing leaves */
-    PLEAT_SIZE_FOR_WAITER, /* what is free is kept for one that waits */
+    PLEAT_SIZE_THRESHOLD,  /* no more is free than the threshold, which growing leaves */
+    PLEAT_SIZE_FOR_WAITER, /* what is free is kept for a waiting job */
     PLEAT_SIZE_RESERVED,   /* what is free is kept for reservations */
     PLEAT_SIZE_POLICY,     /* the policies in force do not grow it */
-    PLEAT_SIZE_LIFETIME,   /* no policy changes its size before that has lasted for a while */
+    PLEAT_SIZE_LIFETIME,   /* its size is young: no policy changes it before its lifetime is over */
     PLEAT_SIZE_NOT_NOW,    /* its program says that its size must not change now */
     PLEAT_SIZE_DRAINED,    /* its site is drained: nothing grows there */
     PLEAT_SIZE_COUNT
@@ -48,15 +48,16 @@ enum pleat_why_size {
 struct pleat_wait_answer {
     enum pleat_why_waits code;
     int32_t need;     /* the smallest size at which it can start */
-    int32_t free;     /* the most that it could get at one site now, its earmarks included */
-    uint32_t site;    /* where that is, PLEAT_NONE: nowhere */
-    uint32_t behind;  /* BEHIND: the one in front. PLEAT_NONE */
+    int32_t free;     /* the most processors that it could get at one site now, its earmarks
+                       * included */
+    uint32_t site;    /* at which site; PLEAT_NONE: at none */
+    uint32_t behind;  /* BEHIND: the job in front; PLEAT_NONE */
     int64_t until_us; /* BEGIN, QUIET, PAUSED: when that is over; else PLEAT_NEVER */
 };
 
 struct pleat_size_answer {
     enum pleat_why_size code;
-    int32_t largest;  /* that it takes, by its limits and its user */
+    int32_t largest;  /* the largest size that it takes, by its limits and its user */
     int32_t next;     /* the next larger size that it takes; 0: none */
     int32_t growable; /* processors that may be used for growing at its site now */
     uint32_t waiter;  /* FOR_WAITER: who; PLEAT_NONE */

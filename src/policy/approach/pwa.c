@@ -2,8 +2,8 @@
  *
  * When the next job in the queue cannot be placed, running malleable jobs are shrunk (mandatory) to
  * make room for it; where that is impossible, taking their minimum sizes into account, the running
- * jobs are considered for growing. Taken where the paper is silent:
- * - jobs are shrunk only where this lets the waiting job start, and only by what its smallest size
+ * jobs are considered for growing. Taken where the paper is silent: - jobs are shrunk only where
+ * this lets the waiting job start, and only by what its smallest size
  *   needs;
  * - the site: where the shortfall is smallest; once chosen, it stays while room is being made;
  * - processors on their way (earmarked, being released) are not asked for a second time, and what
@@ -11,8 +11,8 @@
  * - what is idle at a site that refused a claim a moment ago counts: shrinking would not help;
  * - prepared processes in buffers compute nothing: their processors are taken first, and no job is
  *   shrunk for as many;
- * - a job in a resize cannot be shrunk now: if it could give the rest after the resize, that is
- *   waited for;
+ * - a job in a resize cannot be shrunk now: if it could give what is lacking after the resize, its
+ * end is waited for;
  * - for a job of several components no room is made: it starts when there is room for all.
  * All of this is in room.c.
  *

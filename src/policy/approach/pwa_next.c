@@ -1,4 +1,4 @@
-/* PWA that passes over rigid jobs: our own, after Buisson et al. 2007, V-B.
+/* PWA that passes over rigid jobs: Pleat's own variant of Buisson et al. 2007, V-B.
  *
  * PWA makes room for one job, the first that cannot be placed. Where that is impossible no job is
  * shrunk, though a job behind the first may need less. Here, if room cannot be made for a rigid

@@ -9,7 +9,7 @@
  *   changes at its next adaptation point;
  * - a list of shrink points that does not suffice lets nobody shrink;
  * - jobs start by the queue policy in force (first come, first served there);
- * - of the shrink points that were picked all shrink, also when what the first ones gave is enough
+ * - all picked shrink points are taken, also when what the first ones gave is enough
  *   with what was idle (there: until enough processors are available).
  *
  * As printed the shrink points satisfy the requirement of the next job, whatever is idle beside

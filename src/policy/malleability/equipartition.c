@@ -30,7 +30,7 @@ static int32_t size_of(const struct pleat_pass *pass, uint32_t component)
 }
 
 /* The first component from this one on that is not young. Young components keep what they have, and
- * are in no sum. */
+ * count in no sum. */
 static uint32_t first_not_young(const struct pleat_view *view, uint32_t component)
 {
     while (component != PLEAT_NONE && pleat_view_is_young(view, &view->components[component]))
@@ -106,7 +106,7 @@ static struct share fair_share(const struct pleat_pass *pass, uint32_t site)
     for (uint32_t c = oldest(pass->view, site); c != PLEAT_NONE; c = younger(pass->view, c)) {
         const struct pleat_component *component = &pass->view->components[c];
         bool gives = component->state == PLEAT_RUNNING && size_of(pass, c) < component->processors;
-        all += gives ? component->processors : size_of(pass, c); /* what is given will come back */
+        all += gives ? component->processors : size_of(pass, c); /* what is given comes back */
     }
     return share_of(pass, site, all, false);
 }
@@ -156,7 +156,7 @@ static int32_t equipartition_grow(struct pleat_pass *pass, uint32_t site, int32_
     int32_t left = fill(pass, site, fair.level, processors), owed = 0;
     for (uint32_t c = oldest(view, site); c != PLEAT_NONE; c = younger(view, c)) {
         int32_t below = wanted(pass, c, fair.level) - size_of(pass, c);
-        owed += below > 0 ? below : 0; /* to jobs that cannot take it now */
+        owed += below > 0 ? below : 0; /* their jobs cannot take these processors now */
     }
     int32_t others = left > owed ? left - owed : 0, kept = left - others;
     others = fill(pass, site, fair.level + 1, others);

@@ -36,7 +36,8 @@ static int32_t folding_grow(struct pleat_pass *pass, uint32_t site, int32_t proc
             if (more == 0)
                 continue;
             if (view->components[c].quiet_until_us > view->now_us)
-                (void)pleat_plan_offer_grow(pass->plan, c, more); /* refused: later then */
+                (void)pleat_plan_offer_grow(pass->plan, c, more); /* refused: a later pass offers
+                                                                   * it */
             else if (pleat_plan_could_grow(pass->plan, c, more) &&
                      (smallest == PLEAT_NONE ||
                       pleat_plan_size(pass->plan, c) < pleat_plan_size(pass->plan, smallest)))

@@ -9,13 +9,13 @@
  * equal ones the earliest started grows and the latest started shrinks first; a malleable job that
  * does not fold counts as if it had as many processes as it may have processors.
  *
- * What a program makes of processors, and what changing them costs it, is learned where it folds
- * (6.2 leaves that open): it does not grow to a size at which it was seen to be no faster, nor
- * before the time at its size is a hundred times what coming to it cost. */
+ * How fast a folding program is at a size, and what a change of size costs it, is learned (6.2
+ * leaves that open). It does not grow to a size at which it was seen to be no faster. It does not
+ * grow before it has been at its size a hundred times as long as the change to that size took. */
 #include "policy/policies.h"
 
 #define COST_SHARE 100
-#define COST_MAX_US INT64_C(3600000000) /* more is no cost, but a mistake */
+#define COST_MAX_US INT64_C(3600000000) /* a greater cost is taken for a wrong measurement */
 
 static int32_t processes_of(const struct pleat_view *view, uint32_t index)
 {

@@ -1,6 +1,6 @@
 /* A program that cannot go on without more processors gets what is idle, and nothing that others
- * have: what is idle is kept for it until there is enough. The default, as an ask alone should not
- * change the size of anybody else's job: who wants that says so. */
+ * have: idle processors are kept for it until there are enough. This is the default: an ask should
+ * not change the size of another user's job unless the site is configured so. */
 #include "policy/policies.h"
 
 const struct pleat_policy pleat_policy_need_idle = {

@@ -2,7 +2,7 @@
  * VIII ("how much effort the scheduler should do to accommodate mandatory grow operations, for
  * instance by shrinking (either mandatorily or voluntarily) concurrent malleable jobs").
  *
- *   voluntary      others are asked; who refuses is asked again when its backoff is over
+ *   voluntary others are asked; a component that refuses is asked again when its backoff is over
  *   mandatory      others have to, down to their minimum sizes
  *   waiting-first  as mandatory, but only while no job waits in the queue
  *

@@ -4,7 +4,7 @@
  * the least time; only sites on which the component fits count. Taken where the papers are silent:
  * several files are brought one after another, each from where that is fastest; among equally near
  * sites the one with the most idle processors, as worst-fit does (so this is worst-fit for
- * components without files), then the one named first. */
+ * components without files), then the site named first. */
 #include "policy/policies.h"
 
 static uint32_t close_to_files_place(struct pleat_pass *pass, uint32_t component)

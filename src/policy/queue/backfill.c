@@ -1,7 +1,7 @@
 /* Backfilling with windows: Utrera 2010, 3.2.2 (figure 3.6), 6.4.2, 6.4.3.
  *
- *   start waiting ones in queue order while they can; the one that cannot is the head
- *   if all that run stand behind the head, their windows have expired:
+ *   start waiting jobs in queue order while they can start; the first that cannot is the head if
+ *   all running jobs stand behind the head, their windows have expired:
  *       abort them, and put them back into the queue (backfill-abort)
  *       fold them as far as they can be, for the head (backfill-malleability)
  *   else start short ones behind the head that can
@@ -138,7 +138,8 @@ struct windows {
     /* windows expire as soon as the head could start with the processors of backfilled jobs
      * (6.1) */
     bool due;
-    /* where what they give is not enough for the head others are backfilled (6.4.3, at its end) */
+    /* others are backfilled where what expired jobs give is not enough for the head (6.4.3, at its
+     * end) */
     bool further;
 };
 

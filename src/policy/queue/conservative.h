@@ -16,7 +16,7 @@ struct early_end {
 
 struct conservative_state {
     struct pleat_watch watch;
-    uint32_t early; /* ends observed; the last ones are: */
+    uint32_t early; /* early ends observed; the last ones are: */
     struct early_end ends[EARLY_ENDS];
 };
 
@@ -28,7 +28,7 @@ struct conservative_round {
     bool blocked;      /* a job of several components holds up the queue */
     uint32_t waiter;   /* the first component that does not start */
     int64_t next_us;   /* when the next place begins */
-    int64_t before_us; /* a component that moves, moves to a place that begins before that time */
+    int64_t before_us; /* a component can only move to a place that begins before this time */
     int64_t freed_us;  /* the last end of places that were given up */
 };
 
@@ -37,7 +37,7 @@ static inline bool is_reservation(const struct pleat_component *component)
     return component->begin_us > 0;
 }
 
-/* ---- conservative_memo.c: what saves work; a pass without it comes to the same ---- */
+/* ---- conservative_memo.c: what saves work; a pass without it decides the same ---- */
 
 /* An event, as policies observe it: does what the last pass found out still hold? */
 void conservative_observe(void *memory, const struct pleat_view *view,

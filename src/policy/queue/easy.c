@@ -22,7 +22,7 @@
 #include "policy/shadow.h"
 #include "policy/watch.h"
 
-/* ---- what the last pass found out: nothing in the paper, but less work ---- */
+/* ---- what the last pass found out: not in the papers; it only saves work ---- */
 
 static void easy_observe(void *watch, const struct pleat_view *view,
                          const struct pleat_event *event)
@@ -90,7 +90,7 @@ static void backfill(struct pleat_pass *pass, uint32_t first)
         bool alone = !several || component->lead == PLEAT_NONE;
         if (!(alone && is_hopeless(pass, component, most)) && pleat_pass_start(pass, c))
             most = most_free(pass);
-        else if (component->promised_us != PLEAT_NEVER) /* it was the head, and was overtaken */
+        else if (component->promised_us != PLEAT_NEVER) /* it was the head, and is not any more */
             pleat_plan_promise(pass->plan, c, component->promised_site, PLEAT_NEVER);
     }
 }

@@ -3,13 +3,14 @@
  *
  * The paper says no more. Taken here: a job has a credit (struct pleat_ask), the processors that it
  * gave up though it could have refused, less what it has got since. So it cannot earn more than it
- * gave, and the credit ends with its run. Not earned by what its user or its own program wanted,
- * nor by what it had to do.
+ * gave, and the credit ends with its run. Shrinks that its user or its own program wanted, or that
+ * were mandatory, earn nothing.
  *
  *   grow-first   free processors for growing are offered to those with a credit first, the greatest
  *                first (ties: the earliest started), up to that. Not under a malleability policy
  *                that divides all processors anew (equipartition, ...): it would take them back
- *   shrink-last  who has a credit is shrunk for others only where those without do not suffice */
+ *   shrink-last a job with a credit is shrunk for others only where jobs without one do not
+ *   suffice */
 #include "policy/policies.h"
 
 static int32_t credit_of(const struct pleat_view *view, uint32_t component)
@@ -17,7 +18,8 @@ static int32_t credit_of(const struct pleat_view *view, uint32_t component)
     return pleat_view_ask(view, &view->components[component])->credit;
 }
 
-/* The one with the greatest credit that can be grown and that this plan does nothing about. */
+/* The component with the greatest credit of those that can be grown and about which this plan
+ * decides nothing; PLEAT_NONE. */
 static uint32_t next_creditor(const struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_view *view = pass->view;

@@ -1,4 +1,4 @@
-/* Who gives up processors though it could refuse gains nothing by it; the baseline. */
+/* A job that gives up processors though it could refuse gains nothing by it; the baseline. */
 #include "policy/policies.h"
 
 const struct pleat_policy pleat_policy_reward_none = {
