@@ -18,7 +18,7 @@ static double duration_at(const struct sim *sim, const struct app *app)
     double speed = sim->sites[app->site].spec->speed;
     double duration =
         app->own_size == app->size
-            ? app->own_duration /* its job was not looked at since it was submitted */
+            ? app->own_duration /* read from `app`: the job's record may be in no cache */
             : pleat_workload_run_time(sim->workload, job, app->size,
                                       job->mpl_max > 0 ? app->processes : job->processes);
     return speed == 1 ? duration : duration / speed;
@@ -394,7 +394,7 @@ static int64_t next_adaptation_point(const struct sim *sim, const struct app *ap
 {
     const struct pleat_app *model = app->model;
     if (app->lacks)
-        return sim->now_us; /* it stands at one */
+        return sim->now_us; /* it stands still, as at such a point */
     if (model->adapt_us > 0) {
         int64_t passed = sim->now_us - app->begun_us;
         return app->begun_us + (passed + model->adapt_us - 1) / model->adapt_us * model->adapt_us;
@@ -472,7 +472,7 @@ int app_adapt(struct sim *sim, uint32_t component)
     if (app->stage == APP_STANDING)
         return applied(sim, component, model->component > 0 ? 0 : sim->now_us - app->since_us);
     if (!app->plain && in_section(app))
-        return 0; /* not here: see pass_section */
+        return 0; /* in a section: pass_section goes on */
     int64_t cost = pleat_workload_resize_time(sim->workload, model, app->size, app->target);
     int rc = sim->now_us >= app->timed_us ? app_tell_timing(sim, component) : 0;
     if (rc)

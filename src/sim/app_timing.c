@@ -3,7 +3,8 @@
 
 #include "sim/internal.h"
 
-/* When no more than the share `left` of the work is left; PLEAT_NEVER: later than LATEST_US. */
+/* The time at which no more than the share `left` of the work will be left; PLEAT_NEVER: later than
+ * LATEST_US. */
 int64_t app_time_of(const struct app *app, double left)
 {
     if (left >= app->left)

@@ -2,8 +2,8 @@
  * 2005, 5.3.2 and 5.3.3). The core is told what the agent of a real program tells it, and its
  * answer is what a real program gets.
  *
- * One that only would like to have more goes on meanwhile. One that must have them stands still
- * until it has the answer, as if it were at an adaptation point; where that is no it goes on
+ * An application with a voluntary ask goes on meanwhile. One with a mandatory ask stands still
+ * until it has the answer, as if it were at an adaptation point; if it is refused it goes on
  * without. */
 #include "sim/internal.h"
 

@@ -1,9 +1,10 @@
 /* Sites with a batch system: claims are allocations in its queue, beside other users' jobs.
  *
- * It does what Pleat's sites of clusters do (src/site/batch_jobs.c): a claim that does not start at
- * once is told to wait, with a reason, and is given up after queue_us; one that is given is told
- * when it ends; whoever is there when its limit is over loses it. Who may start is asked once all
- * that happens at an instant has happened, and again after each pass of the policies. */
+ * They do what Pleat's sites of clusters do (src/site/batch_jobs.c). The core is told that a claim
+ * waits, and why, if it does not start at once; it is given up after queue_us. When a claim is
+ * given the core is told when it ends. A component that is still there when the limit is over loses
+ * its processors. The queue is asked who may start once all else at an instant has happened, and
+ * again after each pass of the policies. */
 #include "sim/internal.h"
 
 /* ---- the clock of its queue ---- */
@@ -167,7 +168,7 @@ static int tell_waits(struct sim *sim, struct site *site)
     return rc;
 }
 
-/* The agent of an allocation is started: that takes the time that claims take at the site. */
+/* An allocation is given: its agent is started, which takes the site's time for claims. */
 static int given(struct sim *sim, struct site *site, const struct queue_job *job)
 {
     struct allocation *one = &site->batch.allocations.items[job->owner];
@@ -225,7 +226,7 @@ int batch_serve(struct sim *sim, uint32_t index)
 
 /* ---- what ends ---- */
 
-/* The limit of an allocation is over: whoever is there loses it. */
+/* The limit of an allocation is over: all claims in it are lost. */
 static int take_away(struct sim *sim, uint32_t site, uint32_t allocation)
 {
     int rc = 0;
@@ -250,7 +251,7 @@ int batch_timer(struct sim *sim, uint32_t index)
         if (job->done_us > sim->now_us)
             continue;
         rc = take_away(sim, index, job->owner);
-        i = 0; /* others may have ended with it */
+        i = 0; /* other allocations may have ended with it */
     }
     if (!rc)
         rc = others_come(sim, site, sim->now_us);

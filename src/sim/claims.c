@@ -69,7 +69,7 @@ int site_lose(struct sim *sim, uint32_t index)
     const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
     uint32_t owner = claim->component;
     if (claim->state == PLEAT_CLAIM_FREE)
-        return 0; /* its job had another claim there, and has ended */
+        return 0; /* another claim of the job was there, and the job has ended */
     allocation_give_back(sim, claim->site, index, claim->count);
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = PLEAT_EV_LOST,

@@ -2,7 +2,7 @@
 #include "sim/internal.h"
 
 /* How long the core waits for a claim or a start: at least twice the mean and four standard
- * deviations of any site. One that takes longer than the core waits would be tried again and
+ * deviations of any site. A claim that takes longer than the core waits would be tried again and
  * again. */
 static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
 {

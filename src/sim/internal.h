@@ -47,26 +47,27 @@ enum app_stage {
 /* Its members stand in the order of their use, in four lines of the cache: of a job that waited for
  * long none is in a cache any more when it starts. */
 struct app {
-    /* what its submission sets: until it starts, no more of the record is used */
+    /* set by its submission: no more of the record is used until it starts */
     size_t job;
     const struct pleat_workload_job *wish;
     const struct pleat_app *model;
-    double own_duration;                      /* of all of its work at own_size */
+    double own_duration;                      /* microseconds that all of its work takes at
+                                               * own_size */
     int32_t own_size;                         /* the size that its job names; 0: it is folded */
     uint32_t timer, adapt_timer, files_timer; /* PLEAT_HEAP_NONE */
     uint32_t sibling; /* the next component of its job, in a ring; PLEAT_NONE */
     uint32_t wave;    /* component-and-work: the newest wave; PLEAT_NONE */
     uint32_t phase;   /* the next phase; 0 is the application's first */
     uint8_t stage;
-    bool plain; /* all of its work ends at one time: no phases, asks, sections, pieces of work or
-                 * objects; nor files */
-    bool lacks; /* processors without which it cannot go on: it stands still */
+    bool plain; /* its work is one piece: no phases, asks, sections, pieces of work or objects; and
+                 * no files */
+    bool lacks; /* it lacks processors without which it cannot go on, and stands still */
     bool started : 1; /* at least once */
     bool killed : 1;
     bool resized : 1; /* in this run */
 
     uint64_t run;    /* the core's number of this start */
-    uint64_t resize; /* told, not yet applied; 0: none */
+    uint64_t resize; /* the resize that it was told of and has not applied; 0: none */
     double left;     /* the share of the work that was left at since_us; 1 at the start */
     double duration; /* microseconds that all of its work takes at the present size */
     double area;     /* processor-microseconds of this run until sized_us */
@@ -84,7 +85,8 @@ struct app {
     int32_t size, target;
     int32_t processes; /* of a folding application, in this run */
     uint32_t site;
-    int32_t wanted_minimum; /* refused until the size has reached it; 0: none */
+    int32_t wanted_minimum; /* a minimum that the core refuses until the size has reached it; 0:
+                             * none */
     int32_t owed;           /* processors to be given back once a resize is over */
 
     /* what only resizes, files, and applications that are not plain need */
@@ -96,8 +98,8 @@ struct app {
     uint32_t asked;    /* how often it asked in this run */
     uint32_t returned; /* how often it gave some back in this run, at once */
     uint32_t section;  /* beginnings and ends of sections in this run: odd in one */
-    bool section_told; /* the core knows that it is in one */
-    bool asked_more;   /* at last: not to give some back */
+    bool section_told; /* the core knows that it is in a section */
+    bool asked_more;   /* its latest ask was for more processors, not for fewer */
     bool mandatory;
     char spare[21];
 };
@@ -141,16 +143,18 @@ struct requests {
 struct claim_timer {
     uint64_t claim;
     uint32_t timer;
-    uint32_t allocation; /* at sites of batch systems: of the site's, by index; PLEAT_NONE */
+    uint32_t allocation; /* at a site with a batch system: index of the claim's allocation;
+                          * PLEAT_NONE */
 };
 
 struct allocation {                /* of a batch system */
-    uint64_t claim;                /* for which it was asked */
+    uint64_t claim;                /* the claim for which it was asked */
     uint32_t index;                /* of that claim */
-    uint32_t claims;               /* that have some of it; 0: the record is free */
+    uint32_t claims;               /* the number of claims in it; 0: the record is free */
     int32_t spare;                 /* processors that no claim has any more */
     bool held;                     /* it has processors: it does not wait */
-    uint8_t waits;                 /* as told to the core, enum pleat_claim_wait ... */
+    uint8_t waits;                 /* what the core was told: why it waits, enum pleat_claim_wait
+                                    * ... */
     int64_t expected_us, until_us; /* ... when it may start; when it is given up */
     int64_t leave_us;              /* PLEAT_NEVER: it has no limit */
     int64_t asked_us;
@@ -161,9 +165,9 @@ PLEAT_ARRAY(allocations, struct allocation);
 struct batch { /* the batch system of a site */
     struct queue queue;
     struct allocations allocations;
-    size_t next; /* of the other users' jobs that are given */
+    size_t next; /* the next of the listed jobs of other users */
     uint32_t timer;
-    bool changed; /* since it was last asked who may start */
+    bool changed; /* something has changed since it was last asked who may start */
 };
 
 PLEAT_ARRAY(claim_timers, struct claim_timer);
@@ -171,7 +175,7 @@ PLEAT_ARRAY(local_jobs, int32_t);
 PLEAT_ARRAY(claim_list, uint32_t);
 PLEAT_ARRAY(due_list, uint32_t);
 
-struct follower {         /* of jobs, by index */
+struct follower {         /* who follows a job: indexes of jobs */
     uint32_t first, next; /* the first job that follows this one; the next that follows the same one
                            * as this; PLEAT_NONE */
     bool follows;         /* this job follows another one */
@@ -179,7 +183,8 @@ struct follower {         /* of jobs, by index */
 
 struct site {
     const struct pleat_sim_site *spec;
-    struct pleat_random delays, failures, load; /* apart, so that one does not change another */
+    struct pleat_random delays, failures, load; /* one for each kind of chance, so that no kind
+                                                 * changes another */
     int64_t counted_us;                         /* totals are counted up to here */
     double capacity_us, background_us;
     double marked_capacity_us, marked_background_us; /* as of the last end of a job */
@@ -187,12 +192,12 @@ struct site {
     struct local_jobs waiting; /* sizes of local jobs that wait for processors, from `first` on */
     size_t first;
     int32_t down;   /* nodes */
-    int32_t wanted; /* what local users want by the trace */
+    int32_t wanted; /* processors that local users want by the trace */
     int32_t local;  /* processors that they have */
     /* processors lost with a node or the site, of local jobs whose TIMER_LOCAL_ENDED is still to
      * come */
     int32_t local_lost;
-    int32_t background; /* as last told to the core */
+    int32_t background; /* the background load last told to the core */
     uint32_t failure_timer, poll_timer;
     struct batch batch;
     int64_t polled_us;  /* since when it is polled: it has joined then */
@@ -213,16 +218,17 @@ struct sim {
     struct pleat_events decisions;
     struct apps apps; /* by component */
     struct waves waves;
-    struct objects_list objects; /* by component, as far as any was needed */
+    struct objects_list objects; /* by component, as far as records were needed */
     struct requests *requests;   /* by application; NULL: none asks for processes */
     uint32_t free_wave;
-    uint32_t queue_first;       /* the head of the queue when records were last asked for */
-    uint32_t foreseen;          /* the last component whose records have been asked for; */
+    uint32_t queue_first;       /* the head of the queue when records were last fetched */
+    uint32_t foreseen;          /* the last component whose records have been fetched; */
     size_t ahead;               /* how many, from the head of the queue to that; 0: none */
     struct claim_timers claims; /* by claim; empty where all sites are instant */
     struct claim_list struck;   /* scratch of site.c */
     struct site *sites;
-    int32_t *lists; /* by application: the list of its table's sizes; NULL: no table is there */
+    int32_t *lists; /* by application: the list of its table's sizes; NULL: no application has a
+                     * table */
     uint32_t lead;  /* of the job that is being submitted; PLEAT_NONE */
     struct follower *followers; /* by job; NULL: nobody waits for another */
     struct due_list due;        /* followers to be submitted at this instant; the last one first */
@@ -231,7 +237,7 @@ struct sim {
     bool is_watched;      /* inputs and decisions are logged, or the core is checked after each */
     bool reads_decisions; /* decisions are read: they tell what effects do not */
     bool reads_times;     /* a policy wants to know what iterations take */
-    bool crowded;         /* local users wait for processors, or might */
+    bool crowded;         /* local users wait for processors, or may come to wait */
     int64_t now_us;
     int64_t last_us; /* the latest time at which something happened, or will by itself, to a job */
     int64_t next_submit_us; /* of next_job; PLEAT_NEVER */
@@ -260,9 +266,9 @@ void stop_timer(struct sim *sim, uint32_t *handle);
 /* ---- asks.c ---- */
 /* What the application asks for next; NULL: nothing more. */
 const struct pleat_workload_ask *next_ask(const struct sim *sim, const struct app *app);
-/* It asks for that. Its work is counted up to now. */
+/* The application makes that ask. Its work is counted up to now. */
 int app_ask(struct sim *sim, uint32_t component);
-/* Counts the answer to what an application asked for; false: it has asked anew, or runs no more. */
+/* Counts the answer to an application's ask; false: it has asked anew, or runs no more. */
 bool ask_answered(struct sim *sim, const struct app *app, const struct pleat_effect *answer);
 
 /* ---- sections.c: of applications that are not plain ---- */
@@ -270,7 +276,7 @@ bool ask_answered(struct sim *sim, const struct app *app, const struct pleat_eff
 bool in_section(const struct app *app);
 /* When its next section begins, or the one in which it is ends; PLEAT_NEVER: there is none. */
 int64_t section_next(const struct app *app);
-/* That is now: the core is told, if it need know. */
+/* A section begins or ends now: the core is told, if it has to know. */
 int section_step(struct sim *sim, uint32_t component);
 
 /* ---- outcome.c ---- */
@@ -322,7 +328,8 @@ int app_reschedule(struct sim *sim, uint32_t component);
 /* ---- app_timing.c ---- */
 /* Takes off the work that an application has done until now. */
 void app_account(const struct sim *sim, struct app *app);
-/* When the share `left` of its work is left, or less; PLEAT_NEVER: too late to count. */
+/* The time at which the share `left` of its work, or less, will be left; PLEAT_NEVER: later than
+ * LATEST_US. */
 int64_t app_time_of(const struct app *app, double left);
 int64_t app_first_timing(const struct sim *sim, const struct app *app);
 /* Reports what an iteration takes at the present size. */
@@ -400,19 +407,19 @@ bool site_claim_has_slots(const struct sim *sim, uint32_t claim);
 /* ---- allocations.c: of batch systems ---- */
 /* What is known of a claim at its site: a record that is made at first. NULL: no memory. */
 struct claim_timer *allocation_record(struct sim *sim, uint32_t claim);
-/* The one of which a claim has a part; NULL: of none. */
+/* The allocation of which a claim has a part; NULL: there is none. */
 struct allocation *allocation_of(struct sim *sim, uint32_t site, uint32_t claim);
 /* A free record. NULL: no memory. */
 struct allocation *allocation_new(struct sim *sim, uint32_t site, uint32_t *index);
-/* Whoever asked for it, it waits and runs no more. */
+/* Takes an allocation, in whatever state, out of the batch system's queue. */
 void allocation_leave_queue(struct site *site, uint32_t allocation);
 /* A claim that still waits is given up. */
 void allocation_withdraw(struct sim *sim, uint32_t site, uint32_t claim);
-/* A claim has its part no more. */
+/* A claim gives its part of an allocation back. */
 void allocation_give_back(struct sim *sim, uint32_t site, uint32_t claim, int32_t count);
-/* Has a claim processors of one? */
+/* Has a claim processors of an allocation? */
 bool allocation_holds(const struct sim *sim, uint32_t claim);
-/* An allocation of the same job that has so many to spare; PLEAT_NONE. */
+/* An allocation of the same job with `count` processors to spare; PLEAT_NONE. */
 uint32_t allocation_beside(struct sim *sim, uint32_t site, const struct pleat_claim *wanted);
 /* The last processors of a claim are those of another one from now on. */
 int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t into_id,
@@ -429,9 +436,9 @@ int batch_claim(struct sim *sim, uint32_t site, uint32_t claim, uint64_t id);
 int batch_timer(struct sim *sim, uint32_t site);
 /* Another user's job of the model comes. */
 int batch_comes(struct sim *sim, uint32_t site, int32_t processors, int64_t run_us);
-/* Has anything changed at any, so that others may start? */
+/* Has anything changed at a batch system, so that jobs may start there? */
 bool batch_is_asked(const struct sim *sim);
-/* Starts all that may start. */
+/* Starts all jobs that may start. */
 int batch_serve(struct sim *sim, uint32_t site);
 /* Other users' jobs that have a slot from `first` to before `end` are ended; their slots are behind
  * those of Pleat's claims. */

@@ -61,7 +61,7 @@ static __attribute__((cold)) int conclude_all(struct sim *sim, uint32_t componen
 {
     uint32_t next, at = component;
     int rc;
-    do { /* the record of a component that has ended is the next one's to use */
+    do { /* a new component may use the record of one that has ended */
         next = sim->apps.items[at].sibling;
         rc = conclude_one(sim, at);
         at = next;

@@ -36,7 +36,7 @@ enum pleat_queue_kind {
 /* Another user's job in the queue of a batch system. */
 struct pleat_other_job {
     int64_t submit_us; /* of the workload's clock */
-    int64_t run_us;    /* it is ended when its limit is over */
+    int64_t run_us;    /* how long it runs, unless its limit ends it before */
     int64_t limit_us;  /* that its user asked for */
     int32_t processors;
 };
@@ -74,18 +74,18 @@ struct pleat_sim_site {
     /* A batch system has the processors: each claim is an allocation that waits in its queue,
      * beside other users' jobs: those of `others`, in the order of their submission, and those of
      * the model above, whose users ask for load_estimate times as long as they run. An allocation's
-     * processors are the batch system's again when its job has given the last of them back, or
-     * when its limit is over; a job that grows gets those back first. Policies do not know what
-     * others have, as of real clusters */
+     * processors are the batch system's again when its job has given back the last of them, or when
+     * its limit is over; a job that grows first gets those that it gave back. Policies do not know
+     * what other users have, as with real clusters */
     enum pleat_queue_kind queue;
     struct pleat_other_jobs others;
     double load_estimate;                 /* at least 1 */
     int64_t limit_us, leave_us, queue_us; /* of an allocation: how long it lasts at most (0: no
-                                           * limit), how long before that it must be left (at most
-                                           * half of it), how long it may wait */
-    /* time between two looks at what others use of it and which nodes are up: policies decide with
-     * what the last look told (Buisson et al. 2007, IV-A: KOALA polls its information service). 0:
-     * they know it at once */
+                                           * limit), how long before its end jobs must leave it (at
+                                           * most half of that time), how long it may wait */
+    /* time between two looks at what others use of it and which nodes are up: policies know what
+     * the last look found (Buisson et al. 2007, IV-A: KOALA polls its information service). 0: they
+     * know changes at once */
     int64_t poll_us;
     int64_t joins_us, leaves_us; /* 0: from the beginning; PLEAT_NEVER: stays */
 };
@@ -109,7 +109,7 @@ struct pleat_platform {
 int pleat_platform_add(struct pleat_platform *platform, const char *name,
                        int32_t processors) PLEAT_MUST_CHECK;
 void pleat_platform_finish(struct pleat_platform *platform);
-/* What belongs to one site; the site stays where it is. */
+/* Frees what belongs to one site; the record itself stays. */
 void pleat_platform_finish_site(struct pleat_sim_site *site);
 
 #endif

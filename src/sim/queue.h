@@ -1,10 +1,10 @@
 /* queue.h - the queue of a simulated batch system: who waits, who runs, and who may start.
  *
  * Jobs start in the order of their arrival. With backfilling (EASY: Lifka 1995; Mu'alem and
- * Feitelson 2001) a job may overtake those in front of it if that does not delay the first one: if
- * by its limit of time it has ended when the first one can start, as the limits of those that run
- * say, or if it takes only processors that the first one leaves. It knows no Pleat and reads no
- * clock. */
+ * Feitelson 2001) a job may overtake those in front of it if that does not delay the first one.
+ * This is so if its limit of time is over before the first one can start, as the limits of running
+ * jobs say, or if it takes only processors that the first one leaves. The queue knows nothing of
+ * Pleat and reads no clock. */
 #ifndef PLEAT_SIM_QUEUE_H
 #define PLEAT_SIM_QUEUE_H
 
@@ -13,13 +13,16 @@
 
 #include "base/array.h"
 
-enum { QUEUE_DEPTH = 1000 }; /* so many that wait are looked at, from the head on */
-enum { QUEUE_MOST = 10000 }; /* while so many wait none is drawn: batch systems have such limits */
+enum { QUEUE_DEPTH = 1000 }; /* how many waiting jobs are looked at, from the head on */
+enum {
+    QUEUE_MOST = 10000
+}; /* while this many jobs wait none is drawn: batch systems have such
+    * limits */
 enum { QUEUE_OTHERS = UINT32_MAX }; /* owner of a job that is not Pleat's */
 
 struct queue_job {
-    int64_t limit_us; /* it runs so long at most; PLEAT_NEVER: no limit */
-    int64_t run_us;   /* it runs so long; PLEAT_NEVER: until it is ended */
+    int64_t limit_us; /* how long it runs at most; PLEAT_NEVER: no limit */
+    int64_t run_us;   /* how long it runs; PLEAT_NEVER: until it is ended */
     int64_t ends_us;  /* running: when its limit is over */
     int64_t done_us;  /* running: when it ends by itself, or by its limit */
     int32_t count;    /* processors */
@@ -32,28 +35,28 @@ struct queue {
     struct queue_jobs waiting; /* in the order of arrival */
     struct queue_jobs running; /* in the order of ends_us */
     int32_t used;              /* processors of those that run */
-    size_t own_waiting;        /* of those that wait: Pleat's */
+    size_t own_waiting;        /* how many of the waiting jobs are Pleat's */
     bool backfills;
 };
 
 /* What the head of the queue waits for. */
 struct queue_shadow {
-    int64_t at_us; /* it can start then; PLEAT_NEVER: nobody knows */
-    int32_t extra; /* free ones that it leaves then */
+    int64_t at_us; /* when the head can start; PLEAT_NEVER: nobody knows */
+    int32_t extra; /* free processors that it leaves then */
 };
 
-/* One arrives, behind all others. PLEAT_E_NOMEM. */
+/* A job arrives, behind all others. PLEAT_E_NOMEM. */
 int queue_add(struct queue *queue, const struct queue_job *job);
-/* When the first one can start, if it cannot now; `up`: processors that there are. */
+/* When the head can start, if it cannot start now; `up`: processors of the cluster that are up. */
 struct queue_shadow queue_shadow(const struct queue *queue, int32_t up);
-/* Which of those that wait may start now on `up` processors; SIZE_MAX: none. */
+/* Which waiting job may start now, with `up` processors up; SIZE_MAX: none. */
 size_t queue_pick(const struct queue *queue, int32_t up, int64_t now_us);
-/* That one starts; the record is valid until the next call. NULL: no memory. */
+/* Starts a waiting job; the record is valid until the next call. NULL: no memory. */
 const struct queue_job *queue_start(struct queue *queue, size_t waiting, int64_t now_us);
-/* One that runs, or that waits, is no more. */
+/* Removes a running, or waiting, job. */
 void queue_end(struct queue *queue, size_t running);
 void queue_drop(struct queue *queue, size_t waiting);
-/* When the next one that runs is over, by itself or by its limit; PLEAT_NEVER. */
+/* When the next running job ends, by itself or by its limit; PLEAT_NEVER. */
 int64_t queue_next(const struct queue *queue);
 void queue_finish(struct queue *queue);
 

@@ -38,7 +38,7 @@ static int replay(struct pleat_core *core, const struct pleat_event *records, si
             rc = replay_pass(core, records, count, i, &decisions, &effects, result, err);
             i += decisions.count;
         } else if (records[i].kind > PLEAT_EV_FIRST_DECISION) {
-            result->different = i; /* logged, and not decided this time */
+            result->different = i; /* a logged decision was not made this time */
         } else {
             struct pleat_error why = {0};
             rc = pleat_core_apply(core, &records[i], &effects, &why);

@@ -1,14 +1,15 @@
-/* Sections in which an application's size must not change ("not now"): what the agent of a real
- * program tells the core, which decides what that means for resizes. A change of which the
- * application was told already waits for the section's end.
+/* Sections in which an application's size must not change ("not now"): the core is told what the
+ * agent of a real program would tell it, and decides what that means for resizes. A change that the
+ * application was told of already waits for the section's end.
  *
- * An agent tells only of sections that last: here of those that would last that long at the size
- * with which they begin. A shorter one holds back a change and is over before anybody knows. */
+ * An agent tells only of sections that have lasted for a while. Here these are the sections that
+ * would last that long at the size with which they begin. A shorter section holds back a change,
+ * and is over before the core knows of it. */
 #include "sim/internal.h"
 
 enum { LASTS_US = 1000000 };
 
-/* Sections mean nothing to one that cannot be resized, or need do nothing for it. */
+/* Has an application sections that matter? They mean nothing to one that cannot be resized. */
 static bool has_sections(const struct app *app)
 {
     return app->model->sections > 0 && app->wish->kind == PLEAT_MALLEABLE &&

@@ -10,8 +10,8 @@
 /* After this number of instants progress is reported, even if no job has ended. */
 enum { INSTANTS = 65536 };
 
-/* Where fewer components are known their records are in a cache anyway; for how many starts records
- * are fetched ahead, of which one pass may make all. */
+/* MANY: with fewer components known their records are in a cache anyway. AHEAD: for how many starts
+ * records are fetched ahead; one pass may make all of them. */
 enum { MANY = 1024, AHEAD = 32 };
 
 static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat_effect *effect)
@@ -190,7 +190,7 @@ static __attribute__((cold)) int unsettled(struct sim *sim)
         pleat_core_policy(sim->core, PLEAT_MALLEABILITY)->name);
 }
 
-/* Others take what is free, and batch systems start whom they will. */
+/* Local users take what is free, and batch systems start the jobs that may start. */
 static int serve_others(struct sim *sim)
 {
     int rc;
@@ -202,7 +202,7 @@ static int serve_others(struct sim *sim)
     return rc;
 }
 
-/* Makes passes until none is wanted; one is. */
+/* Makes passes until none is wanted any more; at least one. */
 static int settle(struct sim *sim)
 {
     int rc;
@@ -350,7 +350,8 @@ static void finish(struct sim *sim)
     sim->totals->fates[PLEAT_SIM_LEFT] = count - sim->ended;
     for (size_t i = 0; count > sim->ended && i < count; i++)
         if (sim->outcomes[i].fate == PLEAT_SIM_LEFT)
-            sim->outcomes[i].end_us = PLEAT_NEVER; /* though earlier runs of it may have failed */
+            sim->outcomes[i].end_us = PLEAT_NEVER; /* an earlier run with these outcomes may have
+                                                    * failed */
 }
 
 static void destroy(struct sim *sim)

@@ -33,7 +33,7 @@ struct pleat_sim_change {
     size_t job;         /* index into the workload's jobs */
     uint32_t site;
     int32_t from, to;  /* processors */
-    int32_t processes; /* from then on: `to`, unless the job folds */
+    int32_t processes; /* processes from then on: `to`, unless the job folds */
     bool mandatory;
     int32_t offered; /* by how many processors the policy wanted to change it */
 };
@@ -56,13 +56,14 @@ struct pleat_sim_options {
     /* of the core; 0: its default, but claims and starts may take the time that sites need, and
      * resizes the time that applications need */
     int64_t parameters[PLEAT_PARAM_COUNT];
-    uint64_t seed; /* of what happens at random: failures, delays, load */
+    uint64_t seed; /* the seed of all that happens at random: failures, delays, load */
     enum pleat_estimates estimates;
     bool feedback; /* jobs with a predecessor are submitted their think time after it ended, not as
                     * recorded */
     bool kill_at_estimate; /* a job that runs longer than its user's estimate is ended */
     bool check;            /* recount the core's indexes after every event (slow; for tests) */
-    bool asks_all_sites;   /* also those that answer at once: the same comes out, slowly (tests) */
+    bool asks_all_sites;   /* also sites that answer at once are asked: a slower way to the same
+                            * result (for tests) */
     uint64_t most_passes; /* passes at one instant after which the policies count as never settling;
                            * 0: more than any policies that settle could need */
     /* optional; context is passed on */
@@ -87,13 +88,13 @@ enum pleat_sim_fate {
 
 struct pleat_sim_outcome { /* of a job */
     int64_t submit_us;     /* as recorded; with feedback: when the job was submitted */
-    /* of the last run; PLEAT_NEVER: it never started, or never ended. A job that was given up while
-     * it waited ended then */
+    /* of the last run; PLEAT_NEVER: the job never started, or never ended. The end of a job that
+     * was given up while it waited is that time */
     int64_t start_us, end_us;
     int32_t processors; /* at the start */
     uint32_t site;
     uint32_t grown, shrunk;
-    float average;     /* processors, over its run */
+    float average;     /* average number of processors over its run */
     uint16_t restarts; /* starts after the first: failures */
     uint8_t fate;      /* enum pleat_sim_fate */
     uint8_t reserved;  /* no padding: the same run gives the same bytes */
@@ -106,17 +107,18 @@ struct pleat_sim_totals {
     size_t followers, lost;   /* with feedback: jobs that wait for their predecessor; that name one
                                * which is not in the workload, and are submitted as recorded */
     int64_t begin_us, end_us; /* first submission, last end of a run */
-    double stood_us;          /* processor-microseconds lost standing still in resizes */
+    double stood_us;          /* processor-microseconds for which applications stood still in
+                               * resizes */
     double busy_us;           /* processor-microseconds that jobs ran on */
-    /* that jobs held while they waited for their other components, or for files */
+    /* those that jobs held while they waited for their other components, or for files */
     double wasted_us;
-    double background_us;         /* that local users had, from begin to end */
-    double capacity_us;           /* that sites had: without nodes that were down */
+    double background_us;         /* those that local users had, from begin to end */
+    double capacity_us;           /* those that sites had, without nodes that were down */
     uint64_t requests, satisfied; /* requests for processes, by jobs that make them; those that were
                                    * granted at once */
     double prepared_us;           /* processor time that prepared processes waited */
-    /* of applications that ask for processors: how often; how often they gave some back; what came
-     * of it, as far as there was an answer; how long those that must have them stood still */
+    /* of applications that ask for processors: asks; how often they gave some back; asks by their
+     * answer, as far as there was one; how long applications with mandatory asks stood still */
     uint64_t asks, gifts, asks_granted, asks_partly, asks_refused;
     double lacked_us;
     /* of applications with sections in which nothing may change: how many the core was told of; how

@@ -3,7 +3,7 @@
  * The capacity of a site counts all of its nodes. Nodes that are down, and all nodes of a site that
  * has not joined, count as background: so a job that fits when they are up waits for them. A site
  * that has left has a capacity of 0. Where a site is polled, policies know of local users and of
- * nodes what the last look told: a claim for which there is no room is refused.
+ * nodes what the last look told: a claim for which there is no room then is refused.
  *
  * Simulated sites do not say where claims are. When a node fails all slots are laid out on
  * the nodes that are up: those of claims, in the order of their records, then those of local users,
@@ -33,8 +33,8 @@ static int next_failure(struct sim *sim, uint32_t index)
                      &site->failure_timer);
 }
 
-/* All claims of a site with a slot from `first` to before `end` are lost; with EVERYTHING those
- * that wait, too. */
+/* All claims of a site with a slot from `first` to before `end` are lost; with EVERYTHING also
+ * claims that still wait. */
 static int strike(struct sim *sim, uint32_t index, int64_t first, int64_t end)
 {
     int64_t at = 0;

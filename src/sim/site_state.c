@@ -1,4 +1,4 @@
-/* What of a simulated site is up, and what chance does to it. */
+/* How much of a simulated site is up, and what is drawn at random for it. */
 #include <math.h>
 
 #include "sim/internal.h"
@@ -82,7 +82,7 @@ int site_tell(struct sim *sim, uint32_t index, int32_t capacity)
     return input(sim, &event);
 }
 
-/* Processors that are not there for jobs. What others have of a batch system's is not known. */
+/* Processors that are not there for jobs. What other users of a batch system have is not known. */
 static int32_t background_of(const struct site *site)
 {
     int32_t others = site->spec->queue == PLEAT_QUEUE_NONE ? site->local : 0;
@@ -103,7 +103,7 @@ int site_poll(struct sim *sim, uint32_t index)
     return input(sim, &event);
 }
 
-/* A look that would find what is known is left out: nothing comes of it. */
+/* Looks are only made where something has changed: others would find nothing new. */
 int site_tell_background(struct sim *sim, uint32_t index)
 {
     struct site *site = &sim->sites[index];

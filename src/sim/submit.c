@@ -15,8 +15,8 @@ static int64_t estimate_of(const struct sim *sim, const struct pleat_workload_jo
     return estimate > 0 ? estimate : 1;
 }
 
-/* Whether an application reads no files, and does nothing but compute until it ends and take the
- * sizes that it is given. */
+/* Whether an application reads no files, and only computes until its end at the sizes that it is
+ * given. */
 static bool is_plain(const struct pleat_app *model)
 {
     return (model->phase_count | (uint32_t)model->component | (uint32_t)model->objects |
@@ -48,7 +48,7 @@ static int make_app(struct sim *sim, uint32_t component, size_t job)
     app->stage = APP_WAITING;
     app->phase = 0;
     app->killed = app->started = false;
-    if (!app->plain) /* of a plain one it is set before it is read */
+    if (!app->plain) /* plain applications set it before it is read */
         app->mandatory = false;
     return 0;
 }

@@ -8,8 +8,8 @@
  * next one comes with the next growth, after the time that a claim takes.
  *
  * Components that began at the same time are kept as one wave. A wave goes on with the next piece
- * even if enough pieces are begun. Such surplus pieces would be done last, so they never change
- * when enough are done, and they are the first to be given up. */
+ * even if enough pieces are begun. Such surplus pieces would be done last: so they do not change
+ * when enough pieces are done, and they are the first to be given up. */
 #include <math.h>
 
 #include "sim/internal.h"
