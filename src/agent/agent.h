@@ -30,8 +30,8 @@
 #define PLEAT_NODE_ENV "PLEAT_NODE"       /* <site>:<node> */
 #define PLEAT_AGENT_ENV "PLEAT_AGENT_PID" /* <pid>:<start time of that process in ticks> */
 
-/* By this signal a guard (guard.h) hands on one that tells it to end. A batch system sends that to
- * all processes, also to the agent: it has been told once then, not twice. */
+/* With this signal a guard (guard.h) hands on a signal that tells it to end. A batch system sends
+ * that one to all processes, the agent too: the agent must count both as one. */
 #define PLEAT_AGENT_GUARD_SIGNAL SIGUSR2
 
 struct pleat_agent_options {
@@ -42,8 +42,8 @@ struct pleat_agent_options {
     uint32_t node;
     const char *state;     /* directory of the lock file; NULL: none */
     const char *cpus;      /* CPUs of the slots; NULL: all that may be used */
-    uint32_t share;        /* of these the agent has one share, of */
-    uint32_t shares;       /* so many; 0: it has all */
+    uint32_t share;        /* the agent has one share of these CPUs, of `shares` */
+    uint32_t shares;       /* the number of shares; 0: it has all CPUs */
     bool no_cpusets;       /* cpusets are not used, although the kernel may have them */
     bool no_memory_groups; /* likewise memory groups: limits of memory are kept by measuring */
     bool guarded;          /* below a guard (guard.h) */
@@ -95,7 +95,7 @@ struct pleat_agent {
     uv_timer_t progress;
     uv_timer_t folding;
     uv_timer_t measuring;
-    uv_timer_t hearing;  /* over TCP: the daemon is to be heard of, or the connection is dropped */
+    uv_timer_t hearing;  /* over TCP: when the connection is dropped unless the daemon is heard */
     uv_timer_t orphaned; /* over TCP: the time without a daemon is over */
 
     struct pleat_connection *connection; /* NULL: none, `reconnect` is running */

@@ -13,10 +13,12 @@
 #include "base/clock.h"
 #include "model/occasion.h"
 
-#define AGAIN_US (PLEAT_US_PER_S / 2)     /* until an order is sent again */
-#define PAUSE_US (PLEAT_US_PER_S / 5)     /* until what one node could not hold is posted again */
-#define PATIENCE_US (10 * PLEAT_US_PER_S) /* for an answer to what is posted */
-#define MARGIN_NS UINT64_C(30000000)      /* that agents need to agree, about */
+#define AGAIN_US (PLEAT_US_PER_S / 2) /* until an order is sent again */
+#define PAUSE_US                                                                                   \
+    (PLEAT_US_PER_S / 5)                  /* until a request that a node could not hold is posted  \
+                                           * again */
+#define PATIENCE_US (10 * PLEAT_US_PER_S) /* how long an answer to a posted request may take */
+#define MARGIN_NS UINT64_C(30000000)      /* about how long agents take to agree */
 #define MARGIN_MOST 1000
 
 /* ---- orders ---- */
@@ -89,7 +91,7 @@ static void go_to(struct pleat_malleable *malleable, enum pleat_agreement_stage 
     send_order(malleable);
 }
 
-/* What all agents have answered. *latest: the latest iteration that they said. */
+/* What the agents have answered, all together. *latest: the latest iteration that they said. */
 enum answers { WAITING, ALL_YES, NOT_ALL };
 static enum answers answers_of(const struct pleat_malleable *malleable, uint64_t *latest)
 {
@@ -127,7 +129,7 @@ void pleat_agreement_tend(struct pleat_malleable *malleable)
 
 /* ---- posting ---- */
 
-/* Nothing is posted any more. Whoever held it lets go. */
+/* Drops the posted request: nodes that hold it let go. */
 static void drop(struct pleat_malleable *malleable)
 {
     (void)!pleat_mailbox_withdraw(malleable->mailbox);
@@ -135,7 +137,7 @@ static void drop(struct pleat_malleable *malleable)
     go_to(malleable, PLEAT_AGREEMENT_NONE);
 }
 
-/* What was posted in this node's mailbox is to be posted in those of the others. */
+/* Has the request that was posted in this node's mailbox posted in those of the other nodes. */
 static int ask(struct pleat_malleable *malleable, bool checkpoint)
 {
     uint64_t k = 0;
@@ -174,7 +176,8 @@ int pleat_agreement_post_checkpoint(struct pleat_malleable *malleable)
 
 /* ---- going on ---- */
 
-/* All have it: K is known everywhere before the ranks of this node may enter. */
+/* All nodes hold the request, so K is settled. It must be known everywhere before the ranks of this
+ * node may enter. */
 static void settle(struct pleat_malleable *malleable, uint64_t k)
 {
     malleable->agreement.k = k;
@@ -195,8 +198,9 @@ static bool look_at_asked(struct pleat_malleable *malleable)
     return true;
 }
 
-/* A node's agent has heard nothing for so long that it has let its ranks go on, while those of
- * others may be inside already and wait for them. Nothing is saved, so they can only be ended. */
+/* A node's agent has heard nothing for so long that it has let its ranks go on, while ranks of
+ * other nodes may be inside already and wait for them. Nothing is saved, so the run can only be
+ * ended. */
 static void part_ways(struct pleat_malleable *malleable)
 {
     static const char text[] =

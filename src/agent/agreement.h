@@ -39,22 +39,23 @@ struct pleat_agreement {
     uint32_t order;   /* number of the last one */
     uint64_t k;       /* from SETTLING on; in GOING the generation of the state */
     bool checkpoint;  /* malleable->wish is posted, else malleable->request */
-    bool for_good;    /* ranks are inside: it cannot be withdrawn any more */
+    bool for_good;    /* ranks are inside: the request cannot be withdrawn any more */
     int64_t since_us; /* of the last order (monotonic), */
     int64_t sent_us;  /* and when it was sent last */
-    int64_t pause_us; /* it is not posted again before that */
+    int64_t pause_us; /* the request is not posted again before that */
 };
 
 /* Posts the outstanding resize, of a run on one node or on several. PLEAT_E_BUSY: not now, it is to
  * be tried again. */
 int pleat_agreement_post(struct pleat_malleable *malleable,
                          const struct pleat_mailbox_status *status);
-/* The same for the checkpoint that is wanted. */
+/* Posts the wanted checkpoint likewise. */
 int pleat_agreement_post_checkpoint(struct pleat_malleable *malleable);
-/* Withdraws it. PLEAT_E_STATE: that is not possible, or takes a while: to be called again. */
-int pleat_agreement_withdraw(struct pleat_malleable *malleable);
-/* Goes on with it, as agents have answered. False: it is not posted any more, and is to be posted
+/* Withdraws the posted request. PLEAT_E_STATE: that is not possible, or takes a while: to be called
  * again. */
+int pleat_agreement_withdraw(struct pleat_malleable *malleable);
+/* Goes on with the posted request, as agents have answered. False: it is not posted any more, and
+ * is to be posted again. */
 bool pleat_agreement_look(struct pleat_malleable *malleable,
                           const struct pleat_mailbox_status *status);
 /* New processes on all nodes have waited, and are the run's: those on other nodes are to go on from
@@ -62,7 +63,8 @@ bool pleat_agreement_look(struct pleat_malleable *malleable,
 void pleat_agreement_go(struct pleat_malleable *malleable, uint64_t generation);
 /* Whether an agent has not answered the last order yet, which may be one to let go. */
 bool pleat_agreement_waits(const struct pleat_malleable *malleable);
-/* To be called from time to time while that is so: sends it again, to those who have not. */
+/* To be called from time to time while pleat_agreement_waits: sends the order again to the agents
+ * that have not answered. */
 void pleat_agreement_tend(struct pleat_malleable *malleable);
 
 #endif

@@ -45,8 +45,8 @@ int pleat_wish_take(struct pleat_malleable *malleable, uint64_t id, const char *
 
 void pleat_wish_tell_wanted(struct pleat_malleable *malleable)
 {
-    /* what comes while one is wanted asks for the same one: the ranks take it back when they write
-     */
+    /* a signal that comes while a checkpoint is wanted asks for the same one: the ranks clear it
+     * when they write */
     if (!malleable->wish.id)
         pleat_malleable_hear_wanted(malleable);
     if (malleable->wanted)
@@ -120,8 +120,8 @@ static void failed(struct pleat_malleable *malleable)
     pleat_wish_fail(malleable, text[0] ? text : "the application could not write it");
 }
 
-/* The program is told of as stopped when it has ended, since it is ended then. A program of a
- * script does not end the script. */
+/* Whether the ranks are still leaving after the checkpoint. Only when the program has ended it is
+ * told as stopped. A program of a script does not end the script. */
 static bool leaving(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
 {
     struct pleat_wish *wish = &malleable->wish;

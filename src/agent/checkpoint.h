@@ -14,17 +14,18 @@
  * one is wanted. */
 int pleat_wish_take(struct pleat_malleable *malleable, uint64_t id, const char *path, bool leave,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
-/* If a rank was asked for one, tells so, until it is wanted here. */
+/* If a rank was asked for a checkpoint by a signal, tells that until the checkpoint is wanted
+ * here. */
 void pleat_wish_tell_wanted(struct pleat_malleable *malleable);
-/* It is not wanted any more. If ranks are writing it already its outcome follows. */
+/* The checkpoint is not wanted any more. If ranks are writing it already its outcome follows. */
 void pleat_wish_withdraw(struct pleat_malleable *malleable, uint64_t id);
-/* Takes note of what became of it. True: the mailbox is busy with it. */
+/* Takes note of what has become of the checkpoint. True: the mailbox is busy with it. */
 bool pleat_wish_look(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status);
-/* Posts it; the mailbox has no other request, and the ranks have begun. */
+/* Posts the checkpoint; the mailbox has no other request, and the ranks have begun. */
 void pleat_wish_post(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status);
 /* The run is over. */
 void pleat_wish_over(struct pleat_malleable *malleable);
-/* It cannot be written any more. Without one it does nothing. */
+/* The wanted checkpoint, if there is one, cannot be written any more. */
 void pleat_wish_fail(struct pleat_malleable *malleable, const char *text);
 
 #endif

@@ -76,8 +76,8 @@ static size_t add_threads(hwloc_topology_t topology, const struct pleat_cpu_set 
 }
 
 /* As hwloc_topology_init, without hwloc's plugins: they look for graphics cards and the like, and
- * to load their libraries takes longer than all else here. Where they are is a variable, which is
- * as it was afterwards, since programs of jobs get the agent's environment. */
+ * to load their libraries takes longer than all else here. Their place is an environment variable.
+ * It is restored afterwards, since programs of jobs get the agent's environment. */
 static int init_topology(hwloc_topology_t *topology)
 {
     static const char where[] = "HWLOC_PLUGINS_PATH";
@@ -95,8 +95,9 @@ static int init_topology(hwloc_topology_t *topology)
     return result ? PLEAT_E_NOMEM : 0;
 }
 
-/* How the CPUs are arranged: of this machine (text NULL), or as described. *known: it could be
- * found out; otherwise nothing may be asked of it. Whoever gets it destroys it. PLEAT_E_NOMEM. */
+/* How the CPUs are arranged: of this machine (text NULL), or as described. *known: the arrangement
+ * could be found out; otherwise the topology must not be used. The caller destroys it.
+ * PLEAT_E_NOMEM. */
 static int open_topology(const char *text, hwloc_topology_t *topology, bool *known)
 {
     if (init_topology(topology))

@@ -25,7 +25,7 @@
 _Static_assert(sizeof(AGENT) == sizeof(GUARD), "one takes the other's place");
 
 struct guard {
-    const struct pleat_agent *of; /* as it was when they divided */
+    const struct pleat_agent *of; /* the agent's state when guard and agent divided */
     int lock;                     /* -1: the agent has none */
     const char *lock_path;        /* borrowed */
     int64_t begun_s;              /* since 1970 */
@@ -68,9 +68,9 @@ static void keep_lock(struct guard *guard)
 
 /* ---- what is left ---- */
 
-/* Removes what the agent had on this host. Nobody goes on from it: a run is known to its agent
- * alone. Where there is no lock, another agent may serve the node by now, so groups, which that
- * might be about to use, are left to it. */
+/* Removes what the agent had on this host. No other agent goes on from that: a run is known to its
+ * agent alone. Where there is no lock, another agent may serve the node by now, so groups, which
+ * that might be about to use, are left to it. */
 static void remove_rest(const struct guard *guard)
 {
     pleat_leftovers_end("the agent has ended, and not all that it started: that is ended now");
@@ -90,11 +90,11 @@ static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *si
         siginfo_t info;
         int number = sigtimedwait(signals, &info, &look);
         if (number == SIGTERM || number == SIGINT)
-            (void)kill(agent, PLEAT_AGENT_GUARD_SIGNAL); /* it ends its runs, then itself */
+            (void)kill(agent, PLEAT_AGENT_GUARD_SIGNAL); /* the agent ends its runs, then itself */
         do
             ended = waitpid(-1, &status, WNOHANG);
         while (ended > 0 && ended != agent);
-        if (ended != agent) /* else whoever removed the file may be removing its directory */
+        if (ended != agent) /* the directory may be about to be removed, too */
             keep_lock(guard);
     }
     remove_rest(guard);

@@ -14,7 +14,7 @@ struct pleat_inflow {
     uv_poll_t poll;
     struct pleat_run *run; /* NULL: destroyed */
     int pipe[2];           /* -1: closed */
-    char *piece;           /* that is being written; NULL: none is */
+    char *piece;           /* the piece that is being written; NULL: none is */
     size_t count, written;
     int64_t taken; /* bytes of all pieces before that one */
     bool ends;     /* no more comes after it */
@@ -29,7 +29,7 @@ static void tell(const struct pleat_inflow *flow)
 
 static void on_writable(uv_poll_t *poll, int status, int events);
 
-/* Writes what the pipe takes; tells when that is all. */
+/* Writes what the pipe takes; tells when all of the piece is written. */
 static void go_on(struct pleat_inflow *flow)
 {
     while (flow->piece && flow->written < flow->count) {
@@ -81,7 +81,7 @@ int pleat_inflow_take(struct pleat_run *run, const json_t *params, const char *b
                                run->id, flow->taken, offset);
     int64_t known = flow->taken - offset;
     if (flow->piece && offset == flow->taken)
-        return 0; /* it has come again, and is told when it was written */
+        return 0; /* the piece has come again: it is told when it is written */
     if (flow->piece)
         return pleat_error_set(err, PLEAT_E_BUSY,
                                "run %" PRIu64 " has not read the last piece of input", run->id);

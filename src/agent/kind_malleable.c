@@ -23,7 +23,7 @@
 #include "wire/message.h"
 
 #define LEAVE_S 10.0         /* for processes to leave after their state was saved */
-#define BEGAN_ANEW 125       /* exit code, as of what Pleat has not started */
+#define BEGAN_ANEW 125       /* exit code, as of programs that Pleat could not start */
 #define RELAUNCH_GRACE_S 3.0 /* from SIGTERM to SIGKILL */
 
 /* ---- its life ---- */
@@ -226,7 +226,8 @@ static int describe(const struct pleat_run *run, json_t *text)
 
 /* ---- requests ---- */
 
-/* What its ranks have is spread over the nodes, and no agent has all of it. */
+/* Refuses for a run over several nodes what needs all data of its ranks on one: no agent has all of
+ * them. */
 static int check_one_node(const struct pleat_run *run, const char *what, struct pleat_error *err)
 {
     if (run->malleable->places == 1)

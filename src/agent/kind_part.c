@@ -1,7 +1,6 @@
-/* kind_part.c - the kind of runs that are a part of one that another node's agent leads: what its
- * MPI launcher has started on this node. What it writes goes to the launcher, through the daemon
- * (outflow.h).
- */
+/* kind_part.c - the kind of runs that are a part of a run that another node's agent leads: a
+ * command that its MPI launcher has started on this node. The output goes to the launcher, through
+ * the daemon (outflow.h). */
 #include "agent/agent.h"
 #include "agent/kind.h"
 #include "agent/part_mailbox.h"

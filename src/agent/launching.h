@@ -15,7 +15,7 @@
 #include "wire/launching.h"
 
 enum pleat_call_stage {
-    PLEAT_CALL_NEW,     /* it has said nothing yet */
+    PLEAT_CALL_NEW,     /* the `pleat launch` has said nothing yet */
     PLEAT_CALL_RUNNING, /* its program runs */
     PLEAT_CALL_REST,    /* its launcher has ended; it will say when no process is left */
     PLEAT_CALL_WAITING  /* no process is left: it waits until it is told what to do */

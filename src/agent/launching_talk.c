@@ -41,7 +41,7 @@ static void over(struct pleat_call *call)
     launch_over(call->launches);
 }
 
-/* ---- what it says ---- */
+/* ---- what a `pleat launch` says ---- */
 
 static void begin(struct pleat_call *call, const struct pleat_launching_record *record)
 {

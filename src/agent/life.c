@@ -23,8 +23,8 @@
 #include "base/clock.h"
 
 #define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
-/* After the last process of a run that was to end, what it wrote is heard within this time, or
- * lost. */
+/* How long the end of a run that was told to end waits, after its last process, until its output
+ * was heard; then the rest is lost. */
 #define HEARD_US PLEAT_US_PER_S
 
 /* ---- starting ---- */
@@ -182,7 +182,7 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     int result = pleat_bind_begin(run, request->slots, &failure);
     if (!result && run->scratch) {
         result = pleat_scratch_make(run->scratch, &run->scratch_lock, &failure);
-        if (result) { /* the directory that is there is another one's: it must stay */
+        if (result) { /* a directory that is there is not the run's: it must stay */
             free(run->scratch);
             run->scratch = NULL;
         }
@@ -350,7 +350,7 @@ static void orphan_ended(struct pleat_agent *agent, pid_t pid, const struct end 
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
         look_first(run);
-        /* they may have told their number meanwhile */
+        /* the process may have told its number meanwhile */
         if (run->state == PLEAT_RUN_STARTING)
             (void)pleat_run_execute_goes_on(run, &run->now);
         struct pleat_generation *other = run->succession ? &run->succession->other : NULL;

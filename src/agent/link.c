@@ -96,8 +96,8 @@ int pleat_link_take(struct pleat_agent *agent, int key_fd, struct pleat_error *e
                        : take_from_environment(agent, err);
 }
 
-/* The path that the daemon recorded in the state directory, which both use; without one, the path
- * from the options. */
+/* The path of the socket that the daemon recorded in the state directory, which both use; without a
+ * record, the path from the options. */
 static const char *socket_path(const struct pleat_agent *agent, char *recorded, size_t size)
 {
     struct pleat_paths paths = {0};
@@ -152,7 +152,7 @@ void pleat_link_find_state(struct pleat_agent *agent)
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     if (!pleat_link_is_tcp(agent) || !agent->options.state)
         return;
-    /* a file server may show late what another machine has written; but not the directory */
+    /* a file server may show a file of another machine late, but not the directory */
     for (int i = 0; i < LOOKS && !access(agent->options.state, X_OK); i++) {
         if (pleat_link_shares_state(agent))
             return;

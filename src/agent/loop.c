@@ -98,7 +98,7 @@ static void terminate(struct pleat_agent *agent, int64_t grace_us)
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
         if (!run->unwanted && (run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING))
-            run->lost = true; /* also where it handles SIGTERM, and exits with 0 */
+            run->lost = true; /* also if its program handles SIGTERM, and exits with 0 */
         pleat_run_end(run, grace_us);
     }
     pleat_runs_sweep(agent);
@@ -138,7 +138,7 @@ static void on_end_signal(uv_signal_t *handle, int number)
     bool by_guard = number == PLEAT_AGENT_GUARD_SIGNAL, again = agent->quitting;
     uint32_t *count = by_guard ? &agent->told_by_guard : &agent->told;
     if (++*count <= (by_guard ? agent->told : agent->told_by_guard))
-        return; /* both were told the same */
+        return; /* the guard hands on a signal that the agent got, too */
     pleat_log("signal %d: ending all runs%s", number, again ? " now" : "");
     terminate(agent, again ? 0 : TERMINATE_GRACE_US);
 }
@@ -201,7 +201,8 @@ static void greet(struct pleat_agent *agent, const struct pleat_message *message
     agent->reporting = agent->reporting || agent->runs.count == 0;
     for (size_t i = 0; agent->kinds[i]; i++)
         agent->kinds[i]->greeted(agent);
-    /* whether what was told has arrived is not known: the daemon says when it is told again */
+    /* it is not known which notifications have arrived: the daemon says when they are to be sent
+     * again */
     for (size_t i = 0; i < agent->runs.count; i++)
         pleat_outflow_pause(agent->runs.items[i]);
 }
@@ -222,7 +223,7 @@ static void on_deaf(uv_timer_t *timer)
     connection_lost(agent);
 }
 
-/* Over TCP something between the two may keep a connection open whose other end is gone. */
+/* Over TCP the network may keep a connection open whose other end is gone. */
 static void hear(struct pleat_agent *agent)
 {
     if (pleat_link_is_tcp(agent))

@@ -92,8 +92,8 @@ struct seen {
     int *key_fd;
 };
 
-/* Options that say something about the process, and nothing to do: at once. Returns 0: it is
- * another one; 1: done, with success; 2: it failed. */
+/* Carries out an option that has the program print something and end. Returns 0: it is another
+ * option; 1: done, with success; 2: it failed. */
 static int answer(int option)
 {
     switch (option) {
@@ -110,7 +110,7 @@ static int answer(int option)
     }
 }
 
-/* Where the text of an option goes; NULL: it is another one. */
+/* Where the text of an option goes; NULL: the option has no text. */
 static const char **text_of(int option, struct pleat_agent_options *options)
 {
     return option == 'd'   ? &options->daemon
@@ -122,7 +122,7 @@ static const char **text_of(int option, struct pleat_agent_options *options)
                            : NULL;
 }
 
-/* Returns 0, or 2: it is wrong. */
+/* Takes one option. Returns 0, or 2: it is wrong. */
 static int take_option(int option, struct pleat_agent_options *options, struct seen *seen)
 {
     uint32_t descriptor = 0;
@@ -155,7 +155,7 @@ static int take_option(int option, struct pleat_agent_options *options, struct s
     }
 }
 
-/* Whether they fit together. Returns 0, or 2: they do not. */
+/* Checks whether the options fit together. Returns 0, or 2: they do not. */
 static int check_options(const struct pleat_agent_options *options, bool has_node)
 {
     if (!options->daemon == !options->connect || !options->instance || !options->site || !has_node)

@@ -27,7 +27,7 @@ void pleat_malleable_tell_ask(const struct pleat_malleable *malleable)
     json_t *params = json_pack("{s:I, s:I, s:I, s:b, s:b}", "run", (json_int_t)run->id, "number",
                                (json_int_t)ask->number, "processors",
                                (json_int_t)pleat_run_processors(run, ask->wanted), "mandatory",
-                               ask->mandatory, "unbegun", /* what a script did before is done */
+                               ask->mandatory, "unbegun", /* a script may have done work before */
                                malleable->lacks && !run->launches);
     if (params && ask->mandatory && ask->limit_us)
         (void)json_object_set_new(params, "limit_s", json_real((double)ask->limit_us / 1e6));
@@ -135,7 +135,8 @@ static void look_for_from(struct pleat_malleable *malleable)
         malleable->from[0] = '\0';
 }
 
-/* What its ranks were asked for by a signal holds for those of the next one. */
+/* A checkpoint that its ranks were asked for by a signal is still wanted of the ranks of the next
+ * mailbox. */
 static void close_mailbox(struct pleat_malleable *malleable)
 {
     pleat_malleable_hear_wanted(malleable);
@@ -213,7 +214,7 @@ static void add_sizes(const struct pleat_run *run, const char *text, struct plea
     int code = pleat_sizes_parse(text[0] ? text : "any", &sizes, &list, &err);
     int32_t times = (int32_t)pleat_run_processors(run, 1);
     if (!code && sizes.kind == PLEAT_SIZES_ANY)
-        pleat_string_add(out, "any"); /* what its user says of processors for a process holds */
+        pleat_string_add(out, "any"); /* the user's number of processors for each process holds */
     else if (!code)
         code = pleat_sizes_scale(&sizes, times, (int32_t)run->malleable->max_ranks, out, &err);
     if (code) {
@@ -230,7 +231,7 @@ void pleat_malleable_tell_limit(const struct pleat_malleable *malleable)
     const struct pleat_run *run = malleable->run;
     struct pleat_string sizes = {0};
     if (!malleable->limits_told)
-        return; /* it has not begun: those of the run before may hold */
+        return; /* the program has not begun: limits of the run before may hold */
     uint32_t room = malleable->max_ranks;
     uint32_t most = malleable->limits.most < room ? malleable->limits.most : room;
     uint32_t least = malleable->limits.least < room ? malleable->limits.least : room;
@@ -291,7 +292,7 @@ static void on_doorbell_closed(uv_handle_t *handle)
         free(malleable);
 }
 
-/* Tells those who are to begin in the new mailbox which request led to it. */
+/* Tells the ranks that begin in the new mailbox which request led to it. */
 static void recall(const struct pleat_malleable *malleable)
 {
     const struct pleat_relaunch *relaunch = malleable->run->relaunch;

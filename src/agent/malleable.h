@@ -20,7 +20,7 @@ struct pleat_wish {
     uint64_t id; /* 0: none is */
     char *path;
     bool leave;
-    bool posted;   /* in the mailbox; otherwise it waits for the ranks, or for a resize */
+    bool posted;   /* it is in the mailbox; otherwise it waits for the ranks, or for a resize */
     bool unwanted; /* it is to be taken back as soon as that is possible */
     /* it is written, and all ranks are leaving: since when (monotonic; 0: no), and what they said
      */
@@ -38,38 +38,40 @@ struct pleat_malleable {
     uv_poll_t doorbell;
     struct pleat_state_store state;
     bool stopped; /* its descriptors and its state were released */
-    /* after new processes did not come up beside the old ones: how many relaunches in a row failed
-     * so, and how many cold ones are to succeed before the next warm one is tried */
+    /* after warm relaunches failed since new processes did not come up: how many failed in a row,
+     * and how many cold ones are to succeed before the next warm one is tried */
     uint32_t warm_failures, cold;
-    struct pleat_mailbox_limits limits; /* which numbers of ranks it can use, as was told */
-    uint32_t limits_seen;               /* of this mailbox: status.limits then */
-    struct pleat_mailbox_ask ask; /* what it asks for, as was told; kept from mailbox to mailbox */
-    bool ask_answered, ask_granted; /* with the answer, once there is one */
+    struct pleat_mailbox_limits limits; /* the numbers of ranks that it can use, as last told */
+    uint32_t limits_seen;               /* status.limits of this mailbox when they were told */
+    struct pleat_mailbox_ask ask;       /* its ask, as last told; kept from mailbox to mailbox */
+    bool ask_answered, ask_granted;     /* the ask was answered; it was granted */
     char ask_reason[PLEAT_MAILBOX_REASON];
-    bool limits_told; /* they were told in this run: pleatd may know those of an earlier one */
+    bool limits_told; /* limits were told in this run: pleatd may know those of an earlier one */
     bool lacks;       /* it waits in its beginning: there are too few ranks */
     bool unable;      /* it was told that the program cannot begin */
-    bool fitted;      /* the ranks for which it had no use when it began are dealt with */
+    bool fitted;      /* the ranks for which it had no use when it began have been given back */
     /* the checkpoint with which the run was started (--from), until its ranks say that they go on
      * from it; "": there is none. continues: those of this mailbox go on from a held state */
     char from[PLEAT_MAILBOX_PATH];
     bool continues;
-    uint64_t spared; /* the `pleat launch` for which others have left it; 0: for none */
-    bool unbegun; /* its ranks were started from a state, and have not said yet that they go on */
+    uint64_t spared; /* the `pleat launch` for which the other ones have left the mailbox; 0: for
+                      * none */
+    bool unbegun; /* the ranks were started from a state, and have not said yet that they go on */
 
     enum pleat_request_kind kind;
     struct pleat_mailbox_request request;
     /* the request is in the mailbox; until the application has attached it waits here */
     bool posted;
     bool unwanted;                    /* it is to be taken back as soon as that is possible */
-    struct pleat_agreement agreement; /* of the nodes, where there are several */
+    struct pleat_agreement agreement; /* the agreement of the nodes, where there are several */
     uint32_t size_before;
     struct pleat_leavers *leaving; /* opened when a shrink was posted */
-    char instead[256]; /* why it is no relaunch, though it was to be one; "": it was not */
+    char instead[256]; /* why the resize is no relaunch, though it was to be one; "": it was not to
+                        * be one */
 
     struct pleat_wish wish;
     /* When a rank was asked for a checkpoint that nobody has wanted here yet (since 1970, in
-     * microseconds), which is the number that it will have; 0: none was. */
+     * microseconds), which is the number that the checkpoint will have; 0: none was. */
     int64_t wanted;
     bool unkept; /* it was told that a copy could not be saved */
 
@@ -110,7 +112,8 @@ void pleat_malleable_destroy(struct pleat_malleable *malleable);
  * died in a resize (or before they could go on after one) and a state is held that is not older.
  * *why gets the library's words, where there are any. */
 bool pleat_malleable_broke_inside(const struct pleat_malleable *malleable, struct pleat_error *why);
-/* The same, or they died between two resizes and a copy is held that was saved to go on from. */
+/* As pleat_malleable_broke_inside; also if the processes died between two resizes and a saved copy
+ * is held to go on from. */
 bool pleat_malleable_is_broken(const struct pleat_malleable *malleable, struct pleat_error *why);
 
 /* Takes note that a rank was asked for a checkpoint by a signal. */
@@ -130,10 +133,10 @@ void pleat_malleable_limit(struct pleat_malleable *malleable,
                            const struct pleat_mailbox_limits *limits);
 /* Tells what the application asks for, where that is news. */
 void pleat_malleable_ask(struct pleat_malleable *malleable, const struct pleat_mailbox_ask *ask);
-/* Tells that again, if it has asked for anything in this run. */
+/* Tells the application's ask again, if there was one in this run. */
 void pleat_malleable_tell_ask(const struct pleat_malleable *malleable);
-/* The answer to what it asked for under that number; nothing, if it asks for something else by now.
- */
+/* Hands the answer to the ask of that number to the application; ignored if it asks for something
+ * else by now. */
 void pleat_malleable_answer(struct pleat_malleable *malleable, uint32_t number, bool granted,
                             const char *reason);
 /* Tells these limits again. */

@@ -16,9 +16,10 @@
 #define RESIZE_POLL_MS 20
 #define PROGRESS_MS 1000
 
-/* From when on a section in which the program must not be resized is told: most are over at once,
- * and need not be known; sooner, where it holds a resize back. That it is over is told as progress
- * is: so there are no more of these than there is of that, however many sections there are. */
+/* How long a section in which the program must not be resized lasts before it is told; less where
+ * it holds a resize back. Most sections are over at once, and need not be known. The end of a
+ * section is told with the progress, so no more often than that, however many sections there
+ * are. */
 #define SECTION_NS UINT64_C(1000000000)
 #define SECTION_HOLDS_NS UINT64_C(200000000)
 
@@ -34,7 +35,7 @@ static void look(struct pleat_malleable *malleable)
 {
     pleat_malleable_look(malleable);
     pleat_agreement_tend(malleable);
-    if (malleable->run->succession) /* one of the two may have to end */
+    if (malleable->run->succession) /* one of the two generations may have to end */
         pleat_runs_sweep(malleable->run->agent);
 }
 
@@ -106,7 +107,7 @@ static bool section_lasts(const struct pleat_malleable *malleable,
            now->section_ns >= (is_waited_for(malleable) ? SECTION_HOLDS_NS : SECTION_NS);
 }
 
-/* What its mailbox says, with the sections of ranks on other nodes. */
+/* Reads the mailbox's status, and adds the sections of ranks on other nodes. */
 static void look_everywhere(const struct pleat_malleable *malleable,
                             struct pleat_mailbox_status *now)
 {

@@ -29,7 +29,7 @@ struct pleat_memory {
     /* proportional set sizes at the last look; only where resident_kb was above the peak */
     int64_t measured_kb;
     bool has_group; /* the run has a group, named as pleat_bind_group_name says */
-    bool over;      /* the run wanted more than its limit, and is ended for that */
+    bool over;      /* the run wanted more than its limit, and is ended because of that */
 };
 
 /* Gives the run a group where it has a limit and a group can be made. *procs is the file into which

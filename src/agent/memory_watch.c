@@ -9,7 +9,7 @@
 
 #define FIRST_MS 50 /* from a start to the first look; then doubled each time, up to MOST_MS */
 #define MOST_MS 1000
-#define LIMIT_MS 200 /* at most, where a limit is kept by measuring */
+#define LIMIT_MS 200 /* the longest time between two looks where a limit is kept by measuring */
 #define SHARE 50     /* looking takes at most the SHARE-th part of the time */
 /* From a second after a start on, the daemon is told of a peak only when it has grown by NEWS_KB
  * and by the NEWS_PART-th part. */

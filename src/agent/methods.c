@@ -143,7 +143,7 @@ static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t 
     if (!result)
         result = pleat_remote_told(run, params, err);
     if (!result)
-        run->kind->look(run); /* what ends may have been waited for */
+        run->kind->look(run); /* the program may wait for the end of these processes */
     return result;
 }
 
@@ -277,7 +277,7 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
         return 0;
     }
     run->broken = false;
-    if (run->part_number) /* one that has ended by itself was not told to */
+    if (run->part_number) /* a part that has ended by itself was not told to end */
         pleat_runs_reap(agent);
     pleat_run_end(run, grace_us);
     pleat_runs_sweep(agent);

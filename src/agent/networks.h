@@ -1,5 +1,5 @@
-/* networks.h - what of a host's networks the daemon is told: with the address from which an agent
- * calls, it knows which interface that is. */
+/* networks.h - a host's networks, as the daemon is told of them: from the address from which an
+ * agent calls the daemon knows which interface that is. */
 #ifndef PLEAT_AGENT_NETWORKS_H
 #define PLEAT_AGENT_NETWORKS_H
 

@@ -12,7 +12,7 @@
 #include "agent/notify.h"
 
 enum { STREAMS = 2, CHUNK = 65536 };
-/* Nothing is told while the daemon has that much to read. */
+/* Nothing is told while this many bytes wait for the daemon to read them. */
 #define BACKLOG_MAX 1048576
 
 struct stream {

@@ -1,11 +1,10 @@
-/* outflow.h - what a run writes, where that goes to pleatd and not to files of this node.
+/* outflow.h - the output of a run that goes to pleatd, and not to files of this node.
  *
  * The run has pipes in the place of its output files. The bytes of each stream are numbered from 0
- * and told in order. What was not heard at the other end is kept, and told again from there when
- * the way to that was cut; at most PLEAT_OUTFLOW_MOST of a stream. Then nothing is read any more,
- * so that who writes waits. Nothing is lost with a connection or with pleatd, and the run's end is
- * told when all before it was heard.
- */
+ * and told in order. Bytes that the other end has not heard are kept, and told again after the
+ * connection was lost; at most PLEAT_OUTFLOW_MOST of a stream. Beyond that nothing is read, so that
+ * the writer waits. Nothing is lost with a connection or with pleatd, and the run's end is told
+ * when all before it was heard. */
 #ifndef PLEAT_AGENT_OUTFLOW_H
 #define PLEAT_AGENT_OUTFLOW_H
 

@@ -17,22 +17,22 @@
 #include "shm/mailbox.h"
 #include "wire/message.h"
 
-/* What is held is withdrawn after this time. Then pleatd has been away for long: it was told on
- * which iteration all agree, and perhaps the others know. */
+/* A held request is withdrawn after this time. pleatd has been away for long then; the other nodes
+ * may know already on which iteration all agree. */
 #define HELD_US (60 * PLEAT_US_PER_S)
 
 struct pleat_part_mailbox {
     struct pleat_mailbox *mailbox;
     int fd;
-    int bell[2]; /* a pipe that its ranks write to; both ends are held, so it never breaks */
+    int bell[2]; /* a pipe that the ranks write to; both ends are held, so it never breaks */
     struct pleat_state_store state;
-    uint32_t order; /* the last one that was carried out, from 1; 0: none */
+    uint32_t order; /* number of the last order that was carried out, from 1; 0: none */
     bool yes;       /* what came of it */
     uint64_t k;
     int64_t held_us;       /* since when ranks may sleep (monotonic); 0: they do not */
-    bool waits;            /* its ranks wait for a state, until the order "go" */
-    uint32_t told_waiting; /* how many of them do, as was said last */
-    bool told_section;     /* the last that was said is that ranks are in sections, see below */
+    bool waits;            /* the ranks wait for a state, until the order "go" */
+    uint32_t told_waiting; /* how many ranks wait, as last told */
+    bool told_section;     /* the last that was told is that ranks are in sections */
 };
 
 int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_request *request,
@@ -91,8 +91,8 @@ void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_sto
 
 /* ---- orders ---- */
 
-/* With the number of ranks here that are in a section in which nothing may change, or wait for a
- * state: who leads does not see them. */
+/* Tells the agent that leads, with the number of ranks here that are in a section in which nothing
+ * may change, or wait for a state: it does not see these. */
 static void say(const struct pleat_run *run)
 {
     struct pleat_part_mailbox *here = run->part_mailbox;
@@ -157,8 +157,9 @@ static int read_checkpoint(const json_t *params, struct pleat_mailbox_request *r
     return rc;
 }
 
-/* Posts the resize, or a checkpoint to `path`. A rank that is in a section in which nothing may
- * change would have those of other nodes sleep: then it is withdrawn, and who leads tries again. */
+/* Posts the resize, or a checkpoint to `path`. If a rank here is in a section in which nothing may
+ * change, ranks of other nodes would have to sleep: then the request is withdrawn, and the agent
+ * that leads tries again. */
 static bool post(struct pleat_part_mailbox *here, const struct pleat_mailbox_request *request,
                  const char *path)
 {
@@ -178,7 +179,7 @@ static bool post(struct pleat_part_mailbox *here, const struct pleat_mailbox_req
     return false;
 }
 
-/* It may be settled here, and not elsewhere. */
+/* Lets go of a request that may be settled here, but not on all nodes. */
 static bool let_go(struct pleat_part_mailbox *here)
 {
     (void)!pleat_mailbox_hold_again(here->mailbox);

@@ -1,6 +1,6 @@
 /* part_mailbox.h - what a node's agent has for the ranks of a malleable run that another node's
- * agent leads: a mailbox and memory for a state of their own, as the agent that leads has for its.
- */
+ * agent leads: a mailbox and memory for their state, as the agent that leads has for its own
+ * ranks. */
 #ifndef PLEAT_AGENT_PART_MAILBOX_H
 #define PLEAT_AGENT_PART_MAILBOX_H
 
@@ -14,19 +14,20 @@ int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_requ
 /* The next part of the run on this node has what the last one has kept of its state: it is moved to
  * *state, whose descriptors are -1 where there is none. */
 void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_store *state);
-/* The request `part_order`: one step of the agreement on a resize (agreement.h). What comes of it
- * is told as `part_said`, also where the order was carried out before. */
+/* The request `part_order`: one step of the agreement on a resize (agreement.h). Its outcome is
+ * told as `part_said`, also if the order was carried out before. */
 int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Whether ranks may sleep until the agent that leads has said more. */
 bool pleat_part_mailbox_holds(const struct pleat_run *run);
-/* To be called from time to time while that is so: gives up when that takes too long. */
+/* To be called from time to time while ranks may sleep: gives up when that takes too long. */
 void pleat_part_mailbox_look(struct pleat_run *run);
-/* To be called once a second: as long as ranks are in a section in which nothing may change, and
- * when they are not any more, it says so to the agent that leads, which believes it for some
- * seconds (remote.h): what is said while pleatd is away is lost. Accepts a run that has none. */
+/* To be called once a second: tells the agent that leads as long as ranks are in a section in which
+ * nothing may change, and once when they are not any more. That agent believes it for some seconds
+ * (remote.h), since what is told while pleatd is away is lost. Accepts a run without such a
+ * mailbox. */
 void pleat_part_mailbox_tell_section(const struct pleat_run *run);
-/* Accepts a run that has none. */
+/* Accepts a run that has no such mailbox. */
 void pleat_part_mailbox_destroy(struct pleat_run *run);
 /* Adds the variables by which ranks find them; none where the part has none. */
 void pleat_part_mailbox_add_variables(const struct pleat_run *run, struct pleat_string *own);

@@ -23,7 +23,7 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
 void pleat_relaunch_ended(struct pleat_run *run);
 /* No process is left: starts the run again. Where that fails, now or later, the run has exited. */
 void pleat_relaunch_go(struct pleat_run *run);
-/* Takes the outcome of that start. */
+/* Takes the outcome of the start that pleat_relaunch_go began. */
 void pleat_relaunch_started(struct pleat_run *run, const struct pleat_error *failure);
 /* Ends processes that should leave and have not left within their grace. To be called from time to
  * time. */

@@ -15,7 +15,7 @@ enum pleat_relaunch_stage {
 
 struct pleat_relaunch {
     enum pleat_relaunch_stage stage;
-    bool demanded; /* by the request `relaunch`; else by a resize */
+    bool demanded; /* wanted by the request `relaunch`; else by a resize */
     uint64_t resize;
     uint32_t processes;
     uint32_t before; /* number of old processes */
@@ -27,11 +27,11 @@ struct pleat_relaunch {
     int64_t leaving_us; /* when LEAVING began (monotonic) */
     bool told_to_end;   /* processes that did not leave were told to end */
     bool warm_failed;   /* new processes were started first, and did not come up */
-    bool handed_over;   /* they did, and have taken over */
-    bool anew;          /* those who leave have not begun: there is no state */
+    bool handed_over;   /* new processes were started first, and have taken over */
+    bool anew;          /* the processes that leave have not begun: there is no state */
     bool from_state;    /* in STARTING: a state is held, */
     uint64_t iteration; /* and is of this iteration */
-    struct pleat_mailbox_cost cost; /* of the old processes' part */
+    struct pleat_mailbox_cost cost; /* cost of the old processes' part */
 };
 
 /* Borrowed for the call. */
@@ -39,8 +39,9 @@ struct pleat_relaunch_order {
     uint64_t resize;
     uint32_t processes;
     int64_t grace_us;   /* until processes that leave are ended, or from SIGTERM to SIGKILL */
-    int64_t warm_us;    /* the new processes are started first, and must wait by then; 0: last */
-    bool or_merges;     /* where that cannot be, it is no relaunch: the ranks merge or split */
+    int64_t warm_us;    /* the new processes are started first, and must be ready within this time;
+                         * 0: they are started last */
+    bool or_merges;     /* if they cannot be started first, the ranks merge or split instead */
     const json_t *argv; /* not empty; unused for launches, as is env */
     const json_t *env;
     const json_t *nodes; /* as `start` has them; NULL: this one */

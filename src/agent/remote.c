@@ -21,7 +21,7 @@ static const struct pleat_node_name *find_name(const struct pleat_remote_side *s
     return NULL;
 }
 
-/* pleat-remote has handed on so many more bytes. */
+/* pleat-remote has handed on more bytes of a part's output. */
 static void hear(struct pleat_part *part, const json_t *params)
 {
     int64_t stream = 0, offset = 0;
@@ -33,7 +33,7 @@ static void hear(struct pleat_part *part, const json_t *params)
     pleat_part_tell_heard(part, (int)stream);
 }
 
-/* NULL: of processes that are being ended. */
+/* The launcher to which a part belongs; NULL: its processes are being ended. */
 static const struct pleat_remote_side *side_of(const struct pleat_part *part)
 {
     const struct pleat_remote *remote = part->run->remote;
@@ -263,7 +263,7 @@ int pleat_remote_renew(struct pleat_run *run, const json_t *nodes, struct pleat_
     for (const struct pleat_part *part = remote->parts; part; part = part->next)
         if (part->connection && (part->stage == STAGE_WANTED || part->stage == STAGE_RUNNING))
             pleat_part_tell_unwanted(
-                part); /* its pleat-remote has ended, which may not be known yet */
+                part); /* the pleat-remote of the old part has ended, which may not be known yet */
     pleat_remote_stop(run);
     return open_side(remote->now, next_generation(remote), nodes, err);
 }
@@ -350,7 +350,7 @@ void pleat_remote_tidy(struct pleat_run *run)
         next = part->next;
         part->leaves = !has_name(run->remote->now, part->node);
         if (part->stage != STAGE_ENDED)
-            continue; /* what it wrote is still being heard, or it is one of those that run now */
+            continue; /* its output is still being heard, or it is a part that runs now */
         if (part->leaves)
             pleat_part_leave(part);
         else

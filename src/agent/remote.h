@@ -2,11 +2,10 @@
  *
  * The agent listens in the run's scratch directory to pleat-remote (src/remote), which the launcher
  * calls in the place of ssh. Each call is a part: a command for one node, with a number of its own
- * in the run. The agent hands it to the daemon (`part_wanted`), and back what becomes of it
- * (`part_told`, `part_output`). It speaks with no other agent.
+ * in the run. The agent hands the command to the daemon (`part_wanted`), and gets back what becomes
+ * of it (`part_told`, `part_output`). It speaks with no other agent.
  *
- * Only a process of the run is heard, which is one below the run's reaper.
- */
+ * Only processes of the run are heard: those below the run's reaper. */
 #ifndef PLEAT_AGENT_REMOTE_H
 #define PLEAT_AGENT_REMOTE_H
 
@@ -27,8 +26,8 @@ void pleat_remote_tidy(struct pleat_run *run);
  * has a socket of its own. Their parts have mailboxes in which ranks wait. */
 int pleat_remote_prepare(struct pleat_run *run, const json_t *nodes,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The new processes are the run's from now on: their parts are meant by pleat_remote_next, and
- * those of the old ones end with their launcher. */
+/* The new processes are the run's from now on: pleat_remote_next returns their parts from now on,
+ * and those of the old processes end with their launcher. */
 void pleat_remote_hand_over(struct pleat_run *run);
 /* Nobody wants the new processes, and their launcher is gone. */
 void pleat_remote_drop_new(struct pleat_run *run);
@@ -41,8 +40,8 @@ uint32_t pleat_remote_waiting(const struct pleat_run *run);
 /* Ends all calls, and listens no more. Accepts a run that does not listen. */
 void pleat_remote_stop(struct pleat_run *run);
 void pleat_remote_destroy(struct pleat_run *run);
-/* Adds the variables by which pleat-remote finds the socket, and knows this node. is_new: that of
- * new processes. */
+/* Adds the variables by which pleat-remote finds the socket, and knows this node. is_new: for the
+ * launcher of new processes. */
 void pleat_remote_add_variables(const struct pleat_run *run, bool is_new, struct pleat_string *own);
 
 /* Tells again which parts are wanted, or not any more. */
@@ -53,7 +52,7 @@ int pleat_remote_describe(const struct pleat_run *run, json_t *text);
 /* What the agent of a part that runs has said to the last order (agreement.h). */
 struct pleat_part_voice {
     uint32_t part, node;
-    uint32_t order; /* that it has answered; 0: none */
+    uint32_t order; /* the order that it has answered; 0: none */
     bool yes;
     uint64_t k; /* an iteration */
     /* its ranks that are in a section in which nothing may change; since when there are some, and
@@ -62,8 +61,8 @@ struct pleat_part_voice {
     uint32_t waiting; /* its ranks that wait for the state */
     int64_t since_us, heard_us;
 };
-/* The part that runs after that one, NULL: the first; of the generation that is the run's. Returns
- * NULL after the last. */
+/* The next running part of the generation that is the run's after `after` (NULL: the first).
+ * Returns NULL after the last. */
 struct pleat_part_voice *pleat_remote_next(const struct pleat_run *run,
                                            const struct pleat_part_voice *before);
 /* How many ranks on other nodes are in a section in which nothing may change, as far as their
@@ -74,8 +73,8 @@ int pleat_remote_said(struct pleat_run *run, const json_t *params,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* The requests `part_told` and `part_output`. About a part that is not known they do nothing. What
- * a part wrote may come again: its pleat-remote gets each byte once. `part_heard` tells what that
- * has handed on, or, where it is gone, what has come for nobody. */
+ * a part wrote may come again: its pleat-remote gets each byte once. `part_heard` tells what
+ * pleat-remote has handed on, or, where it is gone, all that has come. */
 int pleat_remote_told(struct pleat_run *run, const json_t *params,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_remote_output(struct pleat_run *run, const json_t *params, const char *bytes,

@@ -54,7 +54,7 @@ void pleat_part_tell_role(const struct pleat_part *part)
                                      (json_int_t)part->number, "role", pleat_part_role(part)));
 }
 
-/* What the daemon does not know yet: a part that is wanted, or one that is not any more. */
+/* Tells the daemon what it does not know yet: that a part is wanted, or is not any more. */
 void pleat_part_report(const struct pleat_part *part)
 {
     if (part->stage == STAGE_WANTED)
@@ -84,7 +84,7 @@ void pleat_part_hear_all(struct pleat_part *part)
     }
 }
 
-/* Of a part that has ended, on a node that the run has left. */
+/* Drops a part that has ended, on a node that the run has left. */
 void pleat_part_leave(struct pleat_part *part)
 {
     pleat_agent_notify(part->run->agent, "part_left",

@@ -18,10 +18,10 @@ struct pleat_part {
     uint32_t generation; /* of the run: pleat_remote_side.generation */
     uint32_t number;     /* from 1, in the run; 0: STAGE_NEW */
     uint32_t node;
-    int64_t request; /* of pleat-remote, which is answered when the part has ended */
+    int64_t request; /* the request of pleat-remote, which is answered when the part has ended */
     json_t *wish;    /* what `part_wanted` says; NULL: the daemon need not be told any more */
     struct pleat_part_voice voice;
-    /* how many bytes of each stream were given to pleat-remote, and it has handed on */
+    /* how many bytes of each stream pleat-remote was given, and how many it has handed on */
     int64_t taken[STREAMS], heard[STREAMS];
 };
 
@@ -43,8 +43,8 @@ struct pleat_remote_side {
 
 struct pleat_remote {
     struct pleat_remote_side sides[2];
-    struct pleat_remote_side *now;  /* of the generation that is the run's */
-    struct pleat_remote_side *next; /* the other one: that of new processes, if there are any */
+    struct pleat_remote_side *now;  /* the launcher of the generation that is the run's */
+    struct pleat_remote_side *next; /* the launcher of new processes, if there are any */
     struct pleat_part *parts;
     uint32_t last; /* number of the last part */
 };
@@ -56,12 +56,12 @@ struct pleat_part *pleat_part_find(const struct pleat_run *run, int64_t number);
 void pleat_part_tell_unwanted(const struct pleat_part *part);
 /* Tells what the daemon does not know yet: that the part is wanted, or is not any more. */
 void pleat_part_report(const struct pleat_part *part);
-/* Whether it is of the generation that is the run's; or of a new one, that waits. */
+/* Whether a part is of the generation that is the run's; of a new one, which waits. */
 bool pleat_part_is_now(const struct pleat_part *part);
 bool pleat_part_is_new(const struct pleat_part *part);
-/* What the daemon calls that. */
+/* The daemon's word for the role of a part. */
 const char *pleat_part_role(const struct pleat_part *part);
-/* Tells the daemon. */
+/* Tells the daemon the role of a part. */
 void pleat_part_tell_role(const struct pleat_part *part);
 /* Tells how much of a stream was handed on. */
 void pleat_part_tell_heard(const struct pleat_part *part, int stream);

@@ -6,7 +6,9 @@
 #include "agent/remote_parts.h"
 #include "base/clock.h"
 
-#define BELIEVED_US (3 * PLEAT_US_PER_S) /* what an agent has said of sections, and not again */
+#define BELIEVED_US                                                                                \
+    (3 * PLEAT_US_PER_S) /* how long it is believed what an agent has said of                      \
+                          * sections, unless it repeats it */
 
 /* ---- the daemon ---- */
 
@@ -188,6 +190,6 @@ int pleat_remote_output(struct pleat_run *run, const json_t *params, const char 
         part->heard[stream - 1] = *taken;
     if (part->heard[stream - 1] >= end)
         pleat_part_tell_heard(
-            part, (int)stream); /* also where that was told before: it may not have come */
+            part, (int)stream); /* also if that was told before: it may not have arrived */
     return 0;
 }

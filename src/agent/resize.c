@@ -61,9 +61,9 @@ static void applied(struct pleat_malleable *malleable, const struct pleat_mailbo
 }
 
 /* When the application began it had no use for some ranks, which left (pleat_session_limits). The
- * core shrinks it soon, as it is told these limits: that is done already. A request that crosses
- * with this and is for more processors than it had is refused. Returns whether the request was
- * dealt with. */
+ * core shrinks it soon, as it is told these limits: such a request is done already. A request that
+ * was sent before the core knew, and is for more processors than the application had, is refused.
+ * Returns whether the request was dealt with. */
 static bool has_fitted(struct pleat_malleable *malleable, const struct pleat_mailbox_status *status)
 {
     const struct pleat_mailbox_request *request = &malleable->request;
@@ -79,7 +79,7 @@ static bool has_fitted(struct pleat_malleable *malleable, const struct pleat_mai
     return true;
 }
 
-/* Decides whether a resize is a relaunch. For a script that is known only now, since it may launch
+/* Decides whether a resize is a relaunch. For a script this is known only now, since it may launch
  * programs of any MPI. */
 static void choose_way(struct pleat_malleable *malleable)
 {
@@ -124,8 +124,8 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
         pleat_malleable_failed(malleable, "the application's mailbox does not take the request");
 }
 
-/* A relaunch that cannot be a warm one is none, where who asked for it wants that: the ranks merge
- * or split. Returns whether that is so. */
+/* Whether a relaunch that cannot be a warm one is done by merging or splitting instead, as its
+ * order allows. */
 static bool merges_instead(struct pleat_malleable *malleable, const char *why)
 {
     struct pleat_run *run = malleable->run;
@@ -146,7 +146,7 @@ static bool is_prepared(struct pleat_malleable *malleable,
 {
     struct pleat_error why = {0};
     char text[sizeof(why.text) + 64];
-    /* what a second generation has must be given up before others come or go */
+    /* an earlier second generation must be gone before other processes come or go */
     if (!malleable->run->relaunch && malleable->kind == PLEAT_REQUEST_RESIZE &&
         pleat_succession_ends(malleable->run))
         return false;
@@ -166,7 +166,7 @@ static bool is_prepared(struct pleat_malleable *malleable,
         return false;
     if (malleable->request.mandatory ||
         (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox)))
-        return true; /* it saves its state, and is started again when it has ended */
+        return true; /* the program saves its state, and is started again when it has ended */
     snprintf(text, sizeof(text), "its new processes did not come up, so it goes on: %s", why.text);
     pleat_malleable_failed(malleable, text);
     return false;

@@ -62,8 +62,9 @@ struct pleat_run {
     char job[64];
     int64_t begun_s; /* since 1970: files of the run are not older */
     enum pleat_run_state state;
-    uint32_t part_number;        /* of a part of a run that another agent leads; 0: it is none */
-    struct pleat_generation now; /* of which the state above is */
+    uint32_t part_number;        /* number of the part, of a run that another agent leads; 0: it is
+                                  * no part */
+    struct pleat_generation now; /* the run's processes, which `state` is about */
     struct pleat_succession *succession; /* a second generation; NULL: there is none */
     /* in the last snapshot there were processes below the reaper that are not the run's
      * (leftovers.h) */
@@ -97,13 +98,15 @@ struct pleat_run {
 
     struct pleat_part_end part;
 
-    const struct pleat_run_kind *kind; /* does what the kind does; the next seven are the kind's: */
+    const struct pleat_run_kind *kind; /* the kind's functions; the next seven members are the
+                                        * kind's: */
     struct pleat_malleable *malleable; /* NULL: no mailbox */
     struct pleat_launches *launches;   /* NULL: the main process is the launcher of the program */
     struct pleat_folded *folded;       /* NULL: each process has a processor */
     struct pleat_remote *remote;       /* NULL: it has no parts on other nodes */
-    struct pleat_outflow *outflow;     /* what it writes goes to pleatd; NULL: to files */
-    struct pleat_part_mailbox *part_mailbox; /* of a part of a malleable run; NULL: it is none */
+    struct pleat_outflow *outflow;     /* its output goes to pleatd; NULL: to files */
+    struct pleat_part_mailbox *part_mailbox; /* the mailbox of a part of a malleable run; NULL: it
+                                              * is no such part */
     struct pleat_relaunch *relaunch;         /* NULL: no relaunch is wanted */
     /* EXITED in a resize, and can be relaunched; of launches: the program has, and the script waits
      */
@@ -116,7 +119,7 @@ struct pleat_run {
     uint32_t cpus_per_task;
     bool limit_signalled; /* the signal before the time limit was sent */
 
-    char *cwd; /* kept to start it again */
+    char *cwd; /* kept to start the run again */
     char *stdin_path, *stdout_path, *stderr_path;
     char *terminal;              /* instead of these three; NULL: none */
     struct pleat_inflow *inflow; /* its input comes from pleatd; NULL: from a file */
@@ -142,7 +145,7 @@ struct pleat_run_request {
     bool output_sent;       /* its output goes to the daemon, and not to files (outflow.h) */
     /* a file that comes with the request, and is made in `scratch`, executable; NULL: none */
     const char *file, *file_text;
-    bool stdin_sent; /* instead of that the daemon sends it (inflow.h) */
+    bool stdin_sent; /* its input is sent by the daemon instead (inflow.h) */
     const char *stdout_path;
     const char *stderr_path;
     const char *terminal;              /* instead of these three; NULL: none */
@@ -154,7 +157,8 @@ struct pleat_run_request {
     uint32_t launches; /* only of a script: the size with which its programs start; 0: no script */
     /* the script's programs are relaunched where their MPI cannot change their size otherwise */
     bool launches_adapt;
-    bool waits; /* of a part: its ranks wait for a state that is not there yet (shm/mailbox.h) */
+    bool waits; /* it is a part whose ranks wait for a state that is not there yet
+                 * (shm/mailbox.h) */
     const struct pleat_folded_request *folded; /* NULL: not folded */
     int64_t linger_us;
     const char *scratch; /* NULL: none */
@@ -162,8 +166,10 @@ struct pleat_run_request {
     uint32_t hosts;
     const json_t *slots; /* NULL: not bound */
     const json_t *nodes; /* NULL: one */
-    uint32_t part;       /* of a run that another node's agent leads; 0: it is none */
-    struct pleat_state_store *inherits; /* what an earlier part here kept; taken; NULL: nothing */
+    uint32_t part;       /* number of the part, of a run that another node's agent leads; 0: it is
+                          * no part */
+    struct pleat_state_store *inherits; /* the state that an earlier part here kept, which is taken
+                                         * over; NULL: none */
     uint32_t place, places; /* which node of the run this is (0: it leads), and of how many */
     int64_t memory_kb;      /* limit for all processes together; 0: no limit */
     uint32_t cpus_per_task; /* as in struct pleat_run */

@@ -21,7 +21,7 @@
  * paths are short. */
 enum { DESCRIPTORS = 16, SITE_MAX = 20 };
 
-/* One that is being swept is free again soon. */
+/* A directory that is being swept is free again soon. */
 enum { LOCK_TRIES = 50, LOCK_PAUSE_NS = 20000000 };
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
@@ -67,7 +67,7 @@ static int open_locked(const char *path, int how)
     else if (flock(fd, how | LOCK_NB) || lstat(path, &there))
         code = errno;
     else if (there.st_ino != opened.st_ino || there.st_dev != opened.st_dev)
-        code = ENOENT; /* it was removed, and is another one by now */
+        code = ENOENT; /* the directory was removed, and its path is another one's by now */
     if (!code)
         return fd;
     close(fd);

@@ -8,9 +8,9 @@
 
 /* Makes the directory, mode 0700. One that exists already must be this user's: an earlier agent was
  * killed, or the run is started again. Its content is removed first. *lock is a descriptor of it
- * with a shared lock, by which others see that it is in use: for as long as the caller keeps that
- * open. One that the caller has already (*lock >= 0) stays. PLEAT_E_SYSTEM, PLEAT_E_PERMISSION,
- * PLEAT_E_BUSY. */
+ * with a shared lock, by which others see that it is in use, for as long as the caller keeps the
+ * descriptor open. A descriptor that the caller has already (*lock >= 0) stays. PLEAT_E_SYSTEM,
+ * PLEAT_E_PERMISSION, PLEAT_E_BUSY. */
 int pleat_scratch_make(const char *path, int *lock, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Writes the file PLEAT_SCRATCH_HOSTS in the directory: it tells MPICH's hydra the number of
  * processors. A failure is logged. */

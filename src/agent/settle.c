@@ -28,7 +28,7 @@ void pleat_malleable_failed(struct pleat_malleable *malleable, const char *text)
     pleat_succession_tell(malleable->run, "resize_failed", resize, params);
 }
 
-/* The way in which the change was made; a relaunch is still there when that is told. */
+/* The way in which the change was made; a relaunch's plan is still there when this is told. */
 static const char *way_of(const struct pleat_relaunch *relaunch)
 {
     if (!relaunch)

@@ -110,7 +110,7 @@ static int read_process(const json_t *params, struct pleat_run_request *request,
     return result;
 }
 
-/* Of a run over several nodes: which of them this is. */
+/* Reads which node of the run this is, where the run has several. */
 static int read_place(const json_t *params, struct pleat_run_request *request,
                       struct pleat_error *err)
 {

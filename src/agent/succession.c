@@ -109,7 +109,8 @@ bool pleat_succession_holds(const struct pleat_run *run)
     return run->succession && run->succession->stage != PLEAT_SUCCESSION_READY;
 }
 
-/* Where a reaper was killed, what it had is what the other one has not. */
+/* If the reaper of one generation was killed, its processes are those that are not below the other
+ * reaper. */
 bool pleat_succession_has(const struct pleat_run *run, const struct pleat_tree_process *process)
 {
     const struct pleat_succession *succession = run->succession;

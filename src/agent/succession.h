@@ -35,8 +35,8 @@ enum pleat_succession_stage {
 struct pleat_succession {
     enum pleat_succession_stage stage;
     struct pleat_generation other;
-    struct pleat_mailbox *mailbox; /* of a new generation; NULL: it was handed over */
-    int fd;                        /* of that; -1 */
+    struct pleat_mailbox *mailbox; /* the mailbox of a new generation; NULL: it was handed over */
+    int fd;                        /* its descriptor; -1 */
     int64_t deadline_us;           /* until it must wait (monotonic) */
     struct pleat_error failure;    /* why its start failed; code 0: it did not */
     bool ended;                    /* its main process, as `status` says */
@@ -44,18 +44,19 @@ struct pleat_succession {
     /* UNWANTED, LEAVING: as in struct pleat_run */
     int64_t ending_us, term_at_us, kill_at_us;
     unsigned doubts;
-    /* what is told once nothing of it is left, so that no processor is given back before: */
+    /* told once nothing of the generation is left, so that no processor is given back before: */
     uint64_t resize;
-    bool vacates; /* LEAVING: that resize as vacated, with so many processes */
+    bool vacates; /* LEAVING: the resize is told as vacated, with `processes` processes */
     uint32_t processes;
-    const char *outcome; /* UNWANTED: that outcome of the resize; NULL: nothing */
+    const char *outcome; /* UNWANTED: the outcome of the resize that is told; NULL: none */
     json_t *params;
 };
 
 /* Sets run->succession: COMING, with a mailbox whose program waits; nothing is started yet. */
 int pleat_succession_make(struct pleat_run *run, uint32_t max_ranks,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Frees it. Its processes must be gone, or the run. Accepts a run without one. */
+/* Frees the second generation. Its processes must be gone, or the run. Accepts a run without
+ * one. */
 void pleat_succession_free(struct pleat_run *run);
 /* The second generation is to end: told after `patience_us`, killed after the grace. The earlier
  * time counts. A new one is unwanted from now on. Accepts a run without one. */
@@ -68,11 +69,11 @@ bool pleat_succession_ends(const struct pleat_run *run);
  * for it is gone. */
 void pleat_succession_tell(struct pleat_run *run, const char *outcome, uint64_t resize,
                            json_t *params);
-/* Drops what was to be told when it is gone. Accepts a run without one. */
+/* Drops what was to be told when the second generation is gone. Accepts a run without one. */
 void pleat_succession_hush(struct pleat_run *run);
 /* Whether the outcome of that resize is still to be told. */
 bool pleat_succession_will_tell(const struct pleat_run *run, uint64_t resize);
-/* Whether the run cannot be over yet because of it. */
+/* Whether the run cannot be over yet because of its second generation. */
 bool pleat_succession_holds(const struct pleat_run *run);
 /* Whether a process of the run (owner.h), in agent->tree, is of the second generation. */
 bool pleat_succession_has(const struct pleat_run *run, const struct pleat_tree_process *process);

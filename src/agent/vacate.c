@@ -21,7 +21,8 @@ struct leaver {
 
 struct pleat_leavers {
     struct pleat_run *run;       /* NULL: dropped, and only waits until its handles are closed */
-    struct pleat_leavers **list; /* those that are watched; NULL: this one is not yet */
+    struct pleat_leavers **list; /* the list of watched leavers; NULL: this one is not watched
+                                  * yet */
     struct pleat_leavers *next;  /* in that list */
     uint64_t resize;
     uint32_t processes;

@@ -13,8 +13,8 @@ struct pleat_leavers; /* pidfds of the ranks beyond a size */
  * memory. */
 struct pleat_leavers *pleat_leavers_open(struct pleat_run *run, const struct pleat_mailbox *mailbox,
                                          uint32_t first, uint32_t count);
-/* Begins to watch, as one of `list`. When the last process is gone, the outcome `vacated` with this
- * number of processes is told and the leavers are freed. Takes them over. */
+/* Begins to watch leavers, as an entry of `list`. When the last process is gone, the outcome
+ * `vacated` with this number of processes is told and the leavers are freed. Takes them over. */
 void pleat_leavers_watch(struct pleat_leavers *leavers, struct pleat_leavers **list,
                          uint64_t resize, uint32_t processes);
 /* Frees leavers without telling anything. Accepts NULL. */

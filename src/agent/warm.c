@@ -16,14 +16,14 @@
 /* From SIGTERM to SIGKILL, for old processes that did not leave by themselves. */
 #define END_GRACE_US (2 * PLEAT_US_PER_S)
 
-/* Of cold relaunches after new processes did not come up: the most in a row. */
+/* The most cold relaunches in a row after new processes did not come up. */
 #define COLD_MOST 8
 
 /* ---- preparing ---- */
 
-/* Whether the program can be started beside itself. What comes from a terminal or a pipe is read by
- * one of the two and missing in the other; a file is read by each from its beginning, as it is
- * where the old processes end first. Another node's agent has one part of a run at a time. */
+/* Whether the program can be started beside itself. Input from a terminal or a pipe would be read
+ * by one of the two and missing in the other. A file is read by each from its beginning, as when
+ * the old processes end first. Another node's agent has one part of a run at a time. */
 static bool can_be_warm(const struct pleat_malleable *malleable,
                         const struct pleat_mailbox_status *old)
 {
@@ -105,7 +105,7 @@ static enum pleat_warm fail(struct pleat_malleable *malleable, struct pleat_erro
     pleat_log("run %" PRIu64 " (job %s): new processes were started to take over from those that "
               "run, but %s: these go on",
               run->id, run->job, why->text);
-    if (!run->relaunch->or_merges) { /* else who asks for it knows when to try again */
+    if (!run->relaunch->or_merges) { /* otherwise pleatd knows when to try again */
         malleable->cold = malleable->warm_failures < 3 ? 1U << malleable->warm_failures : COLD_MOST;
         malleable->warm_failures++;
     }
@@ -190,7 +190,7 @@ void pleat_warm_count(struct pleat_malleable *malleable, const struct pleat_rela
         malleable->cold--;
 }
 
-/* The ranks are inside the relaunch, or have left it: the state may be held, or is. */
+/* Whether the ranks are inside the relaunch, or have left it: then the state is held, or may be. */
 static bool may_be_saved(const struct pleat_malleable *malleable)
 {
     struct pleat_mailbox_status status;

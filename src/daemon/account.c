@@ -241,7 +241,7 @@ static void learn_most(int64_t *most, const json_t *data, const char *name)
         *most = value;
 }
 
-/* The files of checkpoints that are written every so often have names with a number. */
+/* Takes the number out of the name of a regular checkpoint's file. */
 static void learn_place(struct account *account, const char *path)
 {
     const char *name = path ? strrchr(path, '/') : NULL;

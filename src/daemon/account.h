@@ -66,17 +66,17 @@ struct account {
     struct changes changes;
     struct usages usages; /* ordered by processors, the fewest first */
     json_t *checkpoint;   /* the last one that was written, as its note; NULL: none was */
-    int checkpoint_place; /* of those that are written every so often, which the last one was: from
-                             1; 0: none was written */
-    int64_t checkpoint_last; /* the number of the last one of which the outcome is known */
+    int checkpoint_place; /* which of the regular checkpoints was the last one, from 1; 0: none was
+                           * written */
+    int64_t checkpoint_last; /* the number of the last checkpoint of which the outcome is known */
     char *text; /* the last warning about the job that still matters to people; NULL: none */
     int64_t cpu_us;
     int64_t memory_kb;  /* peak of all processes of a run together; 0: not known */
     int64_t max_rss_kb; /* peak of the largest process of any run; 0: not known */
     bool has_cpu;
     bool runs;
-    /* its end was heard before it was said that it runs, as where both are told at once;
-     * text_of_end: and the text was told with it */
+    /* ended_early: the note of its end came before that of its start, as where both are told at
+     * once; text_of_end: the text came with that end */
     bool ended_early, text_of_end;
     int32_t applied;  /* the number of processors that the job runs on now */
     int64_t since_us; /* the moment up to which `usages` and `held_us` are summed */

@@ -21,7 +21,7 @@ void accounts_unmake(struct daemon *d)
 {
     for (size_t i = 0; i < d->archive.ended.count; i++) {
         struct job *job = job_find(d, d->archive.ended.items[i].job);
-        if (!job) /* the core has forgotten it: its account cannot be made again */
+        if (!job) /* the core has forgotten the job: its account cannot be made again */
             continue;
         free(d->archive.ended.items[i].text);
         d->archive.ended.items[i].text = NULL;

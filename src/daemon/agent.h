@@ -40,15 +40,17 @@ struct agent {
     int looks;        /* looks for an agent that is expected to call, AGENT_LOOK_MS apart */
     int64_t ping_id;  /* number of the ping that is not answered; 0: none */
     int silent_s;     /* seconds without an answer, in which pleatd itself was not stopped */
-    bool apart;       /* its host has another file system: runs there have only what is sent */
-    bool said_apart;  /* users were told so */
-    bool unheard;     /* what its runs wrote could not be written, and is asked for again */
+    bool apart;       /* its host has another file system: runs there have only the files that are
+                       * sent */
+    bool said_apart;  /* users were told that it is apart */
+    bool unheard;     /* output of its runs could not be written, and is asked for again */
     bool said_silent; /* users were told that it is silent */
     bool quits;       /* it was told to end */
-    bool leaves;      /* likewise, by others, as it says: nothing is started there until the next */
-    bool gone;        /* so is its node: nothing of what it ran is left */
-    bool unwanted;    /* its node is gone, and it lives: it is told to end when it calls */
-    bool away;        /* the core was told so, as it is connected and does not answer */
+    bool leaves;      /* it says that others told it to end: nothing is started there until the next
+                       * agent is there */
+    bool gone;        /* its node is gone, too: nothing of what it ran is left */
+    bool unwanted;    /* its node is gone, but it lives: it is told to end when it calls */
+    bool away;        /* the core takes it for away, since it is connected and does not answer */
     int since_ping_s;
     int failures; /* processes in a row that ended, or could not be started, before one connected */
     uint64_t number;         /* identifies the connected process among all agents of this node */
@@ -74,8 +76,8 @@ struct agent {
 struct agent *agent_get(struct daemon *d, uint32_t site, uint32_t node);
 /* The agent of the node that leads a run; NULL: the run's component is at no site. */
 struct agent *agent_of_run(struct daemon *d, const struct active_run *run);
-/* Takes the request with number `id`, which is answered now, off `asked`. A zeroed one where the
- * request was not remembered, since nobody need know of its failure. */
+/* Takes the request with number `id`, which is answered now, off `asked`. Zeroed if the request was
+ * not remembered, since nobody has to know of its failure. */
 struct asked agent_take_asked(struct agent *agent, int64_t id);
 
 /* ---- agent_start.c ---- */
@@ -92,11 +94,11 @@ void agent_want(struct agent *agent);
 void agent_expect(struct agent *agent);
 /* Something came from the agent: it is not silent. */
 void agent_heard(struct agent *agent);
-/* It says that it is ending: what is to be done on its node waits for the next one. */
+/* The agent says that it is ending: all that is to be done on its node waits for the next agent. */
 void agent_leaves(struct agent *agent);
-/* Asks it for a sign of life, unless that was done and is not answered. */
+/* Asks the agent for a sign of life, unless an earlier ping is still not answered. */
 void agent_ping(struct agent *agent);
-/* Whether it has not answered for some seconds. */
+/* Whether the agent has not answered for some seconds. */
 bool agent_is_silent(const struct agent *agent);
 /* To be called once for every second that went by. Seconds in which pleatd was stopped do not
  * count, since the agent could not answer then. */
@@ -108,7 +110,7 @@ void agent_look(struct agent *agent);
  * answers, a page each. */
 void agent_runs_ask(struct agent *agent, int64_t after);
 void agent_runs_listed(struct agent *agent, const json_t *result);
-/* Its node is gone: all that it runs is lost. */
+/* The agent's node is gone: all that it ran is lost. */
 void agent_runs_gone(struct agent *agent);
 /* The agent refused a request for good. The core must hear of that, or it would wait until its
  * deadlines. */
@@ -117,7 +119,7 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
 /* ---- agent_notices.c ---- */
 
 void agent_notice(struct agent *agent, const struct pleat_message *message);
-/* Takes the ends of runs that are not held back any more (parts.h). */
+/* Takes the ends of runs that are not held back any more (parts_exit.h). */
 void agent_exits(struct daemon *d);
 
 #endif

@@ -21,7 +21,7 @@ int agent_call(struct daemon *d, uint32_t site, uint32_t node, struct pleat_agen
         return rc;
     struct agent *agent = agent_get(d, site, node);
     if (agent)
-        agent->unwanted = false; /* the one before has ended, or its number were taken */
+        agent->unwanted = false; /* the earlier one has ended: its number is free */
     agent_listen_address(d, &where);
     snprintf(address, sizeof(address), "%s", where.text ? where.text : "");
     snprintf(key, sizeof(key), "%s", line.text);

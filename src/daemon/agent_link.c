@@ -143,7 +143,7 @@ int agent_send_bytes(void *arg, uint32_t site, uint32_t node, const char *method
     return 0;
 }
 
-/* NULL: it is not known yet. */
+/* The agent of a node; NULL: it is not known yet. */
 static const struct agent *find(const struct daemon *d, uint32_t site, uint32_t node)
 {
     const struct agent *agent = d->agents;
@@ -165,7 +165,7 @@ void agent_scratch(struct daemon *d, uint32_t site, uint32_t node, uint64_t run,
 {
     const struct agent *agent = find(d, site, node);
     snprintf(path, size, "%s/pleat-%s-%016llx%s",
-             agent && agent->shared ? agent->shared : "/dev/shm", /* before it could be said */
+             agent && agent->shared ? agent->shared : "/dev/shm", /* not said by older agents */
              d->instance, (unsigned long long)pleat_siphash(d->secret, &run, sizeof(run)),
              agent && agent->mark ? agent->mark : "");
 }

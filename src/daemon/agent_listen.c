@@ -15,8 +15,9 @@
 #include "daemon/daemon.h"
 #include "wire/connection.h"
 
-/* A caller has to prove who he is within LIMIT_MS; at most MOST at a time have not, MOST_OF_HOST of
- * one address. One that was turned away is reported at most every SAY_US. */
+/* A caller has to prove its identity within LIMIT_MS. At most MOST callers at a time have not done
+ * so, MOST_OF_HOST of them from one address. Callers that were turned away are reported at most
+ * every SAY_US. */
 enum { LIMIT_MS = 10000, MOST = 128, MOST_OF_HOST = 32 };
 #define SAY_US (10 * PLEAT_US_PER_S)
 
@@ -211,7 +212,7 @@ static bool has_callers(const struct daemon *d)
     return false;
 }
 
-/* While all agents are of this machine, nobody else need reach the port. */
+/* While all agents are on this machine, no other host has to reach the port. */
 static const char *interface(const struct daemon *d)
 {
     if (strcmp(d->config.agent_listen, "auto") != 0)
@@ -235,7 +236,7 @@ static int listen_at(struct daemon *d, uint16_t port,
                                      &d->agent_listen.listener, err);
 }
 
-/* The port of the pleatd before, so that its agents find this one; 0: not known. */
+/* The port of the last pleatd, so that its agents find this one; 0: not known. */
 static uint16_t kept_port(struct daemon *d)
 {
     char path[700], text[16];

@@ -24,17 +24,17 @@ struct agent_listen {
     char at[64]; /* the interface at which it listens */
 };
 
-/* Listens where a site has such agents, or one of them lives; and removes the keys of those that
- * are gone. An error: this pleatd could not speak to them. */
+/* Listens if a site has such agents, or one of them lives; and removes the keys of agents that are
+ * gone. An error: this pleatd could not speak to them. */
 int agent_listen_open(struct daemon *d, void (*accept)(void *arg, struct pleat_connection *),
                       struct pleat_error *err);
-/* A site was added: listens where that needs it, at the port as before if that can be had. */
+/* A site was added: listens if that site needs it, at the port as before if that can be had. */
 int agent_listen_again(struct daemon *d, struct pleat_error *err);
 void agent_listen_close(struct daemon *d);
 /* Appends HOST:PORT, as agents reach this pleatd. */
 void agent_listen_address(struct daemon *d, struct pleat_string *out);
-/* Makes a key for the agent of a node that is about to be started, which no earlier one has, and
- * appends the line that it is told: its identity, a colon, the key. */
+/* Makes a key for the agent that is about to be started on a node, one that no earlier agent had,
+ * and appends the line that the agent is told: its identity, a colon, the key. */
 int agent_key_make(struct daemon *d, uint32_t site, uint32_t node, struct pleat_string *line,
                    struct pleat_error *err);
 /* The agent has ended: nobody may connect with its key any more. */

@@ -23,7 +23,7 @@ static void write_network(const char *address, int prefix, char *text, size_t si
         snprintf(text, size, "%s/%d", number, prefix);
 }
 
-/* Whether it can be a word of an option: the names of interfaces are for the kernel to choose. */
+/* Whether the name can be a word of an option: the kernel lets interfaces have other names. */
 static bool is_interface(const char *name)
 {
     size_t length = strlen(name);

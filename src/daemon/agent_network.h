@@ -1,5 +1,6 @@
-/* agent_network.h - how the hosts of agents are called, and by which network they reach one
- * another: that by which they reach pleatd, which the address says from which they call. */
+/* agent_network.h - the names of the hosts of agents, and the network by which they reach one
+ * another. This is the network by which they reach pleatd, as the address from which they call
+ * says. */
 #ifndef PLEAT_DAEMON_AGENT_NETWORK_H
 #define PLEAT_DAEMON_AGENT_NETWORK_H
 
@@ -20,12 +21,13 @@ struct agents_network {
 
 /* Takes from its hello what it says of its host. Its connection is there. */
 void agent_network_take(struct agent *agent, const json_t *hello);
-/* The network of the run's nodes begins as that of one of them, and loses what another one has not.
- */
+/* Starts with the network of one of the run's nodes, and drops from it what another node does not
+ * have. */
 void agent_network_begin(struct daemon *d, uint32_t site, uint32_t node, struct agents_network *of);
 void agent_network_join(struct daemon *d, uint32_t site, uint32_t node, struct agents_network *of);
-/* How MPI launchers call the node: no two nodes of a site are called the same, also on one host,
- * and none as its host, since a launcher serves its own host otherwise. At most 63 bytes. */
+/* The name by which MPI launchers know a node. No two nodes of a site have the same name, even on
+ * one host, and none has its host's, since a launcher treats its own host in another way. At most
+ * 63 bytes. */
 void agent_node_name(struct daemon *d, uint32_t site, uint32_t node, char *name, size_t size);
 
 #endif

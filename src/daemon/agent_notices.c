@@ -49,7 +49,7 @@ static void note_went_on(struct daemon *d, struct job *job, const json_t *params
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
 }
 
-/* False: it was known. */
+/* False: the cost was known. */
 static bool learn_cost(struct daemon *d, struct job *job, const json_t *params)
 {
     const char *way = json_string_value(json_object_get(params, "way"));

@@ -312,8 +312,8 @@ void agent_tell_back(struct agent *agent)
     turn_event(agent->daemon, &back);
 }
 
-/* Requests to it may not have been read: until it answers, the deadlines of applications that were
- * to be told something stand still. */
+/* The agent may not have read its requests. Until it answers, the deadlines of applications that
+ * were to be told something stand still. */
 static void tell_away(struct agent *agent)
 {
     struct pleat_event away = {
@@ -358,8 +358,8 @@ void agent_ping(struct agent *agent)
     pleat_string_finish(&out);
 }
 
-/* The connection of one that is ended here breaks by itself. One that its site has brought is on
- * another machine: it is for the site to end its node, and to say so. */
+/* An agent that is killed here loses its connection by that. An agent that its site has brought is
+ * on another machine: the site has to end its node, and to say so. */
 static void end_silent(struct agent *agent)
 {
     const struct pleat_site_ops *kind = agent->daemon->config.sites[agent->site].ops;

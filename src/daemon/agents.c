@@ -139,9 +139,10 @@ static uint64_t number_of(const json_t *hello)
     return number > 0 ? (uint64_t)number : 1;
 }
 
-/* Another caller is there for a node whose agent is connected. Where that agent has called again it
- * has lost the first connection, of which pleatd has not heard. Where it is another one, over TCP,
- * its calls are answered when the first does not answer any more: it is asked whether it does. */
+/* A caller says that it is the agent of a node whose agent is connected. If it is the same agent,
+ * it has lost its first connection, of which pleatd has not heard. If it is another one, over TCP,
+ * it is accepted only when the first one does not answer any more: that one is asked for a sign of
+ * life. */
 static bool takes_over(struct agent *agent, struct pleat_connection *connection, uint64_t number)
 {
     bool same = number == agent->number;
@@ -163,8 +164,8 @@ static void turn_away(struct pleat_connection *connection, const char *why)
     pleat_connection_close(connection);
 }
 
-/* Whether jobs on its host would not find their files, nor anybody what they write: a directory of
- * the same name there is another one. They get what is sent to them. */
+/* Finds out whether the agent's host sees this machine's files. If not, a directory of the same
+ * name there is another one: jobs there get only what is sent to them. */
 static void take_apart(struct agent *agent, const json_t *hello)
 {
     char text[700];
@@ -248,7 +249,7 @@ void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node)
     if (!agent)
         return;
     uv_timer_stop(&agent->timer);
-    /* a batch system that has lost its memory, or a network that is cut, does not end it */
+    /* a batch system that has lost its state, or a broken network, does not end the agent */
     agent->unwanted = !agent->connection && agent_lock_is_held(d, site, node);
     if (agent->connection)
         stranger_accept(d, agent->connection, d->config.sites[site].name, node, false);
@@ -276,7 +277,7 @@ static bool tell_to_quit(struct agent *agent)
     return told;
 }
 
-/* One that has not called yet is told when it calls: see agent_accept. */
+/* An agent that has not called yet is told when it calls: see agent_accept. */
 void agents_site_gone(struct daemon *d, uint32_t site)
 {
     for (struct agent *agent = d->agents; agent; agent = agent->next) {
@@ -297,7 +298,7 @@ void agents_site_gone(struct daemon *d, uint32_t site)
     }
 }
 
-/* One that has ended needs no key any more. */
+/* An agent that has ended needs no key any more. */
 static void look_at_unwanted(struct agent *agent)
 {
     if (!agent->unwanted || agent_lock_is_held(agent->daemon, agent->site, agent->node))
@@ -383,7 +384,7 @@ bool agents_absent(struct daemon *d)
     for (const struct agent *agent = d->agents; agent; agent = agent->next) {
         if (agent->connection || d->config.sites[agent->site].gone)
             continue;
-        /* one that was started a moment ago has no lock yet */
+        /* an agent that was started a moment ago has no lock yet */
         if ((agent->started && agent->process) || agent_lock_is_held(d, agent->site, agent->node))
             return true;
     }
@@ -393,7 +394,8 @@ bool agents_absent(struct daemon *d)
 void agents_quit(struct daemon *d)
 {
     for (struct agent *agent = d->agents; agent; agent = agent->next)
-        if (agent->unwanted) /* it ends at the latest when it has had no pleatd for long enough */
+        if (agent->unwanted) /* an unwanted agent ends at the latest when it has had no pleatd for
+                              * long enough */
             agent_key_forget(d, agent->site, agent->node);
     strangers_close(d);
     struct agent *next;

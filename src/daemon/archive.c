@@ -275,7 +275,8 @@ void archive_run(struct daemon *d)
 
 void archive_end(struct daemon *d)
 {
-    if (is_due(d, 1)) /* a log is not cut up where pleatd often ends */
+    if (is_due(d, 1)) /* otherwise the log of a pleatd that often ends would be cut into many
+                       * pieces */
         make_checkpoint(d, d->archive.checkpoint_seq - pleat_store_first_seq(d->store) >=
                                d->config.checkpoint_records);
 }

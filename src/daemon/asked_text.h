@@ -9,10 +9,10 @@
 
 struct daemon;
 
-/* Why it gets not all that it asked for; empty: it gets all. */
+/* Why a program does not get all that it asked for; empty: it gets all. */
 void asked_reason(const struct daemon *d, const struct pleat_component *component,
                   const struct pleat_ask *ask, char *text, size_t size);
-/* What is said of PLEAT_NOTE_ASKED. */
+/* The data of the note PLEAT_NOTE_ASKED. */
 json_t *asked_data(const struct daemon *d, const struct pleat_effect *effect);
 /* What the program of a component asked for last, for people; null: nothing. */
 json_t *asked_to_json(const struct daemon *d, const struct pleat_component *component);

@@ -80,7 +80,8 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
     return 0;
 }
 
-/* Of a run on a node that does not see this machine's files. What cannot be sent is refused. */
+/* Prepares a run on a node that does not see this machine's files: input and output are sent. What
+ * cannot be sent is refused. */
 static int send_all(struct start_order *made, struct pleat_error *err)
 {
     const struct pleat_spec *spec = made->order.spec;
@@ -183,7 +184,7 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
     int rc = job_directory_make(d, job->id, err);
     if (!rc)
         rc = check_agent(d, &made->order, err);
-    for (size_t i = 1; !rc && i < made->order.node_count; i++) /* they are needed in a moment */
+    for (size_t i = 1; !rc && i < made->order.node_count; i++) /* needed in a moment */
         agent_reach(d, made->order.site, made->order.nodes[i].node);
     if (!rc)
         run_note(d, job->id, made->order.run);
@@ -221,7 +222,7 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     daemon_log("job %lld: %s", (long long)job->id, err.text);
 }
 
-/* What identifies a run to its agent. Nothing from the spec, which may be lost. */
+/* An order that only identifies a run to its agent: without the spec, which may be lost. */
 static struct pleat_run_order order_of(struct daemon *d, const struct job *job, uint64_t run)
 {
     const struct pleat_component *component = job_component(d, job);
@@ -275,7 +276,7 @@ static void do_answer(struct daemon *d, const struct pleat_effect *effect)
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_ask *ask = pleat_view_ask(pleat_core_view(d->core), component);
     if (ask->number != effect->u.asked.number)
-        return; /* it asks for something else by now */
+        return; /* the program asks for something else by now */
     asked_reason(d, component, ask, text, sizeof(text));
     json_t *params = json_pack("{s:I, s:I, s:b, s:s}", "run", (json_int_t)effect->u.asked.run,
                                "number", (json_int_t)effect->u.asked.number, "granted",
@@ -334,14 +335,14 @@ static void change_failed(struct daemon *d, const struct pleat_effect *effect,
         turn_event(d, &failed);
 }
 
-/* Whether the agents of all nodes that the order names can have ranks wait there for those before
- * them. */
+/* Whether the agents of all nodes that the order names can start new ranks that wait for the old
+ * ones. */
 static bool knows_to_wait(struct daemon *d, const struct pleat_run_order *order)
 {
     bool all = agent_knows(d, order->site, order->node, PLEAT_FEATURE_WAITS);
     for (size_t i = 0; i < order->node_count; i++) {
         const struct agent *agent = agent_get(d, order->site, order->nodes[i].node);
-        /* one that is started for it is of this Pleat */
+        /* an agent that is still to be started is of this version */
         all = all && (!agent || !agent->connection ||
                       agent_knows(d, order->site, order->nodes[i].node, PLEAT_FEATURE_WAITS));
     }
@@ -378,7 +379,8 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
                         effect->u.change.processors, &made, &err);
         order.spread = made.order.node_count || parts_has(d, effect->u.change.run);
         order.warm = order.spread && knows_to_wait(d, &made.order);
-        /* one that is not there yet gets the request when it is, and may know all that is needed */
+        /* an agent that is not there yet gets the request when it is, and may have all needed
+         * features */
         if (!rc && order.spread && agent_is_known(d, order.site, order.node))
             rc = check_agent(d, &made.order, &err);
     } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */

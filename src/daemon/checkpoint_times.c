@@ -52,7 +52,8 @@ void checkpoint_times_recover(struct daemon *d)
 
 /* ---- moments ---- */
 
-/* Before its run has to be over; PLEAT_NEVER: it need not, or it was not asked for. */
+/* When the checkpoint before the end of the run's time is due; PLEAT_NEVER: the run has no such
+ * end, or no such checkpoint was asked for. */
 static int64_t before_limit(struct daemon *d, const struct job *job,
                             const struct pleat_component *component,
                             const struct pleat_spec_checkpoints *wanted)
@@ -64,7 +65,7 @@ static int64_t before_limit(struct daemon *d, const struct job *job,
     return at > component->start_us ? at : component->start_us + 1;
 }
 
-/* The last one that has come, or 0. *next: the one after it. */
+/* The last moment of a regular checkpoint that has come, or 0. *next: the one after it. */
 static int64_t last_of_every(const struct pleat_component *component,
                              const struct pleat_spec_checkpoints *wanted, int64_t now,
                              int64_t *next)
@@ -77,7 +78,7 @@ static int64_t last_of_every(const struct pleat_component *component,
     return past ? component->start_us + past * wanted->every_us : 0;
 }
 
-/* Of the files that are kept the one that is written next takes the place of the oldest. */
+/* The path of the next file: of the files that are kept it replaces the oldest. */
 static int path_of(struct daemon *d, struct job *job, bool last, char path[PATH_MAX])
 {
     const struct pleat_spec *spec = job_spec(d, job->id);

@@ -30,7 +30,7 @@ void client_fail(struct client *client, int64_t request, const struct pleat_erro
 /* Answers with the result, which is stolen. NULL means out of memory; a request without a result is
  * answered with an empty object. If there can be no result, the client gets the failure. */
 void client_reply(struct client *client, int64_t request, json_t *result);
-/* Makes that answer as a line, to be sent later. Nonzero: there is no memory for it. */
+/* Makes the answer as a line, to be sent later. Nonzero: out of memory. */
 int client_answer(struct pleat_string *out, int64_t request, json_t *result);
 void client_hold(struct client *client);
 void client_drop(struct client *client);

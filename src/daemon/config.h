@@ -18,21 +18,22 @@ struct pleat_config_site {
     char
         *block; /* what was written about it, as a block of pleat.conf; NULL: a site that is gone */
     enum pleat_site_from from;
-    bool returns; /* it was leaving, and pleat.conf has it again: it is to be resumed */
-    bool leaving; /* it is gone as soon as it has no jobs any more */
+    bool returns; /* the site was leaving, and pleat.conf has it again: it is to be resumed */
+    bool leaving; /* the site is gone as soon as it has no jobs any more */
     bool gone;    /* only its name and its index in the core are left: it has no nodes here, ... */
     const struct pleat_site_ops *ops; /* its kind */
     int32_t processors;               /* 0: all that it has */
     int32_t threshold;
     int64_t poll_us;             /* time between two looks at what others use of it */
     void *own;                   /* options of its kind, see site/option.h */
-    struct pleat_site_here here; /* what it hands out of this machine */
+    struct pleat_site_here here; /* what the site hands out of this machine */
     bool shares_time;    /* a job is bound to all CPUs of the site, not to those of its own slots */
     struct json_t *shut; /* names of nodes of its batch system that its user drains; NULL: none */
     bool brings_agents;  /* it starts its agents itself: pleatd starts none for it */
     bool cpusets;        /* use cpusets where the machine has them */
-    char *interface;    /* by which MPI speaks between its nodes' machines; NULL: it is found out */
-    bool memory_groups; /* use control groups for limits of memory, where the machine has them */
+    char *interface;     /* the interface by which MPI speaks between its nodes' machines; NULL: it
+                          * is found out */
+    bool memory_groups;  /* use control groups for limits of memory, where the machine has them */
 };
 
 struct pleat_config {
@@ -49,7 +50,7 @@ struct pleat_config {
     int64_t checkpoint_records; /* least number of records between two checkpoints */
     char *agent_listen;      /* number of the interface at which agents call over TCP, or "auto" */
     int32_t agent_port;      /* 0: any */
-    char *agent_host;        /* under which agents reach this machine, or "auto" */
+    char *agent_host;        /* the name under which agents reach this machine, or "auto" */
     int64_t agent_orphan_us; /* such an agent without pleatd ends its jobs after this; 0: never */
     int64_t idle_exit_us;    /* pleatd ends when there was nothing to do for this long; 0: never */
 };

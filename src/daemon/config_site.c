@@ -53,7 +53,7 @@ static const char *text_of(cfg_opt_t *option)
     return cfg_opt_getnstr(option, cfg_opt_size(option) - 1);
 }
 
-/* It becomes a word of MPI launchers. */
+/* The name of an interface becomes a word of MPI launchers' command lines. */
 static int check_interface(cfg_t *cfg, cfg_opt_t *option)
 {
     const char *text = text_of(option);
@@ -118,15 +118,15 @@ static int check_kind(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
-/* An option of some kinds. Which one the site is of may not be known yet: here it must be right for
- * one of them. */
+/* Checks an option that only some kinds have. The kind of the site may not be known yet: here the
+ * option must be right for one of them. */
 static int check_own(cfg_t *cfg, cfg_opt_t *option)
 {
     struct pleat_error first = {0};
     const struct pleat_site_ops *kind;
     char line[16];
     snprintf(line, sizeof(line), "%d", cfg->line);
-    cfg_opt_setcomment(option, line); /* for what is wrong with it at the end of the block */
+    cfg_opt_setcomment(option, line); /* named by errors found at the end of the block */
     for (size_t k = 0; (kind = pleat_site_kind_at(k)); k++) {
         const struct pleat_site_option *row = pleat_site_option_find(kind, option->name);
         struct pleat_error err = {0};

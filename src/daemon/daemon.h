@@ -102,9 +102,10 @@ struct daemon {
     uv_signal_t sigterm, sigint;
     int64_t idle_since_us; /* since when there is nothing to do; 0: there is something */
     int lingered;          /* how often the end was put off, waiting for an agent to connect */
-    bool
-        ending; /* it stops when all jobs have ended (pleat stop --force); until then all goes on */
-    int unattended; /* then: looks in a row at which the agent of a job could not be had */
+    bool ending; /* pleatd stops when all jobs have ended (pleat stop --force); until then all goes
+                  * on */
+    int unattended; /* while it is ending: looks in a row at which the agent of a job could not be
+                     * had */
     bool stopping;
 };
 

@@ -44,7 +44,8 @@ static int32_t list_of(struct daemon *d, const struct pleat_sizes *sizes)
     return (int32_t)list;
 }
 
-/* Finds the sizes that both accept. What cannot be taken counts as not said, with a warning. */
+/* Finds the sizes that both program and user accept. Sizes that cannot be used count as not
+ * declared, with a warning. */
 static void common_sizes(struct daemon *d, const struct job *job, const char *text,
                          struct pleat_event *event)
 {
@@ -58,7 +59,7 @@ static void common_sizes(struct daemon *d, const struct job *job, const char *te
     int rc = pleat_sizes_parse(text, &said, &list, &err);
     if (!rc && said.kind != PLEAT_SIZES_ANY)
         rc = pleat_sizes_common(&asked, &said, most, &common, &both, &err);
-    /* its user may raise the maximum later: then the larger sizes count, too */
+    /* the user may raise the maximum later: then the larger sizes count, too */
     if (!rc && common.kind == PLEAT_SIZES_LIST && component->site != PLEAT_NONE &&
         view->sites[component->site].capacity > most &&
         pleat_sizes_common(&asked, &said, view->sites[component->site].capacity, &common, &both,

@@ -213,7 +213,7 @@ int needs_find(struct daemon *d, int64_t job, const struct pleat_spec *spec,
     return rc;
 }
 
-/* ---- as it is shown ---- */
+/* ---- dependencies as they are shown ---- */
 
 json_t *needs_to_json(struct daemon *d, const struct pleat_component *c)
 {

@@ -64,7 +64,7 @@ static void send_piece(struct daemon *d, const struct job *job, struct input_wai
         daemon_log("job %lld: its input cannot be sent: %s", (long long)job->id, err.text);
 }
 
-/* True: it was answered. */
+/* True: the request was answered. */
 static bool settle(struct daemon *d, struct input_wait *wait)
 {
     const struct job *job = job_find(d, wait->piece.job);

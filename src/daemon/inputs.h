@@ -2,8 +2,7 @@
  * that is not on this machine (or calls over TCP as if it were not).
  *
  * Nothing is kept here: a piece is answered when the run has taken it, and until then the client
- * has it. One that has lost pleatd asks again.
- */
+ * has it. A client that has lost pleatd asks again. */
 #ifndef PLEAT_DAEMON_INPUTS_H
 #define PLEAT_DAEMON_INPUTS_H
 
@@ -26,7 +25,7 @@ struct input_waits {
 struct input_piece {
     int64_t job;
     uint64_t run;   /* for this run; 0: none is known */
-    int64_t offset; /* of its first byte in what the run gets */
+    int64_t offset; /* the number of its first byte in what the run gets */
     bool end;       /* no more comes after it */
     const char *bytes;
     size_t count;
@@ -40,9 +39,9 @@ bool inputs_are_sent(struct daemon *d, int64_t job, uint32_t site);
 void inputs_take(struct client *client, int64_t request, const struct input_piece *piece);
 /* The notice `input_taken`. */
 void inputs_taken(struct daemon *d, const json_t *params);
-/* The agent has been connected again: what it may not have got is sent again. */
+/* The agent has been connected again: pieces that it may not have got are sent again. */
 void inputs_listed(struct agent *agent);
-/* Answers and sends what can be. */
+/* Answers the requests that can be answered, and sends the pieces that can be sent. */
 void inputs_check(struct daemon *d);
 void inputs_forget(struct client *client);
 

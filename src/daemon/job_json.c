@@ -222,7 +222,7 @@ static json_t *or_null(json_t *kept)
     return kept ? json_incref(kept) : json_null();
 }
 
-/* The job as it was submitted, but what is not shown. NULL: out of memory. */
+/* The job's spec without the members that are not shown. NULL: out of memory. */
 static json_t *spec_to_show(struct daemon *d, struct job *job)
 {
     static const char *const hidden[] = {"env",           "limits",     "token", "again",
@@ -241,7 +241,7 @@ static json_t *spec_to_show(struct daemon *d, struct job *job)
     return object;
 }
 
-/* What it may have, as its user, its program and the configuration say by now. */
+/* Adds what the job may have, as its user, its program and the configuration say by now. */
 static void add_wishes(struct daemon *d, json_t *object, const struct job *job,
                        const struct pleat_component *c)
 {
@@ -259,7 +259,7 @@ static void add_wishes(struct daemon *d, json_t *object, const struct job *job,
     set(object, "credit", json_integer(pleat_view_ask(view, c)->credit));
 }
 
-/* Why it waits, or how it ended. */
+/* Adds why the job waits, or how it ended. */
 static void add_state(struct daemon *d, json_t *object, const struct job *job,
                       const struct pleat_component *c)
 {
@@ -277,7 +277,7 @@ static void add_state(struct daemon *d, json_t *object, const struct job *job,
     set(object, "attempt", json_integer(c->attempt));
 }
 
-/* What it has, and where. */
+/* Adds the processors that the job has, and where. */
 static void add_processors(struct daemon *d, json_t *object, const struct job *job,
                            const struct pleat_component *c)
 {
@@ -292,7 +292,7 @@ static void add_processors(struct daemon *d, json_t *object, const struct job *j
         json_boolean(is_placed && pleat_core_view(d->core)->sites[c->site].several));
 }
 
-/* What its program has said while it ran. */
+/* Adds what the job's program has said while it ran. */
 static void add_said(struct daemon *d, json_t *object, struct job *job,
                      const struct pleat_component *c)
 {
@@ -390,7 +390,7 @@ json_t *jobs_counts(struct daemon *d)
     int counts[PLEAT_STATE_COUNT] = {0};
     json_t *object = json_object();
     for (uint32_t c = 0; c < view->component_count; c++)
-        if (job_of_component(d, c)) /* forgotten ones have no job */
+        if (job_of_component(d, c)) /* forgotten components have no job */
             counts[view->components[c].state]++;
     for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
         if (counts[s])

@@ -15,7 +15,7 @@ struct pleat_component;
  * when out of memory. */
 json_t *job_to_json(struct daemon *d, struct job *job, bool history);
 /* The same, always from the core's state of now. */
-/* Why, and until when, a claim of it waits in its site's own queue; null: none does. */
+/* Why, and until when, a claim of the job waits in its site's own queue; null: none does. */
 json_t *site_queue_to_json(struct daemon *d, const struct pleat_component *c);
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history);
 /* The members that a list of many jobs needs (`brief` of `jobs` in docs/protocol.md). */

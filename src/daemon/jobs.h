@@ -30,7 +30,8 @@ struct job {
                                  redistributed_size; 0: unknown */
     bool spec_lost;           /* what was submitted is lost: the job must not be started */
     uint64_t went_on;         /* the last relaunch of which it was noted where it goes on */
-    json_t *saved;            /* of the last copy that it saved between resizes; NULL: none */
+    json_t *saved;            /* about the last copy that its program saved between resizes; NULL:
+                               * none */
     int64_t not_now;          /* ranks of its program that are in a section without changes */
     json_t *expects;          /* what its program said it expects; NULL: nothing */
     json_t *points;           /* its named adaptation points, as its agent said; NULL: none */

@@ -51,7 +51,7 @@ static int write_state(struct daemon *d, const struct pleat_string *state, int64
         rc = pleat_store_put_meta(d->store, "accounts", "1", err);
     if (!rc)
         rc = salvage_put_meta(d, err);
-    if (!rc && d->sites) /* they are ordered: site_list_open */
+    if (!rc && d->sites) /* site_list_open has put them in order */
         rc = site_list_write(d, err);
     if (!rc && rest)
         rc = rest(d, err);
@@ -107,7 +107,7 @@ bool log_mend(struct daemon *d)
 
 /* ---- not in its place ---- */
 
-/* Writes its note at once, since the turn's notes are written already. */
+/* Writes a note about it at once, since the turn's notes are written already. */
 static void say_replaced(struct daemon *d, const char *path)
 {
     struct pleat_error err;

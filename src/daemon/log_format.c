@@ -1,8 +1,7 @@
-/* What a log may have in it: the log says what the pleatd knew that wrote it, in the meta key
- * "knows", as names and numbers. An older pleatd, which somebody goes back to, compares: without
- * that it would take records for damage that it does not know, and would salvage a log that is
- * whole.
- */
+/* What a log may have in it. In the meta key "knows" the log has what the pleatd that wrote it
+ * knew, as names and numbers. An older pleatd, to which somebody goes back, compares this with what
+ * it knows itself. Otherwise it would take records that it does not know for damage, and salvage a
+ * log that is whole. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +10,8 @@
 #include "daemon/daemon.h"
 #include "daemon/log_format.h"
 
-/* To be raised by whoever gives records that there were before (a flag, a member, a value) a
- * meaning that a pleatd from before cannot know. What is counted below needs no hand. */
+/* To be raised when something that records had before (a flag, a member, a value) gets a meaning
+ * that an older pleatd cannot know. What is counted below needs no such care. */
 enum { RULES = 1 };
 
 enum { TEXT_SIZE = 256 };
@@ -42,7 +41,7 @@ static int64_t parameters(void)
     return most;
 }
 
-/* -1: this pleatd knows of no such thing. */
+/* How many things of that name this pleatd knows; -1: it knows no such name. */
 static int64_t known(const char *name)
 {
     if (!strcmp(name, "rules"))

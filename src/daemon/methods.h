@@ -22,7 +22,7 @@ typedef int method(struct client *client, int64_t request, const json_t *params,
 method method_submit, method_cancel, method_resize, method_limits;
 /* methods_checkpoint.c */
 method method_checkpoint;
-/* The client is gone: what it waited for and is not under way yet is withdrawn. */
+/* The client is gone: requests for which it waited are withdrawn, unless they are under way. */
 void method_client_gone(struct client *client);
 /* methods_hold.c */
 method method_hold, method_release, method_requeue, method_revise;

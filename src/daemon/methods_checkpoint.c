@@ -36,7 +36,7 @@ static int check(struct daemon *d, const struct job *job, struct pleat_error *er
     return 0;
 }
 
-/* Where it is written if its user did not say: in the job's directory. */
+/* The path of a checkpoint for which the user named none: in the job's directory. */
 static int default_path(struct daemon *d, const struct job *job, char path[PATH_MAX],
                         struct pleat_error *err)
 {
@@ -85,7 +85,7 @@ int method_checkpoint(struct client *client, int64_t request, const json_t *para
         rc = default_path(d, job, path, err);
     if (rc)
         return rc;
-    checkpoint_times_look(d); /* what is due already has a lower number */
+    checkpoint_times_look(d); /* checkpoints that are due already get a lower number */
     const struct pleat_component *component = job_component(d, job);
     const struct awaited wanted = {.request = request,
                                    .checkpoint = checkpoint_number(d),

@@ -29,7 +29,7 @@ static int32_t claimed_on(struct daemon *d, uint32_t site, uint32_t node)
     return (int32_t)count;
 }
 
-/* Nodes that came with claims: what claims have of them is all there is. */
+/* Nodes that came with claims: they have no processors but those of claims. */
 static json_t *brought_to_json(struct daemon *d, uint32_t site)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -165,7 +165,7 @@ static json_t *parameters_to_json(struct daemon *d)
     return object;
 }
 
-/* The sites, without what changes all the time. */
+/* The sites, without members that change all the time. */
 static json_t *places_to_json(struct daemon *d)
 {
     const struct pleat_view *view = pleat_core_view(d->core);

@@ -84,7 +84,7 @@ static int find_host(struct daemon *d, const json_t *params, uint32_t site, cons
     size_t i;
     const json_t *node;
     of->ops->nodes(d->sites[site], &nodes);
-    bool known = !nodes.list; /* nothing is known of any */
+    bool known = !nodes.list; /* no node of the site is known */
     json_array_foreach(nodes.list, i, node) known = known || pleat_reply_is(node, "name", *host);
     json_decref(nodes.list);
     json_decref(nodes.offer);
@@ -106,7 +106,7 @@ static bool take_out(json_t *names, const char *host)
     return false;
 }
 
-/* Kept with the list of sites. */
+/* Drains or resumes a node of a batch system, which is kept with the list of sites. */
 static int change_host(struct client *client, int64_t request, uint32_t site, const char *host,
                        bool drain, struct pleat_error *err)
 {

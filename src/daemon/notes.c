@@ -83,7 +83,7 @@ static void add_way(struct daemon *d, json_t *data, struct job *job,
 {
     struct pleat_way_choice choice;
     if (pleat_view_is_unbegun(pleat_core_view(d->core), job_component(d, job)))
-        return; /* it has not begun, and is started again: there is nothing to choose */
+        return; /* a program that has not begun is started again: there is nothing to choose */
     if (!ways_choose(d, job, effect->u.change.processors > effect->u.change.from, &choice))
         return;
     json_object_set_new(data, "way", json_string(pleat_resize_way_name(choice.way)));
@@ -152,7 +152,7 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
                              pleat_state_name(from == PLEAT_PLACED ? PLEAT_QUEUED : from), "to",
                              pleat_state_name(to), "reason",
                              text_or_null((enum pleat_reason)effect->u.state.reason));
-    if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* with the policies */
+    if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* the note names the policies */
         json_object_set_new(data, "queue", policy_name(d, PLEAT_QUEUE));
         json_object_set_new(data, "moldability", policy_name(d, PLEAT_MOLDABILITY));
     }
@@ -162,7 +162,7 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
 static void note_warning(struct daemon *d, const struct pleat_effect *effect, int64_t id)
 {
     char text[300];
-    bool of_resize = true; /* false: a senseless answer outlives its resize */
+    bool of_resize = true; /* false: the warning about a senseless answer outlives its resize */
     if (effect->u.change.outcome == PLEAT_OUTCOME_NOT_HONOURED)
         snprintf(text, sizeof(text),
                  "it was told to shrink from %d to %d processors and has not done so in time: "

@@ -21,10 +21,11 @@ struct made_note {
 
 PLEAT_ARRAY(made_notes, struct made_note);
 
-/* {"text"}: what others said, and what is cut off, may be no UTF-8; that is replaced. NULL: no
- * memory. */
+/* {"text"} of a text that may not be UTF-8, as it is another program's, or was cut off: invalid
+ * bytes are replaced. NULL: out of memory. */
 json_t *note_text(const char *text);
-/* data is stolen, and may be NULL where memory ran out: then the note is lost, which is logged. */
+/* Makes a note. data is stolen; where it is NULL, memory ran out: the note is lost, which is
+ * logged. */
 void note_make(struct daemon *d, int64_t time_us, const char *kind, int64_t job, json_t *data);
 void note_effect(struct daemon *d, const struct pleat_effect *effect);
 void note_event(struct daemon *d, const struct pleat_event *event);

@@ -19,7 +19,7 @@ struct notifications {
 
 void notify_note(struct daemon *d, const struct made_note *note);
 /* notify_busy: whether any command runs or waits to be run; notify_has: whether one of that job
- * does, which may have been let go of. */
+ * does. The job may have been let go of. */
 bool notify_busy(const struct daemon *d);
 bool notify_has(const struct daemon *d, int64_t job);
 /* Gives the commands a short time to end. Blocks. */

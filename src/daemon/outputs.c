@@ -32,7 +32,7 @@ static bool read_begin(const char *path, struct begin *begin)
     return count > 0 && sscanf(text, "%" SCNu64 " %" SCNd64 "\n", &begin->run, &begin->at) == 2;
 }
 
-/* Nonzero: it could not be written, and is as it was. */
+/* Nonzero: the file could not be written, and is as it was. */
 static int write_begin(const char *path, const struct begin *begin)
 {
     char text[64], fresh[700];
@@ -64,7 +64,7 @@ static int write_at(int fd, const char *bytes, size_t count, int64_t at)
     return 0;
 }
 
-/* Nonzero: it was not written. */
+/* Nonzero: the piece was not written. */
 static int put(struct daemon *d, int64_t job, const char *stream, uint64_t run, int64_t offset,
                const struct pleat_message *message)
 {

@@ -12,7 +12,7 @@
 #include "daemon/specs.h"
 #include "model/runner_kind.h"
 
-/* A launcher of which a part was lost. */
+/* The grace of a launcher of which a part was lost. */
 #define LEAD_GRACE_S 1.0
 
 enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
@@ -32,8 +32,7 @@ struct part *parts_find(struct daemon *d, uint64_t run, uint32_t number)
     return NULL;
 }
 
-/* The last part of the run on that node; but one that is there, before one that waits for it to
- * end. */
+/* The last part of the run on a node; if one part there waits for another to end, the other one. */
 struct part *parts_find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node)
 {
     struct part *last = NULL;
@@ -63,7 +62,8 @@ static bool claim_has_node(struct daemon *d, uint32_t claim, uint32_t node)
     return false;
 }
 
-/* The claim of a growth is the component's only when that has been applied. */
+/* A growth's claim counts, too, though it is the component's only when the growth has been
+ * applied. */
 bool part_has_node(struct daemon *d, uint32_t component, uint32_t node)
 {
     const struct pleat_component *comp = component_of(d, component);
@@ -101,7 +101,8 @@ void part_request(struct daemon *d, uint32_t site, uint32_t node, const char *me
                    params ? err.text : "out of memory");
 }
 
-/* Tells the agent that leads the run. If that is not there it is told after its list. */
+/* Tells the agent that leads the run what has become of a part. If that agent is not there it is
+ * told after it has listed its runs. */
 void part_tell(struct daemon *d, const struct part *part)
 {
     uint32_t component = run_component(d, part->run);
@@ -164,7 +165,7 @@ static void go_on_after(struct daemon *d, const struct part *part)
     }
 }
 
-/* Takes `end`. */
+/* The part has ended; `end` is stolen. */
 static void ended(struct daemon *d, struct part *part, json_t *end)
 {
     part->state = PART_ENDED;
@@ -191,7 +192,7 @@ void part_lost(struct daemon *d, struct part *part)
     ended_with(d, part, CODE_LOST, NULL);
 }
 
-/* Whether the run has parted from what an earlier part kept on this node for this one. */
+/* Whether the state that an earlier part kept on this node for this one is lost. */
 static bool has_lost_state(struct daemon *d, const struct part *part)
 {
     for (size_t i = 0; i < d->parts.items.count; i++) {
@@ -203,7 +204,7 @@ static bool has_lost_state(struct daemon *d, const struct part *part)
     return false;
 }
 
-/* Sends the request to start it, once its node's agent is there. */
+/* Asks the agent of the part's node to start it, once that agent is there. */
 void part_go_on(struct daemon *d, struct part *part)
 {
     struct pleat_error err = {0};
@@ -215,7 +216,7 @@ void part_go_on(struct daemon *d, struct part *part)
         agent_want(agent);
         return;
     }
-    if (has_lost_state(d, part)) { /* the ranks of other nodes have half of it: it is of no use */
+    if (has_lost_state(d, part)) { /* the parts of the state on other nodes are of no use alone */
         part_lost(d, part);
         return;
     }
@@ -233,7 +234,7 @@ void part_set_role(struct daemon *d, struct part *part, const char *name)
     for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
         if (!strcmp(names[i], name))
             part->role = (enum part_role)i;
-    /* the run goes on with what has just ended */
+    /* the run was to go on with the part that has just ended */
     if (before == PART_NEW && part->role == PART_NOW && part->state == PART_ENDED &&
         (part->failed || part->over_memory))
         parts_end_run(d, part);

@@ -1,14 +1,13 @@
 /* parts.h - the parts of runs on other nodes than the one that leads them.
  *
- * What a run's MPI launcher wants on another node its agent tells (`part_wanted`), pleatd has that
- * node's agent start, and tells the first one what comes of it. Agents do not speak with one
- * another, and no path of one is used for another.
+ * A run's MPI launcher wants a command on another node. Its agent tells pleatd that
+ * (`part_wanted`), pleatd has the other node's agent start the command, and tells the first agent
+ * what becomes of it. Agents do not speak with one another, and no path of one is used for another.
  *
  * A part that is lost, or that a signal ended, ends the run, which has then ended by no fault of
  * its user's. The end of a run is held back here until nothing of it is left on its other nodes:
- * only then its processors are given back. All of that is in memory only: what a pleatd that starts
- * does not know the agents' lists say, of both sides.
- */
+ * only then its processors are given back. All of this is in memory only: a pleatd that starts
+ * learns it from the lists of the agents on both sides. */
 #ifndef PLEAT_DAEMON_PARTS_H
 #define PLEAT_DAEMON_PARTS_H
 
@@ -24,36 +23,36 @@ struct asked;
 struct daemon;
 
 enum part_state {
-    PART_WANTED, /* its node's agent is not there yet */
-    PART_SENT,   /* that was asked to start it */
+    PART_WANTED, /* the launcher wants it; its node's agent was not asked yet */
+    PART_SENT,   /* its node's agent was asked to start it */
     PART_STARTED,
     PART_ENDED
 };
 
-/* Which processes of the run it belongs to, as the agent that leads says: where new ones are
- * started while the others compute, there are two generations for a while. */
+/* Which processes of the run a part has, as the agent that leads says. While new processes are
+ * started and the old ones still compute, a run has two generations. */
 enum part_role {
-    PART_NOW, /* those that are the run */
-    PART_NEW, /* new ones, which wait: nothing that happens to them touches the run */
-    PART_OLD  /* those before, which are leaving: likewise */
+    PART_NOW, /* the processes that are the run */
+    PART_NEW, /* new processes, which wait: nothing that happens to them affects the run */
+    PART_OLD  /* old processes, which are leaving: likewise */
 };
 
 struct part {
     uint64_t run;
-    uint32_t number; /* in the run */
+    uint32_t number; /* the part's number in the run */
     uint32_t site, node;
     enum part_state state;
     enum part_role role;
-    bool told_to_end; /* its agent was */
-    bool failed;      /* it was lost, or a signal ended it that was not Pleat's */
-    bool over_memory; /* it wanted more memory than the limit */
-    bool left;        /* PART_ENDED: the run has left its node, nothing is kept there */
+    bool told_to_end; /* its agent was told to end it */
+    bool failed;      /* it was lost, or ended by a signal that was not Pleat's */
+    bool over_memory; /* it was ended because it wanted more memory than its limit */
+    bool left;        /* PART_ENDED: the run has left its node, where nothing is kept */
     bool state_lost;  /* PART_ENDED: its agent does not have it any more, nor what it kept of the
                        * run's state for the next part there */
-    bool spoiled;     /* it ended badly, and the run was ended for that (parts_exit.h) */
+    bool spoiled;     /* it ended badly, and the run was ended because of that (parts_exit.h) */
     int64_t bad_us;   /* when it ended badly by itself, of the daemon's time; 0: it did not */
-    bool stopped;     /* its agent tells nothing of what it writes for now (parts_output.h) */
-    json_t *wish;     /* what the launcher wants; NULL: PART_STARTED before this pleatd */
+    bool stopped;     /* its agent holds back what it writes for now (parts_output.h) */
+    json_t *wish;     /* the launcher's request; NULL: it was started before this pleatd */
     json_t *end;      /* what its launcher is told; PART_ENDED */
     int64_t cpu_us, max_rss_kb, memory_kb; /* PART_ENDED */
 };
@@ -63,7 +62,7 @@ PLEAT_ARRAY(part_list, struct part);
 struct held_exit {
     uint64_t run;
     json_t *params;
-    int64_t until_us; /* at least; of the daemon's time */
+    int64_t until_us; /* held back at least until then, in the daemon's time */
 };
 PLEAT_ARRAY(held_exits, struct held_exit);
 
@@ -97,19 +96,19 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method,
 void parts_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why);
 /* An agent has listed what it runs (agent->runs), also what belongs to runs that others lead. */
 void parts_listed(struct agent *agent);
-/* Whether something of a run is, or may be, on that node, which another node leads. */
+/* Whether a part of a run that another node leads is, or may be, on this node. */
 bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node);
 /* Whether processes of a run are on other nodes than the one that leads it. */
 bool parts_has(const struct daemon *d, uint64_t run);
 /* Whether the agent leads no run of that component, but has, or had, a part of it. */
 bool parts_is_other(const struct agent *agent, uint32_t component);
 
-/* A run cannot go on without this part, which has ended: it is ended. */
+/* Ends a run that cannot go on without this part, which has ended. */
 void parts_end_run(struct daemon *d, const struct part *part);
 
-/* The end of that run, as far as it is held back (parts_exit.h); NULL: it is not. */
+/* The end of a run that is held back (parts_exit.h); NULL: it is not. */
 struct held_exit *parts_held_exit(struct daemon *d, uint64_t run);
-/* Ends what is left of a run on its other nodes, as far as is known. True: nothing is. */
+/* Ends what is left of a run on its other nodes, as far as is known. True: nothing is left. */
 bool parts_end_rest(struct daemon *d, uint64_t run);
 
 /* Sends a signal to the processes of a run's parts. */

@@ -5,13 +5,13 @@
 #include "daemon/parts.h"
 #include "daemon/runs.h"
 
-/* By then a batch system has said that it took a node away. */
+/* How long a batch system takes at most to say that it took a node away. */
 #define TAKEN_US (3 * PLEAT_US_PER_S)
-/* A launcher that ends its program when what it started on another node has ended badly has done so
- * by then. */
+/* How long a launcher may take to end its program after a part on another node has ended badly. */
 #define BAD_US (5 * PLEAT_US_PER_S)
 
-/* NULL: the run is no component's any more, or that has no site. */
+/* The component of a run; NULL: the run is no component's any more, or the component has no
+ * site. */
 static const struct pleat_component *component_of(struct daemon *d, uint64_t run)
 {
     uint32_t index = run_component(d, run);
@@ -25,7 +25,7 @@ static int64_t number_in(const json_t *params, const char *name)
     return json_integer_value(json_object_get(params, name));
 }
 
-/* Whether nothing of the run is, or may be, on its other nodes. What is there is ended. */
+/* Whether nothing of the run is, or may be, on its other nodes. Parts that are there are ended. */
 static bool is_alone(struct daemon *d, uint64_t run)
 {
     const struct pleat_component *c = component_of(d, run);
@@ -45,14 +45,14 @@ static bool is_alone(struct daemon *d, uint64_t run)
     return alone;
 }
 
-/* A batch system that takes a node away ends what runs there before it says so: a run that ended
- * badly, or with its agent, and not for us, is not told as its user's fault, or without a reason,
- * until the site has had time to say so. */
+/* A batch system that takes a node away ends what runs there before it says so. So the end of a run
+ * that ended badly, or with its agent, and not because Pleat ended it, is held back until the site
+ * has had time to say so. Otherwise it would count as the user's fault, or would have no reason. */
 static bool may_be_taken(struct daemon *d, uint64_t run, const json_t *params)
 {
     const struct pleat_component *c = component_of(d, run);
     bool lost = json_is_true(json_object_get(params, "lost"));
-    bool told = json_is_true(json_object_get(params, "told")); /* by its agent: that was there */
+    bool told = json_is_true(json_object_get(params, "told")); /* by its agent */
     return c && d->config.sites[c->site].brings_agents && c->state != PLEAT_FINISHING &&
            (number_in(params, "code") || number_in(params, "signal") || lost) && (told || !lost);
 }
@@ -94,7 +94,7 @@ static void add_parts(struct daemon *d, uint64_t run, json_t *params)
             continue;
         if (part->failed && failed && part->role == PART_NOW)
             json_object_set_new(params, "lost", json_true());
-        if (part->spoiled) { /* its end is the run's */
+        if (part->spoiled) { /* the run ended because of this part */
             json_object_set(params, "code", json_object_get(part->end, "code"));
             json_object_set_new(params, "signal", json_integer(0));
         }

@@ -17,8 +17,8 @@ static const json_t *entry_of(const json_t *runs, uint64_t run)
     return NULL;
 }
 
-/* An agent that leads a run says which parts that has. One of which nothing is known was started
- * before this pleatd: if its agent has listed what it runs, it is lost. */
+/* An agent that leads a run says which parts that has. A part of which nothing is known here was
+ * started before this pleatd. It is lost if its agent has listed its runs without it. */
 static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
 {
     struct daemon *d = agent->daemon;
@@ -98,7 +98,8 @@ void parts_listed(struct agent *agent)
             if (part->state == PART_STARTED)
                 part_lost(d, part);
             else
-                part->state = PART_WANTED; /* it was not told, or is not there any more */
+                part->state = PART_WANTED; /* its agent was not asked, or does not have it any
+                                            * more */
         }
         part_go_on(d, part);
     }

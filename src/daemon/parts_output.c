@@ -4,7 +4,7 @@
 #include "daemon/agent_link.h"
 #include "daemon/runs.h"
 
-/* More is not queued for an agent that does not read it. */
+/* The most bytes that are queued for an agent that does not read them. */
 #define BACKLOG_MAX 4194304
 
 /* The agent that leads the run of a part; NULL: the run is no component's any more, or at no site.

@@ -75,8 +75,8 @@ static json_t *environment(const json_t *base, const char *scratch)
     return NULL;
 }
 
-/* Which of the run's nodes it is, and of how many, as its leading agent has said; where the run has
- * a mailbox. */
+/* Adds which of the run's nodes the part's is, and how many there are, as the leading agent has
+ * said; where the run has a mailbox. */
 static int add_place(struct daemon *d, const struct pleat_component *component, const json_t *wish,
                      json_t *params)
 {
@@ -96,7 +96,7 @@ static int32_t processors_of(struct daemon *d, const struct pleat_component *com
                                            : component->processors;
 }
 
-/* The slots of the component on that node; none where it is not bound. */
+/* Adds the slots of the component on the part's node; none where it is not bound. */
 static int add_slots(struct daemon *d, const struct pleat_component *component, uint32_t node,
                      json_t *params, struct pleat_error *err)
 {

@@ -4,7 +4,7 @@
 
 #include "daemon/parts.h"
 
-/* Asks the agent of the part's node, which is there. */
+/* Asks the agent of the part's node, which is connected, to start the part. */
 int part_start(struct daemon *d, const struct part *part, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -20,7 +20,7 @@ void run_forget(struct daemon *d, uint64_t run);
 /* The component of a run, or PLEAT_NONE. */
 uint32_t run_component(const struct daemon *d, uint64_t run);
 /* run_note writes the number of the last run that a job was given into a file in the job's
- * directory; run_noted reads it. 0: the file is missing or says none. */
+ * directory; run_noted reads it; 0: the file is missing or has no number. */
 void run_note(struct daemon *d, int64_t job, uint64_t run);
 uint64_t run_noted(struct daemon *d, int64_t job);
 

@@ -12,7 +12,7 @@
  * more than NEWS_US: one that follows from a number of iterations moves with each of them. */
 #define NEWS 20
 #define NEWS_US 1000000
-#define LONGEST_S 1e10 /* since 1970: what lies behind is taken for a mistake */
+#define LONGEST_S 1e10 /* seconds since 1970: a later end is taken for a mistake */
 
 static void take_section(struct daemon *d, const struct job *job, uint64_t run, bool lasts)
 {
@@ -39,7 +39,7 @@ static void take_end(struct daemon *d, const struct job *job, uint64_t run, cons
     const json_t *end = json_object_get(expects, "end_s");
     double end_s = json_real_value(end);
     if (json_is_object(expects) && !json_is_real(end))
-        return; /* its iterations at this size are not known yet */
+        return; /* the time of iterations at this size is not known yet */
     if (json_is_object(expects) && !(end_s >= 1 && end_s < LONGEST_S))
         return;
     struct pleat_event event = {

@@ -57,11 +57,12 @@ struct merging {
     struct daemon *d;
     struct pleat_config_site *sites; /* by index */
     size_t count;
-    struct pleat_config_site *file; /* of pleat.conf; those that are taken have no name */
+    struct pleat_config_site *file; /* the sites of pleat.conf; those that were taken have no name
+                                     * any more */
     size_t file_count;
 };
 
-/* Is another site than that of the default kept, so that the default can be away? */
+/* Is a site other than the default one kept, so that the default one may be missing? */
 static bool has_others(const json_t *kept)
 {
     size_t i;
@@ -75,8 +76,8 @@ static bool has_others(const json_t *kept)
     return false;
 }
 
-/* pleat.conf has no site. The one that is there by default is not, if it was removed, or if there
- * is one of its name that was added. */
+/* pleat.conf has no site: drops the default one if it was removed, or if a site of its name was
+ * added. */
 static void drop_default(struct merging *m, const json_t *kept)
 {
     size_t i;
@@ -114,7 +115,7 @@ static int make_gone(const char *name, struct pleat_config_site *site, struct pl
     return site->name ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
-/* A site that pleat.conf does not have: one that was added, or that leaves. */
+/* Reads a site that pleat.conf does not have: one that was added, or that leaves. */
 static int read_block(const json_t *entry, struct pleat_config_site *site, struct pleat_error *err)
 {
     const char *name = pleat_reply_text(entry, "name", "");
@@ -135,7 +136,7 @@ static int read_block(const json_t *entry, struct pleat_config_site *site, struc
     return 0;
 }
 
-/* Nodes of a batch system that are drained; a list that is damaged is none. */
+/* Takes the drained nodes of a batch system; a damaged list counts as empty. */
 static void take_shut(const json_t *entry, struct pleat_config_site *site)
 {
     const json_t *names = json_object_get(entry, "shut");
@@ -167,7 +168,7 @@ static int merge_entry(struct merging *m, const json_t *entry, struct pleat_erro
     return rc;
 }
 
-/* Sites of the core that nobody knows, in the log of an older Pleat. */
+/* Adds the core's sites that neither the list nor pleat.conf has, as in logs of an older Pleat. */
 static int merge_unknown(struct merging *m, struct pleat_error *err)
 {
     uint32_t known = pleat_core_view(m->d->core)->site_count;

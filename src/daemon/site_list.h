@@ -2,10 +2,9 @@
  * pleat.conf, and those that 'pleat site add' has made. The list is kept in the log, and written in
  * the transaction of the turn that changes it, together with the events that tell the core.
  *
- * Which one counts: pleat.conf, where a site is in both. A site that is kept and that pleat.conf
- * does not have any more leaves: it is drained, and gone when its last job is. A site that is gone
- * keeps its index; one of the same name gets it again.
- */
+ * Where a site is in both, pleat.conf counts. A site that is kept and that pleat.conf does not have
+ * any more leaves: it is drained, and gone when its last job is. A site that is gone keeps its
+ * index; one of the same name gets it again. */
 #ifndef PLEAT_DAEMON_SITE_LIST_H
 #define PLEAT_DAEMON_SITE_LIST_H
 
@@ -18,8 +17,8 @@ struct daemon;
 struct pleat_config_site;
 
 struct site_list {
-    bool changed;     /* it is to be written with the next turn */
-    uint32_t leaving; /* sites that leave */
+    bool changed;     /* the list is to be written with the next turn */
+    uint32_t leaving; /* number of sites that leave */
     bool sweeps;      /* files of agents of sites that are gone may be left */
 };
 
@@ -35,7 +34,7 @@ uint32_t site_list_find(const struct daemon *d, const char *name);
 int site_list_place(struct daemon *d, const char *name, uint32_t *index, struct pleat_error *err);
 /* Sites that are there and do not leave. */
 uint32_t site_list_staying(const struct daemon *d);
-/* It is gone by what is applied now: only its name is left. */
+/* The site is gone by the event that is being applied: only its name is left. */
 void site_list_gone(struct daemon *d, uint32_t index);
 /* "default", "pleat.conf", "command". */
 const char *site_list_from(const struct pleat_config_site *site);

@@ -37,7 +37,7 @@ static void tell_gone(struct daemon *d, uint32_t index)
     struct pleat_event event = {.kind = PLEAT_EV_SITE, .component = index};
     if (index < pleat_core_view(d->core)->site_count)
         return;
-    turn_event(d, &event); /* the log has lost its end: the others must keep their indexes */
+    turn_event(d, &event); /* the log has lost its end: the other sites must keep their indexes */
     event.kind = PLEAT_EV_SITE_GONE;
     turn_event(d, &event);
 }
@@ -92,7 +92,7 @@ void sites_close(struct daemon *d)
     d->site_room = 0;
 }
 
-/* A batch system is asked only while somebody waits who might get something of it. This machine's
+/* A batch system is asked only while a job waits that might get processors from it. This machine's
  * load is an average, so it is measured all the time. */
 static bool is_polled(struct daemon *d, uint32_t site)
 {
@@ -195,8 +195,8 @@ static bool is_on_one_node(struct daemon *d, const struct pleat_component *compo
     return pleat_view_is_on_one_node(pleat_core_view(d->core), component, site);
 }
 
-/* What programs that cannot go on want on each node whose slots pleatd hands out itself. Returns
- * NULL where there is nothing to tell: most often. To be freed. */
+/* How many processors programs that cannot go on wait for on each node whose slots pleatd hands out
+ * itself. To be freed. NULL: none, as most often. */
 static int32_t *wanted_on_nodes(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
@@ -231,7 +231,7 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
     return rc;
 }
 
-/* What an older Pleat left at a site that nobody knows any more: it has nothing. */
+/* Answers for a site of an older Pleat that is not known any more: it has no processors. */
 static void answer_for_nobody(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_event event = {

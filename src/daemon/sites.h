@@ -8,11 +8,11 @@
 struct daemon;
 
 int sites_open(struct daemon *d, struct pleat_error *err);
-/* Opens one for which there is room. */
+/* Opens a site for which there is room. */
 int sites_open_one(struct daemon *d, uint32_t index, struct pleat_error *err);
 /* A node is closed (pleat_view_node_is_closed), or open again. */
 void sites_node_shut(struct daemon *d, uint32_t site, uint32_t node, bool shut);
-/* Makes room for as many as d->config has. PLEAT_E_NOMEM. */
+/* Makes room for as many sites as d->config has. PLEAT_E_NOMEM. */
 int sites_room(struct daemon *d, struct pleat_error *err);
 void sites_close(struct daemon *d);
 /* To be called every second while there are jobs: polls the sites whose time it is. */

@@ -20,16 +20,17 @@ struct pleat_string;
 /* Adds a site, and takes over what *site owns, also on failure. PLEAT_E_EXISTS: its name is taken;
  * PLEAT_E_INVALID: it cannot be opened; PLEAT_E_TOOBIG, PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
 int sites_add(struct daemon *d, struct pleat_config_site *site, struct pleat_error *err);
-/* From now on it leaves; it does not, after all. */
+/* The site leaves from now on; it stays after all. */
 void sites_let_go(struct daemon *d, uint32_t index);
 void sites_stay(struct daemon *d, uint32_t index);
 /* Jobs that are at the site, or can only run there, have not ended: their numbers as a text, "3,
  * 5", of a few; "" if there are none. waiting: only those that could run nowhere else. */
 void sites_jobs(struct daemon *d, uint32_t index, bool waiting, struct pleat_string *text);
-/* To be called after each turn, and every second: asks for SITE_GONE for those that leave and that
- * nothing holds any more. */
+/* To be called after each turn, and every second: asks for SITE_GONE for the sites that leave and
+ * that nothing holds any more. */
 void sites_leave(struct daemon *d);
-/* To be called when a turn is written: closes those that are gone, and removes what they left. */
+/* To be called when a turn is written: closes the sites that are gone, and removes what they
+ * left. */
 void sites_left(struct daemon *d);
 
 #endif

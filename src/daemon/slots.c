@@ -4,7 +4,8 @@
 #include "daemon/daemon.h"
 #include "site/local_load.h"
 
-/* Of nodes that come with claims nobody here knows the CPUs: whoever gave them binds. */
+/* pleatd does not know the CPUs of nodes that come with claims: the batch system that gave them
+ * binds. */
 bool slots_are_bound(struct daemon *d, uint32_t site)
 {
     if (d->config.sites[site].brings_agents)

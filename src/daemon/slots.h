@@ -24,10 +24,10 @@ bool slots_are_bound(struct daemon *d, uint32_t site);
  * node; NULL: neither. Borrowed. */
 const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node);
 /* Adds to *nodes, which is empty, the nodes of the component and its slots on each, in the order of
- * ranks, if it had that number of processors: those claimed for a resize under way count, too. The
- * node that leads its run comes first. Where jobs share the site's time, the slots are all of the
- * node. None are added where the component has fewer processors. To be finished also after an
- * error. */
+ * ranks, as if the component had `processors` processors: those claimed for a resize under way
+ * count, too. The node that leads its run comes first. Where jobs share the site's time, the slots
+ * are all of the node. None are added where the component has fewer processors. To be finished also
+ * after an error. */
 int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
              struct node_slots_list *nodes, struct pleat_error *err);
 void slots_finish(struct node_slots_list *nodes);

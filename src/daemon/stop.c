@@ -26,7 +26,7 @@ void daemon_stop(struct daemon *d)
         uv_stop(&d->loop);
 }
 
-/* Tells those who wait for the end that it is not all that they asked for. */
+/* Tells clients that wait for the end that not all jobs have ended. */
 static void say_left(struct daemon *d, const char *text)
 {
     daemon_log("%s", text);

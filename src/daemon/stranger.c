@@ -1,5 +1,5 @@
-/* Agents of which nobody knows the runs any more: those of another instance, whose log is lost, and
- * those of nodes that their site has given up, where the batch system has not ended them.
+/* Agents whose runs are not known any more: those of another instance, whose log is lost, and those
+ * of nodes that their site has given up, but that the batch system has not ended.
  *
  * As long as such an agent lives no other one can serve its node. So it is told to end its runs,
  * and then itself.
@@ -17,7 +17,7 @@ struct stranger {
     struct pleat_connection *connection;
     char site[64];
     uint32_t node;
-    bool says; /* in the log */
+    bool says; /* writes into the log */
     int64_t next_id, list_id;
 };
 

@@ -144,7 +144,7 @@ static void input_finish(struct input *input)
     }
 }
 
-/* Its user has drained a node, or resumed it, which may have had too many errors all the same. */
+/* The user has drained or resumed a node; it may be closed for its errors all the same. */
 static void node_was_set(struct daemon *d, uint32_t site, uint32_t number)
 {
     const struct pleat_node *node = pleat_view_node(pleat_core_view(d->core), site, number);

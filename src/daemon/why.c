@@ -90,7 +90,7 @@ static json_t *holders_of(const struct pleat_view *view, uint32_t site)
     return holders;
 }
 
-/* The first AHEAD_MAX jobs in front of it in the queue; *count: the number of all. */
+/* The first AHEAD_MAX jobs in front of a component in the queue; *count: the number of all. */
 static json_t *ahead_of(const struct pleat_view *view, uint32_t component, int *count)
 {
     json_t *ahead = json_array();
@@ -130,7 +130,7 @@ static json_t *kept_for(const struct pleat_view *view, uint32_t component)
     return kept;
 }
 
-/* Running jobs that are being shrunk for it. */
+/* Running jobs that are being shrunk for a component. */
 static json_t *shrinking_for(struct daemon *d, const struct pleat_view *view, uint32_t component)
 {
     json_t *shrinking = json_array();
@@ -247,7 +247,7 @@ static json_t *ending_to_json(const struct pleat_component *comp)
                      over && comp->signal ? json_integer(comp->signal) : json_null(), "over", over);
 }
 
-/* Overrides what was said of a job whose submission is not in the log yet: nothing was decided. */
+/* Overrides the answer about a job whose submission is not in the log yet: nothing was decided. */
 static void add_untaken(struct daemon *d, json_t *object, int64_t job)
 {
     if (!job_add_untaken(d, object, job))

@@ -11,7 +11,7 @@ struct job;
 struct pleat_pass;
 
 int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat_error *err);
-/* The same about a waiting component in few members, from a rehearsed pass. */
+/* Why a component waits, in few members, from a rehearsed pass. */
 json_t *why_waits_short(const struct pleat_pass *pass, uint32_t component);
 
 #endif
