@@ -84,8 +84,8 @@ static const char *moment_name(enum pleat_moment moment)
     return moment == PLEAT_BEFORE ? "before" : moment == PLEAT_AFTER ? "after" : "instead of";
 }
 
-/* Errors of the library's own communication are returned; those of an action's are the program's.
- */
+/* Agrees on an action's outcome. Errors of the library's own communication are returned; errors of
+ * an action are the program's. */
 static int agree(struct pleat_session *session, int mine, int *first, struct pleat_error *err)
 {
     MPI_Errhandler handler;
@@ -200,7 +200,7 @@ int pleat_actions_resumed(struct pleat_session *session, struct pleat_error *err
         code = pleat_actions_after(session, err);
     if (!code)
         return 0;
-    /* the agent knows it before any rank ends the program */
+    /* the agent must know before any rank ends the program */
     if (pleat_session_leads(session) && session->mailbox)
         pleat_mailbox_cannot_begin(&session->self, err->text);
     (void)MPI_Barrier(session->comm);

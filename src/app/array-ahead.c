@@ -7,8 +7,8 @@
 #include "app/array-part.h"
 
 /* Memory is taken ahead for the first arrays, as long as they are together not larger than the
- * largest one: the next ones are loaded when that of the first ones is free again, one by one. So a
- * resize needs no more memory than the largest array. */
+ * largest array. The others are loaded one by one, when the old memory of the first ones is free
+ * again. So a resize needs no more memory than that of the largest array. */
 static bool may_take_memory(const struct pleat_array *array)
 {
     uint64_t until = 0;
@@ -24,8 +24,8 @@ static bool may_take_memory(const struct pleat_array *array)
     return until <= largest;
 }
 
-/* Address space and memory in the half that the others are not in. False: it cannot be done, and
- * nothing has changed. */
+/* Takes address space and memory in the half that the old ranks do not use. False: it cannot be
+ * done, and nothing has changed. */
 static bool take_memory(const struct pleat_array *array, struct pleat_part *part, unsigned half)
 {
     struct pleat_part there = *part;
@@ -43,7 +43,7 @@ static bool take_memory(const struct pleat_array *array, struct pleat_part *part
     return true;
 }
 
-/* Maps the parts that this rank will copy from. If it fails that is left to load. */
+/* Maps the parts that this rank will copy from. If this fails `load` does it later. */
 static void map_sources(struct pleat_array *array)
 {
     struct pleat_array_ahead *ahead = &array->ahead;

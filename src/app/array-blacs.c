@@ -4,7 +4,8 @@
 
 #include "app/array-part.h"
 
-/* They have no header. Weak: the address of what the program does not have is NULL. */
+/* The BLACS have no header. Weak: the address of a function that the program does not have is
+ * NULL. */
 #pragma GCC visibility push(default)
 extern int BI_Np __attribute__((weak)); /* the BLACS' own: processes in MPI_COMM_WORLD */
 extern int Csys2blacs_handle(MPI_Comm comm) __attribute__((weak));
@@ -21,8 +22,8 @@ static bool has_blacs(void)
 }
 
 /* The BLACS refuse a grid of more processes than MPI_COMM_WORLD has, whatever the communicator. A
- * program that has grown by merging has more. They ask for that number when they make their first
- * grid. */
+ * program that has grown by merging has more. The BLACS ask for that number when they make their
+ * first grid. */
 static void allow_grids_of(int size)
 {
     const int handle = Csys2blacs_handle(MPI_COMM_SELF);

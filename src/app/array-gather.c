@@ -18,7 +18,7 @@ struct gathering {
     int64_t room; /* of the buffer: whole elements */
 };
 
-/* The rank that sends what is in the old part of `old_rank`; -1: nobody has it. */
+/* The rank that sends the old part of `old_rank`; -1: no node has that part. */
 static int sender_of(const struct pleat_array *array, int old_rank)
 {
     const struct pleat_session *session = array->session;
@@ -62,8 +62,8 @@ static int receive_part(struct gathering *gathering, size_t peer, int from, stru
     return code;
 }
 
-/* Sends what is in an old part to all that need something of it on other nodes. *code: this rank
- * could not, and nobody can be told: others wait. */
+/* Sends an old part to all ranks on other nodes that need something of it. *code: this rank has
+ * failed; it cannot tell the others, which wait for its messages. */
 static int send_old(struct gathering *gathering, int old_rank, struct pleat_error *err)
 {
     struct pleat_array *array = gathering->array;
@@ -98,7 +98,7 @@ static int exchange(struct gathering *gathering, struct pleat_error *err)
     return code;
 }
 
-/* Everything that can fail before anything is sent. */
+/* Does everything that can fail before anything is sent. */
 static int prepare(struct gathering *gathering, struct pleat_error *err)
 {
     struct pleat_array *array = gathering->array;

@@ -248,7 +248,7 @@ int pleat_array_exchange(struct pleat_object *object, const struct pleat_change 
         return code;
     }
     int code = 0;
-    /* that of arrays before this one: none needs more memory than the largest one */
+    /* old memory of earlier arrays is freed first: none needs more than the largest one */
     pleat_freeing_end(&array->session->freeing);
     if (change->rank < change->new_size)
         code = pleat_part_fill(array, &array->coming, true, err);

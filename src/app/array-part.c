@@ -157,7 +157,7 @@ size_t pleat_part_pages(const struct pleat_layout *layout)
     return (size_t)page_up((uint64_t)layout->bytes);
 }
 
-/* Room for any rank's part. */
+/* The room that each rank's part gets. */
 static uint64_t stride_of(const struct pleat_dist *dist)
 {
     uint64_t bytes = (uint64_t)dist->element_bytes;
@@ -250,7 +250,7 @@ int pleat_part_check_room(const struct pleat_array *array, unsigned half, uint64
     uint64_t available = bytes ? pleat_available_bytes("") : 0;
     if (bytes <= available)
         return 0;
-    /* looked at last, as it takes long */
+    /* looked at last, since it takes long */
     uint64_t there = memory_of_half(array, half);
     bytes = bytes > there ? bytes - there : 0;
     if (bytes <= available)

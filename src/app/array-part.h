@@ -47,7 +47,7 @@ struct pleat_old_parts {
 
 /* What was done for the array before it is loaded (array-ahead.c). */
 struct pleat_array_ahead {
-    bool begun;             /* it is known where the array is */
+    bool begun;             /* the place of the array is known */
     bool has_memory;        /* `now` has its memory in the data file already */
     struct pleat_part from; /* where the array will be loaded from, as far as can be known */
     struct pleat_old_parts old;
@@ -61,11 +61,13 @@ struct pleat_array {
     struct pleat_array_shape shape;
     uint64_t window;  /* in the data file */
     int fd;           /* the data file, borrowed; -1: private memory */
-    MPI_Comm comm;    /* of the grid; MPI_COMM_NULL: not made, or this rank is not in the grid */
+    MPI_Comm comm;    /* communicator of the grid; MPI_COMM_NULL: not made, or this rank is not in
+                       * the grid */
     bool has_comm;    /* the ranks have made it since the last resize */
-    int context;      /* of the BLACS for the grid; negative: this rank is not in it */
+    int context;      /* BLACS context of the grid; negative: this rank is not in it */
     bool has_context; /* the ranks have made it since the last resize */
-    struct pleat_rows *rows; /* NULL: it is in parts, as above; else these have its memory */
+    struct pleat_rows *rows; /* NULL: the array is in parts, as above; else it is rows, which have
+                              * its memory */
     struct pleat_part now;
     /* between prepare and exchange, or cancel */
     struct pleat_part coming;
@@ -107,10 +109,10 @@ uint64_t pleat_part_grid(const struct pleat_part *part);
  * half of the window has already counts as available. */
 int pleat_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* What all ranks together need for their parts. */
+/* The bytes that all ranks together need for their parts. */
 uint64_t pleat_part_bytes_of_all(const struct pleat_part *part);
-/* Takes address space for a part: that of its area, or private. Its memory is not to be touched
- * before pleat_part_fill. PLEAT_E_NOMEM. */
+/* Takes address space for a part, of its area or private. The memory must not be touched before
+ * pleat_part_fill. PLEAT_E_NOMEM. */
 int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Gives a reserved part its memory, which is zero; in the file it frees what an earlier attempt may
@@ -134,11 +136,11 @@ uint64_t pleat_part_offset(const struct pleat_array *array, const struct pleat_p
                            int rank);
 /* Bytes of the pages of a part. */
 size_t pleat_part_pages(const struct pleat_layout *layout);
-/* Has a rank's area of a half that nobody uses freed later (freeing.h). If all ranks do that for
- * theirs, the whole half is free. */
+/* Has a rank's area of an unused half freed later (freeing.h). If all ranks do that for theirs, the
+ * whole half is free. */
 void pleat_part_free_area_later(const struct pleat_array *array, const struct pleat_part *part,
                                 int rank);
-/* Frees it at once. */
+/* Frees such an area at once. */
 void pleat_part_free_area(const struct pleat_array *array, const struct pleat_part *part, int rank);
 /* Frees the half that the part is not in. */
 void pleat_part_free_other_half(const struct pleat_array *array, const struct pleat_part *part);
@@ -167,7 +169,7 @@ enum pleat_foreseen pleat_array_foresee(struct pleat_object *object, int data);
  * PLEAT_E_NOMEM. */
 int pleat_array_sources(struct pleat_array *array, const struct pleat_part *from,
                         struct pleat_old_parts *old, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Forgets what was done ahead; `now` keeps its memory. */
+/* Drops the work done ahead; `now` keeps its memory. */
 void pleat_array_drop_ahead(struct pleat_array *array);
 
 /* ---- array-comm.c ---- */
@@ -203,7 +205,7 @@ int pleat_array_parts(const struct pleat_object *object, bool in_data, bool load
                       struct pleat_stretches *list, struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_array_fits(const struct pleat_object *object, int size,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Whether the part of that rank of the array as it was is in the memory of this node. */
+/* Whether a rank's part of the old array is in the memory of this node. */
 bool pleat_array_is_here(const struct pleat_array *array, int old_rank);
 
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -234,7 +236,7 @@ int pleat_slab_parts(const struct pleat_object *object, bool in_data, bool loadi
 enum pleat_foreseen pleat_slab_foresee(struct pleat_object *object, int data);
 void pleat_slab_detach(struct pleat_object *object);
 
-/* ---- array-gather.c: what comes from other nodes; as in object.h ---- */
+/* ---- array-gather.c: elements that come from other nodes; as in object.h ---- */
 
 int pleat_array_gather(struct pleat_object *object, int *code,
                        struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -23,7 +23,7 @@ static size_t row_bytes_of(const struct pleat_array_shape *shape)
     return bytes;
 }
 
-/* So much of the neighbours is usable on either side. */
+/* How many rows of the neighbours are usable on either side. */
 static int64_t halo_of(const struct pleat_dimension *dim)
 {
     return dim->halo_low > dim->halo_high ? dim->halo_low : dim->halo_high;

@@ -63,7 +63,7 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
 }
 
 /* In the data file: the marks, which the first rank of each node writes and needs, and this rank's
- * area. The areas of others that it needs are not brought, but what it needs of them
+ * area. Areas of other ranks are not brought as a whole, but only the elements that this rank needs
  * (array-gather.c). */
 int pleat_array_parts(const struct pleat_object *object, bool in_data, bool loading,
                       struct pleat_stretches *list, struct pleat_error *err)
@@ -71,7 +71,7 @@ int pleat_array_parts(const struct pleat_object *object, bool in_data, bool load
     const struct pleat_array *array = pleat_array_of_const(object);
     const struct pleat_part *now = &array->now;
     if (!in_data && !pleat_array_stored(object))
-        return 0; /* it has no element */
+        return 0; /* this rank has no element */
     /* a copy has it in one piece, in which this rank's elements are anywhere */
     if (!in_data && loading)
         return pleat_stretches_add(list, object->offset,
@@ -135,7 +135,7 @@ static int take_memory(struct pleat_array *array, unsigned half, struct pleat_er
     }
     pleat_part_close(now);
     now->half = half;
-    /* that of arrays before this one: none needs more memory than the largest one */
+    /* old memory of earlier arrays is freed first: none needs more than the largest one */
     pleat_freeing_end(&array->session->freeing);
     int code = pleat_part_check_room(array, half, (uint64_t)now->layout.bytes, err);
     if (!code)
@@ -150,7 +150,7 @@ bool pleat_array_is_here(const struct pleat_array *array, int old_rank)
                                                                         old_rank)) == nodes->node;
 }
 
-/* What of the old array is in the memory of this node. */
+/* Copies the elements of the old array that are in the memory of this node. */
 static int copy_what_is_here(struct pleat_array *array, const struct pleat_plan *plan,
                              const struct pleat_old_parts *old, struct pleat_error *err)
 {
@@ -220,7 +220,7 @@ static int load_window(struct pleat_array *array, struct pleat_error *err)
     memset(&array->loaded, 0, sizeof(array->loaded));
     code = pleat_part_reserve(array, now, err);
     if (!code)
-        pleat_part_zero_halos(now); /* which are no part of the state */
+        pleat_part_zero_halos(now); /* halos are no part of the state */
     return code;
 }
 
@@ -268,7 +268,7 @@ void pleat_array_tidy(struct pleat_object *object)
     }
     for (int rank = now->rank; rank < array->loaded.dist.ranks; rank += now->dist.ranks)
         pleat_part_free_area_later(array, &array->loaded, rank);
-    /* what a resize that was not completed has left */
+    /* memory that an incomplete resize has left */
     if (!array->loaded.dist.dims && array->fd >= 0 && now->rank == 0)
         pleat_part_free_other_half(array, now);
     memset(&array->loaded, 0, sizeof(array->loaded));

@@ -46,7 +46,7 @@ static void array_text(const struct pleat_object *object, char *text, size_t siz
     }
 }
 
-/* How it is distributed does not matter, but the order of its elements in one piece does. */
+/* The distribution does not matter in a checkpoint, but the order of the elements does. */
 static void array_describe(const struct pleat_object *object, struct pleat_checkpoint_entry *entry)
 {
     const struct pleat_array_shape *shape = &pleat_array_of_const(object)->shape;
@@ -207,7 +207,7 @@ static int first_part(struct pleat_session *session, struct pleat_array *array,
     code = pleat_part_reserve(array, &array->now, err);
     if (!code)
         code = pleat_part_fill(array, &array->now, pleat_memory_is_strict(), err);
-    /* those who will take the array over learn from the mark where it is */
+    /* the ranks that will take the array over learn from the mark where it is */
     if (!code && array->fd >= 0 && session->rank == 0)
         code = pleat_mark_write(array, &array->now, err);
     return code;

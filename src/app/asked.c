@@ -1,6 +1,6 @@
-/* A signal that asks for a checkpoint (PLEAT_CHECKPOINT_SIGNAL). The handler only takes note of it;
- * the rank tells the agent at its next adaptation point, and it is written at a later one.
- */
+/* A signal that asks for a checkpoint (PLEAT_CHECKPOINT_SIGNAL). The handler only takes note of the
+ * signal. The rank tells the agent at its next adaptation point; the checkpoint is written at a
+ * later one. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 atomic_int pleat_asked_for_checkpoint;
 
-static int number; /* of the signal that is handled here; 0: none is */
+static int number; /* number of the signal that is handled here; 0: none is */
 static struct sigaction before;
 
 static void on_signal(int which, siginfo_t *info, void *context)

@@ -13,8 +13,8 @@ static int begin_announcing(struct pleat_session *session, struct pleat_error *e
     return pleat_mpi_agree(session->comm, 0, &agreed, err);
 }
 
-/* All ranks that start together have registered the same. Rank 0 tells the agent before any rank
- * knows, since the first one that knows may end the program. */
+/* Checks that all ranks that start together have registered the same. Rank 0 tells the agent of a
+ * difference before any rank knows, since the first rank that knows may end the program. */
 static int compare(struct pleat_session *session, struct pleat_error *err)
 {
     int differs = 0;
@@ -37,7 +37,7 @@ static int compare(struct pleat_session *session, struct pleat_error *err)
     return failed ? failed : differs;
 }
 
-/* Ranks of which the program can make no use leave: PLEAT_LEAVE, and err has no code. */
+/* Ranks that the program cannot use leave: PLEAT_LEAVE, and err has no code. */
 static int begin_fitting(struct pleat_session *session, struct pleat_error *err)
 {
     int fits = session->size;

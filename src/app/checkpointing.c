@@ -31,7 +31,7 @@ static void describe_object(const struct pleat_object *object, struct pleat_chec
     entry->dimensions = 1;
     entry->shape[0] = (int64_t)object->ops->stored(object);
     entry->element_bytes = 1;
-    if (object->tail) { /* its size at the moment */
+    if (object->tail) { /* the present size of an object in the tail */
         memcpy(entry->kind, PLEAT_CHECKPOINT_CHANGING, sizeof(PLEAT_CHECKPOINT_CHANGING));
         entry->shape[0] = (int64_t)object->tail->bytes(object);
     }
@@ -108,7 +108,7 @@ static int write_part(struct pleat_session *session, const struct pleat_checkpoi
 /* What rank 0 tells the others. */
 struct file {
     uint64_t device, inode;
-    uint64_t number; /* with which it is signed, where nodes are several */
+    uint64_t number; /* the number with which the file is signed, where there are several nodes */
     int code;
     char path[PLEAT_MAILBOX_PATH];
 };
@@ -118,7 +118,7 @@ static int open_file(struct pleat_session *session, const char *path, struct ple
                      struct pleat_checkpoint_writer *writer, int *code, struct pleat_error *err)
 {
     struct file *file = calloc(1, sizeof(*file));
-    if (!file) /* the others wait: without the memory for a path nothing can be told to them */
+    if (!file) /* the others wait, and without memory for the path rank 0 can tell them nothing */
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the name of a checkpoint");
     *code = session->number > 1 && session->rank == 0 ? pleat_save_later_session(err)
                                                       : plan(session, head, err);
@@ -157,7 +157,7 @@ static int collect_sums(struct pleat_session *session, struct pleat_checkpoint *
     int failed = 0;
     pleat_checkpoint_share(head, (uint32_t)session->rank, (uint32_t)session->size, &first, &count);
     *code = pleat_checkpoint_sum(fd, head, first, count, head->sums + first, err);
-    /* what is another rank's share is 0 here */
+    /* pieces of other ranks' shares are 0 here */
     for (uint64_t at = 0; at < head->pieces && !failed; at += MOST) {
         int some = (int)(head->pieces - at < MOST ? head->pieces - at : MOST);
         uint64_t *sums = head->sums + at;
@@ -168,7 +168,8 @@ static int collect_sums(struct pleat_session *session, struct pleat_checkpoint *
     return failed;
 }
 
-/* *agreed: the outcome on all ranks, of which each gets to know the first one's error. */
+/* Agrees on the outcome: *agreed is the same on all ranks, and each has the error of the first rank
+ * that has one. */
 static int agree(struct pleat_session *session, int code, int *agreed, struct pleat_error *err)
 {
     struct pleat_error first = {0};
@@ -184,8 +185,9 @@ static int agree(struct pleat_session *session, int code, int *agreed, struct pl
     return failed;
 }
 
-/* All of it gets to the disk. Where it takes the place of an older file, that is all that there is
- * to go on from until then: so it is read again before, each rank its share. */
+/* Writes the file through to the disk. If it replaces an older file, that one is the only
+ * checkpoint until then. So the new file is read again before it is renamed, by each rank its
+ * share. */
 static int flush(struct pleat_session *session, const struct pleat_checkpoint *head,
                  struct pleat_checkpoint_writer *writer, int *agreed, struct pleat_error *err)
 {
@@ -234,8 +236,8 @@ static int write_all(struct pleat_session *session, const char *path, struct ple
         return failed;
     if (session->rank == 0)
         *agreed = pleat_checkpoint_name(writer, err);
-    /* no rank has passed an adaptation point since all began: what they told the agent before was
-     * about this one */
+    /* no rank has passed an adaptation point since all began, so what they told the agent before
+     * was about this point */
     if (session->rank == 0 && !*agreed)
         pleat_mailbox_unwant(&session->self);
     failed = pleat_mpi_check(MPI_Bcast(agreed, 1, MPI_INT, 0, session->comm),
@@ -260,14 +262,14 @@ int pleat_checkpoint_all(struct pleat_session *session, const char *path, uint64
     return failed ? failed : agreed ? PLEAT_SAVE_NOT : 0;
 }
 
-/* ---- going on from one ---- */
+/* ---- going on from a checkpoint ---- */
 
 /* The checkpoint that a program goes on from. */
 struct pleat_from {
     char path[PLEAT_MAILBOX_PATH];
-    struct pleat_checkpoint head; /* once it was opened in this rank */
+    struct pleat_checkpoint head; /* the head, once this rank has opened the file */
     int fd;
-    /* of rank 0's, which all ranks must find */
+    /* size of the file that rank 0 found, which all ranks must find */
     uint64_t file_bytes;
     struct pleat_checkpoint_origin origin;
 };
@@ -306,10 +308,11 @@ static int find_first(struct pleat_session *session, const char *path, struct pl
     return code;
 }
 
-/* A script launches other programs before it comes to the one that wrote the checkpoint. Which
- * launch it is left for; 0: it is this one's. A program that was no script's is taken for the first
- * one. In a malleable script only `pleat launch` has a number, so a program that it starts in
- * another way takes no checkpoint: each of them would take the same one. */
+/* A script launches other programs before it comes to the one that wrote the checkpoint. Returns
+ * the number of the launch that the checkpoint is left for; 0: it is for this one. A program that
+ * was no script's is taken for the first one. In a malleable script only `pleat launch` has a
+ * number, so a program that it starts in another way takes no checkpoint: each of them would take
+ * the same one. */
 static uint64_t left_for(const struct pleat_session *session)
 {
     const char *script = getenv(PLEAT_LAUNCHING_ENV);
@@ -329,7 +332,7 @@ int pleat_from_find(struct pleat_session *session, struct pleat_error *err)
     session->from->fd = -1;
     int code = find_first(session, path, err);
     const uint64_t launch = code ? 0 : left_for(session);
-    if (launch && session->mailbox) /* lest the job ends, and nobody has gone on from it */
+    if (launch && session->mailbox) /* so that the agent sees if no program takes it */
         pleat_mailbox_spare(session->mailbox, launch);
     if (code || launch)
         pleat_from_close(session);
@@ -372,8 +375,8 @@ int pleat_from_share(struct pleat_session *session, int *code, struct pleat_erro
     return failed;
 }
 
-/* Checks what this rank can, before anything is changed: that it is the file that rank 0 found,
- * that it is this program's, and its share of the data. */
+/* Checks all that this rank can before anything is changed: that this is the file that rank 0
+ * found, that it is this program's, and this rank's share of the data. */
 static int check(struct pleat_session *session, struct pleat_error *err)
 {
     struct pleat_from *from = session->from;
@@ -425,7 +428,7 @@ static int load_part(struct pleat_session *session, struct pleat_error *err)
     return code;
 }
 
-/* *agreed: the outcome on all ranks. */
+/* Loads all that is registered. *agreed: the outcome on all ranks. */
 static int load_all(struct pleat_session *session, int *agreed, struct pleat_error *err)
 {
     int code = check(session, err);
@@ -443,7 +446,7 @@ static int load_all(struct pleat_session *session, int *agreed, struct pleat_err
     if (!code)
         pleat_error_set(err, *agreed, "another rank could not go on from the checkpoint (%s)",
                         pleat_error_name(*agreed));
-    /* the agent knows it before any rank ends the program */
+    /* the agent must know before any rank ends the program */
     if (session->mailbox && pleat_session_leads(session))
         pleat_mailbox_cannot_begin(&session->self, err->text);
     return pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);

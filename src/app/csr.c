@@ -17,10 +17,10 @@ struct pleat_csr {
      * each with as many entries as the last of these says. */
     struct pleat_home home;
     struct pleat_session *session;
-    int64_t rows; /* of all ranks */
+    int64_t rows; /* rows of all ranks */
     int fields;
     size_t field_bytes[PLEAT_CSR_FIELDS];
-    size_t entry_bytes; /* of all fields */
+    size_t entry_bytes; /* bytes of an entry in all fields together */
     int64_t count, coming_count;
 };
 
@@ -266,7 +266,7 @@ static int check(const char *name, int64_t rows, const size_t *field_bytes, int 
     return 0;
 }
 
-/* Fills in what other ranks must have, too. */
+/* Describes the matrix, as it must be on all ranks. */
 static void describe(struct pleat_csr *csr)
 {
     char *text = csr->items.text;

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-/* What cannot be freed just stays, until its place is used again. */
+/* Memory that cannot be freed stays, until its place is used again. */
 static void free_piece(const struct pleat_free_piece *piece)
 {
     if (piece->at)

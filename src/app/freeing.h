@@ -30,12 +30,12 @@ struct pleat_freeing {
     bool runs;
 };
 
-/* Notes a piece, which nobody uses from now on. It may be freed at once, as when there is no room
- * to note it. */
+/* Notes a piece, which is not used from now on. It may be freed at once, for example when there is
+ * no room to note it. */
 void pleat_free_later(struct pleat_freeing *freeing, struct pleat_free_piece piece);
-/* Begins to free what is noted. Does not wait for it, unless no thread can be started. */
+/* Begins to free the noted pieces. Does not wait, unless no thread can be started. */
 void pleat_freeing_begin(struct pleat_freeing *freeing);
-/* Afterwards all that was noted is free. May take some time. */
+/* Waits until all noted pieces are free, which may take some time. */
 void pleat_freeing_end(struct pleat_freeing *freeing);
 
 #endif

@@ -11,7 +11,7 @@
 #include "shm/available.h"
 
 #define HALF PLEAT_STATE_WINDOW_HALF
-#define MARK_BYTES ((uint64_t)1 << 16) /* of each half's */
+#define MARK_BYTES ((uint64_t)1 << 16) /* size of the mark of each half */
 #define MARK_MAGIC UINT64_C(0x656d6f68706c)
 #define HASH_SEED UINT64_C(0xcbf29ce484222325)
 
@@ -228,7 +228,7 @@ bool pleat_home_open(struct pleat_home *home, const size_t bytes[PLEAT_HOME_COLU
 
 bool pleat_home_fill(struct pleat_home *home)
 {
-    /* that of sets before this one: none needs more memory than the largest one */
+    /* old memory of earlier sets is freed first: none needs more than the largest one */
     pleat_freeing_end(&home->session->freeing);
     free_area_now(home, &home->coming.place);
     for (int c = 0; c < home->columns; c++)
@@ -258,7 +258,7 @@ void pleat_home_detach(struct pleat_home *home)
         if (place->fd >= 0 && column->mapped &&
             pleat_memory_cut_off(column->at, column->mapped, place->fd,
                                  (int64_t)in_file(home, place, c)))
-            continue; /* a program that uses it nevertheless ends */
+            continue; /* a program that uses the memory nevertheless ends */
     }
 }
 
@@ -290,7 +290,7 @@ static uint64_t checksum_of(const struct mark_head *head, const int64_t *counts)
     return pleat_session_hash(hash, counts, (size_t)head->ranks * sizeof(*counts));
 }
 
-/* *counts: of a good mark of that half; NULL: there is none. */
+/* Reads the mark of a half. *counts: NULL: it has no good mark. */
 static int read_half(const struct pleat_home *home, int fd, unsigned half, struct mark_head *head,
                      int64_t **counts, struct pleat_error *err)
 {

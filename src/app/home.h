@@ -43,7 +43,7 @@ struct pleat_home_part {
     struct pleat_home_column column[PLEAT_HOME_COLUMNS];
 };
 
-/* What the mark says: of which half, and how many items each rank has. */
+/* What the mark says: which half has the items, and how many each rank has. */
 struct pleat_home_mark {
     unsigned half;
     int ranks;
@@ -56,8 +56,9 @@ struct pleat_home {
     uint64_t window;
     int columns;
     struct pleat_home_part now;
-    struct pleat_home_part coming; /* while they come */
-    /* between load and tidy: where they were (ranks 0: nowhere), and how many all ranks have */
+    struct pleat_home_part coming; /* where items come to during a move */
+    /* between load and tidy: where the items were (ranks 0: nowhere), and how many all ranks
+     * have */
     struct pleat_home_place loaded;
     int64_t all;
 };
@@ -67,26 +68,27 @@ int pleat_home_init(struct pleat_home *home, struct pleat_session *session, int 
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_home_finish(struct pleat_home *home);
 
-/* Gives a column of the part of now so many bytes. What was there stays, what is new has any
- * contents; its address may change. False: there is no memory, and nothing has changed. */
+/* Gives a column of the present part `bytes` bytes. Old contents stay, new bytes have any contents,
+ * and the address may change. False: there is no memory, and nothing has changed. */
 bool pleat_home_resize(struct pleat_home *home, int column, size_t bytes) PLEAT_MUST_CHECK;
-/* Replaces all columns of now by ones with so many bytes, which are zero. False: there is no
- * memory, and nothing has changed. */
+/* Replaces all columns of the present part by columns of bytes[i] bytes, which are zero. False:
+ * there is no memory, and nothing has changed. */
 bool pleat_home_renew(struct pleat_home *home,
                       const size_t bytes[PLEAT_HOME_COLUMNS]) PLEAT_MUST_CHECK;
 
 /* Items will come to that place, as rank `rank` of `ranks`. fd: the data file, or -1. */
 void pleat_home_expect(struct pleat_home *home, int fd, int ranks, int rank);
-/* Makes room for them; in the data file it is address space only. False: there is none. */
+/* Makes room for the items that come; in the data file this is address space only. False: there is
+ * none. */
 bool pleat_home_open(struct pleat_home *home,
                      const size_t bytes[PLEAT_HOME_COLUMNS]) PLEAT_MUST_CHECK;
-/* Takes the memory for that room, which is zero in the data file. Before anything comes. False:
- * there is none. */
+/* Takes the memory for that room, before any item comes; in the data file it is zero. False: there
+ * is none. */
 bool pleat_home_fill(struct pleat_home *home) PLEAT_MUST_CHECK;
-/* taken: what came is what this rank has from now on; otherwise it is dropped. */
+/* Ends a move. taken: this rank has the items that came from now on; otherwise they are dropped. */
 void pleat_home_close(struct pleat_home *home, bool taken);
 
-/* After a move, of a rank that has nothing any more: what it still sees is its own. */
+/* After a move, in a rank that has no items any more: memory that it still sees becomes private. */
 void pleat_home_leave(struct pleat_home *home);
 /* From now on this rank does not change the data file. */
 void pleat_home_detach(struct pleat_home *home);
@@ -106,7 +108,8 @@ int pleat_home_write_mark(const struct pleat_home *home, int fd, const struct pl
 /* PLEAT_E_CORRUPT, PLEAT_E_NOMEM. */
 int pleat_home_read_mark(const struct pleat_home *home, int fd, struct pleat_home_mark *mark,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Of a state, where the mark that counts may be: what a node needs to read it. PLEAT_E_NOMEM. */
+/* Lists the bytes of a state where the mark that counts may be, which a node needs to read it.
+ * PLEAT_E_NOMEM. */
 int pleat_home_list_marks(const struct pleat_home *home,
                           struct pleat_stretches *list) PLEAT_MUST_CHECK;
 
@@ -124,8 +127,8 @@ struct pleat_home_ops {
      * PLEAT_E_NOMEM, PLEAT_E_CORRUPT. */
     int (*adopt)(const struct pleat_home_piece *pieces, size_t count, void *arg,
                  struct pleat_error *err);
-    /* What adopt will read, in two steps: for the second one, the first one's is there.
-     * PLEAT_E_NOMEM, PLEAT_E_CORRUPT. */
+    /* Lists what adopt will read, in two steps: for the second step, what the first one listed is
+     * there. PLEAT_E_NOMEM, PLEAT_E_CORRUPT. */
     int (*needs)(const struct pleat_home_piece *pieces, size_t count, int step, void *arg,
                  struct pleat_stretches *list, struct pleat_error *err);
     /* This rank has no items any more. */
@@ -144,7 +147,7 @@ int pleat_home_view(const struct pleat_home *home, const struct pleat_home_place
                     uint64_t first, uint64_t bytes, struct pleat_home_view *view,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_home_view_end(const struct pleat_home *home, struct pleat_home_view *view);
-/* Where in a state those bytes are. */
+/* The offset of such bytes in a state. */
 uint64_t pleat_home_offset(const struct pleat_home *home, const struct pleat_home_place *place,
                            int column);
 

@@ -1,11 +1,10 @@
 /* Copies that are saved between resizes, every so often, so that a program whose ranks die goes on
  * from the last one (PLEAT_SAVE_EVERY).
  *
- * The ranks agree where the next one is saved at the one before: rank 0 knows how long iterations
- * take, and says at which adaptation point they meet again. So no rank asks anybody at the points
- * between. Where iterations take other times than before they meet more often than they save: the
- * distance to the next meeting is at most twice the one before.
- */
+ * When they save a copy the ranks agree where the next one is saved: rank 0 knows how long
+ * iterations take, and says at which adaptation point they meet again. So at the points between no
+ * rank has to ask another one. If the time of iterations changes, the ranks meet more often than
+ * they save: the distance to the next meeting is at most twice the last one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@
 #define NEVER UINT64_MAX
 #define NS_PER_S 1e9
 
-/* What rank 0 says where they meet. */
+/* What rank 0 tells the others where they meet. */
 struct meeting {
     struct pleat_save_order save;
     int saves; /* 0: only the next meeting is agreed on */
@@ -81,7 +80,7 @@ static void decide(struct pleat_session *session, bool apart, struct meeting *me
     int64_t now = pleat_clock_monotonic_ns();
     uint64_t passed = session->self.iteration - interval->met;
     int64_t left = interval->saved_ns + interval->ns - now;
-    /* what is nearer than half an iteration to the right time is at the right time */
+    /* a point less than half an iteration from the right time counts as on time */
     passed = passed ? passed : 1;
     meeting->saves = interval->iterations || left <= (now - interval->met_ns) / (int64_t)passed / 2;
     if (meeting->saves)

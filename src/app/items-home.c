@@ -60,7 +60,7 @@ int pleat_items_measure_home(struct pleat_items *items, const struct pleat_chang
         code = pleat_mpi_check(
             MPI_Allreduce(&bytes, &items->all_bytes, 1, MPI_UINT64_T, MPI_SUM, change->comm),
             "counting items", err);
-    unsigned half = items->home->now.place.half; /* rank 0's: one that joins does not know it */
+    unsigned half = items->home->now.place.half; /* a rank that joins does not know it */
     if (!code)
         code = pleat_mpi_check(MPI_Bcast(&half, 1, MPI_UNSIGNED, 0, change->comm), "counting items",
                                err);
@@ -68,7 +68,7 @@ int pleat_items_measure_home(struct pleat_items *items, const struct pleat_chang
     return code;
 }
 
-/* Where this rank's share is: *pieces is the caller's to free. */
+/* Finds where this rank's share is: *pieces is the caller's to free. */
 static int find_pieces(const struct pleat_items *items, int fd, const struct pleat_home_mark *mark,
                        struct pleat_block share, struct pleat_home_piece **pieces, size_t *count,
                        struct pleat_error *err)
@@ -186,7 +186,7 @@ void pleat_items_expect_home(struct pleat_items *items, const struct pleat_tail 
     expect(items, tail);
 }
 
-/* What the mark says, which must be of `count` items. */
+/* Reads the mark, which must be of `count` items. */
 static int read_mark(const struct pleat_items *items, int64_t count, struct pleat_home_mark *mark,
                      struct pleat_error *err)
 {
@@ -284,7 +284,7 @@ void pleat_items_tidy(struct pleat_object *object)
         return;
     struct pleat_home_place place = home->loaded;
     if (home->session->nodes) {
-        /* what is here of it is that of any ranks */
+        /* parts of any ranks may be on this node */
         place.rank = 0;
         place.ranks = 1;
         if (pleat_session_leads(home->session))

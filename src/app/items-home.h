@@ -9,24 +9,24 @@
  * error of another rank; `ranks` is the size of comm. PLEAT_E_NOMEM on all or on none. */
 int pleat_items_gather_counts(struct pleat_items *items, MPI_Comm comm, int ranks, int64_t count,
                               struct pleat_error *err) PLEAT_MUST_CHECK;
-/* In measure: how many each rank will get, and in which half the items are. Collective. */
+/* In measure: finds how many items each rank will get, and in which half they are. Collective. */
 int pleat_items_measure_home(struct pleat_items *items, const struct pleat_change *change,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Whether ranks copy what they get from where it is, so that nothing is sent. */
+/* Whether ranks copy the items that they get from the data file, so that nothing is sent. */
 bool pleat_items_copies(const struct pleat_items *items, const struct pleat_change *change);
-/* In exchange, then: copies this rank's share. */
+/* In exchange, if pleat_items_copies: copies this rank's share. */
 int pleat_items_copy_home(struct pleat_items *items, const struct pleat_change *change,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* In exchange, before anything comes: takes memory. Collective: all ranks or none go on. */
+/* In exchange, before any item comes: takes memory. Collective: all ranks or none go on. */
 int pleat_items_fill_home(struct pleat_items *items, const struct pleat_change *change,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* At its end, code: of this rank's exchange: the items are where they came to, and what they leave
- * is freed. Collective. */
+/* At the end of exchange: takes the items where they came to, and frees where they were. code: the
+ * outcome of this rank's exchange. Collective. */
 int pleat_items_take_home(struct pleat_items *items, const struct pleat_change *change, int code,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Whether they are in the data file. */
+/* Whether the items are in the data file. */
 bool pleat_items_in_file(const struct pleat_items *items);
-/* Items will be loaded from a copy: where to. */
+/* Sets where items that are loaded from a copy will be. */
 void pleat_items_expect_home(struct pleat_items *items, const struct pleat_tail *tail);
 /* Loads this rank's share from where the mark says that the items are. count: of all ranks. */
 int pleat_items_load_home(struct pleat_items *items, const struct pleat_tail *tail, int64_t count,

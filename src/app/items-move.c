@@ -34,7 +34,7 @@ int pleat_items_find_place(MPI_Comm comm, int rank, int64_t count, int64_t bytes
 static int rank_of_place(int64_t place, int64_t count, int size)
 {
     int64_t base = count / size;
-    int64_t more = count % size; /* the first ones have one more */
+    int64_t more = count % size; /* the first ranks have one more */
     int64_t in_long = more * (base + 1);
     return (int)(place < in_long ? place / (base + 1) : more + (place - in_long) / base);
 }
@@ -230,13 +230,13 @@ void pleat_items_cancel(struct pleat_object *object)
 /* ---- sending ---- */
 
 /* Items on their way. Each rank sends to ranks 0, 1, .. and receives from ranks 0, 1, .. in this
- * order, so that what it gets is in the global order; of each one message at a time. Nobody waits
- * in a circle: who waits for a sender waits for one with a lower number than the one that it has
- * got. */
+ * order, so that what it gets is in the global order; of each one message at a time. So ranks do
+ * not wait in a circle: a rank that waits for a sender waits for one with a lower number than the
+ * rank that it sends to. */
 struct traffic {
     struct pleat_items *items;
     const struct pleat_change *change;
-    int to, from;           /* the ranks of now; -1 before the first */
+    int to, from;           /* the present peers; -1 before the first */
     int64_t to_go, to_come; /* items left for and from these ranks */
     int64_t sent, arrived;  /* items, over all ranks */
     MPI_Request request[2]; /* sending, receiving */

@@ -162,13 +162,13 @@ int pleat_items_save_tail(const struct pleat_object *object, int rank, struct pl
 
 /* ---- loading ---- */
 
-/* Where the items of a state's tail are that this rank gets. */
+/* Where this rank's share of the items is in a state's tail. */
 struct shelf {
     struct pleat_block share;
     uint64_t offset; /* of all items */
     int64_t bytes;   /* of all items */
     int64_t count;   /* the same */
-    bool at_home;    /* they are not here */
+    bool at_home;    /* the items are not here, but at their home */
     int64_t *ends;   /* ends[i]: of the item before the i-th of the share; NULL: all are equal */
 };
 
@@ -265,7 +265,8 @@ int pleat_items_parts(const struct pleat_object *object, int rank, uint64_t offs
                                       data + (uint64_t)place->first_byte + bytes);
 }
 
-/* The heading; the ends of the share's items, and of the one before; the items. */
+/* Lists what a rank needs, by steps: the heading; the ends of the share's items, and of the one
+ * before; the items. */
 int pleat_items_needs(struct pleat_object *object, const struct pleat_tail *tail, int step,
                       bool first, struct pleat_stretches *list, struct pleat_error *err)
 {

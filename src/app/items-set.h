@@ -35,7 +35,7 @@ struct pleat_items {
     int64_t out_bytes, in_bytes;
     bool opened;
     uint64_t moved;
-    /* of items that have a home, also during a save: how many each rank will have, or has */
+    /* of items with a home: how many each rank will have; during a save: how many it has */
     int64_t *counts;
     int count_size;
     int64_t *olds;      /* during a resize: how many each rank has */
@@ -44,7 +44,7 @@ struct pleat_items {
     struct pleat_place place; /* only during a save */
     uint64_t hash;            /* of all ranks, if it is noted */
 
-    void (*destroy)(struct pleat_items *items); /* frees what the items begin */
+    void (*destroy)(struct pleat_items *items); /* frees the record that begins with the items */
 };
 
 static inline struct pleat_items *pleat_items_of(struct pleat_object *object)

@@ -62,8 +62,8 @@ static void items_destroy(struct pleat_object *object)
     items->destroy(items);
 }
 
-/* Packs an item twice, over different bytes: those that the program's function leaves as they are
- * would be lost in a move, and differ here. */
+/* Packs an item twice, over different bytes: bytes that the program's function does not write would
+ * be lost in a move, and differ here. */
 static int sum_item(const struct pleat_items *items, int64_t item, unsigned char *packed,
                     uint64_t *hash, struct pleat_error *err)
 {

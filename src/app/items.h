@@ -15,7 +15,7 @@
 
 #include "app/items-move.h"
 
-/* Says, before pleat_items_add, that the items' memory is *home, which has been initialized. */
+/* Says, before pleat_items_add, that the items' memory is *home, which was initialized. */
 void pleat_items_live(struct pleat_items *items, struct pleat_home *home,
                       const struct pleat_home_ops *ops);
 /* Fills in *items, which is all zeros, but for what pleat_items_live says, or part of something

@@ -1,8 +1,8 @@
 /* Memory of a file, mapped while others still write to the file for the first time.
  *
- * What they have not written has no memory in the file yet. Pages are provided in pieces, as these
- * are there; else this process would take the memory, perhaps of a file that nobody uses.
- */
+ * Pages that they have not written have no memory in the file yet. Pages are provided in pieces,
+ * once the others have written these; otherwise this process would take the memory, perhaps of a
+ * file that will not be used. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -50,7 +50,8 @@ size_t pleat_memory_there(unsigned char *at, size_t bytes)
     return there;
 }
 
-/* Most of it: single pages that two ranks share are only in the file once they are saved. */
+/* Whether most of a piece is in the file: pages that two ranks share are there only once they are
+ * saved. */
 static bool is_there(const struct pleat_memory_ahead *ahead, struct pleat_span piece)
 {
     const size_t bytes = piece.end - piece.first;

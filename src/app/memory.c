@@ -140,7 +140,7 @@ static struct pleat_span common(struct pleat_span a, struct pleat_span b)
                                a.end < b.end ? a.end : b.end};
 }
 
-/* What is in `whole` and not in `without`: two pieces, each of which may be empty. */
+/* The bytes of `whole` that are not in `without`: two pieces, each of which may be empty. */
 static void subtract(struct pleat_span whole, struct pleat_span without, struct pleat_span piece[2])
 {
     piece[0] = whole;
@@ -153,7 +153,7 @@ static void subtract(struct pleat_span whole, struct pleat_span without, struct 
 
 enum pages { UNUSABLE, PRIVATE, OF_FILE };
 
-/* Makes the pages of a span what is said, whatever they were. */
+/* Gives the pages of a span the wanted kind, whatever they were. */
 static int put(const struct pleat_memory *memory, struct pleat_span span, enum pages what)
 {
     const bool in_file = what == OF_FILE;
@@ -219,7 +219,7 @@ void pleat_memory_unprepare(struct pleat_memory *memory, struct pleat_span block
     struct pleat_span piece[2];
     subtract(pages_inside(block), memory->open, piece);
     for (int i = 0; i < 2 && memory->prepared; i++)
-        (void)put(memory, piece[i], UNUSABLE); /* if it fails they just stay */
+        (void)put(memory, piece[i], UNUSABLE); /* if this fails they just stay */
     memory->prepared = false;
 }
 
@@ -227,7 +227,7 @@ int pleat_memory_move(struct pleat_memory *memory, struct pleat_span block, stru
                       struct pleat_error *err)
 {
     const struct pleat_span shared = pages_inside(block);
-    /* What was mapped when it was prepared is populated, and stays. */
+    /* Pages that were mapped by pleat_memory_prepare have their memory, and stay. */
     const struct pleat_span unmapped = memory->prepared ? common(shared, memory->open) : shared;
     struct pleat_span piece[2];
     int code = 0;

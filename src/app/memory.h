@@ -43,9 +43,9 @@ void pleat_memory_release(struct pleat_memory *memory);
 void pleat_memory_populate(const struct pleat_memory *memory, size_t first, size_t end);
 size_t pleat_page_bytes(void);
 
-/* From now on what is written to these whole pages, which are mapped from that offset of a file on,
- * does not reach the file. Does not touch the pages, so it takes the same time for any number of
- * them. PLEAT_E_NOMEM: they are not usable any more. */
+/* From now on writes to these whole pages, which are mapped from offset `offset` of a file on, do
+ * not reach the file. Does not touch the pages, so it takes the same time for any number of them.
+ * PLEAT_E_NOMEM: they are not usable any more. */
 int pleat_memory_cut_off(void *at, size_t bytes, int fd, int64_t offset) PLEAT_MUST_CHECK;
 
 /* Whether the kernel gives no more memory than there is (vm.overcommit_memory is 2). Then a page of
@@ -92,7 +92,7 @@ size_t pleat_memory_there(unsigned char *at, size_t bytes);
 enum pleat_foreseen {
     PLEAT_FORESEEN_ALL,     /* nothing is left to be done, or nothing can be */
     PLEAT_FORESEEN_MORE,    /* something was done, and more may be possible at once */
-    PLEAT_FORESEEN_NOTHING, /* what is left is not there yet */
+    PLEAT_FORESEEN_NOTHING, /* the pages that are left are not there yet */
 };
 
 /* Zeroed: not begun. */
@@ -113,14 +113,15 @@ int pleat_memory_ahead_over(struct pleat_memory_ahead *ahead, unsigned char *bas
                             struct pleat_span pages, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Has the kernel provide some of those pages that are in the file; takes some milliseconds. */
 enum pleat_foreseen pleat_memory_ahead_go_on(struct pleat_memory_ahead *ahead);
-/* Has it provide the rest: then it is as after pleat_memory_prepare. PLEAT_E_NOMEM. */
+/* Has the kernel provide the rest: then the memory is as after pleat_memory_prepare.
+ * PLEAT_E_NOMEM. */
 int pleat_memory_ahead_end(struct pleat_memory_ahead *ahead,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Forgets it, whether it was begun or not; the memory stays as it is. */
 void pleat_memory_ahead_drop(struct pleat_memory_ahead *ahead);
 
-/* From now on what is written does not reach the file. If memory is short, the file's part is not
- * usable any more. */
+/* From now on writes do not reach the file. If memory is short, the file's part is not usable any
+ * more. */
 void pleat_memory_detach(struct pleat_memory *memory);
 
 #endif

@@ -54,8 +54,8 @@ static int send_values(struct pleat_session *session, const struct pleat_change 
     return code;
 }
 
-/* What the ranks have to know of one another before they can make room. Returns a negative code if
- * this rank cannot take part. *failed: the communication has. */
+/* Has the ranks tell one another what they must know to make room. Returns a negative code if this
+ * rank cannot take part. *failed: the communication has failed. */
 static int measure_objects(struct pleat_session *session, const struct pleat_change *change,
                            int *failed, struct pleat_error *err)
 {

@@ -5,7 +5,7 @@
 
 #include "app/nodes.h"
 
-/* Of a message; two buffers of this size are all the memory that it takes. */
+/* Size of a message; two buffers of this size are all the memory that carrying takes. */
 #define PIECE_BYTES ((uint64_t)16 << 20)
 #define NODES_TAG 0x504e
 
@@ -120,8 +120,8 @@ static int receive_piece(struct pleat_session *session, const struct pleat_parce
     return failed;
 }
 
-/* All ranks go through the same list in the same order, so of the ranks that wait for one another
- * those of the first parcel go on. */
+/* All ranks go through the same list in the same order. So they never wait in a circle: the two
+ * ranks of the first parcel can always go on. */
 static int carry_all(struct pleat_session *session, const struct pleat_carrying *list,
                      struct sending *sending, unsigned char *incoming, int *code,
                      struct pleat_error *err)

@@ -51,7 +51,7 @@ static int ask_who_stays(struct pleat_session *session, bool leaves, bool *stays
     struct pleat_mailbox_request request = {.stays = true};
     int *all = calloc((size_t)session->size, sizeof(int));
     if (leaves && pleat_mailbox_request(&session->self, &request))
-        request.stays = true; /* what is damaged is refused elsewhere */
+        request.stays = true; /* a damaged request is refused elsewhere */
     int mine = all ? request.stays : -1;
     int least = 0;
     int failed = pleat_mpi_check(MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, session->comm),
@@ -67,8 +67,8 @@ static int ask_who_stays(struct pleat_session *session, bool leaves, bool *stays
     return failed;
 }
 
-/* From now on parts of nodes that are left are those of other nodes. *list: what this rank sends
- * or receives for that. */
+/* Plans which other nodes get the parts of nodes that are left. *list: what this rank sends or
+ * receives for that. */
 static int plan_leaving(struct pleat_session *session, const int *home, struct pleat_stretches *all,
                         struct pleat_carrying *list, struct pleat_error *err)
 {
@@ -172,8 +172,8 @@ int pleat_nodes_save(struct pleat_session *session, const struct pleat_save_orde
 
 /* ---- together ---- */
 
-/* Rank 0's file is the last, unless its node is left. What is there on other nodes only is no
- * state: nobody finds it. */
+/* Rank 0's file is committed last, unless its node is left. A state that is on other nodes only
+ * does not count: no rank finds it. */
 int pleat_nodes_commit(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     const bool marks = pleat_session_leads(session) && session->nodes->stays;

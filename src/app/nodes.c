@@ -20,7 +20,7 @@ void pleat_nodes_drop(struct pleat_session *session)
     session->nodes = NULL;
 }
 
-/* What all ranks have said, of rank 0's `count` nodes. */
+/* Checks what all ranks have said: nodes below rank 0's `count`. */
 static int check(struct pleat_session *session, const int (*said)[2], int count,
                  struct pleat_error *err)
 {
@@ -56,7 +56,7 @@ int pleat_nodes_find(struct pleat_session *session, int count, int *code, struct
                                       .stays = true};
         session->nodes = nodes;
     }
-    if (!said || !nodes || !nodes->of) /* the others wait for this one */
+    if (!said || !nodes || !nodes->of) /* the other ranks wait for this one */
         *code = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to know where ranks are");
     int agreed = 0;
     int failed = pleat_mpi_agree(session->comm, *code == PLEAT_E_NOMEM ? *code : 0, &agreed, err);

@@ -56,7 +56,7 @@ struct pleat_sums {
 struct pleat_tail {
     struct pleat_state *state;
     uint64_t offset, end;
-    int rank, size; /* of those that load it */
+    int rank, size; /* this rank, and the number of ranks, of those that load the tail */
 };
 
 #define PLEAT_TAIL_STEPS 4
@@ -70,23 +70,24 @@ struct pleat_tail_ops {
                    struct pleat_error *err);
     /* Before a save: the ranks tell one another how much each has. Collective over comm. */
     int (*place)(struct pleat_object *object, MPI_Comm comm, int rank, struct pleat_error *err);
-    /* Then: number of bytes of the whole object. */
+    /* After `place`: number of bytes of the whole object. */
     uint64_t (*bytes)(const struct pleat_object *object);
-    /* Writes this rank's part of what begins at that offset. No communication. */
+    /* Writes this rank's part of the object, which begins at that offset. No communication. */
     int (*save)(const struct pleat_object *object, int rank, struct pleat_state *state,
                 uint64_t offset, struct pleat_error *err);
     /* Reads this rank's share of the whole, in order. *bytes: of the whole. No communication. */
     int (*load)(struct pleat_object *object, const struct pleat_tail *tail, uint64_t *bytes,
                 struct pleat_error *err);
-    /* As pleat_object_ops.parts, of what `save` wrote at that offset. */
+    /* As pleat_object_ops.parts, of the object that `save` wrote at that offset. */
     int (*parts)(const struct pleat_object *object, int rank, uint64_t offset,
                  struct pleat_stretches *list, struct pleat_error *err);
-    /* What `load` will read, in steps from 0 to PLEAT_TAIL_STEPS - 1: for each, all before it are
-     * there. first: this rank is the first of its node, and names what all of them read. */
+    /* Lists what `load` will read, in steps from 0 to PLEAT_TAIL_STEPS - 1: at each step, the bytes
+     * of all steps before it are there. first: this rank is the first of its node, and also lists
+     * what all of its ranks read. */
     int (*needs)(struct pleat_object *object, const struct pleat_tail *tail, int step, bool first,
                  struct pleat_stretches *list, struct pleat_error *err);
-    /* Sums of this rank's part that do not depend on who has what. PLEAT_E_CORRUPT: the program's
-     * functions do not give the same bytes twice; PLEAT_E_NOMEM. */
+    /* Sums of this rank's part, such that their totals do not depend on which rank has which item.
+     * PLEAT_E_CORRUPT: the program's functions do not give the same bytes twice; PLEAT_E_NOMEM. */
     int (*sums)(const struct pleat_object *object, struct pleat_sums *sums,
                 struct pleat_error *err);
     /* Whether parts have to change their ranks after a load. */
@@ -98,15 +99,15 @@ struct pleat_object_ops {
     uint64_t (*shape)(const struct pleat_object *object);
     /* The same in words. */
     void (*text)(const struct pleat_object *object, char *text, size_t size);
-    /* A hash of the process grid that prepare has chosen, or else of the one now, which must be
+    /* A hash of the process grid that prepare has chosen, or else of the present one; it must be
      * equal on all ranks. NULL: there is no choice. */
     uint64_t (*chosen)(const struct pleat_object *object);
     /* Does everything that can fail for want of memory. No communication. */
     int (*prepare)(struct pleat_object *object, const struct pleat_change *change,
                    struct pleat_error *err);
     void (*cancel)(struct pleat_object *object);
-    /* Frees communicators, before the one that they come from is replaced. Collective over the
-     * ranks so far. NULL: there are none. */
+    /* Frees communicators that were made from the session's, before that is replaced. Collective
+     * over the ranks so far. NULL: there are none. */
     void (*release)(struct pleat_object *object);
     /* Moves the data to other ranks, or, in the data file, to where these will have them.
      * Collective over change->comm. After a failure the object is unusable. */
@@ -120,45 +121,45 @@ struct pleat_object_ops {
     /* Number of bytes of the whole object in a saved state: one array, whose order does not depend
      * on the number of ranks. */
     uint64_t (*stored)(const struct pleat_object *object);
-    /* Sets kind, shape, dimensions and element_bytes of its entry in a checkpoint: what must be the
-     * same when a program goes on from it. NULL: its size alone. */
+    /* Sets kind, shape, dimensions and element_bytes of the object's entry in a checkpoint, which
+     * must be the same when a program goes on from it. NULL: its size alone. */
     void (*describe)(const struct pleat_object *object, struct pleat_checkpoint_entry *entry);
     /* Writes or reads this rank's part of the object, which begins at object->offset of the state.
-     * No communication. In the data file only what is not there is written. What is not stored
-     * (halos) is after load as after a resize. data: after load the object is in this file; -1: it
-     * is in private memory. */
+     * No communication. In the data file only bytes that are not there yet are written. Halos,
+     * which are not stored, are after load as after a resize. data: after load the object is in
+     * this file; -1: it is in private memory. */
     int (*save)(const struct pleat_object *object, struct pleat_state *state,
                 struct pleat_error *err);
     int (*load)(struct pleat_object *object, struct pleat_state *state, int data,
                 struct pleat_error *err);
-    /* Where nodes are several (nodes.h): which bytes of a state this rank writes, or (loading) will
-     * read. in_data: of the data file, else of a slot. PLEAT_E_UNSUPPORTED: this cannot be done
-     * over several nodes; PLEAT_E_NOMEM. NULL: none. */
+    /* Where there are several nodes (nodes.h): lists the bytes of a state that this rank writes, or
+     * (loading) will read. in_data: of the data file, else of a slot. PLEAT_E_UNSUPPORTED: this
+     * cannot be done over several nodes; PLEAT_E_NOMEM. NULL: none. */
     int (*parts)(const struct pleat_object *object, bool in_data, bool loading,
                  struct pleat_stretches *list, struct pleat_error *err);
-    /* After load, where nodes are several: gets from ranks of other nodes what could not be loaded
-     * from this one. Collective; *code: this rank's error, before and after. Returns a negative
-     * code if the communication failed. NULL: all is loaded. */
+    /* After load, where there are several nodes: gets from ranks of other nodes what could not be
+     * loaded from this one. Collective; *code: this rank's error, before and after. Returns a
+     * negative code if the communication failed. NULL: all is loaded. */
     int (*gather)(struct pleat_object *object, int *code, struct pleat_error *err);
-    /* The ranks wait for a state in the data file, in which others still compute: maps, and
-     * provides memory for, what this rank will have, so that less is left to load. Changes nothing
-     * in the file, and may do nothing. Called again until nothing is left to do (not after
-     * PLEAT_FORESEEN_ALL), each time for some milliseconds. Then load comes. No communication.
-     * NULL: nothing can be done. */
+    /* Called while the ranks wait for a state in the data file, in which others still compute:
+     * maps, and provides memory for, what this rank will have, so that less is left to load. It
+     * changes nothing in the file, and may do nothing. It is called again until it returns
+     * PLEAT_FORESEEN_ALL or the state is there, each time for some milliseconds. Then `load` is
+     * called. No communication. NULL: nothing can be done. */
     enum pleat_foreseen (*foresee)(struct pleat_object *object, int data);
     /* PLEAT_E_NOMEM, PLEAT_E_INVALID, ...: if the program is started again at this size, it will
      * not be able to load the object from the data file. NULL: it will. */
     int (*fits)(const struct pleat_object *object, int size, struct pleat_error *err);
-    /* PLEAT_E_INVALID: with so many ranks parts would be narrower than the halos that their
+    /* PLEAT_E_INVALID: with that many ranks parts would be narrower than the halos that their
      * neighbours have of them. NULL: there are no halos. */
     int (*usable)(const struct pleat_object *object, int size, struct pleat_error *err);
     /* From now on this rank does not change the data file. */
     void (*detach)(struct pleat_object *object);
-    /* The first rank of each node, once all ranks have loaded the object, while the data file is
-     * the state: in the state the object is from now on where it was loaded to. NULL: it is where
-     * it was. */
+    /* Called in the first rank of each node, once all ranks have loaded the object, while the data
+     * file is the state: from now on the object is in the state where it was loaded to. NULL: it
+     * stays where it was. */
     int (*settle)(const struct pleat_object *object, struct pleat_error *err);
-    /* Every rank after settle: frees where the object was. */
+    /* Called in every rank after settle: frees the place where the object was. */
     void (*tidy)(struct pleat_object *object);
     void (*destroy)(struct pleat_object *object);
 };
@@ -166,13 +167,13 @@ struct pleat_object_ops {
 /* Every kind of object begins with this. */
 struct pleat_object {
     const struct pleat_object_ops *ops;
-    const struct pleat_tail_ops *tail; /* NULL: its size is always the same */
+    const struct pleat_tail_ops *tail; /* NULL: the object's size is always the same */
     struct pleat_object *next;         /* in the order of registration */
     char name[PLEAT_NAME_SIZE];
-    uint64_t offset;         /* in a state, on a page of its own */
-    bool is_foreseen;        /* all that can be done for it before it is loaded is */
+    uint64_t offset;         /* the object's offset in a state, on a page of its own */
+    bool is_foreseen;        /* all that can be done before the object is loaded is done */
     bool is_noted;           /* sums.c; the same on all ranks */
-    struct pleat_sums noted; /* of this rank's part, before a move */
+    struct pleat_sums noted; /* sums of this rank's part, before a move */
 };
 
 #endif

@@ -10,7 +10,7 @@
 
 struct owned {
     struct pleat_items items;
-    int64_t rows, count; /* of all ranks, of this one */
+    int64_t rows, count; /* rows of all ranks, and of this one */
     size_t row_bytes;
     struct pleat_owned_ops ops;
     void *arg;

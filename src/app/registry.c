@@ -34,8 +34,8 @@ static int check_name(const struct pleat_session *session, const char *name,
     return 0;
 }
 
-/* A variable that stands where another one is registered: most likely one was meant that would be
- * lost now. NULL: there is none. */
+/* The value that is registered at the same address. Most likely another variable was meant, which
+ * would not be saved. NULL: there is none. */
 static const struct pleat_value *value_at(const struct pleat_session *session, const void *ptr,
                                           size_t bytes)
 {

@@ -6,10 +6,9 @@
  * has changed, and after a refusal the old communicator and the old data are still in use.
  *
  * If the agent holds states, the state is saved before anything else (saving.c): should ranks get
- * stuck or die inside the resize, they are ended and started again from it. A relaunch is only the
- * saving. Where the objects are in the data file, that is the state from then on until the ranks go
- * on, and nothing of them is moved: each rank maps its new part.
- */
+ * stuck or die inside the resize, they are ended and started again from it. A relaunch consists of
+ * the saving alone. Where the objects are in the data file, that file is the state from then on
+ * until the ranks go on, and no object is moved: each rank maps its new part. */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -69,8 +68,8 @@ static int grow(struct pleat_session *session, int target, struct pleat_mailbox_
     return 0;
 }
 
-/* in_data: as far as the session's objects are in the data file. Those of a program that goes on
- * from a state are not before that is loaded. */
+/* in_data: whether the session's objects are in the data file. In a program that goes on from a
+ * state they are not, before the state is loaded. */
 static int shrink(struct pleat_session *session, int target, bool in_data,
                   struct pleat_mailbox_cost *cost, struct pleat_error *err)
 {
@@ -104,7 +103,7 @@ struct order {
     int target; /* number of ranks; below 1: the mailbox is damaged */
     int relaunch;
     int checkpoint; /* enum pleat_mailbox_checkpoint */
-    int unusable;   /* the program said meanwhile that it cannot use so many ranks */
+    int unusable;   /* the program said meanwhile that it cannot use that many ranks */
     struct pleat_offer offer;
 };
 
@@ -119,8 +118,9 @@ static int check_relaunch(const struct pleat_session *session, int size, struct 
     return code;
 }
 
-/* Whether the program has said that it cannot use so many ranks. A relaunch on fewer processors
- * than the job has, of which some are not used, is for the job's minimum: again some are not. */
+/* Whether the program has said that it cannot use `target` ranks. A relaunch on fewer processors
+ * than the job has, of which some were not used, may be for the job's minimum: then some are not
+ * used again. */
 static bool is_unusable(const struct pleat_session *session,
                         const struct pleat_mailbox_request *request)
 {
@@ -185,7 +185,7 @@ static void leave_all(struct pleat_session *session)
     pleat_registry_release(session);
     for (struct pleat_object *object = session->objects; object; object = object->next)
         object->ops->detach(object);
-    /* the data are the state now: processes that wait for it take it as soon as they know */
+    /* the data are the state now: waiting processes take it as soon as they know */
     if (pleat_session_leads(session) && session->saved)
         pleat_state_release_data(session->saved);
     adopt(session, MPI_COMM_NULL, 0);
@@ -228,8 +228,8 @@ static int perform(struct pleat_session *session, int target, struct pleat_mailb
     return 0;
 }
 
-/* This rank is released. It ends beside those that compute, perhaps on the same processor, and an
- * MPI may spin while its ranks end: it takes what the others leave it. */
+/* This rank is released. It ends beside ranks that compute, perhaps on the same processor, and an
+ * MPI may spin while its ranks end. So it lowers its priority. */
 static void let_go(struct pleat_session *session)
 {
     session->state = PLEAT_SESSION_LEAVING;
@@ -286,7 +286,7 @@ struct outcome {
     struct pleat_error unsaved; /* why not saved; empty: saved, or no agent holds states */
 };
 
-/* Tells the outcome to the agent, and turns it into the result of the adaptation point. */
+/* Tells the agent the outcome, and turns it into the result of the adaptation point. */
 static int conclude(struct pleat_session *session, const struct outcome *outcome)
 {
     const bool leads = pleat_session_leads(session);
@@ -334,7 +334,7 @@ static int write_checkpoint(struct pleat_session *session, struct outcome *outco
     return code == PLEAT_SAVE_NOT ? PLEAT_RESIZE_REFUSED : code;
 }
 
-/* Saves first, so that there is a state to go back to, whatever happens inside the resize. */
+/* Saves first, so that there is a state to go back to whatever happens inside the resize. */
 static int go_inside(struct pleat_session *session, struct outcome *outcome)
 {
     struct order order;

@@ -5,7 +5,7 @@
 #include "app/checkpointing.h"
 #include "app/nodes.h"
 
-#define LOOK_NS ((int64_t)10000000) /* between two looks whether more is in the data file */
+#define LOOK_NS ((int64_t)10000000) /* time between two looks whether more is in the data file */
 #define LOOK_MOST_NS ((int64_t)1000000000)
 
 int pleat_session_attach(struct pleat_session *session, struct pleat_error *err)
@@ -71,8 +71,8 @@ struct found {
     uint64_t first_save;
     bool waits;
     bool checks;
-    bool from; /* it goes on from a checkpoint */
-    int nodes; /* that its ranks are on */
+    bool from; /* the program goes on from a checkpoint */
+    int nodes; /* number of nodes that its ranks are on */
 };
 
 static int nodes_of(const struct pleat_session *session)
@@ -84,8 +84,8 @@ static int nodes_of(const struct pleat_session *session)
     return (int)nodes;
 }
 
-/* The first rank of another node says in the mailbox there what rank 0 has said in its own. claims:
- * nothing was claimed yet. */
+/* The first rank of another node claims the state in the mailbox there, as rank 0 has done in its
+ * own. claims: no claim was made there yet. */
 static int claim_node(struct pleat_session *session, bool waits, bool claims,
                       struct pleat_error *err)
 {
@@ -141,7 +141,7 @@ static int find_on_nodes(struct pleat_session *session, const struct found *foun
     return failed ? failed : take_data_on_nodes(session, in_data, code, err);
 }
 
-/* On one node, of a state that was saved on several. */
+/* Finds, on one node, a state that was saved on several. */
 static int find_parts(struct pleat_session *session, const struct found *found, int *code,
                       struct pleat_error *err)
 {
@@ -228,7 +228,7 @@ int pleat_session_find_state(struct pleat_session *session, int *code, struct pl
                : find_same(session, &found.held, code, err);
 }
 
-/* What can be done while the processes before these compute is not done while they wait for it. */
+/* Does ahead, while the old processes compute, what these would otherwise have to wait for. */
 static enum pleat_foreseen foresee(struct pleat_session *session)
 {
     enum pleat_foreseen all = PLEAT_FORESEEN_ALL;
@@ -244,8 +244,8 @@ static enum pleat_foreseen foresee(struct pleat_session *session)
     return all;
 }
 
-/* Sleeps until the processes before these have left their state. They may not have filled their
- * arrays yet when these wait. */
+/* Sleeps until the old processes have left their state. They may not have filled their arrays yet
+ * when the new ones begin to wait. */
 static void wait_foreseeing(struct pleat_session *session)
 {
     int64_t pause = LOOK_NS;

@@ -342,7 +342,7 @@ static int rows_parts(const struct pleat_object *object, bool in_data, bool load
     const struct pleat_rows *rows = const_rows_of(object);
     const struct pleat_span block = span_of(rows, rows->local);
     (void)in_data;
-    (void)loading; /* the block is the new one then */
+    (void)loading; /* `block` is the new one when loading */
     (void)err;
     return block.first < block.end
                ? pleat_stretches_add(list, place_of(rows, block.first), place_of(rows, block.end))
@@ -464,7 +464,7 @@ const struct pleat_object_ops pleat_rows_ops = {
     .destroy = rows_destroy,
 };
 
-/* Address space for the array with its halo and padding; 0: there cannot be so much. */
+/* Address space for the array with its halo and padding; 0: more than can exist. */
 static size_t space_of(int64_t count, size_t row_bytes, int64_t halo)
 {
     size_t bytes, halo_bytes;

@@ -29,13 +29,13 @@ struct pleat_rows {
 extern const struct pleat_object_ops pleat_rows_ops;
 
 /* Takes address space for all rows, and memory for this rank's at the start. object.name and
- * object.offset, rows, row_bytes, halo, ranks and arg are set before; all else is zero. The
- * caller's is pleat_rows_close, also after an error. PLEAT_E_INVALID, PLEAT_E_NOMEM. */
+ * object.offset, rows, row_bytes, halo, ranks and arg are set before; all else is zero. The caller
+ * has to call pleat_rows_close, also after an error. PLEAT_E_INVALID, PLEAT_E_NOMEM. */
 int pleat_rows_open(struct pleat_session *session, struct pleat_rows *rows,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Frees all that it has. */
+/* Frees all memory of the rows. */
 void pleat_rows_close(struct pleat_rows *rows);
-/* Whether rows of such a size can be. */
+/* Whether an array of `count` rows of such a size can exist. */
 bool pleat_rows_fit(int64_t count, size_t row_bytes, int64_t halo);
 /* Address of the first of `before` rows in front of the local ones; NULL: there are no local ones.
  */

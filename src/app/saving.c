@@ -2,8 +2,8 @@
  * values, then the tail: objects whose size changes. Every rank writes its part at its place in the
  * whole, and reads its part from there. It becomes the state when all ranks agree.
  *
- * Where the objects are in the data file, that is the state: only what is not in it yet is written.
- */
+ * Where the objects are in the data file, that file is the state: only what is not in it yet is
+ * written. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -162,7 +162,7 @@ int pleat_save_all(struct pleat_session *session, const struct pleat_save_order 
     return agreed ? PLEAT_SAVE_NOT : 0;
 }
 
-/* Frees the data file's memory of the tail, which is no copy of anything that is kept. */
+/* Frees the data file's memory of the tail: nothing there has to be kept. */
 static void free_tail(const struct pleat_session *session)
 {
     uint64_t offset = PLEAT_STATE_OFFSET + pleat_session_tail_at(session);
@@ -172,8 +172,9 @@ static void free_tail(const struct pleat_session *session)
                         (off_t)(PLEAT_STATE_WINDOW_FIRST - offset));
 }
 
-/* On several nodes rank 0's file is the first that is no state any more: before, all are; after,
- * what others have is part of nothing. *code: this rank's error, or another one's. */
+/* On several nodes rank 0's file is the first that stops being the state. Before that the files of
+ * all nodes are the state; after it those of the other nodes belong to none. *code: this rank's
+ * error, or another one's. */
 static int go_on_on_nodes(struct pleat_session *session, int *code, struct pleat_error *err)
 {
     int failed = 0;
@@ -199,7 +200,7 @@ int pleat_save_end(struct pleat_session *session, struct pleat_error *err)
     } else {
         if (session->rank == 0)
             code = pleat_state_go_on(session->saved, &why);
-        /* Nobody gets this before rank 0 has done it. */
+        /* No rank gets this before rank 0 has done it. */
         failed = pleat_session_tell(session, &code, sizeof(code), "going on", &why);
     }
     if (!failed && !code && pleat_session_leads(session))
@@ -230,8 +231,8 @@ static int check_state(const struct pleat_session *session, struct pleat_error *
     return 0;
 }
 
-/* Once all ranks have loaded an object it counts in the state where it is now, and the memory where
- * it was is free. *code: this rank's error before; after it, if it was 0, any rank's. */
+/* Once all ranks have loaded an object, the state has it where it is now, and the memory where it
+ * was is freed. *code: this rank's error before; after it, if it was 0, any rank's. */
 static int settle(struct pleat_session *session, struct pleat_object *object, int *code,
                   struct pleat_error *err)
 {
@@ -370,15 +371,15 @@ static int agree_on_load(struct pleat_session *session, int code, int *agreed,
     return pleat_mpi_check(MPI_Barrier(session->comm), "beginning", err);
 }
 
-/* The data file is no state any more: what was kept for that is not needed. Until then all of it is
- * where the tables of the nodes say, also what is somewhere else already. */
+/* The data file is no state any more, so what was kept for it is freed. Until then the state is
+ * where the tables of the nodes say, even where data have moved already. */
 static void end_bringing(struct pleat_session *session)
 {
     if (!session->nodes)
         return;
     for (struct pleat_object *object = session->objects; object && session->in_data;
          object = object->next) {
-        /* the next save says it again, should it fail */
+        /* if this fails the next save says it again */
         if (object->ops->settle && pleat_session_leads(session))
             (void)!object->ops->settle(object, NULL);
         if (object->ops->tidy)

@@ -22,8 +22,8 @@ static unsigned sessions_created;
 
 /* ---- creating ---- */
 
-/* The value of a variable, or on a node of a run that another node leads of that which takes its
- * place there. NULL: there is none, or it is empty. */
+/* The value of a variable; on a node that another node leads, the value of the variable that takes
+ * its place there. NULL: there is none, or it is empty. */
 static const char *value_here(const char *name, const char *name_here)
 {
     const char *leading = getenv(PLEAT_MAILBOX_HERE_ENV);
@@ -49,8 +49,8 @@ static void open_doorbell(struct pleat_session *session)
 {
     const char *path = value_here(PLEAT_DOORBELL_ENV, PLEAT_DOORBELL_HERE_ENV);
     const char *here = getenv(PLEAT_DOORBELL_HERE_ENV);
-    /* On a node that another one leads it is not known yet which rank is the first. It is opened
-     * for reading, too, so that a write never raises SIGPIPE in the program. Without a doorbell the
+    /* On a node that another one leads it is not known yet which rank is the first. The doorbell is
+     * opened for reading, too, so that a write never raises SIGPIPE in the program. Without it the
      * agent just notices changes later. */
     if (path && (session->rank == 0 || (here && *here)))
         session->doorbell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -123,8 +123,8 @@ static int start_among_world(struct pleat_session *session, int code, struct ple
     return failed;
 }
 
-/* The running ranks wait for this one. So an error of this rank is kept until begin, where it is
- * told to them. */
+/* The running ranks wait for this one. So an error of this rank is kept until begin, where the
+ * others are told of it. */
 static int start_as_joiner(struct pleat_session *session, MPI_Comm parent, int code,
                            const struct pleat_error *why, struct pleat_error *err)
 {

@@ -36,20 +36,20 @@ struct pleat_own_limits {
     int least; /* at least 1 once said */
     int most;  /* 0: any number */
     struct pleat_sizes sizes;
-    struct pleat_size_list list; /* into which sizes may point */
+    struct pleat_size_list list; /* the list into which `sizes` may point */
 };
 
 /* An adaptation point with a name (points.c). */
 struct pleat_own_point {
     char name[PLEAT_NAME_SIZE];
-    bool resizes;  /* the program may be resized there */
+    bool resizes;  /* whether the program may be resized there */
     uint64_t here; /* passages at this size */
 };
 
 /* What ranks that join or are started again must know of points: a value that is registered with
  * the first one. Rank 0's counts. */
 struct pleat_point_state {
-    int64_t at; /* where the last change was; -1: there was none */
+    int64_t at; /* the point of the last change; -1: there was none */
     uint64_t passed[PLEAT_POINTS];
 };
 
@@ -63,8 +63,8 @@ enum pleat_session_state {
 /* Environment variable of the program's user. "resize": at each resize a copy is saved, and kept
  * until the next one; not set: the registered arrays are in the data file, and no copy is saved. */
 #define PLEAT_SAVE_ENV "PLEAT_SAVE"
-/* Environment variable that Pleat sets: between resizes a copy is saved every so many seconds
- * ("300s") or iterations ("100it"). */
+/* Environment variable that Pleat sets: between resizes a copy is saved each time that this has
+ * passed: seconds ("300s") or iterations ("100it"). */
 #define PLEAT_SAVE_EVERY_ENV "PLEAT_SAVE_EVERY"
 
 /* When copies are saved between resizes (interval.c). All ranks have the same `first`,
@@ -89,7 +89,8 @@ struct pleat_nodes; /* nodes.h */
 
 struct pleat_session {
     enum pleat_session_state state;
-    unsigned number;           /* of the sessions that this process has created, from 1 */
+    unsigned number;           /* number of the session, of those that this process has created,
+                                * from 1 */
     bool joiner;               /* spawned by a growth; the running ranks wait for its begin */
     struct pleat_error excuse; /* why a joiner cannot take part; reported in begin */
     MPI_Comm comm;
@@ -108,7 +109,7 @@ struct pleat_session {
     bool waits;  /* the state is not there yet: the processes before this one still compute */
     bool checks; /* sums are compared at each move (PLEAT_CHECK_ENV), the same on all ranks */
     struct pleat_save_interval interval;
-    struct pleat_from *from; /* the checkpoint that it goes on from; NULL: none */
+    struct pleat_from *from; /* the checkpoint from which the program goes on; NULL: none */
     bool in_data;            /* objects are in the data file (shm/state.h), the same on all ranks */
     struct pleat_nodes *nodes; /* NULL: all ranks are on one node */
 
@@ -116,8 +117,8 @@ struct pleat_session {
     size_t values_bytes;
     unsigned char *packed; /* buffer for values during a resize */
     struct pleat_object *objects;
-    struct pleat_freeing freeing; /* memory of theirs that a resize has left */
-    unsigned windows;             /* of arrays, in the data file */
+    struct pleat_freeing freeing; /* memory that a resize has left, to be freed */
+    unsigned windows;             /* number of windows of arrays in the data file */
     uint64_t objects_bytes;       /* where the last object ends in a state */
 
     int64_t last_ns; /* time at the end of the last adaptation point */
@@ -131,16 +132,17 @@ struct pleat_session {
 
     struct pleat_own_limits limits;
     int most;    /* pleat_session_limit; 0: any number */
-    int surplus; /* ranks that left when it began: the job may still count their processors */
+    int surplus; /* ranks that left when the program began: the job may still count their
+                  * processors */
     bool announces;
-    bool lacks; /* its program has said that it needs more ranks, and asks for them */
-    bool asks;  /* what it asked for last was not nothing */
+    bool lacks; /* the program has said that it needs more ranks, and asks for them */
+    bool asks;  /* its last ask was for something */
     pleat_offer_callback on_offer;
     void *on_offer_arg;
-    struct pleat_offer offer; /* to 0: there was none */
+    struct pleat_offer offer; /* `to` 0: there was none */
     struct pleat_own_action actions[PLEAT_ACTIONS];
     int action_count;
-    int begun[PLEAT_ACTIONS]; /* whose BEFORE was called, in that order */
+    int begun[PLEAT_ACTIONS]; /* actions whose BEFORE was called, in that order */
     int begun_count;
     pleat_plan_callback on_plan;
     void *on_plan_arg;
@@ -199,7 +201,7 @@ int pleat_session_check_running(const struct pleat_session *session, const char 
  * *agreed: the smallest of all ranks' codes, of which none is positive. */
 int pleat_session_agree(struct pleat_session *session, int code, int *agreed,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* All ranks get what rank 0 has in `data`. what: for the error. */
+/* All ranks get the contents of rank 0's `data`. what: its name in the error. */
 int pleat_session_tell(struct pleat_session *session, void *data, size_t bytes, const char *what,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -216,17 +218,18 @@ int pleat_session_claim_state(struct pleat_session *session,
  * counts, and the others must find the same. *code: this rank's error. Collective. */
 int pleat_session_find_state(struct pleat_session *session, int *code,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Goes on from that state, once it is there, or from the checkpoint. Collective. Negative: the
- * session is broken. */
+/* Goes on from the state that was found, once it is there, or from the checkpoint. Collective.
+ * Negative: the session is broken. */
 int pleat_session_resume(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- usable.c ---- */
 
 /* The largest number of ranks up to `ranks` that the program can use; 0: none. */
 int pleat_own_limits_floor(const struct pleat_own_limits *limits, int ranks);
-/* The same with what is registered: parts are not narrower than their halos. */
+/* The same with regard to registered objects: parts are not narrower than their halos. */
 int pleat_session_floor(const struct pleat_session *session, int ranks);
-/* PLEAT_E_INVALID: with so many ranks parts of something registered are narrower than halos. */
+/* PLEAT_E_INVALID: with that many ranks parts of a registered object are narrower than its
+ * halos. */
 int pleat_session_halos(const struct pleat_session *session, int ranks,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The limits as people read them: "at least 2, at most 8, sizes powers". */
@@ -234,8 +237,9 @@ void pleat_own_limits_text(const struct pleat_own_limits *limits, char *text, si
 void pleat_own_limits_finish(struct pleat_own_limits *limits);
 
 /* Before the ranks begin: finds how many of them the program can use. Collective. *fits: that
- * number. PLEAT_E_TOOBIG on all ranks: there are fewer than it can use. PLEAT_LEAVE for all ranks:
- * so it was, and Pleat starts more in their place. Waits, asleep, until Pleat has decided that. */
+ * number. PLEAT_E_TOOBIG on all ranks: there are fewer than it can use. PLEAT_LEAVE on all ranks:
+ * there are fewer, and Pleat starts more in their place. Waits, asleep, until Pleat has decided
+ * that. */
 int pleat_session_fit(struct pleat_session *session, int *fits,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -288,15 +292,15 @@ struct pleat_save_order {
     uint64_t generation;
     uint64_t save; /* a number that no other save has */
     bool in_data;  /* the data file becomes the state, instead of a copy */
-    bool leaves;   /* nodes may be left (nodes.h) */
+    bool leaves;   /* ranks may leave nodes (nodes.h) */
     int code;      /* 0; a negative code: rank 0 could not begin; 1: no agent holds states */
 };
 
 /* All ranks, before rank 0 prepares a save: finds out how large the state is. Collective. Negative:
  * the session is broken. */
 int pleat_save_measure(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Whether what is saved, as the order says, can be loaded and saved on several nodes: a program
- * that could not leave them again must not get there. */
+/* Whether what the order has saved can be loaded, and saved again, on several nodes: a program must
+ * not get to several nodes if it could not leave them again. */
 int pleat_save_check_nodes(const struct pleat_session *session,
                            const struct pleat_save_order *order,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -328,17 +332,18 @@ int pleat_load_arrange(struct pleat_session *session, int *code,
 /* Reads the environment variable. PLEAT_E_INVALID: its value is unknown. */
 int pleat_sums_wanted(bool *wanted, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Notes the sums of what this rank has, if they are wanted. Collective. Negative, on all ranks:
- * PLEAT_E_CORRUPT, a function that packs does not write all that it says; PLEAT_E_NOMEM. */
+ * PLEAT_E_CORRUPT: a packing function does not write all bytes that it says; PLEAT_E_NOMEM. */
 int pleat_sums_note(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same in a rank that has nothing yet. */
+/* The same in a rank that has no data yet. */
 void pleat_sums_expect(struct pleat_session *session);
-/* After a move: compares what all ranks have with what those that noted it had. Collective.
- * has_any: this rank has a part of the data now. PLEAT_E_CORRUPT: the text names what differs; all
- * ranks get an error, or none. */
+/* After a move: compares the sums of all ranks' data with the noted ones. Collective. has_any: this
+ * rank has a part of the data now. PLEAT_E_CORRUPT: the text names what differs; all ranks get an
+ * error, or none. */
 int pleat_sums_compare(struct pleat_session *session, MPI_Comm comm, bool has_any,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Nothing has changed. Negative codes mean that the session is broken. */
+/* The resize was refused, and nothing has changed. Negative codes mean that the session is
+ * broken. */
 #define PLEAT_RESIZE_REFUSED 1
 
 /* ---- actions.c ---- */
@@ -352,7 +357,7 @@ int pleat_actions_before(struct pleat_session *session, const struct pleat_offer
 /* Calls the actions AFTER that change, in ranks that join, too. Collective over the new
  * communicator. Negative on all ranks or on none. */
 int pleat_actions_after(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Tells them that it was not made. Collective; likewise. */
+/* Tells the actions that the change was not made. Collective; likewise. */
 int pleat_actions_undo(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The same as pleat_actions_after where all ranks were started again. Rank 0 tells the agent if it
  * fails. */
@@ -362,9 +367,10 @@ int pleat_actions_resumed(struct pleat_session *session, struct pleat_error *err
 
 /* A hash of all points, in order, after `hash`. */
 uint64_t pleat_points_hash(const struct pleat_session *session, uint64_t hash);
-/* Rank 0, before the ranks begin: tells the agent their names. */
+/* Rank 0, before the ranks begin: tells the agent the names of the points. */
 void pleat_points_tell(struct pleat_session *session);
-/* The ranks have what those before them had: tells the agent how often points were passed. */
+/* The ranks have taken over from those before them: tells the agent how often points were
+ * passed. */
 void pleat_points_resumed(struct pleat_session *session);
 /* The size has changed: passages at this size are counted anew. */
 void pleat_points_restart(struct pleat_session *session);
@@ -395,7 +401,7 @@ static inline void pleat_points_count(struct pleat_session *session, int point)
  * change->comm. Returns 0, PLEAT_RESIZE_REFUSED or a negative code. */
 int pleat_move_all(struct pleat_session *session, const struct pleat_change *change, int code,
                    struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Bytes that this rank has moved to others by it. */
+/* Bytes that this rank moved to other ranks in the change. */
 uint64_t pleat_moved_bytes(const struct pleat_session *session, const struct pleat_change *change);
 
 /* ---- asked.c ---- */
@@ -406,15 +412,15 @@ uint64_t pleat_moved_bytes(const struct pleat_session *session, const struct ple
 extern atomic_int pleat_asked_for_checkpoint;
 /* Handles the signal from now on; a handler that the program has is called, too. */
 void pleat_asked_begin(const struct pleat_session *session);
-/* Tells the agent, if the signal came. */
+/* Tells the agent if the signal has come. */
 void pleat_asked_tell(struct pleat_session *session);
 /* Every rank, before it begins to write a checkpoint: a signal that came until now asked for this
  * one, a later one asks for another. Returns whether one came. */
 bool pleat_asked_take(void);
-/* That checkpoint could not be written: such a signal asks still. */
+/* The checkpoint could not be written: the signal still asks for one. */
 void pleat_asked_again(bool taken);
-/* The signal is handled as before. A rank that leaves tells the agent of one that came when it was
- * past its last adaptation point: those who go on write what it asked for. */
+/* The signal is handled as before. A rank that leaves tells the agent of a signal that came after
+ * its last adaptation point: the ranks that go on write the checkpoint. */
 void pleat_asked_finish(struct pleat_session *session);
 
 /* ---- interval.c ---- */
@@ -433,8 +439,8 @@ int pleat_interval_save(struct pleat_session *session, struct pleat_error *err) 
 
 /* ---- resize.c ---- */
 
-/* Does what was posted, once all ranks are inside. Returns an enum pleat_adapt or a negative code.
- */
+/* Carries out the posted request, once all ranks are inside. Returns an enum pleat_adapt or a
+ * negative code. */
 int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Before the ranks begin: those from `fits` on leave. Collective. Returns PLEAT_LEAVE in those, 0
  * in the others, or a negative code: the session is broken. */
@@ -445,8 +451,8 @@ void pleat_resize_leave(struct pleat_session *session);
 
 /* ---- asking.c ---- */
 
-/* The program wants to have so many ranks in all; 0: what it asked for is not wanted any more. Rank
- * 0's word counts. */
+/* The program wants to have `ranks` ranks in all; 0: its last ask is withdrawn. Rank 0's call
+ * counts. */
 void pleat_session_want(struct pleat_session *session, int ranks, bool mandatory);
 
 /* ---- join.c ---- */

@@ -1,9 +1,8 @@
 /* together.c - the ranks agree, in the mailbox where they are all in it.
  *
- * Around a relaunch the ranks of two programs are there, more than there are processors. An MPI
- * whose ranks spin while they wait, as MPICH's do, takes a time slice of the system for each rank
- * and collective operation then. In the mailbox they sleep.
- */
+ * Around a relaunch the ranks of two programs are there, more than there are processors. In an MPI
+ * whose ranks spin while they wait, as MPICH's do, each rank then costs a collective operation a
+ * time slice of the system. In the mailbox they sleep. */
 #include "app/session.h"
 
 int pleat_session_agree(struct pleat_session *session, int code, int *agreed,

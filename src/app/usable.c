@@ -52,9 +52,9 @@ int pleat_session_floor(const struct pleat_session *session, int ranks)
 }
 
 #define LOOKED_AT                                                                                  \
-    4096 /* sizes that are looked at one by one, as the list of them has to be short */
+    4096 /* most sizes that are looked at one by one, as the list of them has to be short */
 
-/* Where halos forbid sizes: those that are left, as a list. False: they forbid none. */
+/* Lists the sizes that are left where halos forbid some. False: they forbid none. */
 static bool list_sizes(const struct pleat_session *session, struct pleat_string *sizes)
 {
     int most = (int)pleat_mailbox_room(session->mailbox);
@@ -69,7 +69,7 @@ static bool list_sizes(const struct pleat_session *session, struct pleat_string 
         }
         int length = snprintf(text, sizeof(text), "%s%d", sizes->length ? "," : "", ranks);
         if (sizes->length + (size_t)length >= PLEAT_MAILBOX_SIZES)
-            break; /* larger ones are not offered, though they may be usable */
+            break; /* larger sizes are not offered, though they may be usable */
         pleat_string_add(sizes, text);
     }
     return forbids && sizes->length;
@@ -82,7 +82,7 @@ static int smallest(const struct pleat_own_limits *limits)
     return size > 0 ? size : PLEAT_SIZE_MAX;
 }
 
-/* A program that needs more than it has, from now on, asks for that; and no longer when it can do
+/* Asks for more ranks, for a program that needs more than it has; or withdraws that, when it can do
  * with what it has. */
 static void ask(struct pleat_session *session)
 {
@@ -190,8 +190,8 @@ int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accep
     return take(session, &limits, code, err);
 }
 
-/* Rank 0, whose word counts: whether there are too few ranks, of which nobody needs anything yet,
- * and more might do. */
+/* Rank 0 decides: whether there are too few ranks, all of which can be replaced by new ones as
+ * nothing was computed yet, and more might suffice. */
 static bool may_be_replaced(const struct pleat_session *session)
 {
     return session->mailbox && session->limits.said && session->size < smallest(&session->limits) &&
@@ -219,7 +219,7 @@ int pleat_session_fit(struct pleat_session *session, int *fits, struct pleat_err
     char text[256] = "", reason[PLEAT_MAILBOX_REASON] = "";
     struct pleat_error why = {0};
     *fits = pleat_session_floor(session, session->size);
-    if (*fits && tell(session, &why)) /* what is refused by the ranks is refused then */
+    if (*fits && tell(session, &why)) /* errors of the ranks are reported then */
         session->failure = why;
     int found[] = {*fits, !*fits && may_be_replaced(session)};
     int code = pleat_mpi_check(MPI_Bcast(found, 2, MPI_INT, 0, session->comm), "beginning", err);
