@@ -7,9 +7,9 @@
 /* PLEAT_E_NOTFOUND: there is no such program, or it may not be run; err says where it was looked
  * for. */
 int pleat_program_check(const char *name, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* This process's environment with NAME=VALUE of `more` (ends with NULL; NULL: nothing) instead of
- * what has the same name. The strings are those of both; the list is to be freed. Out of memory is
- * fatal. */
+/* This process's environment, in which the NAME=VALUE of `more` (ends with NULL; NULL: nothing)
+ * replace variables of the same name. The strings are borrowed from both; the list is to be freed.
+ * Out of memory is fatal. */
 char **pleat_environment_with(const char *const *more);
 
 #endif

@@ -1,6 +1,6 @@
-/* parse.h - configuration files by libconfuse, with what is wrong in them in an error. Its scanner
- * is one for the whole process: threads wait for each other here, and a check that libconfuse calls
- * while it reads a text must not read another one. */
+/* parse.h - configuration files by libconfuse, with what is wrong in them in an error. libconfuse
+ * has one scanner for the whole process: so threads wait for each other here, and a check that it
+ * calls while it reads a text must not read another text. */
 #ifndef PLEAT_CONFIG_PARSE_H
 #define PLEAT_CONFIG_PARSE_H
 
@@ -18,7 +18,7 @@ int pleat_config_parse(cfg_t *cfg, const char *name, const char *text,
 /* In a check: the text cannot be read any further, by no fault of a line in it. The error is the
  * one that pleat_config_parse gives back, unless there was one before. */
 void pleat_config_fail(cfg_t *cfg, const struct pleat_error *err);
-/* Frees it. */
+/* Frees what pleat_config_open made. */
 void pleat_config_close(cfg_t *cfg);
 
 #endif

@@ -11,7 +11,7 @@
  * not closed, err says where it began. */
 int pleat_config_read(const char *path, struct pleat_string *text,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The same of a text that is there already; name: for errors. */
+/* The same for a text in memory; name: for errors. */
 int pleat_config_prepare(const char *name, struct pleat_string *text,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 

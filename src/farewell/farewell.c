@@ -1,4 +1,4 @@
-/* farewell.c - libpleat-farewell: programs of MPICH on several hosts end.
+/* farewell.c - libpleat-farewell: lets programs of MPICH on several hosts come to their end.
  *
  * It is preloaded into the ranks of MPICH where they are on several hosts. In MPI_Finalize MPICH
  * 4.0 and 4.1 over UCX take leave of each other rank, and then wait for all at their process
@@ -7,9 +7,8 @@
  * ranks: every second run of a ring. MPICH 4.2 does not wait there: its pull request 6596.)
  *
  * So from the first leave on, a read from the process manager waits by having UCX go on, for as
- * long as nothing is there to be read. It is the thread that MPICH reads with which does it, so
- * UCX is called by no other one than before. Nothing else is changed.
- */
+ * long as nothing is there to be read. This is done by the thread with which MPICH reads, so no
+ * other thread calls UCX than before. Nothing else is changed. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <stddef.h>

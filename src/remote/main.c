@@ -1,11 +1,10 @@
-/* pleat-remote - what MPI launchers of a job on several nodes call in the place of ssh. On the node
- * where it runs it becomes the command; for another one it asks the agent that leads the run, which
- * has it started there through pleatd and that node's agent. It ends as the command does.
+/* pleat-remote - the program that MPI launchers of a job on several nodes call in the place of ssh.
+ * On the node where it runs it becomes the command; for another one it asks the agent that leads
+ * the run, which has it started there through pleatd and that node's agent. It ends as the command
+ * does.
  *
- * Nothing of what it is told stands in an argument of another process, and nothing but its
- * environment says where the agent is. The command has no input: neither orted nor hydra's proxy
- * reads any.
- */
+ * Nothing that it is told becomes an argument of another process, and only its environment says
+ * where the agent is. The command has no input: neither orted nor hydra's proxy reads any. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -127,18 +126,19 @@ static void show(int fd, const struct pleat_message *message)
     if (!message->bytes ||
         pleat_get_int(message->params, "stream", true, 1, STREAMS, &stream, NULL))
         return;
-    /* whoever does not read it does not want it */
+    /* a launcher that does not read the output does not want it */
     (void)pleat_write_all(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, message->bytes,
                           message->bytes_count);
     handed[stream - 1] += (int64_t)message->bytes_count;
     if (!pleat_write_notification(&out, "heard",
                                   json_pack("{s:I, s:I}", "stream", (json_int_t)stream, "offset",
                                             (json_int_t)handed[stream - 1])))
-        (void)pleat_write_all(fd, out.text, out.length); /* where it fails, so does reading */
+        (void)pleat_write_all(fd, out.text, out.length); /* if this fails, so does reading */
     pleat_string_finish(&out);
 }
 
-/* The exit code, or -1: it is not over. */
+/* Takes a message of the agent. Returns the command's exit code, or -1: the command has not
+ * ended. */
 static int take(int fd, const struct pleat_message *message)
 {
     if (message->kind == PLEAT_NOTIFICATION && !strcmp(message->method, "output"))

@@ -47,7 +47,8 @@ int doctor_execute(char *const argv[], char *const env[], struct pleat_string *o
 const char *doctor_first_line(const struct pleat_string *text);
 /* Asks the pleatd that runs, and starts none. PLEAT_E_NOTFOUND: none runs. */
 int doctor_ask(struct doctor *doctor, const char *method, json_t **answer, struct pleat_error *err);
-/* What `pleat-agent --check` sees on this machine; NULL: it could not be asked, which was told. */
+/* What `pleat-agent --check` sees on this machine; NULL: it could not be asked, which was
+ * reported. */
 json_t *doctor_look_by_agent(struct doctor *doctor);
 
 #endif

@@ -140,7 +140,7 @@ static bool start(struct doctor *doctor, const struct doctor_check *check, struc
     (void)fcntl(worker->report, F_SETFL, O_NONBLOCK);
     if (worker->pid < 0)
         return false;
-    (void)setpgid(worker->pid, worker->pid); /* both do: whoever comes first */
+    (void)setpgid(worker->pid, worker->pid); /* both do: either may come first */
     worker->process = pidfd_open(worker->pid, 0);
     return worker->process >= 0;
 }

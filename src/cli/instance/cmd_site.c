@@ -39,13 +39,13 @@ static int64_t used_on(const json_t *site, int64_t number, bool *drained)
 
 enum look { EMPTY, IN_USE, RESUMED };
 
-/* What of a site is meant: a node by its number or its name, or all of it. */
+/* What the command is about: a node of a site, by number or by name, or the whole site. */
 struct part {
     int64_t node;     /* -1: none */
     const char *host; /* NULL: none */
 };
 
-/* How it stands with a site that is to run empty, or with its node. */
+/* How far a site, or its node, is that is to run empty. */
 static enum look look_at(const json_t *answer, const char *name, const struct part *part)
 {
     const json_t *site = find(answer, name);
@@ -66,8 +66,8 @@ static enum look look_at(const json_t *answer, const char *name, const struct pa
                                                        : RESUMED;
 }
 
-/* How it stands with a node that a batch system has a name for: `answer` is that of "nodes". A
- * site that knows none of its nodes yet has used none. */
+/* The same for a node that a batch system knows by name: `answer` is that of "nodes". A site that
+ * knows none of its nodes yet uses none. */
 static enum look look_at_host(const json_t *answer, const char *name, const struct part *part)
 {
     const json_t *nodes = pleat_reply_array(find(answer, name), "nodes"), *node;

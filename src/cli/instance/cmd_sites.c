@@ -38,7 +38,7 @@ static void add_nodes(struct pleat_table *table, const json_t *site)
     }
 }
 
-/* How old the number of busy processors is, where it is not of now. */
+/* Adds the age of the number of busy processors, if it is not the present one. */
 static void add_age(struct pleat_table *table, const json_t *site)
 {
     double ago_s = pleat_reply_real(site, "polled_ago_s");
@@ -82,7 +82,7 @@ static int print_sites(const json_t *answer)
 
 /* ---- --nodes ---- */
 
-/* How old what is shown is: "now", "12 s", "not known". */
+/* The age of what is shown: "now", "12 s", "not known". */
 static const char *age_text(const json_t *site)
 {
     static char text[32];

@@ -173,7 +173,8 @@ static int execute(const struct launch *launch, struct pleat_launch_command *com
     return code;
 }
 
-/* The program reads it when it begins; what the job was submitted with counts for the others. */
+/* The program reads it when it begins; for the other programs of the job --save of its submission
+ * counts. */
 static int take_save(const char *value, struct pleat_error *err)
 {
     char text[PLEAT_SAVE_TEXT] = "";

@@ -167,7 +167,8 @@ void pleat_file_reader_close(struct pleat_file_reader *reader)
     close(reader->to);
     close(reader->from);
     (void)kill(reader->process, SIGKILL);
-    /* A process that waits for a file system ends when that answers; init reaps it then. */
+    /* A process that waits for a file system ends when the file system answers; init reaps it
+     * then. */
     while (waitpid(reader->process, NULL, reader->asked ? WNOHANG : 0) < 0 && errno == EINTR)
         continue;
     *reader = (struct pleat_file_reader){0};

@@ -178,7 +178,7 @@ static bool take_answer(struct sending *sending, const json_t *answer)
         sending->told = sending->end;
         if (!sending->end)
             read_piece(sending);
-    } else if (run && run != sending->run) { /* what an earlier one has taken is gone */
+    } else if (run && run != sending->run) { /* input that an earlier run has taken is gone */
         sending->run = run;
         sending->offset = 0;
         sending->told = false;

@@ -27,7 +27,7 @@ int pleat_input_begin(struct pleat_input *input, const struct pleat_paths *paths
 void pleat_input_start(struct pleat_input *input);
 /* Begins to hand over what is in the FIFO to pleatd, whenever a run of the job takes it from there:
  * one on a node that does not have this FIFO. In a thread likewise, with a connection of its own;
- * what a run was to get is handed over again where pleatd was lost. */
+ * a piece is handed over again if pleatd was lost meanwhile. */
 void pleat_input_send(const struct pleat_input *input, int64_t job);
 /* Removes the FIFO. */
 void pleat_input_end(struct pleat_input *input);

@@ -32,9 +32,8 @@ static bool in_foreground(void)
     return tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* Restores the settings of this program's terminal. In the background they are those of the
- * foreground program, which has set them as it needs them; and changing them would stop this
- * program. */
+/* Restores the settings of this program's terminal. Not in the background: then the settings are
+ * those of the foreground program, and changing them would stop this program. */
 static void restore(void)
 {
     if (atomic_exchange(&raw, false) && in_foreground())

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether nobody has changed them since: another program in the foreground has its own. */
+/* Whether the settings are still ours: another program in the foreground sets its own. */
 static bool are_in_force(const struct termios *settings)
 {
     struct termios now;
@@ -23,10 +23,10 @@ static void keep(int end, const struct termios *usual, const struct termios *raw
     char none;
     for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
         (void)signal(ignored[i], SIG_IGN);
-    (void)setpgid(0, 0); /* what is sent to the program's group is not for this one */
+    (void)setpgid(0, 0); /* signals to the program's process group are not for this process */
     (void)prctl(PR_SET_NAME, "pleat-terminal");
     (void)!chdir("/");
-    /* nobody who reads what the program writes waits for this process */
+    /* so that readers of the program's output do not wait for this process */
     if (dup2(end, STDOUT_FILENO) < 0 || dup2(end, STDERR_FILENO) < 0)
         _exit(1);
     closefrom(STDERR_FILENO + 1);

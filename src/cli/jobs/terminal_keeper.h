@@ -1,5 +1,5 @@
-/* terminal_keeper.h - restores a terminal whose raw mode nobody ends any more, since the program
- * that set it was killed (SIGKILL). */
+/* terminal_keeper.h - restores a terminal whose program was killed (SIGKILL) while it had set raw
+ * mode. */
 #ifndef PLEAT_CLI_JOBS_TERMINAL_KEEPER_H
 #define PLEAT_CLI_JOBS_TERMINAL_KEEPER_H
 

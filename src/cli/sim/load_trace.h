@@ -1,5 +1,5 @@
-/* load_trace.h - what others have of a simulated site, from files: of background load, with a line
- * "SECONDS PROCESSORS" for each change, or of jobs (Standard Workload Format). */
+/* load_trace.h - the use of a simulated site by others, from files: background load, with a line
+ * "SECONDS PROCESSORS" for each change, or jobs (Standard Workload Format). */
 #ifndef PLEAT_CLI_SIM_LOAD_TRACE_H
 #define PLEAT_CLI_SIM_LOAD_TRACE_H
 

@@ -1,4 +1,4 @@
-/* published.h - pleat experiment --list: what of each paper is done again. */
+/* published.h - pleat experiment --list: which results of each paper are reproduced. */
 #ifndef PLEAT_CLI_SIM_PUBLISHED_H
 #define PLEAT_CLI_SIM_PUBLISHED_H
 
