@@ -1,9 +1,9 @@
 /* Nodes of a cluster that has a batch system: each claim is an allocation of its own, on one node
  * or on several, in each of which an agent is started. An adapter program speaks with the batch
- * system (batch_adapter.c); which one, the site's kind says (batch_kind.h). What the pleatd before
- * asked for is found again by the names of its jobs: "pleat-INSTANCE-SITE:NODE:CLAIM.XXXXXXXX",
- * with the number of its first node; the others have the numbers that follow, in the order of the
- * hosts' names.
+ * system (batch_adapter.c); which one, the site's kind says (batch_kind.h). Allocations of an
+ * earlier pleatd are found again by the names of their jobs:
+ * "pleat-INSTANCE-SITE:NODE:CLAIM.XXXXXXXX". NODE is the number of the first node; the others have
+ * the numbers that follow, in the order of the hosts' names.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,9 +23,10 @@ static struct pleat_batch_site *of(struct pleat_site_instance *base)
     return (struct pleat_batch_site *)base;
 }
 
-/* ---- what the batch system has of ours ---- */
+/* ---- allocations that the batch system knows ---- */
 
-/* What is not among them is not there any more. Allocations are removed meanwhile. */
+/* Allocations that the batch system did not list are over. The list of allocations changes
+ * meanwhile. */
 static void drop_unseen(struct pleat_batch_site *site)
 {
     for (size_t i = site->allocations.count; i-- > 0;) {
@@ -120,7 +121,7 @@ static void on_nodes(void *arg, uint64_t token, const json_t *result,
     (void)wrong;
     site->asking_nodes = false;
     if (!result)
-        return; /* it is as it was */
+        return; /* nothing has changed */
     json_decref(site->hosts);
     site->hosts = json_incref(pleat_reply_array(result, "nodes"));
     site->hosts_us =
@@ -189,7 +190,7 @@ static void on_gone(void *arg, const char *why)
     site->synced = false;
     tell_silent(site, why);
     pleat_batch_adapter_is_gone(site);
-    /* what it had asked for may have come by then */
+    /* an answer to its requests may have come by then */
     site->host->later(site->host->arg, PLEAT_BATCH_STRAY_US, on_again, site, 0);
 }
 
@@ -273,7 +274,7 @@ static bool is_on_one_node(const struct pleat_batch_site *site, const struct ple
     return wish->on_one_node || !site->kind->spreads;
 }
 
-/* Whether it is more than a node has, or than all have where it may be on several. */
+/* Whether a wish is more than a node has, or, where it may be on several, more than all have. */
 static bool cannot(const struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
     bool on_one_node = is_on_one_node(site, wish);
@@ -283,7 +284,7 @@ static bool cannot(const struct pleat_batch_site *site, const struct pleat_site_
     return most > 0 && wish->count > most;
 }
 
-/* A job that is there for the claim already, and that nobody had asked for, is found again. */
+/* Takes over a job of an earlier pleatd for this claim, if there is one. */
 static void look_for_stray(struct pleat_batch_site *site, uint64_t id)
 {
     for (size_t i = 0; i < site->allocations.count; i++) {
@@ -297,8 +298,8 @@ static void look_for_stray(struct pleat_batch_site *site, uint64_t id)
     }
 }
 
-/* For how long its request may wait in the queue. A job that waits to grow computes, but its size
- * is not changed otherwise, so its time is another one. */
+/* How long the request may wait in the queue. A growth has a limit of its own: the job computes
+ * meanwhile, but its size cannot be changed otherwise. */
 static int64_t queue_us(const struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
     const struct pleat_batch_options *options = site->options;
@@ -307,7 +308,7 @@ static int64_t queue_us(const struct pleat_batch_site *site, const struct pleat_
     return options->grow_us > 0 ? options->grow_us : options->agent_us;
 }
 
-/* An allocation of its own. */
+/* Asks for an allocation of its own. */
 static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
 {
     struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
@@ -354,7 +355,7 @@ void pleat_batch_shut_hosts(struct pleat_site_instance *base, const json_t *name
     json_decref(site->shut);
     site->shut = json_array_size(names) ? json_deep_copy(names) : NULL;
     if (site->synced)
-        ask_nodes(site); /* it has other processors now */
+        ask_nodes(site); /* what the claims have of the nodes has changed */
 }
 
 int pleat_batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,
@@ -363,7 +364,7 @@ int pleat_batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t in
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, id);
     if (!one)
-        return 0; /* lost, which the core has not heard yet */
+        return 0; /* the claim is lost, and the core has not heard of that yet */
     int rc = pleat_batch_split_claim(one, id, into, into_index, count);
     return rc ? pleat_error_set(err, rc, "claim %" PRIu64 " cannot be split", id) : 0;
 }
@@ -375,7 +376,7 @@ int pleat_batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t 
     struct pleat_batch_allocation *one = pleat_batch_of_claim(site, id);
     (void)err;
     if (one && one->state == PLEAT_BATCH_ENDING) {
-        one->wish.index = index; /* it is answered when it has ended */
+        one->wish.index = index; /* the release is answered when the allocation has ended */
         return 0;
     }
     if (one)
@@ -428,7 +429,7 @@ static bool adopt_pieces(struct pleat_batch_site *site, const struct pleat_site_
     return false;
 }
 
-/* Whether the batch system still has it is asked as soon as that can be asked. */
+/* Whether the batch system still has the allocation is asked as soon as possible. */
 int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_claim *claim,
                       struct pleat_error *err)
 {
@@ -436,7 +437,7 @@ int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_
     (void)err;
     if (pleat_batch_of_claim(site, claim->id))
         return 0;
-    if (claim->piece_count == 0) { /* it was released before it was given */
+    if (claim->piece_count == 0) { /* the claim was released before it was given */
         struct pleat_batch_allocation *one = pleat_batch_new(site, PLEAT_BATCH_ADOPTED);
         one->wish.id = claim->id;
         one->wish.index = claim->index;
@@ -467,7 +468,7 @@ void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t number)
         pleat_batch_lose(site, one, node, "its agent does not answer");
 }
 
-/* What the batch system has is known only when it has been asked. */
+/* Whether something is left is known only when the batch system has been asked. */
 bool pleat_batch_rests(const struct pleat_site_instance *base)
 {
     const struct pleat_batch_site *site = (const struct pleat_batch_site *)base;

@@ -7,8 +7,9 @@
 #include "base/paths.h"
 #include "wire/message.h"
 
-/* The first one is started at once. After one that ended the next is started AGAIN_US later; each
- * one that ends before it has answered anything doubles that, up to AGAIN_MOST_US. */
+/* The first adapter is started at once. When an adapter has ended the next one is started AGAIN_US
+ * later; each one that ends before it has answered anything doubles that time, up to
+ * AGAIN_MOST_US. */
 #define AGAIN_US INT64_C(500000)
 #define AGAIN_MOST_US INT64_C(60000000)
 
@@ -28,9 +29,9 @@ struct pleat_batch_adapter {
     void *arg;
     struct pleat_helper *helper; /* NULL: none */
     struct pleat_reader *reader;
-    struct request_list requests, refused; /* refused: asked while none was there */
+    struct request_list requests, refused; /* refused: requests made while no adapter was there */
     int64_t next_id;
-    int failures; /* in a row, without an answer */
+    int failures; /* adapters in a row that ended without an answer */
     bool there, refusing;
 };
 
@@ -44,7 +45,7 @@ static void answer(struct pleat_batch_adapter *adapter, const struct request *re
     request->answered(adapter->arg, request->token, result, wrong);
 }
 
-/* Takes the list over: what is answered may ask again. */
+/* Takes the list over, since callbacks may make new requests. */
 static void answer_closed(struct pleat_batch_adapter *adapter, struct request_list *requests)
 {
     struct request_list list = *requests;
@@ -89,7 +90,7 @@ static void on_ended(void *arg, const struct pleat_command_result *result)
     over(arg, why);
 }
 
-/* ---- what it says ---- */
+/* ---- messages from it ---- */
 
 static void on_answer(struct pleat_batch_adapter *adapter, const struct pleat_message *message)
 {
@@ -144,9 +145,10 @@ static void on_line(void *arg, const char *line, size_t length)
     }
 }
 
-/* ---- speaking to it ---- */
+/* ---- messages to it ---- */
 
-/* Without the newline that ends it. False: it takes nothing any more; its end will be told. */
+/* Sends a line, which is without its newline. False: the adapter takes nothing any more; its end
+ * will be told. */
 static bool say(struct pleat_batch_adapter *adapter, struct pleat_string *line)
 {
     if (line->length && line->text[line->length - 1] == '\n')
@@ -187,7 +189,7 @@ void pleat_batch_adapter_ask(struct pleat_batch_adapter *adapter, const char *me
     }
     if (pleat_array_push(&adapter->requests, request))
         abort();
-    (void)say(adapter, &line); /* else it is answered at its end */
+    (void)say(adapter, &line); /* if this fails the request is answered at the adapter's end */
 }
 
 bool pleat_batch_adapter_is_there(const struct pleat_batch_adapter *adapter)

@@ -7,13 +7,14 @@
 #include "wire/message.h"
 #include "wire/reply.h"
 
-/* An agent that was cut off calls again by then: it notices that after 30 s, and pauses up to 5 s.
+/* The time within which an agent that was cut off calls again: it notices that after 30 s, and
+ * pauses up to 5 s.
  */
 #define BACK_US INT64_C(40000000)
 
 /* ---- its agents ---- */
 
-/* What a request to start an agent is known by: its allocation, and the node's place in that. */
+/* A request to start an agent is identified by its allocation and the node's place in that. */
 enum { NODE_BITS = 13 }; /* PLEAT_BATCH_NODES are fewer */
 
 static void on_run(void *arg, uint64_t token, const json_t *result, const struct pleat_error *wrong)
@@ -31,7 +32,7 @@ static void on_run(void *arg, uint64_t token, const json_t *result, const struct
     pleat_batch_look_later(site, one, PLEAT_BATCH_AGAIN_US);
 }
 
-/* False: it failed, and the allocation is given back. */
+/* Starts the agent of a node. False: it failed, and the allocation is given back. */
 static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                         size_t place)
 {
@@ -70,8 +71,8 @@ void pleat_batch_hold(struct pleat_batch_site *site, struct pleat_batch_allocati
 
 /* ---- agents that do not come back ---- */
 
-/* An agent lives on when the adapter that started it has ended, but nobody tells then when it ends:
- * it is known by its calls alone. */
+/* How long an agent may be away. It lives on when the adapter that started it has ended, but then
+ * its end is not told: it is known by its calls alone. */
 static int64_t back_us(const struct pleat_batch_site *site)
 {
     return site->options->agent_us > BACK_US ? site->options->agent_us : BACK_US;
@@ -135,7 +136,7 @@ void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allo
         pleat_batch_look_later(site, one, back_us(site));
 }
 
-/* Which of its nodes a notice is about; NULL: none. */
+/* The node of the allocation that a notice is about; NULL: none. */
 static struct pleat_batch_node *node_called(struct pleat_batch_allocation *one, const char *host)
 {
     for (size_t i = 0; i < one->nodes.count; i++)
@@ -144,7 +145,7 @@ static struct pleat_batch_node *node_called(struct pleat_batch_allocation *one, 
     return NULL;
 }
 
-/* The last line that says something: before it are remarks. */
+/* The last line that is not empty: lines before it are remarks. */
 static const char *last_line(const char *text, int *length)
 {
     size_t end = strlen(text);

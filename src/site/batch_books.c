@@ -76,8 +76,8 @@ static int32_t free_on(const struct pleat_batch_node *node)
     return node->dead ? 0 : node->book.free;
 }
 
-/* The node for all of a wish: that of `near`, else the one that has the fewest that are enough.
- * NULL: none has. */
+/* The node for all of a wish: that of `near`, else, of the nodes with enough free processors, the
+ * one with the fewest. NULL: there is none. */
 static struct pleat_batch_node *one_for(struct pleat_batch_allocation *one,
                                         const struct pleat_batch_node *near, int32_t count)
 {
@@ -94,7 +94,7 @@ static struct pleat_batch_node *one_for(struct pleat_batch_allocation *one,
     return best;
 }
 
-/* The last node on which the claim has something; NULL: none. */
+/* The last node on which the claim has processors; NULL: none. */
 static struct pleat_batch_node *last_of(struct pleat_batch_allocation *one, uint64_t claim)
 {
     for (size_t i = one->nodes.count; i-- > 0;)
@@ -117,7 +117,7 @@ static void take_on(struct pleat_batch_node *node, const struct pleat_site_wish 
         abort();
 }
 
-/* The node that has most of what is free. */
+/* The node with the most free processors. */
 static struct pleat_batch_node *fullest(struct pleat_batch_allocation *one)
 {
     struct pleat_batch_node *best = &one->nodes.items[0];

@@ -32,7 +32,7 @@ void pleat_batch_remove(struct pleat_batch_site *site, struct pleat_batch_alloca
             continue;
         memmove(all->items + i, all->items + i + 1, (all->count - i - 1) * sizeof(*all->items));
         all->count--;
-        for (size_t k = 0; k < one->nodes.count; k++) /* others will have these numbers */
+        for (size_t k = 0; k < one->nodes.count; k++) /* other nodes will have these numbers */
             pleat_batch_note_agent(site, one->nodes.items[k].number, false);
         destroy(one);
         return;
@@ -93,8 +93,8 @@ struct pleat_batch_allocation *pleat_batch_of_claim(struct pleat_batch_site *sit
     return NULL;
 }
 
-/* Where the numbers of an allocation end of which some are among the `room` from `first` on; 0:
- * there is none. */
+/* The end of the numbers of an allocation that has some of the `room` numbers from `first` on; 0:
+ * there is no such allocation. */
 static uint32_t end_of_other(const struct pleat_batch_site *site,
                              const struct pleat_batch_allocation *one, uint32_t first,
                              uint32_t room)
@@ -112,7 +112,7 @@ static uint32_t end_of_other(const struct pleat_batch_site *site,
     return 0;
 }
 
-/* The number after one of these of which an agent lives that nobody wants any more; 0: none does.
+/* The number behind one of these numbers whose unwanted agent still lives; 0: there is none.
  */
 static uint32_t end_of_taken(const struct pleat_batch_site *site, uint32_t first, uint32_t room)
 {
@@ -210,7 +210,7 @@ void pleat_batch_say_claim(const struct pleat_batch_site *site, uint16_t kind, u
     emit(site, &event);
 }
 
-/* Whether one of the nodes before this one has processors of the claim, too. */
+/* Whether an earlier node has processors of the claim, too. */
 static bool was_met(const struct pleat_batch_allocation *one, size_t node, uint64_t claim)
 {
     for (size_t i = 0; i < node; i++)
@@ -259,7 +259,7 @@ void pleat_batch_say_end(const struct pleat_batch_site *site,
     }
 }
 
-/* What the claim has of a node. */
+/* Emits the pieces of a claim on a node. */
 static void announce_on(const struct pleat_batch_site *site, uint32_t node,
                         const struct pleat_booked *booked)
 {

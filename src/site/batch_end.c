@@ -58,7 +58,7 @@ static void on_released(void *arg, uint64_t number, const json_t *result,
 void pleat_batch_ask_to_release(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     if (!one->job || one->releasing || !site->synced)
-        return; /* it is not known yet whether there is something to release */
+        return; /* whether there is something to release is not known yet */
     one->releasing = true;
     pleat_batch_adapter_ask(site->adapter, "release",
                             json_pack("{sIss}", "job", (json_int_t)one->job, "name", one->name),

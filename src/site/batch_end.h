@@ -1,38 +1,40 @@
-/* batch_end.h - how an allocation ends: given back, ended by others, of no use. */
+/* batch_end.h - how an allocation ends: given back, ended by others, or given back since it is of
+ * no use. */
 #ifndef PLEAT_SITE_BATCH_END_H
 #define PLEAT_SITE_BATCH_END_H
 
 #include "site/batch_books.h"
 
-/* What could not be asked is asked again after this time. */
+/* The time after which a question that could not be asked is asked again. */
 #define PLEAT_BATCH_AGAIN_US INT64_C(2000000)
 
 int64_t pleat_batch_now_us(const struct pleat_batch_site *site);
-/* Looks after it in delay_us: site->on_time. */
+/* Has an allocation looked after in delay_us (site->on_time). */
 void pleat_batch_look_later(struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
                             int64_t delay_us);
-/* Whether a request failed only since the batch system does not answer now. */
+/* Whether a request failed only because the batch system does not answer now. */
 bool pleat_batch_is_unreachable(int code);
 
-/* Gives it back. `answers`: RELEASED is said of its wish then. */
+/* Gives an allocation back. `answers`: RELEASED of its wish is emitted then. */
 void pleat_batch_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                      bool answers);
-/* One that is to be given back: asks for that, if it can be asked now. */
+/* Asks the batch system to release an allocation that is to be given back, if it can be asked
+ * now. */
 void pleat_batch_ask_to_release(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
-/* It has been given back, or was never asked for. It is no more. */
+/* An allocation has been given back, or was never asked for: forgets it. */
 void pleat_batch_finish_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
 
-/* The claim that it was asked for comes to nothing. */
+/* Refuses the claim for which an allocation was asked. */
 void pleat_batch_refuse(struct pleat_batch_site *site, const struct pleat_batch_allocation *one,
                         enum pleat_reason why);
-/* It is not there any more, without us. */
+/* An allocation is over, and not because of this site. */
 void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                          const char *why);
-/* Nothing can run on that node any more (NULL: on none of its nodes): what has something there is
- * lost. It is given back when no claim has the rest. */
+/* Nothing can run any more on a node of an allocation (NULL: on none of its nodes): claims with
+ * processors there are lost. The allocation is given back when no claim has the rest. */
 void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                       struct pleat_batch_node *node, const char *why);
-/* It was given, and is of no use: it is given back. */
+/* An allocation was given, but is of no use: gives it back. */
 void pleat_batch_fail(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                       const char *why);
 

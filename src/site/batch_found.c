@@ -7,7 +7,7 @@
 #include "site/batch_end.h"
 #include "wire/reply.h"
 
-/* The numbers in the name of a job; false: it is none of this site's. */
+/* Reads the numbers in the name of a job; false: the job is not this site's. */
 static bool read_name(const struct pleat_batch_site *site, const char *name, uint32_t *node,
                       uint64_t *claim)
 {
@@ -17,7 +17,8 @@ static bool read_name(const struct pleat_batch_site *site, const char *name, uin
            sscanf(name + length, "%" SCNu32 ":%" SCNu64 ".%n", node, claim, &end) == 2 && end > 0;
 }
 
-/* Whether one of the pleatd before, whose claims are known, has some of the `count` nodes. */
+/* Whether an allocation of an earlier pleatd, whose claims are known, has some of the `count`
+ * nodes. */
 static bool has_some_of(const struct pleat_batch_allocation *one, uint32_t first, uint32_t count)
 {
     for (size_t i = 0; i < one->nodes.count; i++)
@@ -49,7 +50,8 @@ static struct pleat_batch_allocation *match(struct pleat_batch_site *site, const
     return NULL;
 }
 
-/* Whose claims have other nodes of the same allocation was not known before. */
+/* Joins records that turn out to be of one allocation: which claims have its other nodes was not
+ * known before. */
 static void gather(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                    uint32_t first, uint32_t count)
 {

@@ -10,7 +10,7 @@
 #include "wire/message.h"
 #include "wire/reply.h"
 
-/* The agent of an allocation that was there before pleatd may live: it calls by then. */
+/* How long an agent may take to call that lives since before this pleatd was started. */
 #define CALLS_US INT64_C(10000000)
 
 /* ---- given ---- */
@@ -21,8 +21,9 @@ static int compare_nodes(const void *a, const void *b)
     return strcmp(pleat_reply_text(*left, "name", ""), pleat_reply_text(*right, "name", ""));
 }
 
-/* Gives its nodes their numbers, in the order of their names: so they are the same after a restart.
- * False: there are none, or more than can be. `usual`: processors, where they are not told. */
+/* Gives the nodes of an allocation their numbers, in the order of their names: so they are the same
+ * after a restart. False: there are no nodes, or too many. `usual`: processors of a node, where
+ * they are not told. */
 static bool take_nodes(struct pleat_batch_allocation *one, const json_t *job, int32_t usual)
 {
     const json_t *nodes = pleat_reply_array(job, "nodes");
@@ -47,7 +48,8 @@ static bool take_nodes(struct pleat_batch_allocation *one, const json_t *job, in
     return good;
 }
 
-/* Books the claim for which it was asked. False: it cannot have as many as one. */
+/* Books the claim for which the allocation was asked. False: it does not have a single processor
+ * for it. */
 static bool book_wish(struct pleat_batch_allocation *one)
 {
     struct pleat_site_wish wish = one->wish;
@@ -60,8 +62,8 @@ static bool book_wish(struct pleat_batch_allocation *one)
     return pleat_batch_take(one, &wish);
 }
 
-/* The time at which it is ended there may be another one. At least half of what is left of it is
- * used, however short it is. */
+/* Notes when the batch system ends the allocation, which may have changed. At least half of the
+ * time that is left is used, however short it is. */
 static void note_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                      const json_t *job)
 {
@@ -77,7 +79,7 @@ static void note_end(struct pleat_batch_site *site, struct pleat_batch_allocatio
         pleat_batch_say_end(site, one);
 }
 
-/* The processors are there. */
+/* The processors of an allocation are there. */
 static void take(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                  const json_t *job, bool asked_now)
 {
@@ -105,12 +107,12 @@ static void take(struct pleat_batch_site *site, struct pleat_batch_allocation *o
         pleat_batch_look_later(site, one, CALLS_US);
 }
 
-/* The same for one of the pleatd before, whose claims are in its books. */
+/* The same for an allocation of an earlier pleatd, whose claims are in its books. */
 static void take_adopted(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                          const json_t *job)
 {
     one->state = PLEAT_BATCH_HELD;
-    if (one->nodes.count == 0) /* it is about to be released */
+    if (one->nodes.count == 0) /* the allocation is about to be released */
         return;
     if (!take_nodes(one, job, 0)) {
         pleat_batch_lose(site, one, NULL, "it is on other nodes");

@@ -5,14 +5,16 @@
 
 #include "site/batch_books.h"
 
-/* Books more for a job that has processors already, from what it gave back of its allocations: of
- * the one that has wish->beside, else (unless `there`) of another. NULL: none has as many. */
+/* Books more processors for a job that has some already, from those that it gave back of its
+ * allocations: of the allocation with wish->beside, else (unless `there`) of another one. NULL:
+ * none has as many. */
 struct pleat_batch_allocation *pleat_batch_take_more(struct pleat_batch_site *site,
                                                      const struct pleat_site_wish *wish,
                                                      bool there);
-/* Asks for it as soon as the batch system can be asked. */
+/* Asks for an allocation as soon as the batch system can be asked. */
 void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocation *one);
-/* What is said of its job (as the adapter has it): it waits, or has been given. */
+/* Takes the state of an allocation's job (as the adapter describes it): it waits, or has been
+ * given. */
 void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                         const json_t *job);
 /* It is time to look after the allocation with that number: site->on_time. */

@@ -13,17 +13,19 @@
 /* Options of all these kinds; those of a kind begin with them. */
 struct pleat_batch_options {
     char *adapter;     /* the program; "auto": the kind's, beside pleatd's own */
-    int64_t memory_mb; /* of an allocation, on each node; 0: not said */
-    int64_t limit_us;  /* of an allocation; 0: what the batch system has */
+    int64_t memory_mb; /* memory of an allocation on each node; 0: not said */
+    int64_t limit_us;  /* time limit of an allocation; 0: the batch system's */
     int64_t queue_us;  /* how long a claim may wait in the queue, */
-    int64_t grow_us;   /* and that of a growth; 0: it gets what is free now, or nothing */
-    int64_t agent_us;  /* by then an agent must have called */
-    int64_t leave_us;  /* so long before its time is over an allocation is left */
+    int64_t grow_us;   /* and how long the claim of a growth; 0: it gets what is free now, or
+                        * nothing */
+    int64_t agent_us;  /* how long an agent may take to call */
+    int64_t leave_us;  /* how long before the end of its time an allocation is left */
 };
 
-/* Why a job waits, as the batch system says it. */
+/* What a reason for which the batch system has a job wait means. */
 struct pleat_batch_wait {
-    const char *part; /* of its words, in this order; NULL: no more rows */
+    const char *part; /* a part of the reason's text; the first row that fits counts; NULL: no more
+                       * rows */
     enum pleat_claim_wait means;
 };
 
@@ -38,7 +40,7 @@ struct pleat_batch_kind {
     const struct pleat_batch_wait *waits;
     /* Appends to the adapter's command line; the texts are borrowed from the options. */
     void (*words)(const void *own, const char **argv, int *count);
-    /* Adds to the params of "allocate" what is not in struct pleat_batch_options. */
+    /* Adds to the params of "allocate" the options that are not in struct pleat_batch_options. */
     void (*wish)(const void *own, json_t *params);
     /* The part of the cluster that is asked, as "cluster" names it; NULL: the usual one. */
     const char *(*part)(const void *own);

@@ -47,7 +47,8 @@ static int64_t own_on(const struct pleat_batch_site *site, const char *host)
     return own;
 }
 
-/* Ours are known now, the others were counted when the batch system was asked. */
+/* This site's processors are known now, those of others were counted when the batch system was
+ * asked. */
 static json_t *node_to_json(const struct pleat_batch_site *site, const json_t *node)
 {
     const char *name = pleat_reply_text(node, "name", "");

@@ -160,13 +160,13 @@ static int32_t spare_on(const struct pleat_claimbook *book, const struct pleat_s
 
 /* Which slots of a node count as good for a wish. */
 enum good {
-    UNUSED, /* those that nobody keeps busy, or wants */
-    BUSY,   /* those that nobody wants */
+    UNUSED, /* slots that others neither keep busy nor want */
+    BUSY,   /* slots that others do not want */
     ANY
 };
 
-/* The node that has as many good free slots as are wished for: of several the one that has fewest.
- * The number of nodes: none has as many. */
+/* The node with as many good free slots as are wished for; of several the one with the fewest.
+ * Returns the number of nodes where none has as many. */
 static uint32_t fullest_node(const struct pleat_claimbook *book, const struct pleat_site_wish *wish,
                              enum good good)
 {
@@ -184,8 +184,8 @@ static uint32_t fullest_node(const struct pleat_claimbook *book, const struct pl
     return best;
 }
 
-/* The node for a wish: `own`, else the one that has the fewest slots that are enough. The number of
- * nodes: none has as many. */
+/* The node for a wish: `own`, else, of the nodes with enough slots, the one with the fewest.
+ * Returns the number of nodes where none has as many. */
 static uint32_t find_node(const struct pleat_claimbook *book, const struct pleat_site_wish *wish,
                           uint32_t own)
 {
@@ -207,7 +207,7 @@ static void take_from(struct pleat_claimbook *book, struct pleat_booked *booked,
             add_slot(book, booked, (uint32_t)slot);
 }
 
-/* Takes them of the node, from behind the booking `near` on if that ends there, and round. */
+/* Takes free slots of the node, from behind the booking `near` on if that ends there, and round. */
 static void take_node(struct pleat_claimbook *book, struct pleat_booked *booked,
                       const struct pleat_booked *near, uint32_t node, int32_t count)
 {
@@ -275,8 +275,8 @@ static void take(struct pleat_claimbook *book, struct pleat_booked *booked,
         take_spread(book, booked, near, own, wish);
 }
 
-/* Whether a node has as many free slots as a wish that must be on one; that of `near` if there is
- * one. */
+/* Whether a node (that of `near`, if there is one) has enough free slots for a wish that must be on
+ * one node. */
 static bool fits_on_one(const struct pleat_claimbook *book, const struct pleat_booked *near,
                         const struct pleat_site_wish *wish)
 {

@@ -34,19 +34,19 @@ void pleat_claimbook_finish(struct pleat_claimbook *book);
 struct pleat_booked *pleat_claimbook_find(struct pleat_claimbook *book, uint64_t id);
 /* Nothing is booked on a node from now on, or again. A node that does not exist changes nothing. */
 void pleat_claimbook_shut(struct pleat_claimbook *book, uint32_t node, bool shut);
-/* Others keep so many processors of a node busy: it has as many fewer that are good to book, and is
- * booked in spite of that only where no other node will do. */
+/* Sets how many processors of a node others keep busy: as many fewer are good to book there, and
+ * the others' are booked only where no other node will do. */
 void pleat_claimbook_others(struct pleat_claimbook *book, uint32_t node, int32_t processors);
-/* Books wish->count free slots, all of one node if one has as many. If the claim `beside` is booked
- * and has as many free slots next to it on the same node, these; else of its node, or of that which
- * has the fewest that are enough, the start of the shortest row of free slots that is long enough,
- * or single slots. Where no node has as many: those of its node, then of the nodes that have most.
- * What others want (wish->wanted, of each node) is left to them where there is anything else.
- * PLEAT_E_BUSY: not as many are free; or, if all must be on one node, not on one, or not on that of
- * `beside`. */
+/* Books wish->count free slots, all on one node if a node has as many. First choice are slots next
+ * to those of the claim `beside`, on the same node. Otherwise the node is that of `beside`, or, of
+ * the nodes with enough slots, the one with the fewest; there the start of the shortest long enough
+ * row of free slots is taken, or single slots. Where no node has as many: those of the node of
+ * `beside`, then of the nodes with the most. What others want (wish->wanted, of each node) is left
+ * to them where there is anything else. PLEAT_E_BUSY: not as many are free; or, if all must be on
+ * one node, not on one, or not on that of `beside`. */
 int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_wish *wish,
                          struct pleat_booked **booked) PLEAT_MUST_CHECK;
-/* Whether a wish could be granted if no slot were booked. */
+/* Whether a wish could be granted if no slot was booked. */
 bool pleat_claimbook_could(const struct pleat_claimbook *book, const struct pleat_site_wish *wish);
 /* Emits a NODE event for each node, if there are several. */
 void pleat_claimbook_nodes(const struct pleat_claimbook *book, uint32_t site,

@@ -9,7 +9,7 @@ enum { PORT_MAX = 65535 };
 struct gridengine_options {
     struct pleat_batch_options common;
     char *root, *cell; /* "auto": as the environment and Grid Engine's commands have it */
-    char *qmaster_port, *execd_port;                             /* a number, or "auto": the same */
+    char *qmaster_port, *execd_port;                             /* a number, or "auto": as above */
     char *queue, *pe, *pe_nodes, *project, *account, *resources; /* "auto": not said */
 };
 
@@ -88,7 +88,7 @@ static const char *part(const void *own)
     return strcmp(options->queue, "auto") != 0 ? options->queue : NULL;
 }
 
-/* As pleat-gridengine says them. */
+/* Reasons, as pleat-gridengine gives them. */
 static const struct pleat_batch_wait waits[] = {{"Resources", PLEAT_WAIT_RESOURCES},
                                                 {"Priority", PLEAT_WAIT_TURN},
                                                 {"Held", PLEAT_WAIT_HELD},

@@ -18,7 +18,7 @@ struct process {
     int ours;
     uint64_t ticks; /* CPU time of the process and of its reaped children */
     uint64_t own;   /* of the process alone */
-    int cpu;        /* on which it was last; -1: not told */
+    int cpu;        /* the CPU on which it was last; -1: not known */
 };
 
 PLEAT_ARRAY(process_array, struct process);

@@ -24,11 +24,11 @@ int pleat_local_load_create(const char *root, struct pleat_local_load **load,
  * the first call. PLEAT_E_SYSTEM, PLEAT_E_INVALID: /proc cannot be read or understood. */
 int pleat_local_load_sample(struct pleat_local_load *load, int64_t now_us, int32_t *background,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
-/* From now on it is known on which nodes that is. cpus: those of the slots, in their order; NULL:
- * those that this process may use. PLEAT_E_NOMEM. */
+/* From now on the load is known by node. cpus: those of the slots, in their order; NULL: those that
+ * this process may use. PLEAT_E_NOMEM. */
 int pleat_local_load_divide(struct pleat_local_load *load, const char *cpus,
                             uint32_t nodes) PLEAT_MUST_CHECK;
-/* processors[n]: what of the last background is on node n. */
+/* processors[n]: the part of the last background that is on node n. */
 void pleat_local_load_parts(const struct pleat_local_load *load, int32_t *processors);
 void pleat_local_load_destroy(struct pleat_local_load *load);
 

@@ -22,7 +22,7 @@ struct pleat_local_split {
     double *average; /* of each node: ticks of others in a microsecond */
     double *slots;   /* of each node */
     struct used_array known, seen; /* processes of ours: of the last sample, of this one */
-    size_t at;                     /* in `known` */
+    size_t at;                     /* position in `known` */
 };
 
 static bool share_out(struct pleat_local_split *split, const struct pleat_cpu_list *cpus)
@@ -112,7 +112,7 @@ void pleat_local_split_ours(struct pleat_local_split *split, int pid, int cpu, u
         split->at++;
     if (split->at < split->known.count && split->known.items[split->at].pid == pid)
         before = split->known.items[split->at].ticks;
-    (void)!pleat_array_push(&split->seen, now); /* else its time counts as that of others */
+    (void)!pleat_array_push(&split->seen, now); /* else its time counts as others' */
     if (cpu >= 0 && cpu < split->cpu_count && ticks > before)
         split->fresh[cpu] -= (double)(ticks - before);
 }

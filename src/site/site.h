@@ -12,12 +12,12 @@
  *               NODE_GONE (a node of a site that brings agents: after LOST or RELEASED of all its
  *               claims), LOST (the claim is gone already; a release of it is still answered),
  *               SITE (capacity), BACKGROUND
- * A site answers a claim within the time that is configured (claim_s), or says CLAIM_WAITS: with
- * why it waits there, until when it may wait, and when it may be given. Each is said again when it
- * is another one. What is not given by then is released. Repeating a claim or release of the same
- * id (after a restart) changes nothing, and is answered again. CLAIM_FAILED has one of three
- * reasons: "cannot" (PLEAT_REASON_CLAIM_CANNOT: it will never be possible), "refused" (not now),
- * "failed" (something broke). tests/conformance/site.c runs over every site.
+ * A site answers a claim within the time that is configured (claim_s), or emits CLAIM_WAITS: why
+ * the claim waits, until when it may wait, and when it may be given. The event is repeated when one
+ * of these changes. A claim that is not given in time is released. Repeating a claim or release of
+ * the same id (after a restart) changes nothing, and is answered again. CLAIM_FAILED has one of
+ * three reasons: "cannot" (PLEAT_REASON_CLAIM_CANNOT: it will never be possible), "refused" (not
+ * now), "failed" (something broke). tests/conformance/site.c runs over every site.
  */
 #ifndef PLEAT_SITE_SITE_H
 #define PLEAT_SITE_SITE_H
@@ -39,24 +39,24 @@ enum pleat_site_capability {
 struct pleat_site_options {
     const char *name;
     uint32_t index;     /* the site's index in the core */
-    int32_t processors; /* 0: all that it has */
+    int32_t processors; /* 0: all processors that it has */
     int32_t threshold;  /* processors that growing leaves free */
     const void *own;    /* options of its kind (pleat_site_ops.options); NULL: as usual. Borrowed
                          * until close */
-    /* Of the pleatd: letters and digits, others than those of each other one. For the names of what
-     * the site makes elsewhere. NULL: there is no other one */
+    /* Letters and digits that identify this pleatd, for the names of what the site makes elsewhere.
+     * NULL: there is no other pleatd */
     const char *instance;
 };
 
 /* What a site hands out of pleatd's own machine. */
 struct pleat_site_here {
-    uint32_t nodes; /* whose agents pleatd starts, numbered from 0 */
-    bool over_tcp;  /* they connect as agents of other machines would */
-    char *cpus;     /* of the slots, in their order, those of node 0 first; NULL: not told. Part of
-                     * the options */
+    uint32_t nodes; /* nodes whose agents pleatd starts, numbered from 0 */
+    bool over_tcp;  /* these agents connect as agents of other machines would */
+    char *cpus;     /* CPUs of the slots, in their order, those of node 0 first; NULL: not told.
+                     * Part of the options */
 };
 
-/* Processors that are asked for. A site may use what it can of it. */
+/* Processors that are asked for. A site may ignore members that it cannot use. */
 struct pleat_site_wish {
     uint64_t id; /* of the claim */
     uint32_t index;
@@ -68,8 +68,8 @@ struct pleat_site_wish {
     /* id of a claim of the same job, next to whose processors the new ones should be; 0: none */
     uint64_t beside;
     bool on_one_node; /* all on one node: that of `beside`, if there is one */
-    /* Of each node: processors that somebody else there cannot go on without. What is unused of
-     * them is the last to be given. NULL: none of any node. */
+    /* For each node: processors without which other jobs there cannot go on. These are the last to
+     * be given. NULL: none on any node. */
     const int32_t *wanted;
 };
 
@@ -95,19 +95,19 @@ struct pleat_site_nodes {
     /* What it offers this user: see pleat_batch_offer_json; NULL: it has none. To be released by
      * the caller */
     struct json_t *offer;
-    int64_t at_us; /* when that was */
-    bool asked;    /* it is being asked now */
+    int64_t at_us; /* when it was asked */
+    bool asked;    /* it is being asked again now */
 };
 
 struct pleat_site_ops {
     const char *name; /* kind: "local", ... */
     unsigned capabilities;
-    const struct pleat_site_option *options; /* its own; NULL: it has none */
-    size_t own_size;                         /* of the struct that these are in */
+    const struct pleat_site_option *options; /* options of this kind; NULL: it has none */
+    size_t own_size;                         /* size of the struct that has these options */
     /* Checks options against each other, and completes them; NULL: there is nothing to check.
      * PLEAT_E_INVALID: err says what is wrong. */
     int (*settle)(struct pleat_site_options *options, struct pleat_error *err);
-    /* From the options (`own`); NULL: pleatd starts no agents for it. */
+    /* Fills *here from the options (`own`); NULL: pleatd starts no agents for it. */
     void (*here)(const void *own, struct pleat_site_here *here);
     /* Opens a site, and emits a SITE event with its capacity. The host is borrowed until close. */
     int (*open)(const struct pleat_site_options *options, const struct pleat_host *host,
@@ -130,7 +130,8 @@ struct pleat_site_ops {
     /* The agent of a node is connected and does not answer: its node is to be given up, as if it
      * were lost. NULL for sites whose agents pleatd starts. */
     void (*end_node)(struct pleat_site_instance *site, uint32_t node);
-    /* What is known of the nodes of its batch system, which `probe` asks for; NULL: it has none. */
+    /* Gives what is known of the nodes of its batch system, for which `probe` asks; NULL: it has
+     * none. */
     void (*nodes)(const struct pleat_site_instance *site, struct pleat_site_nodes *nodes);
     /* Nothing is claimed on a node from now on, or again; what is held stays. NULL: its nodes are
      * told by no NODE event. */
@@ -138,8 +139,8 @@ struct pleat_site_ops {
     /* The nodes of its batch system, by name, on which nothing is claimed from now on: a list of
      * texts, which is copied. What is held or asked for stays. NULL: it has no such nodes. */
     void (*shut_hosts)(struct pleat_site_instance *site, const struct json_t *names);
-    /* Whether nothing of the site's is left anywhere, once it has no claims: NULL for sites that
-     * leave nothing. A site that is to go is closed when that is so. */
+    /* Whether nothing of the site is left anywhere, once it has no claims: a site that is to go is
+     * closed then. NULL: the site leaves nothing. */
     bool (*rests)(const struct pleat_site_instance *site);
     /* Frees the site; emits no event. Claims in a batch system stay. Accepts NULL. */
     void (*close)(struct pleat_site_instance *site);
