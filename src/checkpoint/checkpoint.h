@@ -7,11 +7,11 @@
  * bytes; a file of a machine with the other order is refused.
  *
  * Data are checked in pieces of 1 MiB, the head by a checksum of its own. They protect against
- * damage, not against intent: a reader believes nothing that it has not compared.
+ * damage, not against intent: a reader checks all that it uses.
  *
  * A file is written under another name, NAME.part, and gets its own when all of it is on the disk.
- * So what had this name before is there, whole, until the new one is. A .part that a killed writer
- * left is written over by the next one. Files have the mode 0600.
+ * So an older file of this name is there, whole, until the new one is complete. A .part that a
+ * killed writer left is written over by the next one. Files have the mode 0600.
  *
  * Functions return 0 or a negative code; they block while the file system does. Texts of functions
  * that get a descriptor or bytes begin as "damaged: ...": the caller puts the name before.
@@ -31,7 +31,7 @@
 #define PLEAT_CHECKPOINT_NAME 64
 #define PLEAT_CHECKPOINT_KIND 16
 #define PLEAT_CHECKPOINT_DIMENSIONS 8
-/* The kind of what has another size from time to time: sizes are not compared. */
+/* The kind of objects whose size changes: sizes are not compared. */
 #define PLEAT_CHECKPOINT_CHANGING "items"
 #define PLEAT_CHECKPOINT_PIECE ((uint64_t)1 << 20)
 #define PLEAT_CHECKPOINT_ENTRIES_MAX 4096u
@@ -151,8 +151,9 @@ int pleat_checkpoint_sign(const struct pleat_checkpoint_writer *writer, uint64_t
 int pleat_checkpoint_join_signed(const char *path, uint64_t number,
                                  struct pleat_checkpoint_writer *writer,
                                  struct pleat_error *err) PLEAT_MUST_CHECK;
-/* On several nodes, each rank when it has written: what it wrote is there for the others. When all
- * have done that, each forgets: what it reads from now on is what they wrote. */
+/* On several nodes. give: each rank, when it has written, makes its data visible to the others.
+ * forget: when all have done that, each rank drops what it has cached, so that it reads what the
+ * others wrote. */
 int pleat_checkpoint_give(const struct pleat_checkpoint_writer *writer,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_checkpoint_forget(const struct pleat_checkpoint_writer *writer);
@@ -162,7 +163,7 @@ int pleat_checkpoint_write(int fd, uint64_t offset, const void *data, size_t byt
 int pleat_checkpoint_flush(struct pleat_checkpoint_writer *writer,
                            const struct pleat_checkpoint *checkpoint,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Rank 0: whether it takes the place of a file that is there. */
+/* Rank 0: whether the new file will replace an existing one. */
 bool pleat_checkpoint_replaces(const struct pleat_checkpoint_writer *writer);
 /* Rank 0, after flush: reads the head again. */
 int pleat_checkpoint_reread(const struct pleat_checkpoint_writer *writer,

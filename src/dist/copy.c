@@ -5,13 +5,13 @@
 
 #include "dist/strided.h"
 
-/* So much of the destination is written before the next run's pieces are: it stays in the first
- * level of the cache meanwhile. */
+/* How much of the destination is written before the next run's pieces are written: it stays in the
+ * first level of the cache meanwhile. */
 #define CHUNK_BYTES 8192
 
 /* ---- a row: one list of runs of the fastest dimension ---- */
 
-/* Which of its numbers says where a run is. */
+/* Which of a run's numbers says where it is. */
 enum place { MINE, PEER, PACKED };
 
 /* One end of a copy. */
@@ -285,8 +285,7 @@ static bool is_whole_in(const struct walk *walk, const struct source *sources, s
 struct sources {
     struct source *source;
     size_t count;
-    size_t times[PLEAT_DIST_DIMS]; /* what one more in a dimension's peers is in the number of a
-                                      peer */
+    size_t times[PLEAT_DIST_DIMS]; /* step of a peer's number for each dimension */
     struct end *end;               /* of each peer of the fastest dimension, for a row */
     bool only;
 };

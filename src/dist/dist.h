@@ -21,8 +21,8 @@
 
 #define PLEAT_DIST_DIMS 4
 
-/* Of elements in memory: row-major, the last index is the fastest (C); column-major, the first is
- * (Fortran). Of ranks in a grid likewise (BLACS: 'R' and 'C'). */
+/* The order of elements in memory: row-major, the last index is the fastest (C); column-major, the
+ * first is (Fortran). The order of ranks in a grid likewise (BLACS: 'R' and 'C'). */
 enum pleat_dist_order { PLEAT_DIST_ROW_MAJOR, PLEAT_DIST_COLUMN_MAJOR };
 
 struct pleat_dist {

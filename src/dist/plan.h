@@ -1,6 +1,6 @@
 /* plan.h - what moves when an array changes its distribution: one rank's view of it.
  *
- * A receive plan says of which old ranks a new rank gets what; a send plan what an old rank gives
+ * A receive plan says what a new rank gets from which old ranks; a send plan what an old rank gives
  * to which new ranks. Ranks keep their numbers: what a rank has before and after stays in place.
  * Both sides see the elements that a pair of ranks exchange in the same order (global indices,
  * nested as the new array is stored), so what one packs the other one can unpack.
@@ -31,11 +31,11 @@ struct pleat_plan {
     int rank;
     struct pleat_layout mine; /* of the local array on this side */
     struct pleat_runs_dim dim[PLEAT_DIST_DIMS];
-    size_t
-        copies; /* by how many ranks each peer's part is wanted: more than 1 of a replicated one */
+    size_t copies; /* how many ranks want each peer's part: more than 1 where the array is
+                    * replicated */
     size_t peers;
     int64_t bytes;          /* received or sent in all, what stays in place included */
-    int64_t bytes_in_place; /* whose peer is this rank */
+    int64_t bytes_in_place; /* bytes of which this rank itself is the peer */
 };
 
 /* Plans for one rank from `old` to `new`, which must have the same extents and element size.

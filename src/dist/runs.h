@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "dist/dim.h"
 
-/* A dimension of a plan has at most so many runs (200 MB). */
+/* The most runs that a dimension of a plan has (200 MB). */
 #define PLEAT_RUNS_MAX ((size_t)1 << 21)
 
 struct pleat_run {
@@ -62,7 +62,7 @@ struct pleat_runs_side {
     bool halos;
 };
 
-/* Of all that process `coordinate` of `mine` has. At most one side has halos.
+/* Makes the runs of all that process `coordinate` of `mine` has. At most one side has halos.
  * PLEAT_E_TOOBIG: it takes more than PLEAT_RUNS_MAX runs; PLEAT_E_NOMEM. */
 int pleat_runs_make(const struct pleat_runs_side *mine, int coordinate,
                     const struct pleat_runs_side *peer, struct pleat_runs_dim *runs,

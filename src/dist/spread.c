@@ -97,7 +97,8 @@ int pleat_spread_rank(const int *of, int ranks, int node, size_t number)
     return PLEAT_SPREAD_NOBODY;
 }
 
-/* The node that stays in whose share of `all` ranks the middle of rank `rank` of `ranks` falls. */
+/* Of the nodes that stay, the one in whose share of `all` ranks the middle of rank `rank` of
+ * `ranks` falls. */
 static int home_of(const int *of, int ranks, const bool *stays, int nodes, int all, int rank)
 {
     int64_t passed = 0;

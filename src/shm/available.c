@@ -50,8 +50,8 @@ static uint64_t number_in(const char *group, const char *name, const char *key, 
     return number_of(path, key, missing);
 }
 
-/* What a control group still lets its processes have. Pages of files count as free, as they can be
- * dropped. */
+/* The memory that a control group still allows its processes. Pages of files count as free, since
+ * they can be dropped. */
 static uint64_t room_of_group(const struct groups *groups, const char *group)
 {
     uint64_t most = number_in(group, groups->most, "", UINT64_MAX); /* "max" is no number */
@@ -131,8 +131,8 @@ static uint64_t memory_of(const char *root, const char *key)
     return kib >= UINT64_MAX / KIB ? UINT64_MAX : kib * KIB;
 }
 
-/* Where the kernel promises no more memory than it has (vm.overcommit_memory is 2): what is left to
- * promise. */
+/* The memory that the kernel may still promise, where it promises no more than it has
+ * (vm.overcommit_memory is 2). */
 static uint64_t room_of_promises(const char *root)
 {
     char path[PATH_MAX];

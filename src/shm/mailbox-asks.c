@@ -121,7 +121,7 @@ bool pleat_mailbox_get_expectation(const struct pleat_mailbox *mailbox,
 
 void pleat_mailbox_lack(struct pleat_mailbox_rank *self, uint32_t least)
 {
-    atomic_store(&self->mailbox->segment->lacks, 1); /* first: the ask is told with it */
+    atomic_store(&self->mailbox->segment->lacks, 1); /* first: the ask rings for both */
     pleat_mailbox_ask_for(self, least, true, 0);
 }
 

@@ -29,8 +29,8 @@ void pleat_mailbox_forget_meetings(struct pleat_mailbox *mailbox)
     atomic_store(&segment->unread, 0);
 }
 
-/* What comes of a meeting stays until all who came have read it: some may not be needed at the next
- * one, after a shrink, and be slow. */
+/* The outcome of a meeting stays until all ranks that came have read it. After a shrink some of
+ * them are not needed at the next meeting, and may be slow. */
 int pleat_mailbox_meet(struct pleat_mailbox_rank *self, uint32_t ranks, int code, void *data,
                        size_t bytes)
 {

@@ -31,7 +31,7 @@ int pleat_mailbox_settle(struct pleat_mailbox *mailbox, uint64_t k)
         return PLEAT_E_INVALID;
     uint64_t next = pleat_word_make(pleat_word_sequence(word), k, PLEAT_WORD_COMMITTED);
     if (!atomic_compare_exchange_strong(&mailbox->segment->word, &word, next))
-        return PLEAT_E_STATE; /* the application wrote there: nobody else changes what is held */
+        return PLEAT_E_STATE; /* the application has overwritten the word */
     mailbox->was_settled = true;
     pleat_word_wake_settled(mailbox);
     return 0;

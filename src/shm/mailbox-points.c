@@ -35,7 +35,7 @@ uint64_t pleat_mailbox_passages(const struct pleat_mailbox *mailbox)
     return sum;
 }
 
-/* It comes from the application's memory. */
+/* The name comes from the application's memory, so it is checked. */
 static void read_name(const struct pleat_mailbox_place *place, char name[PLEAT_MAILBOX_NAME])
 {
     uint64_t copy[WORDS];

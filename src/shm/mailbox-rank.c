@@ -15,8 +15,8 @@ uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word)
         /* Ranks that overtake the proposal again and again are met by proposing farther ahead each
          * time. */
         uint64_t reached = most + pleat_mailbox_ahead(mailbox);
-        /* A rank that begins a section after this looks at the word after it has said so: it finds
-         * what was committed, and puts it off. */
+        /* A rank that begins a section after this publishes the section, and then looks at the
+         * word: it finds the committed resize, and puts it off. */
         if (reached < pleat_word_iteration(word) && pleat_mailbox_sections(mailbox, NULL))
             return word;
         enum pleat_word_state agreed = mailbox->nodes > 1 ? PLEAT_WORD_HELD : PLEAT_WORD_COMMITTED;
@@ -263,7 +263,7 @@ int pleat_mailbox_entered(const struct pleat_mailbox *mailbox, uint64_t *iterati
 
 void pleat_mailbox_ring(const struct pleat_mailbox_rank *self)
 {
-    /* A full pipe rings already; that nobody listens does not concern the application. */
+    /* A full pipe rings already. If no agent listens, that does not concern the application. */
     if (self->doorbell >= 0 && write(self->doorbell, "!", 1) < 0)
         return;
 }

@@ -48,8 +48,8 @@ enum pleat_word_state {
 /* Whether the program that opens the mailbox has to wait before it begins. */
 enum pleat_mailbox_held {
     PLEAT_HELD_NOT = 0,
-    PLEAT_HELD = 1,        /* by the first program that opens it */
-    PLEAT_HELD_CLAIMED = 2 /* that has come */
+    PLEAT_HELD = 1,        /* for the first program that opens the mailbox */
+    PLEAT_HELD_CLAIMED = 2 /* that program has come */
 };
 
 /* One rank's cache line, written by that rank only. */
@@ -61,21 +61,22 @@ struct pleat_mailbox_slot {
     _Atomic int32_t pid;
     _Atomic uint32_t waiting;    /* 1: the rank waits until it may begin */
     _Atomic uint32_t not_now;    /* 1: the rank is in a section in which nothing may change */
-    _Atomic uint64_t section_ns; /* since when (CLOCK_MONOTONIC) */
+    _Atomic uint64_t section_ns; /* since when it is in the section (CLOCK_MONOTONIC) */
 };
 
 /* A named adaptation point, written by rank 0. */
 struct pleat_mailbox_place {
-    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t passed; /* in all */
-    _Atomic uint64_t here;                                /* of these, at this size, */
-    _Atomic uint64_t ns; /* and the time spent in iterations at this size when it was the last */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t passed; /* passages in all */
+    _Atomic uint64_t here;                                /* passages at this size, */
+    _Atomic uint64_t ns; /* and the time spent in iterations at this size at the last passage */
     _Atomic uint32_t resizes;
     _Atomic uint64_t name[PLEAT_MAILBOX_NAME / 8];
 };
 
 struct pleat_mailbox_segment {
     /* constant once the segment is made */
-    _Alignas(PLEAT_MAILBOX_LINE) struct pleat_segment_header header; /* its count: the most ranks */
+    _Alignas(PLEAT_MAILBOX_LINE) struct pleat_segment_header header; /* header.count: the most
+                                                                      * ranks */
     /* read by every rank at every adaptation point, so it has a cache line of its own */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t word;
     /* written by the agent, before the word refers to it */
@@ -89,10 +90,11 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t held;   /* enum pleat_mailbox_held; claimed by rank 0 */
     _Atomic uint32_t go;     /* 1: ranks that wait may begin; a futex */
     _Atomic uint32_t occasion;
-    _Atomic uint32_t from; /* processes before what led to a state */
+    _Atomic uint32_t from; /* number of processes before the resize that led to a state */
     _Atomic uint32_t stays, next_nodes;
     _Atomic uint32_t node, nodes; /* constant once a program opens it; nodes 0: one */
-    _Atomic uint32_t settled;     /* counts ends of what was held; a futex */
+    _Atomic uint32_t settled;     /* counts how often a held word was settled or withdrawn; a
+                                   * futex */
     /* written by rank 0, before the word refers to it */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;
@@ -102,14 +104,15 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t begun;
     _Atomic uint32_t loaded;
     _Atomic uint32_t
-        limit; /* the most ranks that it can use; 0: any number. Older programs leave it 0 */
+        limit; /* the most ranks that the program can use; 0: any number. Older programs leave it
+                * 0 */
     _Atomic uint64_t cost[PLEAT_MAILBOX_COSTS];
-    _Atomic uint32_t waits;   /* 1: the library can wait. Older ones leave it 0 */
+    _Atomic uint32_t waits;   /* 1: the library can wait. Older libraries leave it 0 */
     _Atomic uint64_t written; /* the iteration of the last checkpoint */
     _Atomic uint32_t keeps;   /* 1: copies are saved between resizes, to go on from */
-    _Atomic uint64_t kept;    /* the iteration of the last of them; 0: none */
+    _Atomic uint64_t kept;    /* the iteration of the last copy; 0: none */
     _Atomic uint64_t kept_ns, kept_at_us;
-    _Atomic uint32_t wanted; /* 1: a rank was asked for a checkpoint; the agent takes it back */
+    _Atomic uint32_t wanted; /* 1: a rank was asked for a checkpoint; the agent sets it to 0 */
     _Atomic uint64_t unkept; /* number of copies that could not be saved; unkept_text says why */
     _Atomic uint64_t spared; /* status.spared. Older programs leave it 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
@@ -121,29 +124,30 @@ struct pleat_mailbox_segment {
     /* what the program says of itself, written by rank 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t limits; /* counts changes; odd during one */
     _Atomic uint32_t least;
-    _Atomic uint32_t surplus; /* ranks that left when it began */
+    _Atomic uint32_t surplus; /* ranks that left when the program began */
     _Atomic uint32_t points;  /* how many of `places` have a name */
     _Atomic uint32_t lacks;   /* 1: there are too few ranks to begin; all wait for the verdict */
     _Atomic uint64_t sizes[PLEAT_MAILBOX_SIZES / 8];
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t unkept_text[PLEAT_MAILBOX_TEXT / 8];
     _Atomic uint64_t ask; /* struct pleat_mailbox_ask: {number: 32, mandatory: 1, wanted: 31} */
-    _Atomic uint64_t ask_limit_us; /* of it, written before */
+    _Atomic uint64_t ask_limit_us; /* limit_us of the ask, written before it */
     /* struct pleat_mailbox_expectation, written by rank 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t expects; /* counts changes; odd during one */
     _Atomic int64_t expected_end_us;
     _Atomic uint64_t expected_iteration, expected_bytes;
     /* the answer, written by the agent */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t answers; /* counts changes; odd during one */
-    _Atomic uint32_t answered;                             /* the number of that ask */
+    _Atomic uint32_t answered;                             /* the number of the answered ask */
     _Atomic uint32_t granted;
     _Atomic uint32_t verdict; /* enum pleat_mailbox_verdict; a futex */
     _Atomic uint64_t reason[PLEAT_MAILBOX_REASON / 8];
     /* where ranks meet (mailbox-meet.c), written by all of them */
-    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t meeting; /* counts them; a futex */
-    _Atomic uint32_t met;                                  /* ranks that have come to this one */
+    _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t meeting; /* counts meetings; a futex */
+    _Atomic uint32_t met;                                  /* ranks that have come to the present
+                                                            * meeting */
     _Atomic int32_t worst;   /* the smallest of their codes so far; 0: none is negative */
-    _Atomic int32_t outcome; /* that of the last meeting */
-    _Atomic uint32_t unread; /* ranks that have not read yet what came of it; a futex */
+    _Atomic int32_t outcome; /* the outcome of the last meeting */
+    _Atomic uint32_t unread; /* ranks that have not read the outcome yet; a futex */
     struct pleat_mailbox_slot slots[];
 };
 
@@ -159,8 +163,8 @@ struct pleat_mailbox_rank {
     uint32_t rank;
     uint32_t asked; /* rank 0: the number of the last ask; 0: it has asked for nothing */
     int doorbell;   /* borrowed; -1: none */
-    bool not_now;   /* as its slot says */
-    bool waits;     /* it has said that it waits */
+    bool not_now;   /* not_now, as in its slot */
+    bool waits;     /* it has published that it waits */
 };
 
 enum pleat_mailbox_arrival {
@@ -193,10 +197,10 @@ void pleat_mailbox_ask_for(struct pleat_mailbox_rank *self, uint32_t wanted, boo
 /* Rank 0, at any time: what the application expects of its run. */
 void pleat_mailbox_expect(struct pleat_mailbox_rank *self,
                           const struct pleat_mailbox_expectation *expectation);
-/* Rank 0, before the ranks begin: there are too few of them, and `least` are needed. It asks for
- * these. */
+/* Rank 0, before the ranks begin: there are too few of them. Asks for `least` ranks. */
 void pleat_mailbox_lack(struct pleat_mailbox_rank *self, uint32_t least);
-/* Every rank, after that: sleeps until the agent has decided. With REFUSED, reason gets why. */
+/* Every rank, after pleat_mailbox_lack: sleeps until the agent has decided. With REFUSED, reason
+ * gets why. */
 enum pleat_mailbox_verdict pleat_mailbox_await(const struct pleat_mailbox_rank *self,
                                                char reason[PLEAT_MAILBOX_REASON]);
 
@@ -206,8 +210,8 @@ enum pleat_mailbox_asked {
     PLEAT_MAILBOX_ASKED_GRANTED,
     PLEAT_MAILBOX_ASKED_REFUSED
 };
-/* Rank 0: what has become of that. inherits: what the ranks before this program asked for counts,
- * too. reason: why the answer is no, or not wholly yes; or empty. */
+/* Rank 0: what has become of the last ask. inherits: asks of the ranks before this program count,
+ * too. reason: why the ask is refused, or granted in part; or empty. */
 enum pleat_mailbox_asked pleat_mailbox_asked(const struct pleat_mailbox_rank *self, bool inherits,
                                              char reason[PLEAT_MAILBOX_REASON]);
 /* Rank 0, before the ranks begin: the last `surplus` of them leave, `size` stay. */
@@ -225,8 +229,8 @@ int pleat_mailbox_claim(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
 /* Every rank of a program that waits, once it is attached and ready to begin: sleeps until the
  * agent lets it begin. */
 void pleat_mailbox_wait(struct pleat_mailbox_rank *self);
-/* The same for `most_ns` nanoseconds at most (0: does not sleep); false: it may not begin yet, and
- * waits still. */
+/* The same for `most_ns` nanoseconds at most (0: does not sleep); false: the rank may not begin
+ * yet, and still waits. */
 #define PLEAT_NO_LIMIT INT64_MAX
 bool pleat_mailbox_wait_for(struct pleat_mailbox_rank *self, int64_t most_ns);
 
@@ -244,8 +248,8 @@ void pleat_mailbox_forget_meetings(struct pleat_mailbox *mailbox);
 /* The ranks 0 to `ranks` - 1 meet: returns in all once all have come, which sleep until then. It is
  * an MPI_Allreduce and an MPI_Bcast in one, for ranks of one node of which more may run than there
  * are processors: an MPI may wait without giving its processor to the rank that it waits for.
- * Returns the smallest code of all, at most 0. data: what rank 0 has there, at most
- * PLEAT_MAILBOX_TOLD bytes, the others get. Blocks as long as a rank does not come. */
+ * Returns the smallest code of all, at most 0. data: the others get rank 0's bytes, at most
+ * PLEAT_MAILBOX_TOLD. Blocks as long as a rank does not come. */
 int pleat_mailbox_meet(struct pleat_mailbox_rank *self, uint32_t ranks, int code, void *data,
                        size_t bytes);
 
@@ -280,10 +284,10 @@ static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64
 }
 
 /* Rank 0, before the ranks begin: names the next adaptation point. resizes: the program may be
- * resized there. Of more than PLEAT_MAILBOX_POINTS the agent does not know. */
+ * resized there. The agent does not know of points beyond PLEAT_MAILBOX_POINTS. */
 void pleat_mailbox_name_point(struct pleat_mailbox_rank *self, const char *name, bool resizes);
-/* Rank 0: it has passed the point of that number (from 0, as named) so often in all and at this
- * size, and has spent busy_ns in iterations at this size. */
+/* Rank 0 has passed the point of that number (from 0, as named) `passed` times in all and `here`
+ * times at this size, and has spent busy_ns in iterations at this size. */
 static inline void pleat_mailbox_passed(struct pleat_mailbox_rank *self, unsigned point,
                                         uint64_t passed, uint64_t here, uint64_t busy_ns)
 {
@@ -293,11 +297,12 @@ static inline void pleat_mailbox_passed(struct pleat_mailbox_rank *self, unsigne
     atomic_store_explicit(&place->passed, passed, memory_order_relaxed);
 }
 
-/* The rank begins, or ends, a section in which nothing may change: as long as any rank is in one no
- * resize is agreed on, and one that was is put off, unless other ranks are inside it, or know of it
- * ahead, already. Then this rank gets ENTER in its section, too; all ranks must find that out
- * together, and rank 0 calls pleat_mailbox_put_off. Its adaptation points count in a section as
- * elsewhere, so that no rank gets out of step, and nobody waits for a section. */
+/* The rank begins, or ends, a section in which nothing may change: As long as any rank is in a
+ * section no resize is agreed on, and one that was agreed on is put off, unless other ranks are
+ * inside it, or know of it ahead, already. Then this rank gets ENTER in its section, too; all ranks
+ * must find that out together, and rank 0 calls pleat_mailbox_put_off. Adaptation points count in a
+ * section as elsewhere, so that no rank gets out of step, and no rank waits for the end of a
+ * section. */
 void pleat_mailbox_not_now(struct pleat_mailbox_rank *self, bool begins);
 /* Rank 0, instead of an outcome, once every rank has got ENTER: the ranks agree anew on a later
  * point. On several nodes the agents see to that. */
@@ -311,8 +316,8 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
  * is not absolute. */
 int pleat_mailbox_path(const struct pleat_mailbox_rank *self,
                        char path[PLEAT_MAILBOX_PATH]) PLEAT_MUST_CHECK;
-/* For rank 0, before it attaches: the checkpoint that it found is left for the launch of that
- * number. */
+/* For rank 0, before it attaches: leaves the checkpoint that it found for the `pleat launch` of
+ * that number. */
 void pleat_mailbox_spare(struct pleat_mailbox *mailbox, uint64_t launch);
 /* For a rank that joins: *iteration is the adaptation point K of the resize under way.
  * PLEAT_E_STATE: there is none. */
@@ -336,12 +341,13 @@ void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
  * was (since 1970). */
 void pleat_mailbox_keeps(struct pleat_mailbox_rank *self);
 void pleat_mailbox_kept(struct pleat_mailbox_rank *self, uint64_t took_ns, uint64_t at_us);
-/* Any rank: it was asked for a checkpoint, which the agent is to have written. */
+/* Any rank: tells the agent that it was asked for a checkpoint. */
 void pleat_mailbox_want(struct pleat_mailbox_rank *self);
-/* Rank 0, when all ranks are inside to write one: whoever was asked before was asked for this one.
+/* Rank 0, when all ranks are inside to write a checkpoint: ranks that were asked before were asked
+ * for this one.
  */
 void pleat_mailbox_unwant(struct pleat_mailbox_rank *self);
-/* Tells why a copy could not be saved; the one before is still there. */
+/* Tells why a copy could not be saved; the last one is still there. */
 void pleat_mailbox_unkept(struct pleat_mailbox_rank *self, const char *text);
 /* Tells that the checkpoint is on the disk: the program goes on, or, where that was asked for, all
  * ranks leave now. Computes cost->wait_ns. */

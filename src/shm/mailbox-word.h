@@ -19,9 +19,9 @@
 struct pleat_mailbox {
     struct pleat_mailbox_segment *segment;
     size_t bytes;
-    uint32_t max_ranks;   /* not read from the segment again, where a process could change it; */
+    uint32_t max_ranks;   /* not read again from the segment, where a process could change it; */
     uint32_t node, nodes; /* nor are these */
-    bool was_settled;     /* the agent's: what is held was committed before */
+    bool was_settled;     /* the agent's: the held word was settled before */
 };
 
 static inline uint64_t pleat_word_make(uint64_t sequence, uint64_t iteration,
@@ -34,7 +34,7 @@ static inline uint64_t pleat_word_make(uint64_t sequence, uint64_t iteration,
 static inline enum pleat_word_state pleat_word_state(uint64_t word)
 {
     uint64_t state = word & ((1u << PLEAT_WORD_STATE_BITS) - 1);
-    /* Nothing of Pleat writes other values. */
+    /* Pleat writes no other values. */
     return state <= PLEAT_WORD_PUT_OFF ||
                    (state >= PLEAT_WORD_ANNOUNCED && state <= PLEAT_WORD_HELD)
                ? (enum pleat_word_state)state
@@ -80,7 +80,7 @@ static inline bool pleat_mailbox_is_here(const struct pleat_mailbox *mailbox, ui
     return mailbox->nodes == 1 || atomic_load(&mailbox->segment->slots[rank].pid) != 0;
 }
 
-/* Of the ranks on this node; UINT64_MAX: none is there. */
+/* The iteration of the slowest rank on this node; UINT64_MAX: no rank is there. */
 static inline uint64_t pleat_mailbox_slowest(const struct pleat_mailbox *mailbox)
 {
     uint64_t least = UINT64_MAX;
@@ -131,8 +131,8 @@ static inline uint32_t pleat_mailbox_sections(const struct pleat_mailbox *mailbo
 /* How often rank 0 has passed its named adaptation points. */
 uint64_t pleat_mailbox_passages(const struct pleat_mailbox *mailbox);
 
-/* Moves a resize that was agreed on, or is under way, to a later K: nobody may be inside, or all
- * ranks are. Returns whether the word was still what was judged. */
+/* Moves a resize that was agreed on, or is under way, to a later K: either no rank is inside, or
+ * all ranks are. Returns whether the word was still what was judged. */
 bool pleat_word_put_off(struct pleat_mailbox *mailbox, uint64_t word);
 
 /* Advances a proposal: commits it (on several nodes: holds it) if no rank has reached its K and
@@ -141,15 +141,15 @@ bool pleat_word_put_off(struct pleat_mailbox *mailbox, uint64_t word);
  * last seen; it may still be a proposal, which the ranks then advance. */
 uint64_t pleat_word_help(struct pleat_mailbox *mailbox, uint64_t word);
 
-/* Sleeps as long as what the ranks of this node agreed on is held. Returns the word. */
+/* Sleeps as long as the word on which the ranks of this node agreed is held. Returns the word. */
 uint64_t pleat_word_await_settled(struct pleat_mailbox *mailbox);
-/* The agent, when that is not held any more. */
+/* The agent, when the word is not held any more. */
 void pleat_word_wake_settled(struct pleat_mailbox *mailbox);
 
 /* ---- mailbox-sleep.c ---- */
 
 /* Sleeps while *word has that value, and returns now and then without reason, after a second at the
- * latest: a wake-up that is lost, since the application wrote there, only delays. */
+ * latest: if the application has overwritten the word, a lost wake-up only causes a delay. */
 void pleat_word_sleep(_Atomic uint32_t *word, uint32_t value);
 /* The same, for that many nanoseconds at most. */
 void pleat_word_sleep_for(_Atomic uint32_t *word, uint32_t value, int64_t most_ns);

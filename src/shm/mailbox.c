@@ -236,7 +236,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
 {
     const struct pleat_mailbox_segment *segment = mailbox->segment;
     memset(status, 0, sizeof(*status));
-    /* The word is read first: what it refers to was written before it. */
+    /* The word is read first: the fields that it refers to were written before it. */
     status->phase = phase_of(atomic_load(&segment->word));
     status->resize = atomic_load(&segment->resize);
     status->size = pleat_mailbox_size(mailbox);

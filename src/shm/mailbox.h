@@ -9,25 +9,26 @@
  * word (both sequentially consistent). Whoever proposes stores the word, then reads all iterations.
  * So either the proposer sees that a rank has reached K, and proposes a later K, or that rank sees
  * the proposal. K is committed by compare-and-swap, and only if no rank has reached it. Any process
- * may help: a rank that finds itself at or past an uncommitted K moves it. So nobody waits for a
- * process that may be dead. An iteration is the number of adaptation points that a rank has passed,
- * so K is the next one of the fastest rank. While a rank is in a section in which nothing may
- * change, K is not committed, and one that was is moved.
+ * may help: a rank that finds itself at or past an uncommitted K moves it. So no process waits for
+ * another one that may be dead. An iteration is the number of adaptation points that a rank has
+ * passed, so K is the next one of the fastest rank. While a rank is in a section in which nothing
+ * may change, K is not committed, and one that was is moved.
  *
  * A run over several nodes has a mailbox on each, with slots for all its ranks, of which those of
- * that node attach. Its agents make the agreement in two steps. Each posts the request; what the
- * ranks of its node agree on is then held: a rank that reaches that K sleeps. The agent that leads
- * takes the latest K of all nodes, and each agent settles it there: no rank has passed it, so it is
- * committed everywhere, or it is withdrawn everywhere. So a rank waits for agents only, never for
- * other ranks, and a point where nothing happens costs the same. An agent that is not told what
- * comes of a held K withdraws it after a time of its own. The ranks of one node cannot move what
- * was settled: a section of theirs is found out by all ranks together, inside
- * (pleat_mailbox_put_off).
+ * that node attach. Its agents make the agreement in two steps. Each agent posts the request. The K
+ * on which the ranks of its node agree is then held: a rank that reaches it sleeps. The agent that
+ * leads takes the latest K of all nodes, which no rank has passed. Either each agent settles this K
+ * on its node, and it is committed everywhere; or the request is withdrawn everywhere. So a rank
+ * waits for agents only, never for other ranks, and a point where nothing happens costs the same.
+ * An agent that is not told what comes of a held K withdraws it after a time of its own. The ranks
+ * of one node cannot move what was settled: if one of them is in a section, all ranks find that out
+ * together, inside (pleat_mailbox_put_off).
  *
  * What is said below of rank 0 is, in such a run, also said of the first rank of each other node,
- * in the mailbox there: it sets the size (of the whole run) and announces, says that the ranks
- * begin or cannot, and what came of a request: applied, saved, failed, broken, put off. What the
- * program says of itself (limits, asks, points, expectations, copies) only rank 0 says.
+ * in the mailbox there: it sets the size (of the whole run) and announces, tells that the ranks
+ * begin or cannot begin, and tells the outcome of a request: applied, saved, failed, broken, put
+ * off. What the program says about itself (limits, asks, points, expectations, copies) only rank 0
+ * tells.
  *
  * Everything read from the segment is checked before use, since the application can write there.
  * Functions return 0 or a negative code. None blocks but pleat_mailbox_wait; only create and open
@@ -49,8 +50,8 @@
                         the mailbox" */
 
 /* The same three for processes on a node of a run that another node leads: MPI launchers hand the
- * environment of the leading node to all ranks. Where they are set the others do not count. The
- * third has the value of PLEAT_STATE (state.h). */
+ * environment of the leading node to all ranks. Where these variables are set those above do not
+ * count. The third has the value of PLEAT_STATE (state.h). */
 #define PLEAT_MAILBOX_HERE_ENV "PLEAT_MAILBOX_HERE"
 #define PLEAT_DOORBELL_HERE_ENV "PLEAT_DOORBELL_HERE"
 #define PLEAT_STATE_HERE_ENV "PLEAT_STATE_HERE"
@@ -77,12 +78,13 @@ struct pleat_mailbox_request {
     bool mandatory;
     enum pleat_mailbox_checkpoint checkpoint; /* only pleat_mailbox_post_checkpoint sets it */
     uint32_t occasion;                        /* what it is for: enum pleat_occasion of pleat.h */
-    uint32_t from; /* of what led to a state (pleat_mailbox_recall): processes before; else 0 */
+    uint32_t from; /* in pleat_mailbox_recall: number of processes before the resize that led to the
+                    * state; else 0 */
     bool relaunch; /* for a resize: save the state (state.h), then all ranks leave and are started
                       again at that size, instead of being merged or split */
-    /* of a run over several nodes, or that will be. stays: this node has processes in the next
-     * generation, too; otherwise what ranks keep here must go to other nodes. next_nodes: how many
-     * nodes that generation is on */
+    /* for a run over several nodes, now or after the resize. stays: this node has processes in the
+     * next generation, too; otherwise the ranks' data here must go to other nodes. next_nodes: how
+     * many nodes that generation is on */
     bool stays;
     uint32_t next_nodes;
     /* how many adaptation points later than possible the ranks change: about as many as they pass
@@ -129,27 +131,28 @@ struct pleat_mailbox_status {
     bool finished; /* the application has called pleat_session_finish */
     bool begun;    /* rank 0 has returned from pleat_session_begin; if a state was loaded, all ranks
                       have */
-    bool loaded;   /* with begun: the ranks go on from a state (cost.load_ns, cost.bytes). So it
-                      stays, if the program finishes its session and begins another one anew */
-    /* there was a checkpoint to go on from, which it has left for the `pleat launch` of this
-     * number; 0: there was none, or it took it. The application may have written any number */
+    bool loaded;   /* with begun: the ranks go on from a state (cost.load_ns, cost.bytes). Stays
+                    * true if the program finishes its session and begins another one anew */
+    /* the `pleat launch` for which the program has left the checkpoint; 0: there was no checkpoint,
+     * or the program took it. The application may have written any number */
     uint64_t spared;
     bool waits;            /* its library can wait before it begins (pleat_mailbox_hold) */
     uint32_t waiting;      /* number of ranks that wait, of `size` */
     uint32_t not_now;      /* number of ranks in a section in which nothing may change */
     uint64_t section_ns;   /* how long the longest of these sections has lasted */
-    uint32_t limit;        /* the most ranks that it can use, as it says; 0: any number */
+    uint32_t limit;        /* the most ranks that the application says it can use; 0: any number */
     bool keeps;            /* copies are saved between resizes, to go on from */
-    uint64_t kept;         /* the iteration of the last of them; 0: none */
-    uint64_t kept_ns;      /* how long it took, */
-    uint64_t kept_at_us;   /* and when it was (since 1970) */
+    uint64_t kept;         /* the iteration of the last copy; 0: none */
+    uint64_t kept_ns;      /* how long saving it took, */
+    uint64_t kept_at_us;   /* and when it was saved (since 1970) */
     uint64_t unkept;       /* number of copies that could not be saved */
     uint64_t written;      /* the iteration of the last checkpoint */
-    uint32_t limits;       /* counts what it said of that and of pleat_mailbox_limits */
+    uint32_t limits;       /* counts changes of `limit` and of pleat_mailbox_limits */
     bool lacks;            /* there are too few ranks to begin: all wait for a verdict */
-    uint32_t surplus;      /* ranks above `size` that left when it began: it had no use for them */
-    uint64_t iteration;    /* of the slowest rank */
-    uint64_t passages;     /* of all named adaptation points, of rank 0 */
+    uint32_t surplus;      /* ranks above `size` that left when the application began, since it had
+                            * no use for them */
+    uint64_t iteration;    /* the iteration of the slowest rank */
+    uint64_t passages;     /* passages of all named adaptation points by rank 0 */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far, of rank 0; 0: not known
                               yet */
     struct pleat_mailbox_cost cost;
@@ -180,14 +183,14 @@ struct pleat_mailbox_ask {
     uint32_t number;   /* of this ask, from 1; 0: it has asked for nothing yet */
     uint32_t wanted;   /* ranks in all; 0: nothing any more */
     bool mandatory;    /* it cannot go on without */
-    uint64_t limit_us; /* mandatory: after that the answer is to be no; 0: it waits on */
+    uint64_t limit_us; /* mandatory: the time after which the answer is to be no; 0: it waits on */
 };
 
 /* What the application expects of its run, as it says. It may have written anything. */
 struct pleat_mailbox_expectation {
     int64_t end_us;     /* when it ends (since 1970); 0: not said */
     uint64_t iteration; /* at which adaptation point it ends; 0: not said. Else end_us is 0 */
-    uint64_t bytes;     /* that a resize has to move */
+    uint64_t bytes;     /* bytes that a resize has to move */
 };
 
 /* ---- the agent's side ---- */
@@ -199,16 +202,17 @@ int pleat_mailbox_create(uint32_t max_ranks, struct pleat_mailbox **mailbox, int
 /* Before any program opens the mailbox: it is that of node number `node` (0: the one that leads) of
  * a run over `nodes` nodes. Without this call a run is on one node. */
 void pleat_mailbox_place(struct pleat_mailbox *mailbox, uint32_t node, uint32_t nodes);
-/* For agents and ranks: what was said there. */
+/* For agents and ranks: the values that pleat_mailbox_place has set. */
 void pleat_mailbox_node(const struct pleat_mailbox *mailbox, uint32_t *node, uint32_t *nodes);
 /* On several nodes, after a request was posted: whether the ranks of this node have agreed on it,
- * and it is held at *k. False also where a rank is in a section in which nothing may change: who
- * leads withdraws it everywhere then, lest ranks of other nodes sleep as long as that lasts. */
+ * and it is held at *k. False also if a rank is in a section in which nothing may change: then the
+ * agent that leads withdraws the request everywhere, so that ranks of other nodes do not sleep as
+ * long as the section lasts. */
 bool pleat_mailbox_held(const struct pleat_mailbox *mailbox, uint64_t *k);
-/* Commits what is held, at the K of all nodes. PLEAT_E_STATE: nothing is held; PLEAT_E_INVALID: k
- * is before what was held. */
+/* Commits the held request, at the K of all nodes. PLEAT_E_STATE: nothing is held; PLEAT_E_INVALID:
+ * k is before the held one. */
 int pleat_mailbox_settle(struct pleat_mailbox *mailbox, uint64_t k) PLEAT_MUST_CHECK;
-/* Holds what was settled, so that it can be withdrawn everywhere, or settled again at the same K.
+/* Holds a settled request again, so that it can be withdrawn everywhere, or settled at the same K.
  * PLEAT_E_STATE: ranks are inside already, or it is done. */
 int pleat_mailbox_hold_again(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
 /* Has the next program that opens the mailbox go on from the state of this generation (state.h).
@@ -238,8 +242,8 @@ int pleat_mailbox_post(struct pleat_mailbox *mailbox,
 int pleat_mailbox_post_checkpoint(struct pleat_mailbox *mailbox, uint64_t id, const char *path,
                                   bool leave) PLEAT_MUST_CHECK;
 /* Withdraws the outstanding request. PLEAT_E_STATE: ranks are inside already, or it is done; on
- * several nodes also: it was settled, and is not held again. There it is withdrawn on all nodes,
- * and was settled on all, or on none. */
+ * several nodes also: it was settled, and is not held again. On several nodes a request is
+ * withdrawn on all nodes, and settled on all or on none. */
 int pleat_mailbox_withdraw(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
 /* To be called after ANSWERED, APPLIED, FAILED or PUT_OFF was seen: then the next request is
  * possible. After SAVED it changes nothing. */
@@ -248,10 +252,10 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
 /* The named adaptation points, in the order in which they were named. Returns their number. */
 uint32_t pleat_mailbox_points(const struct pleat_mailbox *mailbox,
                               struct pleat_mailbox_point points[PLEAT_MAILBOX_POINTS]);
-/* PLEAT_E_BUSY: it is writing them; it rings when it has. */
+/* PLEAT_E_BUSY: the application is writing them, and rings afterwards. */
 int pleat_mailbox_get_limits(const struct pleat_mailbox *mailbox,
                              struct pleat_mailbox_limits *limits) PLEAT_MUST_CHECK;
-/* Returns false where it has said nothing, or is writing it. */
+/* Returns false if the application has said nothing, or is writing it. */
 bool pleat_mailbox_get_expectation(const struct pleat_mailbox *mailbox,
                                    struct pleat_mailbox_expectation *expectation);
 /* What the application asks for. The application may have written anything. */
@@ -264,16 +268,16 @@ void pleat_mailbox_answer_ask(struct pleat_mailbox *mailbox, uint32_t number, bo
 enum pleat_mailbox_verdict {
     PLEAT_VERDICT_NONE = 0,
     PLEAT_VERDICT_LEAVE = 1,  /* they leave, and more are started in their place */
-    PLEAT_VERDICT_REFUSED = 2 /* there will not be more: they end with an error */
+    PLEAT_VERDICT_REFUSED = 2 /* there will not be more ranks: they end with an error */
 };
-/* Why they are refused is in the answer to what they asked for. */
+/* Decides about them. The reason of REFUSED is in the answer to their ask. */
 void pleat_mailbox_decide(struct pleat_mailbox *mailbox, enum pleat_mailbox_verdict verdict);
-/* Before the ranks of a new mailbox begin: what those before them asked for. */
+/* Before the ranks of a new mailbox begin: hands them the ask of the ranks before them. */
 void pleat_mailbox_carry_ask(struct pleat_mailbox *mailbox, const struct pleat_mailbox_ask *ask);
-/* The text that the library left: why the last request FAILED, or why the ranks could not begin
- * from the state; in phase ENTERED what broke; in phase APPLIED why no state could be saved. Ends
- * with NUL, may be empty. It comes from the application's memory, so anything but printable ASCII
- * is replaced by '?'. */
+/* The text that the library has left: why the last request FAILED, or why the ranks could not begin
+ * from the state; in phase ENTERED what has broken; in phase APPLIED why no state could be saved.
+ * Ends with NUL, may be empty. It comes from the application's memory, so anything but printable
+ * ASCII is replaced by '?'. */
 void pleat_mailbox_failure(const struct pleat_mailbox *mailbox, char *text, size_t size);
 /* Whether a rank was asked for a checkpoint since the last call. */
 bool pleat_mailbox_take_wanted(struct pleat_mailbox *mailbox);

@@ -3,7 +3,7 @@
  *
  * It is a memfd, which the processes open through /proc/AGENT/fd/N, so that nothing is left behind,
  * however they end. It is sealed, so that no process gets SIGBUS, whatever the other side does. Its
- * header says what it is, so that a library of another version notices.
+ * header names kind and version, so that a library of another version notices.
  */
 #ifndef PLEAT_SHM_SEGMENT_H
 #define PLEAT_SHM_SEGMENT_H
@@ -17,7 +17,7 @@
 struct pleat_segment_header {
     uint64_t magic;
     uint32_t version;
-    uint32_t count; /* what it has room for: ranks or processes */
+    uint32_t count; /* number of ranks or processes for which it has room */
 };
 
 /* The constants of one kind of segment. */

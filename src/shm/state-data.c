@@ -78,7 +78,7 @@ uint64_t pleat_state_data_missing(int fd, uint64_t offset, uint64_t bytes, uint6
     off_t at = (off_t)(PLEAT_STATE_OFFSET + offset);
     uint64_t missing = 0;
     while (at < end && missing <= most) {
-        off_t data = lseek(fd, at, SEEK_DATA); /* fails where nothing comes any more */
+        off_t data = lseek(fd, at, SEEK_DATA); /* fails where no data follow */
         if (data < 0 || data > end)
             data = end;
         missing += (uint64_t)(data - at);

@@ -55,8 +55,8 @@ bool pleat_state_file_header(int fd, struct pleat_state_header *header)
            fstat(fd, &st) == 0 && (uint64_t)st.st_size >= PLEAT_STATE_OFFSET + header->bytes;
 }
 
-/* The one of the first `count` files that has the state; -1: none has. *latest: the highest
- * generation in them, complete or not. */
+/* Which of the first `count` files has the state; -1: none has. *latest: the highest generation in
+ * them, complete or not. */
 static int find_among(const int *fd, int count, struct pleat_state_header *found, uint64_t *latest)
 {
     int best = -1;

@@ -21,7 +21,7 @@ struct pleat_state {
     bool writing;
     bool first;    /* this rank began the save */
     bool filled;   /* the file has all its memory already, from an earlier state */
-    bool borrowed; /* fd[0] is a file of somebody else's */
+    bool borrowed; /* fd[0] belongs to the caller */
     uint64_t base; /* where the state begins in a file */
     uint64_t generation;
     uint64_t bytes;
@@ -37,7 +37,7 @@ int pleat_state_file_find(const int fd[PLEAT_STATE_FILES], struct pleat_state_he
 /* The index of the file that has the state of that generation, complete; -1: none. */
 int pleat_state_file_with(const int fd[PLEAT_STATE_FILES], uint64_t generation,
                           struct pleat_state_header *found);
-/* Of `count` parts. */
+/* The checksum of a table of `count` parts. */
 uint64_t pleat_state_file_parts_sum(const struct pleat_state_part *parts, size_t count);
 /* The index of the slot without the last copy. */
 int pleat_state_file_other(const int fd[PLEAT_STATE_FILES]);
@@ -51,7 +51,7 @@ void pleat_state_file_empty(int fd);
 void pleat_state_file_free(int fd);
 /* A file beyond the limit on the size of files would raise SIGXFSZ, also in memory. */
 bool pleat_state_file_within_limit(uint64_t end);
-/* PLEAT_E_NOMEM where the file with that index may not have a state of so many bytes. */
+/* PLEAT_E_NOMEM where the file with that index may not have a state of `bytes` bytes. */
 int pleat_state_file_check_limit(int file, uint64_t bytes,
                                  struct pleat_error *err) PLEAT_MUST_CHECK;
 

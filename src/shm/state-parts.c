@@ -28,7 +28,7 @@ static uint64_t table_at(uint64_t bytes)
     return (PLEAT_STATE_OFFSET + bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Makes a slot as long as that at least. */
+/* Makes a slot at least `bytes` long. */
 static int make_room(int fd, int file, uint64_t end, struct pleat_error *err)
 {
     struct stat st;
@@ -128,7 +128,7 @@ int pleat_state_choose(struct pleat_state *state, const struct pleat_state_heade
     const uint64_t not_complete = 0;
     int code =
         first ? make_room(state->fd[file], file, PLEAT_STATE_OFFSET + wanted->bytes, err) : 0;
-    if (!code && first) /* whatever state was there has not its own data any more */
+    if (!code && first) /* a state that was there has lost its data */
         code =
             pleat_state_file_write(state->fd[file], offsetof(struct pleat_state_header, complete),
                                    &not_complete, sizeof(not_complete), err);

@@ -258,7 +258,7 @@ void pleat_state_settle(struct pleat_state *state, bool taken_back)
         (void)!pleat_state_file_write(state->fd[file],
                                       offsetof(struct pleat_state_header, complete), &not_complete,
                                       sizeof(not_complete), NULL);
-        return; /* pleat_state_abandon frees a slot */
+        return; /* a slot is freed by pleat_state_abandon */
     }
     /* Getting new memory costs more than the copy, so if there is plenty the old state's is kept
      * for the next save. */

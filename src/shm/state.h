@@ -13,8 +13,8 @@
  * that dies while it saves does no harm. They are used if there is no data file, and for a state
  * that is to outlive computing.
  *
- * A run over several nodes has such files on each node. There a file holds parts of the state only,
- * each at its place in the whole; a table behind the state says which. The header has the same
+ * A run over several nodes has such files on each node. There a file holds only parts of the state,
+ * each at its place in the whole; a table behind the state lists them. The header has the same
  * generation and the same number of the save on all nodes, so that parts of different saves are
  * never put together.
  *
@@ -68,13 +68,14 @@ struct pleat_state_header {
     uint64_t bytes;              /* size of the state without the header */
     uint64_t launch;             /* the value of PLEAT_LAUNCH; 0: not set */
     uint64_t program;            /* hash of the program's file, its arguments and its MPI */
-    char name[PLEAT_STATE_NAME]; /* of its file, shortened, for people; ends with NUL */
-    /* of a state that is on several nodes, in a file on each: */
-    uint64_t nodes;     /* how many; 1: all of the state is in this file */
+    char name[PLEAT_STATE_NAME]; /* name of the program's file, shortened, for people; ends with
+                                  * NUL */
+    /* about a state that is on several nodes, in a file on each: */
+    uint64_t nodes;     /* number of nodes; 1: all of the state is in this file */
     uint64_t parts;     /* number of parts in the table behind the state; 0 where nodes is 1 */
     uint64_t parts_sum; /* checksum of the table */
     uint64_t save;      /* a number of this save that no other has, the same on all nodes */
-    uint64_t checksum;  /* of the members above, but not of `complete` */
+    uint64_t checksum;  /* checksum of the members above, but not of `complete` */
 };
 
 /* A part of a state: bytes first to end - 1. */
@@ -103,7 +104,7 @@ void pleat_state_store_finish(struct pleat_state_store *store);
 /* The value of PLEAT_STATE for processes of this user, valid as long as this process lives. */
 void pleat_state_store_paths(const struct pleat_state_store *store,
                              char paths[PLEAT_STATE_PATHS_SIZE]);
-/* Fills *header with that of the state. PLEAT_E_NOTFOUND: there is no state. */
+/* Fills *header with the state's header. PLEAT_E_NOTFOUND: there is no state. */
 int pleat_state_store_held(const struct pleat_state_store *store,
                            struct pleat_state_header *header) PLEAT_MUST_CHECK;
 /* The memory that all files take, in bytes. */
@@ -148,9 +149,10 @@ int pleat_state_go_on(struct pleat_state *state, struct pleat_error *err) PLEAT_
 
 /* Rank 0, or the first rank of each node, before anybody writes: chooses the data file (in_data) or
  * the slot without the state, and writes its header, not complete. It uses shape, iteration, bytes,
- * launch, program, name, nodes (0 counts as 1) and save of *wanted; its generation is at least that
- * of *wanted. *generation: the number that the others join. Copies held so far stay. PLEAT_E_NOMEM:
- * less memory is available, or a limit on the size of files (ulimit -f) is too low. */
+ * launch, program, name, nodes (0 counts as 1) and save of *wanted; the new generation is at least
+ * that of *wanted. *generation: the number that the others join. Copies held so far stay.
+ * PLEAT_E_NOMEM: less memory is available, or a limit on the size of files (ulimit -f) is too
+ * low. */
 int pleat_state_begin(struct pleat_state *state, const struct pleat_state_header *wanted,
                       bool in_data, uint64_t *generation, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The other ranks: choose the file of that generation. PLEAT_E_CORRUPT: there is none;
@@ -167,17 +169,17 @@ int pleat_state_map(struct pleat_state *state, uint64_t offset, size_t bytes, bo
                     void **at, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The highest generation in the files, complete or not; 0: none. */
 uint64_t pleat_state_latest(const struct pleat_state *state);
-/* The rank that began, once all have written: says which parts of the state are in this file.
- * PLEAT_E_NOMEM, PLEAT_E_TOOBIG, PLEAT_E_STATE. */
+/* The rank that began the save, once all have written: sets which parts of the state are in this
+ * file. PLEAT_E_NOMEM, PLEAT_E_TOOBIG, PLEAT_E_STATE. */
 int pleat_state_set_parts(struct pleat_state *state, const struct pleat_state_part *parts,
                           size_t count, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Rank 0, once all ranks have written: makes it the state. The memory of the copy before is freed,
- * unless eight times the state's size is available: then the next save uses it again.
- * PLEAT_E_STATE: nothing was begun. */
+/* Rank 0, once all ranks have written: makes what was written the state. The memory of the copy
+ * before is freed, unless eight times the state's size is available: then the next save uses it
+ * again. PLEAT_E_STATE: nothing was begun. */
 int pleat_state_commit(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The same in two steps, for a state on several nodes. The first rank of each node marks its file,
- * rank 0 last: a state is only there if it is in rank 0's file. Then each settles, or takes back
- * what it has marked. */
+ * rank 0 last: a state is only there if it is in rank 0's file. Then each settles its file, or
+ * takes its mark back. */
 int pleat_state_mark(struct pleat_state *state, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_state_settle(struct pleat_state *state, bool taken_back);
 /* Every rank, instead of commit or after it: ends the save. What was not committed is given up, and
@@ -211,9 +213,9 @@ int pleat_state_find_generation(struct pleat_state *state, uint64_t generation,
 int pleat_state_find_same(struct pleat_state *state, const struct pleat_state_header *wanted,
                           struct pleat_state_header *header,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* This node has no part of the state `wanted`: chooses a file for what is brought, the data file
- * (in_data) or a slot. first: of this node, before the others do it. PLEAT_E_NOTFOUND,
- * PLEAT_E_NOMEM. */
+/* On a node that has no part of the state `wanted`: chooses a file for the parts that are brought,
+ * the data file (in_data) or a slot. first: the first rank of this node, which calls it before the
+ * others. PLEAT_E_NOTFOUND, PLEAT_E_NOMEM. */
 int pleat_state_choose(struct pleat_state *state, const struct pleat_state_header *wanted,
                        bool in_data, bool first, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The table of a state that was found, `header.parts` of them; the caller's to free.
@@ -232,8 +234,8 @@ void pleat_state_free_part(const struct pleat_state *state, uint64_t first, uint
 
 /* ---- a file of other origin ---- */
 
-/* A state in another file (a checkpoint), which stays the caller's: pleat_state_close leaves it
- * open. writing: for pleat_state_write; otherwise for pleat_state_read. PLEAT_E_NOMEM. */
+/* Makes a state of another file (a checkpoint), which stays the caller's: pleat_state_close leaves
+ * it open. writing: it is for pleat_state_write; otherwise for pleat_state_read. PLEAT_E_NOMEM. */
 int pleat_state_of_file(int fd, bool writing, struct pleat_state **state,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 /* From now on byte 0 of the state is byte `base` of that file (modulo 2^64: a state may begin in

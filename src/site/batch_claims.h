@@ -17,10 +17,8 @@ enum {
     PLEAT_BATCH_HOST_ROOM = 256,  /* bytes of a node's name */
     PLEAT_BATCH_PREFIX_ROOM = 80, /* bytes of the beginning of all its jobs' names */
     PLEAT_BATCH_NODE_CPUS = 4096, /* CPUs of a node; more are not used */
-    PLEAT_BATCH_NODES = 4096,
-    /* nodes of an allocation */ PLEAT_BATCH_UNKNOWN =
-        65536 /*
-               * processors, until the cluster has said how many there are */
+    PLEAT_BATCH_NODES = 4096,     /* nodes of an allocation */
+    PLEAT_BATCH_UNKNOWN = 65536   /* processors, until the cluster has said how many there are */
 };
 
 enum pleat_batch_state {
