@@ -1,9 +1,9 @@
 /* call.h - calls of a cluster's operations, one after the other in a thread of their own, each with
  * a limit of time.
  *
- * A call that has not come back by then is answered (PLEAT_E_TIMEOUT); what comes of it later is
- * told its `done` all the same, as `late`. One that does not come back at all ends the process:
- * whoever started it starts another one.
+ * A call that has not come back within its limit is answered (PLEAT_E_TIMEOUT); its later outcome
+ * is still told to its `done`, as `late`. A call that does not come back at all ends the process:
+ * pleatd starts another one.
  */
 #ifndef PLEAT_ADAPTER_CALL_H
 #define PLEAT_ADAPTER_CALL_H
@@ -43,7 +43,7 @@ struct pleat_adapter_call {
     struct pleat_error err;
     json_t *result;
     bool late;  /* the request was answered before */
-    bool never; /* it was not even begun */
+    bool never; /* the call was never begun */
     /* its own */
     uv_work_t work;
     uv_timer_t limit;

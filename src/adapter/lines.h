@@ -6,7 +6,8 @@
 
 #include "wire/message.h"
 
-/* More than this is waiting to be read by whoever started us: it does not read any more. */
+/* With more bytes than this waiting, the program that started this one counts as not reading any
+ * more. */
 #define PLEAT_ADAPTER_UNREAD_MAX 67108864
 
 struct pleat_adapter_lines {

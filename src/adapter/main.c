@@ -42,8 +42,8 @@ static bool begins_with_one(const char *text, const char *const *list)
     return false;
 }
 
-/* If this runs inside a job of that batch system, or its user has defaults for the system's
- * commands: they are not meant for these jobs. */
+/* Forgets variables of a job of that batch system in which this may run, and the user's defaults
+ * for the system's commands: they are not meant for Pleat's jobs. */
 static void forget_settings(const struct pleat_adapter_system *system)
 {
     for (char **at = environ; *at;) {

@@ -3,8 +3,8 @@
  *
  * All operations block, so they are called from a thread that does nothing else, one at a time.
  * They give JSON as the protocol has it (docs/protocol.md, "Adapters"). They return 0 or
- *   PLEAT_E_CLOSED      it cannot be reached, or does not answer: nobody knows whether it has done
- *                       what was asked
+ *   PLEAT_E_CLOSED it cannot be reached, or does not answer: it is not known whether it has done
+ *   what was asked
  *   PLEAT_E_BUSY        not now: no room, a limit is reached
  *   PLEAT_E_INVALID     never: there is no such partition, no node is so large
  *   PLEAT_E_PERMISSION  this user may not
@@ -34,7 +34,7 @@ enum {
 struct pleat_adapter_wish {
     const char *name; /* of the job */
     uint32_t count;   /* processors; 0: as many as the nodes have (with `exclusive`) */
-    uint32_t nodes;   /* exactly so many; 0: any number */
+    uint32_t nodes;   /* the exact number of nodes; 0: any number */
     bool few;         /* on one node, if one has room now; else on several */
     const char *near; /* on this node, if it has room now; else anywhere */
     /* on none of these nodes: names that are words, without any of " ,[]()|&!*?@/": "a1,a2" */
@@ -47,7 +47,7 @@ struct pleat_adapter_wish {
 };
 
 struct pleat_adapter_ops {
-    const char *name; /* by what it is asked */
+    const char *name; /* the way in which the batch system is asked */
     /* {"cluster", "version", "partitions": [...]} */
     int (*cluster)(json_t **cluster, struct pleat_error *err);
     /* [{"name", "cpus", "used", "state", "memory_mb", "load"}] */
@@ -98,7 +98,7 @@ struct pleat_adapter_system {
     const char *const *texts;  /* members of "allocate"; the list ends with NULL */
     const char *const *never;  /* reasons that only another configuration ends; the same */
     const char *starter;       /* what starts a program in an allocation */
-    bool passes_variables;     /* it gives its environment on, and nobody else sees that */
+    bool passes_variables;     /* it hands its environment on, unseen by others */
     const char *not_in_a_node; /* characters that the starter would take for something else */
     /* The starter's words, to which those of the program are appended, and variables that it wants
      * itself ("NAME=VALUE"). */

@@ -181,8 +181,8 @@ static int allocate(struct pleat_adapter *adapter, const struct pleat_message *m
     failure = failure ? failure : get_nodes(message->params, "without", &without, err);
     if (failure)
         return failure;
-    /* each attempt has a name of its own, so that one of which nobody knows what came of it can be
-     * told from the next one for the same claim; a few bytes of random numbers are always there */
+    /* Each attempt has a name of its own: an attempt of unknown outcome can be told from the next
+     * one for the same claim. A few random bytes are always available */
     if (getrandom(&mark, sizeof(mark), 0) != sizeof(mark))
         abort();
     struct pleat_adapter_call *call = begin(adapter, message, carry_out_allocate, on_allocated);

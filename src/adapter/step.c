@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-/* What started a program is ended so long after its allocation: it has told by then what became of
+/* How long after the end of its allocation a starter is ended: by then it has told what became of
  * the program, or waits for a node that will never answer. */
 enum { OVER_MS = 3000 };
 enum { NODE_MAX = 255, VARIABLE_MAX = 250, WORDS_MAX = 256, SAID_MAX = 400, INPUT_MAX = 65536 };
@@ -29,7 +29,7 @@ struct step {
     int said; /* what the starter itself writes; a file, since it may outlive us */
 };
 
-static struct step *steps; /* that run */
+static struct step *steps; /* the starters that run */
 
 /* The list's end, for exec. */
 static void close_list(struct pleat_adapter_words *words)
@@ -38,7 +38,8 @@ static void close_list(struct pleat_adapter_words *words)
         abort();
 }
 
-/* Ours, but for what is among the variables already, or in the environment that is wanted. */
+/* Adds this process's environment, but for names that the variables, or the wanted environment,
+ * have already. */
 static void fill_environment(struct pleat_adapter_words *variables, json_t *environment)
 {
     const char *name;

@@ -1,9 +1,8 @@
 /* step.h - starts a program in an allocation, by the batch system's own starter (srun, qrsh).
  *
  * The starter gets a session of its own and outlives this process, so that what it started does,
- * too; it ends with the allocation. What the program is to read, and its variables, are the
- * starter's input and environment, never words of a command line, which everybody could read. Its
- * output is nowhere.
+ * too; it ends with the allocation. The program's input and variables are those of the starter,
+ * never words of a command line, which everybody could read. Its output is dropped.
  */
 #ifndef PLEAT_ADAPTER_STEP_H
 #define PLEAT_ADAPTER_STEP_H
@@ -14,8 +13,8 @@
  * when the starter was started; its end is told as `run_ended`. A code, if it was not. */
 int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The allocation is over: what started programs in it ends, if need be by a signal. The programs
- * themselves are the batch system's. */
+/* The allocation is over: the starters of programs in it end, if need be by a signal. The programs
+ * themselves are ended by the batch system. */
 void pleat_adapter_steps_over(uint32_t job);
 
 #endif

@@ -7,8 +7,8 @@
 #include "adapter/step.h"
 #include "wire/reply.h"
 
-/* A controller that was late may still carry out what it was asked. For so long after it answers
- * again, such a job is looked for. */
+/* A controller that was late may still carry out a request. How long after it answers again a job
+ * of such a request is looked for. */
 enum { UNWANTED_MS = 30000 };
 
 static void arm(struct pleat_adapter_watch *watch);
@@ -112,7 +112,7 @@ static bool compare(struct pleat_adapter_watch *watch, struct pleat_adapter_watc
         else if (watched->end != pleat_reply_int(job, "end", 0))
             tell(watch, "moved", job);
     } else if (watched->runs) {
-        /* its processors are gone, and it waits for others, which nobody has asked for */
+        /* its processors are gone, and it waits for others, which Pleat has not asked for */
         tell_end(watch, watched, "REQUEUED");
         pleat_adapter_watch_unwanted(watch, watched->name);
         return false;
@@ -157,7 +157,7 @@ static void release(struct pleat_adapter_watch *watch, const json_t *job)
     pleat_adapter_call_begin(call);
 }
 
-/* Ends jobs that nobody wants; forgets those that were looked for long enough, or have ended. */
+/* Ends unwanted jobs; forgets those that were looked for long enough, or have ended. */
 static void look_for_unwanted(struct pleat_adapter_watch *watch, const json_t *jobs)
 {
     uint64_t now = uv_now(watch->calls->loop);

@@ -19,7 +19,7 @@ struct pleat_adapter_watched {
     int64_t start, end; /* 0: not known */
 };
 
-/* A job that may have come of a call of which nobody knows what it did. */
+/* A job that may exist because of a call of unknown outcome. */
 struct pleat_adapter_unwanted {
     char name[PLEAT_ADAPTER_NAME_MAX + 1];
     uint64_t since_ms; /* the controller has answered since; 0: not yet */

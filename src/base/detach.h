@@ -1,4 +1,4 @@
-/* detach.h - what a process that goes on for long must not keep of a job that it was started in.
+/* detach.h - what a long-lived process must not keep of a job in which it was started.
  *
  * pleatd may be started by a command inside a job. Its environment then marks it as part of that
  * job, so it would be ended with the job; and it has the job's CPUs, control groups, limits and

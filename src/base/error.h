@@ -4,8 +4,8 @@
 
 #include "pleat-error.h"
 
-/* Of functions that are called when something goes wrong, or hardly ever: what leads to a call of
- * them is laid out as the unlikely way. */
+/* Marks functions that are called when something goes wrong, or hardly ever: the compiler takes the
+ * paths that lead to them for unlikely. */
 #define PLEAT_COLD __attribute__((cold))
 
 /* Fills *err (where not NULL) and returns code, so that a failure is one line:
@@ -17,9 +17,9 @@ int pleat_error_set(struct pleat_error *err, int code, const char *fmt, ...)
 int pleat_error_sys(struct pleat_error *err, int errno_value, const char *fmt, ...)
     PLEAT_PRINTF(3, 4) PLEAT_COLD;
 
-/* Puts the formatted context and ": " in front of the text that is there (where err is not NULL).
- * Returns code, which the caller has from what failed: without an err nothing else knows it. *err
- * keeps its own. */
+/* Puts the formatted context and ": " in front of the text in *err (where err is not NULL); *err
+ * keeps its code. Returns `code`, which the caller has from the function that failed, so that it is
+ * known without an err, too. */
 int pleat_error_prefix(struct pleat_error *err, int code, const char *fmt, ...) PLEAT_PRINTF(3, 4);
 
 /* The short name of a code ("invalid", "not found"), for JSON; never NULL. */

@@ -54,14 +54,14 @@ static inline const struct pleat_heap_entry *pleat_heap_first(const struct pleat
 {
     return heap->count ? &heap->entries[0] : NULL;
 }
-/* The time of the earliest entry; INT64_MAX: the heap is empty. For those who ask again and again
- * whether anything is due. */
+/* The time of the earliest entry; INT64_MAX: the heap is empty. For callers that ask again and
+ * again whether anything is due. */
 static inline int64_t pleat_heap_first_us(const struct pleat_heap *heap)
 {
     return heap->first_us;
 }
-/* After a change that may have taken the earliest entry from its place: also where the entries of a
- * heap were put there by somebody else (a state that was saved). */
+/* To be called after a change that may have moved the earliest entry; also when entries were put
+ * into a heap from outside (from a saved state). */
 static inline void pleat_heap_note_first(struct pleat_heap *heap)
 {
     heap->first_us = heap->count > 0 ? heap->entries[0].time_us : INT64_MAX;

@@ -1,7 +1,7 @@
 /* lines.h - growable arrays whose items begin at a line of the cache.
  *
- * For records of whole lines, of which there are so many that one which was not used for long is in
- * no cache any more: it is then read from memory in as few lines as it has. */
+ * For records of whole lines in arrays larger than the caches. A record that was not used for long
+ * is then read from memory in as few lines as it has. */
 #ifndef PLEAT_BASE_LINES_H
 #define PLEAT_BASE_LINES_H
 

@@ -1,5 +1,5 @@
-/* siphash.h - SipHash-2-4 (Aumasson and Bernstein 2012): a keyed hash, which nobody can predict who
- * does not have the key.
+/* siphash.h - SipHash-2-4 (Aumasson and Bernstein 2012): a keyed hash, which cannot be predicted
+ * without the key.
  */
 #ifndef PLEAT_BASE_SIPHASH_H
 #define PLEAT_BASE_SIPHASH_H

@@ -6,8 +6,8 @@
 
 #include "command/search.h"
 
-/* A command whose process has ended may have left its output to others, who keep it open: it is
- * waited for as long at most. */
+/* A command whose process has ended may have left its output open in other processes:
+ * OUTPUT_LATE_MS is how long that output is waited for. */
 enum { OUTPUT_LATE_MS = 1000, SAID_MAX = 67108864 };
 
 static const char *const through[] = {"setpriv", "--pdeathsig", "KILL", "--"};
@@ -96,7 +96,7 @@ static void finish(struct pleat_helper *child)
 {
     if (child->dropped)
         return;
-    child->dropped = true; /* it was the last word */
+    child->dropped = true; /* that was the last callback */
     if (child->output.failed || child->errors.failed)
         abort();
     child->result.output = child->output.text ? child->output.text : "";
@@ -168,7 +168,7 @@ void pleat_commands_end(struct pleat_commands *commands)
         drop(child);
 }
 
-/* ---- what it says ---- */
+/* ---- output of a child ---- */
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
@@ -204,7 +204,7 @@ static void say_lines(struct pleat_helper *child, const char *bytes, size_t coun
         keep(child, line, PLEAT_HELPER_LINE_MAX, bytes, length);
         if (line->failed)
             abort();
-        if (child->result.truncated) { /* nonsense: it will not get better */
+        if (child->result.truncated) { /* no helper writes so long a line */
             end_child(child);
             return;
         }
@@ -238,7 +238,7 @@ static void on_output(uv_stream_t *stream, ssize_t count, const uv_buf_t *room)
         stream_over(child, stream);
 }
 
-/* ---- what it is told ---- */
+/* ---- input of a child ---- */
 
 static void on_input(uv_write_t *write, int status)
 {
@@ -357,7 +357,7 @@ static struct pleat_helper *child_new(struct pleat_commands *commands, void *fn_
     return child;
 }
 
-/* It cannot be started: said from the loop, as all else. */
+/* The command cannot be started: reported from the loop, as all else is. */
 static void fail(struct pleat_helper *child, const char *why)
 {
     pleat_string_add(&child->errors, why);
@@ -377,7 +377,7 @@ static void begin(struct pleat_helper *child, const struct pleat_command *comman
         return;
     }
     int rc = spawn(child, command);
-    add_handle(child, &child->process); /* also one that failed has to be closed */
+    add_handle(child, &child->process); /* a handle that failed has to be closed, too */
     if (rc) {
         fail(child, uv_strerror(rc));
         return;

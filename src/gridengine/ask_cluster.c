@@ -86,7 +86,8 @@ int pleat_gridengine_cluster(json_t **cluster, struct pleat_error *err)
 
 /* ---- nodes ---- */
 
-/* What a host's element says of one thing; "": nothing. `list`: the tag of those elements. */
+/* The value of one attribute in a host's element; "": it is not there. `list`: the tag of the
+ * elements with attributes. */
 static const char *said(const json_t *host, const char *list, const char *name)
 {
     size_t i;
@@ -139,8 +140,8 @@ static struct slots count_slots(const json_t *host)
     return slots;
 }
 
-/* NULL: it is no host of any queue. Several queues may share a host's processors: there are as many
- * as the host has, but never fewer than one of its queues gives out. */
+/* The node of a host; NULL: no queue has it. Several queues may share a host's processors: the node
+ * has as many as the host, but never fewer than one of its queues gives out. */
 static json_t *node_of(const json_t *host)
 {
     struct slots slots = count_slots(host);

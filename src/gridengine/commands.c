@@ -121,7 +121,7 @@ static int submit(const struct pleat_adapter_wish *wish, const char *pe, int64_t
     return failure;
 }
 
-/* In the first of these environments in which such a job can be. */
+/* Submits in the first of these environments in which such a job can run. */
 static int submit_in(const json_t *pes, bool several, const struct pleat_adapter_wish *wish,
                      int64_t *number, struct pleat_error *err)
 {
@@ -139,7 +139,7 @@ static int submit_in(const json_t *pes, bool several, const struct pleat_adapter
     return failure;
 }
 
-/* In one that is good for jobs on one node, or on several. */
+/* Submits in an environment for jobs on one node, or on several. */
 static int submit_so(bool several, const struct pleat_adapter_wish *wish, int64_t *number,
                      struct pleat_error *err)
 {
@@ -153,7 +153,7 @@ static int submit_so(bool several, const struct pleat_adapter_wish *wish, int64_
         failure = submit_in(pes, several, wish, number, err);
         json_decref(pes);
         if (failure == PLEAT_E_INVALID)
-            pleat_gridengine_pe_good(several, ""); /* another one may do */
+            pleat_gridengine_pe_good(several, ""); /* another environment may do */
     }
     return failure;
 }
@@ -170,8 +170,8 @@ static int find_out(const struct pleat_adapter_wish *wish, bool *several, struct
     return failure;
 }
 
-/* Refuses what is wanted now, if the queues have no room for it: what another one takes at the same
- * moment it waits for. */
+/* Refuses a job that is wanted now, if the queues have no room for it. If another job takes the
+ * room at the same moment, this one waits. */
 static int has_room(const struct pleat_adapter_wish *wish, bool several, struct pleat_error *err)
 {
     int64_t most = 0, all = 0;
@@ -223,7 +223,7 @@ static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, stru
 
 /* ---- the others ---- */
 
-/* What "allocate" looks for before it submits anything: an environment in which such a job can be.
+/* As "allocate" does before it submits: looks for an environment in which such a job can run.
  */
 static int op_check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
 {

@@ -29,7 +29,8 @@ void pleat_gridengine_name_out(const char *name, char *out)
     replace(out, ':', '=');
 }
 
-/* As it was before pleat_gridengine_name_out; others' names may become other ones, of no use. */
+/* Undoes pleat_gridengine_name_out. Names of other jobs may change thereby, which does not
+ * matter. */
 static json_t *name_in(const char *name)
 {
     char text[1024];
@@ -51,7 +52,7 @@ static int64_t seconds_of(const char *text)
     return seconds > 0 ? (int64_t)seconds : 0;
 }
 
-/* What it asked for of a resource, as a number; 0: nothing. */
+/* How much of a resource the job asked for; 0: nothing. */
 static int64_t requested(const json_t *row, const char *resource)
 {
     size_t i;
@@ -162,7 +163,7 @@ static void take_row(json_t *jobs, const json_t *row)
     if (!pleat_xml_is(row, "job_list") || *pleat_xml_text(row, "tasks") ||
         !pleat_adapter_is_number(pleat_xml_text(row, "JB_job_number"), &number) || number < 1 ||
         number > JOBS_MAX)
-        return; /* it is none that could be ours */
+        return; /* it cannot be one of Pleat's */
     json_t *job = find(jobs, number);
     if (!job) {
         job = make(row, number);

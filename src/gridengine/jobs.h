@@ -6,8 +6,8 @@
 
 #include "adapter/operations.h"
 
-/* Grid Engine's names of jobs have no colons, and ours no equals signs: one stands for the other
- * there. `out` has room for PLEAT_ADAPTER_NAME_MAX bytes and a NUL. */
+/* Grid Engine allows no colons in names of jobs, and Pleat's names have no equals signs: so one
+ * stands for the other there. `out` has room for PLEAT_ADAPTER_NAME_MAX bytes and a NUL. */
 void pleat_gridengine_name_out(const char *name, char *out);
 
 /* As pleat_adapter_ops.jobs. */

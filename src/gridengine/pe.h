@@ -10,11 +10,12 @@
 
 #include "base/error.h"
 
-/* The names of those that can be used: the one that is wanted, else that which was good, else all.
- * PLEAT_E_INVALID: there is none, or the one that is wanted (NULL: any) cannot be used. */
+/* The names of the environments that can be used: the wanted one, else the one that worked before,
+ * else all. PLEAT_E_INVALID: there is none, or the wanted one (NULL: any) cannot be used. */
 int pleat_gridengine_pes(bool several, const char *wanted, json_t **names,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
-/* A job could be submitted in it; "": that one is not good for all jobs. */
+/* A job could be submitted in this environment; "": the remembered one does not work for all
+ * jobs. */
 void pleat_gridengine_pe_good(bool several, const char *name);
 
 #endif

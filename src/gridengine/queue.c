@@ -84,7 +84,7 @@ void pleat_gridengine_explain(json_t *jobs, const json_t *root)
                 continue;
             pleat_gridengine_state(pleat_xml_text(row, "state"), &reason);
             if (strcmp(reason, "?") != 0)
-                continue; /* it is held, and so in nobody's way */
+                continue; /* it is held, and so in no job's way */
             if (!pleat_adapter_is_number(pleat_xml_text(row, "slots"), &slots))
                 slots = 1;
             set_reason(jobs, number, reason_of(most, slots, first));

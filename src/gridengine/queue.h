@@ -1,5 +1,5 @@
-/* queue.h - why jobs wait, which qstat does not say: from what stands in the queue before them, and
- * what is free.
+/* queue.h - why jobs wait, which qstat does not say: found from the jobs before them in the queue,
+ * and what is free.
  */
 #ifndef PLEAT_GRIDENGINE_QUEUE_H
 #define PLEAT_GRIDENGINE_QUEUE_H

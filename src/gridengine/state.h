@@ -1,12 +1,13 @@
-/* state.h - the letters by which Grid Engine's commands say how a job, or a queue on a host, is. */
+/* state.h - the letters with which Grid Engine's commands show the state of a job, or of a queue on
+ * a host. */
 #ifndef PLEAT_GRIDENGINE_STATE_H
 #define PLEAT_GRIDENGINE_STATE_H
 
 /* The state of a job, as qstat writes it: "running", "pending", "ended", and a reason ("": none;
  * "?": it stands in the queue). */
 const char *pleat_gridengine_state(const char *letters, const char **reason);
-/* Whether what a queue's instance is said to be keeps new jobs away, and how: "down" (its node does
- * not answer), "drained" (somebody does not want them, or an error), "" (it takes jobs). */
+/* Whether the state of a queue's instance keeps new jobs away, and why: "down" (its node does not
+ * answer), "drained" (disabled by somebody, or by an error), "" (it takes jobs). */
 const char *pleat_gridengine_instance(const char *letters);
 
 #endif

@@ -1,5 +1,6 @@
 /* xml.h - an XML document as a tree of JSON objects: {"tag", "text", "attributes": {name: text},
- * "elements": [...]}. What is no text in UTF-8 is '?' there: names come from other users, as bytes.
+ * "elements": [...]}. Bytes that are not UTF-8 become '?': names come from other users, as any
+ * bytes.
  */
 #ifndef PLEAT_GRIDENGINE_XML_H
 #define PLEAT_GRIDENGINE_XML_H

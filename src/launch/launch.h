@@ -37,7 +37,7 @@ struct pleat_launch_request {
     /* of several machines: name of the interface by which all of them reach one another, and the
      * network there ("10.0.0.0/8"), which goes before its name; NULL: the MPI chooses */
     const char *interface, *network;
-    bool fabric; /* they may have a faster network, which is for the MPI to choose */
+    bool fabric; /* the machines may have a faster network, which the MPI may choose */
     /* a directory of this run for the MPI's files and shared memory, so that none outlives the run;
      * NULL: the MPI's default */
     const char *scratch;

@@ -20,8 +20,8 @@
 #include "base/clock.h"
 #include "base/write.h"
 
-/* A process that has never used MPI, and has failed, is waited for by others only if those use it.
- * They have this time to end before the program is ended. */
+/* If a process has failed without using MPI, the others wait for it only if they use MPI. They have
+ * this time to end before the program is ended. */
 #define SILENT_MS 5000
 
 enum {
@@ -30,7 +30,7 @@ enum {
     EXIT_NO_PROGRAM = 127,
     EXIT_SIGNAL = 128,
     PIECE = 4096,
-    TAIL = 64 /* more than the last words of a process to hydra have */
+    TAIL = 64 /* bytes: longer than the last message of a process to hydra */
 };
 
 static const char last_words[] = "cmd=finalize";
@@ -86,7 +86,7 @@ static int start(struct rank *rank, char **argv, const char *preload, int number
     return code;
 }
 
-/* ---- what it and hydra say to one another ---- */
+/* ---- messages between the process and hydra ---- */
 
 static void note_tail(struct rank *rank, const char *piece, size_t length)
 {
@@ -132,7 +132,7 @@ static bool is_told_to_end(const struct rank *rank)
     return told;
 }
 
-/* Until the process ends. Returns how it did. */
+/* Attends the process until it ends. Returns its wait status. */
 static int attend(struct rank *rank)
 {
     int status = 0;
@@ -176,8 +176,8 @@ static bool is_over(const struct rank *rank)
     return false;
 }
 
-/* Until hydra has read what was written on standard error: when it ends a program it leaves the
- * rest. */
+/* Waits until hydra has read what was written on standard error: when hydra ends a program it drops
+ * the rest. */
 static void await_reading(void)
 {
     enum { LOOKS = 50 };
@@ -206,7 +206,7 @@ static int end_by(int number)
     static const struct rlimit none = {0, 0};
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t one;
-    (void)setrlimit(RLIMIT_CORE, &none); /* it has left one itself */
+    (void)setrlimit(RLIMIT_CORE, &none); /* the process has left a core file itself */
     (void)sigaction(number, &usual, NULL);
     sigemptyset(&one);
     sigaddset(&one, number);

@@ -11,8 +11,8 @@
 #include "wire/message.h"
 
 #define GRACE_S ((double)PLEAT_END_GRACE_S)
-/* For new processes to come up beside the old ones. A program that takes longer before it begins is
- * ended first, from then on. */
+/* How long new processes may take to come up beside the old ones. From then on a program that takes
+ * longer is ended first. */
 #define WARM_S 30.0
 
 struct agent_runner {
@@ -271,7 +271,7 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     struct agent_runner *runner = (struct agent_runner *)base;
     char job[32];
     snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
-    /* rank 0 has it; what the others say is shown there, too */
+    /* rank 0 has the terminal; the output of the others is shown there, too */
     const char *shown = starts(runner, PLEAT_STARTS_LAUNCHED) ? order->spec->terminal : NULL;
     json_t *params = json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*, s:s*}", "run", (json_int_t)order->run,

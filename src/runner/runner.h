@@ -45,7 +45,7 @@ struct pleat_slot_range {
 /* A node of a run that has several, in the order of ranks. */
 struct pleat_run_node {
     uint32_t node;
-    int32_t processors; /* of the run there */
+    int32_t processors; /* the run's processors there */
     char name[64];      /* as MPI launchers know it */
 };
 
@@ -55,7 +55,7 @@ struct pleat_run_order {
     uint64_t job;
     uint32_t site, node; /* node: where the run's first process is */
     int32_t processes;
-    int32_t processors; /* of its partition; equal to processes, unless it folds */
+    int32_t processors; /* processors of its partition; equal to processes, unless it folds */
     const struct pleat_slot_range *slots; /* its slots on that node, in the order of ranks */
     size_t slot_ranges;                   /* number of `slots`; 0: it is not bound to CPUs */
     const struct pleat_run_node *nodes;   /* all its nodes, the one that leads it first */
@@ -69,7 +69,7 @@ struct pleat_run_order {
     const struct pleat_spec *spec;
     const char *program;    /* executed instead of the spec's argv[0]; NULL: argv[0] */
     const char *stdin_path; /* NULL: no input */
-    bool stdin_sent;        /* instead of that the input is sent to the agent while it runs */
+    bool stdin_sent;        /* the input is sent to the agent instead, while the run goes on */
     const char *stdout_path, *stderr_path;
     /* the node does not see the files of this machine: output is sent to the daemon, the script
      * (`program`, in `scratch`) comes with the order, and the run is in its scratch directory */
@@ -91,14 +91,14 @@ struct pleat_change_order {
     /* resize: PLEAT_WAY_RELAUNCH: by a warm relaunch, and otherwise, where that cannot be, by
      * merging; else as the spec says */
     enum pleat_resize_way way;
-    bool spread; /* it is on several nodes, or will be: it is started again, */
-    bool warm;   /* of that: new processes are started first, where that can be */
-    bool anew;   /* resize: its program has not begun: it is started again, which loses nothing */
+    bool spread; /* the run is on several nodes, or will be: it is started again, */
+    bool warm;   /* then: new processes are started first, where possible */
+    bool anew;   /* resize: the program has not begun, so nothing is lost by starting it again */
     const struct pleat_run_order *start; /* how to start it at that size; NULL: unknown */
 };
 
-/* Whether a program is resized by merging or by a warm relaunch, as is cheaper: its user leaves
- * that open, and it can be started beside itself. */
+/* Whether Pleat chooses between merging and a warm relaunch for a program, by their cost: its user
+ * leaves that open, and it can be started beside itself. */
 bool pleat_runner_chooses_way(const struct pleat_spec *spec);
 
 struct pleat_runner {

@@ -1,6 +1,7 @@
 /* The operations by Slurm's commands, which are there wherever Slurm is. An allocation that may
  * wait is a batch job that sleeps: sbatch returns at once, where salloc waits with a process of its
- * own. What is wanted now or never, salloc asks for, which sbatch cannot. */
+ * own. An allocation that is wanted now or never is asked for by salloc, since sbatch cannot do
+ * that. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -250,7 +251,7 @@ static void fill(struct words *words, const char *const *fixed,
     }
 }
 
-/* What salloc was given has the job's name, which no other one has. */
+/* Finds the job that salloc was given, by its name, which no other job has. */
 static int find_given(const char *name, json_t **job, struct pleat_error *err)
 {
     json_t *jobs;
@@ -302,7 +303,8 @@ static int allocate_later(const struct pleat_adapter_wish *wish, json_t **job,
     return *job ? 0 : pleat_slurm_no_memory(err);
 }
 
-/* Near that node, else on one node, if that can be had now; then as it was wished. */
+/* Allocates near the wished node, or else on one node, if that can be had now; otherwise as
+ * wished. */
 static int op_allocate(const struct pleat_adapter_wish *wish, json_t **job, struct pleat_error *err)
 {
     int failure = PLEAT_E_BUSY;

@@ -56,7 +56,7 @@ int64_t pleat_store_first_seq(const struct pleat_store *store)
     return store->first_seq;
 }
 
-/* Sets and returns PLEAT_E_CORRUPT: record seq is not good. how: "is missing", for example. */
+/* Sets and returns PLEAT_E_CORRUPT: record seq is bad. how: in which way, such as "is missing". */
 static int corrupt_record(const struct pleat_store *store, int64_t seq, const char *how,
                           struct pleat_error *err)
 {

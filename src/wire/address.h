@@ -1,5 +1,5 @@
-/* address.h - where a peer is: at a unix socket of this machine, or at a host and port. Where it is
- * says how both ends find out who the other one is (authenticator.h). */
+/* address.h - where a peer is: at a unix socket of this machine, or at a host and port. The kind of
+ * the address decides how both ends find out who the other one is (authenticator.h). */
 #ifndef PLEAT_WIRE_ADDRESS_H
 #define PLEAT_WIRE_ADDRESS_H
 

@@ -81,7 +81,7 @@ static void close_handles(struct pleat_connection *connection)
     if (connection->state == PLEAT_CLOSING)
         return;
     connection->state = PLEAT_CLOSING;
-    /* between two addresses of a host the stream is closing already: who made it close releases */
+    /* between two addresses of a host the stream is closing already: its callback releases */
     if (!uv_is_closing(&connection->u.handle))
         uv_close(&connection->u.handle, on_handle_closed);
     uv_close((uv_handle_t *)&connection->limit, on_handle_closed);

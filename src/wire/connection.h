@@ -1,9 +1,9 @@
 /* connection.h - a connection that speaks the protocol on a libuv loop (daemon and agent): to a
  * process of this machine over a unix socket, to one of another machine over TCP.
  *
- * Who the peer is is known before anything of it is read: over a unix socket the kernel says that
- * it is of the same user; over TCP it has proved that it has the right key, and all is encrypted
- * (tls.h). All else is the same for both.
+ * The identity of the peer is known before anything is read from it. Over a unix socket the kernel
+ * says that the peer is of the same user; over TCP the peer has proved that it has the right key,
+ * and all is encrypted (tls.h). All else is the same for both.
  *
  * Reads are handed over as messages; writes are queued and never block. A peer that does not read
  * (more than PLEAT_CONNECTION_BACKLOG_MAX bytes waiting), sends garbage, or is of another user is
@@ -49,18 +49,19 @@ int pleat_listener_create(uv_loop_t *loop, const char *path,
                           void *arg, struct pleat_listener **listener,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Who may connect over TCP, and what those may take who have not proved yet who they are. */
+/* Who may connect over TCP, and the limits of callers that have not proved their identity yet. */
 struct pleat_guest_terms {
     pleat_key_of *key_of; /* the keys of those who may connect */
-    void (*refused)(void *arg, const struct pleat_error *why); /* somebody was; may be NULL */
-    void *arg;                                                 /* of both */
-    int limit_ms;     /* in which a caller has to prove who he is */
-    int most;         /* callers at a time who have not */
-    int most_of_host; /* the same, of one address */
+    void (*refused)(void *arg, const struct pleat_error *why); /* called when a caller was refused;
+                                                                * may be NULL */
+    void *arg;                                                 /* the argument of both functions */
+    int limit_ms;     /* time in which a caller has to prove its identity */
+    int most;         /* the most callers at a time that have not done so */
+    int most_of_host; /* the same for callers of one address */
 };
 
 /* Listens over TCP at a number of this machine ("0.0.0.0": all of IPv4; "::": all) and a port (0:
- * any that is free). on_accept gets each caller who has proved who he is, and must call
+ * any that is free). on_accept gets each caller that has proved its identity, and must call
  * pleat_connection_start or _close. PLEAT_E_INVALID: `host` is no such number; PLEAT_E_SYSTEM: the
  * address is not this machine's, or the port is taken. */
 int pleat_listener_create_tcp(uv_loop_t *loop, const char *host, uint16_t port,

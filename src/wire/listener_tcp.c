@@ -1,5 +1,5 @@
-/* Listening for those who are not on this machine. Nobody is handed over before he has proved who
- * he is; until then he costs little: a bounded number of callers, a bounded time each. */
+/* Listening for callers on other machines. A caller is handed over when it has proved its identity.
+ * Until then callers cost little: their number, and the time of each, are bounded. */
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "wire/connection-internal.h"
 #include "wire/tcp.h"
 
-/* A caller who has not proved who he is. */
+/* A caller that has not proved its identity yet. */
 struct guest {
     struct guest *next;
     struct pleat_guests *guests;
@@ -194,7 +194,7 @@ int pleat_listener_create_tcp(uv_loop_t *loop, const char *host, uint16_t port,
     }
     char where[96];
     snprintf(where, sizeof(where), "%s, port %u", host, (unsigned)port);
-    status = pleat_listener_listen(fresh, where, err); /* tells of a port that is taken */
+    status = pleat_listener_listen(fresh, where, err); /* this reports a port that is taken */
     if (!status)
         *listener = fresh;
     return status;

@@ -33,7 +33,7 @@
 #define PLEAT_FEATURE_PARTS "parts"
 /* The same: parts of malleable runs, which have mailboxes of their own. */
 #define PLEAT_FEATURE_PLACES "places"
-/* The same: what a run writes is numbered, kept until it was heard, and told again. */
+/* The same: the output of a run is numbered, kept until it was heard, and told again. */
 #define PLEAT_FEATURE_STREAMS "streams"
 /* The same: runs over several nodes have warm relaunches, and parts that wait. */
 #define PLEAT_FEATURE_WAITS "waits"

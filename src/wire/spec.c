@@ -30,12 +30,11 @@ static int read_signal(const json_t *object, struct pleat_spec *spec, struct ple
     return rc;
 }
 
-#define KEEP 2 /* files, where it is not said */
+#define KEEP 2 /* number of files where the job does not say it */
 #define KEEP_MOST 1000
 #define OFTEN_US 1000000 /* the shortest time between two checkpoints */
 
-/* Checkpoints that are written by themselves: {"every_s", "keep", "before_limit_s", "go_on",
- * "dir",
+/* Checkpoints that nobody has to ask for: {"every_s", "keep", "before_limit_s", "go_on", "dir",
  * "signal"}.
  */
 static int read_checkpoints(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)

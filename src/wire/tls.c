@@ -8,7 +8,7 @@
 
 /* More than the largest record, and a feed. */
 #define HELD_MAX ((size_t)256 * 1024)
-/* Nobody needs more for a handshake without certificates. */
+/* A handshake without certificates needs less. */
 #define HANDSHAKE_MAX ((size_t)16 * 1024)
 
 /* A key that was shared before proves itself with SHA-256, so suites with SHA-384 are left out. A
@@ -108,7 +108,8 @@ static ssize_t push(gnutls_transport_ptr_t arg, const void *bytes, size_t count)
     return (ssize_t)count;
 }
 
-/* A caller who names nobody that is known gets a key that nobody has: it fails as with a wrong one.
+/* A caller that names an unknown identity is checked against a random key, and fails as with a
+ * wrong key.
  */
 static int find_key(gnutls_session_t session, const gnutls_datum_t *name, gnutls_datum_t *key)
 {
@@ -117,7 +118,7 @@ static int find_key(gnutls_session_t session, const gnutls_datum_t *name, gnutls
     key->data = gnutls_malloc(PLEAT_WIRE_KEY);
     key->size = PLEAT_WIRE_KEY;
     if (!key->data || getrandom(key->data, PLEAT_WIRE_KEY, 0) != PLEAT_WIRE_KEY) {
-        gnutls_free(key->data); /* which makes it NULL */
+        gnutls_free(key->data); /* this sets it to NULL */
         return -1;
     }
     if (name->size <= PLEAT_WIRE_IDENTITY_MAX && !memchr(name->data, '\0', name->size))
@@ -237,7 +238,8 @@ static bool is_to_be_waited_for(ssize_t status)
     return status == GNUTLS_E_AGAIN || status == GNUTLS_E_INTERRUPTED;
 }
 
-/* Whatever GnuTLS takes for good: both ends have proved, with this version, that they have the key.
+/* Checks, beyond what GnuTLS accepts, that both ends have proved with this version that they have
+ * the key.
  */
 static bool is_as_wanted(const struct pleat_tls *tls)
 {
@@ -247,7 +249,7 @@ static bool is_as_wanted(const struct pleat_tls *tls)
            !gnutls_session_is_resumed(tls->session);
 }
 
-/* Of a server: who has called. */
+/* In a server: takes the identity of the caller. */
 static bool take_identity(struct pleat_tls *tls)
 {
     gnutls_datum_t name = {0};
@@ -298,7 +300,7 @@ int pleat_tls_read(struct pleat_tls *tls, char *buffer, size_t size, size_t *cou
         return pleat_error_set(err, PLEAT_E_STATE, "the handshake is not over");
     if (tls->over)
         return 0;
-    /* The only answer that may be due is to a wish for other keys, which Pleat does not have. */
+    /* An answer could only be due to a request for new keys, which Pleat never makes. */
     tls->out = &answers;
     ssize_t got = gnutls_record_recv(tls->session, buffer, size);
     tls->out = NULL;

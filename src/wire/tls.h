@@ -1,10 +1,10 @@
-/* tls.h - TLS 1.3 between two that have the same key: encrypted, each proves to the other that it
- * has the key, and what is sent again or changed on the way is refused.
+/* tls.h - TLS 1.3 between two ends with the same key. All is encrypted, each end proves to the
+ * other that it has the key, and data that were replayed or changed on the way are refused.
  *
  * Bytes in, bytes out: nothing here reads or writes a socket, waits, or looks at a clock. The keys
- * of a connection come from a fresh Diffie-Hellman exchange, so whoever gets the shared key later
- * cannot read what was recorded before. There are no certificates, no other versions, no tickets,
- * no data before the end of the handshake.
+ * of a connection come from a fresh Diffie-Hellman exchange, so the shared key does not help to
+ * read what was recorded before. There are no certificates, no other versions, no tickets, no data
+ * before the end of the handshake.
  *
  * A caller without the right key is refused in the same way whether the identity that it names is
  * known or not.
@@ -38,13 +38,13 @@ void pleat_tls_destroy(struct pleat_tls *tls);
  */
 int pleat_tls_feed(struct pleat_tls *tls, const char *bytes, size_t count,
                    struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Goes on with the handshake, and appends to *out what the peer is to be sent. 1: both ends are
- * who they have to be. 0: more has to come. PLEAT_E_PERMISSION: the peer has not the key, or speaks
- * no such TLS; PLEAT_E_NOMEM. */
+/* Goes on with the handshake, and appends to *out what the peer is to be sent. 1: both ends have
+ * proved their identity. 0: more has to come. PLEAT_E_PERMISSION: the peer does not have the key,
+ * or does not speak this TLS; PLEAT_E_NOMEM. */
 int pleat_tls_handshake(struct pleat_tls *tls, struct pleat_string *out,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Who the peer is: the identity whose key both have. "" before the end of the handshake. Of a
- * client its own. */
+/* The identity whose key both ends have: in a server the caller's, in a client its own. "" before
+ * the end of the handshake. */
 const char *pleat_tls_identity(const struct pleat_tls *tls);
 
 /* After the handshake. Decrypts at most `size` bytes. 1: *count bytes are there; 0: more has to
@@ -64,7 +64,7 @@ bool pleat_wire_key_parse(const char *text, unsigned char key[PLEAT_WIRE_KEY]);
 void pleat_wire_key_text(const unsigned char key[PLEAT_WIRE_KEY],
                          char text[2 * PLEAT_WIRE_KEY + 1]);
 bool pleat_wire_identity_is(const char *text);
-/* Overwrites a secret, also where the compiler sees that nobody reads it again. */
+/* Overwrites a secret, even if the compiler sees that it is not read again. */
 void pleat_wire_wipe(void *bytes, size_t count);
 
 #endif
