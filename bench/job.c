@@ -10,7 +10,8 @@ static const char *benchmark = "";
 static struct app_job *current;
 static volatile sig_atomic_t interrupted;
 
-/* The job lives in a process group of its own; its next look at the time cleans it up. */
+/* The job has a process group of its own, so it does not get the signal. It is cleaned up when the
+ * benchmark next looks at the time. */
 static void interrupt(int number)
 {
     static const char text[] = ": interrupted\n";

@@ -2,8 +2,8 @@
  * ranks (processes that share a mailbox), alone and while a resize is agreed on for an iteration
  * far ahead; beside an empty loop and one reading of the clock, which alternate with it.
  *
- * A point is what pleat_session_adapt does then: read the clock, publish times and iteration, look
- * at the word. Costs are processor time, as ranks outnumber processors. Meanwhile the agent's side
+ * At such a point pleat_session_adapt reads the clock, publishes times and iteration, and looks at
+ * the word. Costs are processor time, as ranks outnumber processors. Meanwhile the agent's side
  * looks at the mailbox as pleat-agent does. At the end of each run a resize is posted while the
  * ranks are in different iterations, and all must enter it in the same one.
  *
@@ -190,7 +190,7 @@ static void look_until(struct run *run, const atomic_int *what, int64_t deadline
     }
 }
 
-/* What it takes the agent to post a resize, agreement included, while all ranks go on. */
+/* The time that the agent takes to post a resize, agreement included, while all ranks go on. */
 static double post(struct run *run)
 {
     const struct pleat_mailbox_request request = {.resize = 2, .target = 1};

@@ -1,6 +1,6 @@
 /* arrays_pleat N RESIZES [matrix|slabs|particles] - a malleable program with one N x N matrix of
  * doubles in blocks of 64 x 64, or in slabs of columns, or with particles of 64 bytes that take as
- * much memory. It does nothing but to be resized. After each resize it looks at all elements. */
+ * much memory. It computes nothing, and looks at all elements after each resize. */
 #include <pleat.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -58,7 +58,8 @@ static struct app_job job;
 static atomic_bool sampling;
 static atomic_ullong peak, file_peak;
 
-/* What a process and all below it have for themselves. Those that end meanwhile have nothing. */
+/* Private memory of a process and all its descendants. A process that ends meanwhile counts as
+ * 0. */
 static uint64_t private_bytes(long pid)
 {
     char path[64], line[256];
@@ -104,7 +105,7 @@ static uint64_t job_bytes(void)
     return pleat_state_store_bytes(&job.store) + private_bytes(job.pid) + mpi_bytes();
 }
 
-/* Looks all the time how much memory the job has. */
+/* Samples all the time how much memory the job has. */
 static void *sample(void *unused)
 {
     const struct timespec moment = {0, 200000};
@@ -164,14 +165,14 @@ static void run_warm(struct figures *f, const char *n)
 static void await_one_matrix(double bytes)
 {
     const double beside = 1 << 20;
-    /* of slabs, pages that two ranks share are not in the file: two a rank */
+    /* with slabs, pages that two ranks share are not in the file: two for each rank */
     const double less = strcmp(data, "slabs") ? 0 : 2 * 8 * 4096;
     for (double there = 0; there < bytes - less || there > bytes + beside;
          there = (double)pleat_state_store_bytes(&job.store))
         app_job_listen(&job);
 }
 
-/* Looking at the memory takes time from the job, so nothing else is measured. */
+/* Sampling the memory takes time from the job, so nothing else is measured. */
 static void run_memory(struct figures *f, const char *n)
 {
     pthread_t sampler;
@@ -281,7 +282,7 @@ static struct bench_row row_of_memory(int order, int step)
     return row;
 }
 
-/* Of the data file: what is copied is there twice, and slabs are not copied. */
+/* The row of the data file: what is copied is in the file twice meanwhile; slabs are not copied. */
 static struct bench_row row_of_file(int order, int step)
 {
     const struct figures *f = &figures[order];

@@ -65,7 +65,7 @@ static struct app_job job;
 static char directory[512];
 static char until[600], file[600], plain[600];
 
-/* However this ends; a job that is still there is ended before. */
+/* Called however the program ends; a job that is still there is ended before. */
 static void remove_files(void)
 {
     static const char *const paths[] = {until, file, plain};
@@ -244,7 +244,7 @@ static void run_pleat(struct figures *f, int m, const char *bytes)
     (void)unlink(file);
 }
 
-/* In turns the one and the other first; the first time the plain program has to know how large a
+/* The two programs begin in turns; for the first time the plain program has to know how large a
  * checkpoint is. */
 static void measure(int state, int turn)
 {

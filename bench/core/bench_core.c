@@ -139,7 +139,7 @@ static double run_core(uint32_t known, int waiting, double *operations)
     int64_t begin = pleat_clock_monotonic_us();
     for (uint32_t i = 0; i < STREAM; i++) {
         if (s.log.count > 4096)
-            s.log.count = 0; /* a real one goes to the store every turn */
+            s.log.count = 0; /* a real log goes to the store every turn */
         submit(&s, 2 + i, 1);
         end_oldest(&s, 2 + i);
     }

@@ -1,20 +1,21 @@
 /* arrivals.h - open workloads: jobs that arrive by a Poisson process at a daemon of their own, and
- * what it does with them (Utrera 2010, 4.6.2). */
+ * what this daemon does with them (Utrera 2010, 4.6.2). */
 #ifndef PLEAT_BENCH_FOLD_ARRIVALS_H
 #define PLEAT_BENCH_FOLD_ARRIVALS_H
 
 #include "loads.h"
 
 /* First come, first served: one job at a time, on both processors. Self-coscheduling: each job on
- * both, or on one while another one is there. Coscheduling: two at a time, both on both; whom a
- * processor runs next is the kernel's choice, when its process sleeps until a message may be there,
- * or yields. */
+ * both, or on one while another one is there. Coscheduling: two at a time, both on both; when the
+ * process on a processor sleeps until a message may be there, or yields, the kernel chooses which
+ * process the processor runs next. */
 enum { ARRIVALS_FCFS, ARRIVALS_SCS, ARRIVALS_CS_BLOCK, ARRIVALS_CS_YIELD, ARRIVALS_WAYS };
 
 struct arrivals_way {
     const char *name;
-    int jobs;         /* at a time: so many slots has each processor */
-    const char *size; /* options of each job */
+    int jobs;         /* at a time: the number of slots of each processor */
+    const char *size; /*
+                       * options of each job */
     const char *const *options;
 };
 extern const struct arrivals_way arrivals_ways[ARRIVALS_WAYS];
@@ -36,10 +37,10 @@ struct arrivals {
     struct bench_series others;
 };
 
-/* Seconds that one of these jobs takes with both processors to itself, starting included: how often
- * they arrive goes by it. Measured. */
+/* Seconds that one of these jobs takes with both processors to itself, starting included; measured.
+ * The rate of arrivals follows from it. */
 double arrivals_service_s(const struct arrivals *arrivals);
-/* All ways, each with the same arrivals: they depend on `seed` and `service_s`. */
+/* Runs all ways, each with the same arrivals, which depend on `seed` and `service_s`. */
 void arrivals_round(struct arrivals *arrivals, double service_s, int round, uint64_t seed);
 
 #endif

@@ -10,8 +10,8 @@
 /* How the work is kept the same with another number of processes. */
 enum case_scale {
     CASE_FIXED,      /* the program divides it among them */
-    CASE_ITERATIONS, /* it is per process: more iterations for fewer */
-    CASE_SIZE        /* so is its size */
+    CASE_ITERATIONS, /* it is per process: fewer processes get more iterations */
+    CASE_SIZE        /* it is per process: fewer processes get a larger size */
 };
 
 struct case_program {
@@ -20,17 +20,19 @@ struct case_program {
     bool communicates;   /* mostly */
     enum case_scale scale;
     int iterations, work, size; /* with CASE_PROCESSES processes; 0: the program's own */
-    int heavy, factor;          /* percent of the processes compute so many times as much; or 0 */
-    const char *where;          /* which ones: "first", "spread" */
+    int heavy, factor;          /* `heavy` percent of the processes compute `factor` times as much;
+                                 * or 0 */
+    const char *where;          /* which processes are heavy: "first", "spread" */
     int tokens;                 /* of ring */
 };
 
-extern const struct case_program case_programs[]; /* the usual ones, balanced but for one */
+extern const struct case_program case_programs[]; /* the usual programs, balanced but for one */
 extern const int case_program_count;
-extern const struct case_program case_imbalanced[]; /* and balanced ones beside them */
+extern const struct case_program case_imbalanced[]; /* imbalanced programs, and balanced ones to
+                                                     * compare them with */
 extern const int case_imbalanced_count;
 
-/* Of either; NULL. */
+/* The program of that name of either list; NULL: there is none. */
 const struct case_program *case_find(const char *name);
 
 /* As arguments of the program, so that all processes together do the same whatever their number;
@@ -41,7 +43,7 @@ const char *const *case_options(const struct case_program *program, int processe
 /* Folded, as the MPI does, told to yield, and unfolded with as many processes as processors. */
 void case_slowdown(struct contest *contest, enum trial_mpi mpi, int processors,
                    const struct case_program *program, double times);
-/* The same but for the last, while something else computes on the same processors. */
+/* The same ways but for the last one, while something else computes on the same processors. */
 void case_hogged(struct contest *contest, enum trial_mpi mpi, int processors,
                  const struct case_program *program, double times);
 /* Local queues, the global one, and what the agent's detector chose. */

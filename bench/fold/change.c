@@ -59,7 +59,7 @@ bool change_measure(const double *stamps, size_t count, double before, double at
         *reaction_s = stamps[i + FOLLOWING / 2] - at;
         return true;
     }
-    *reaction_s = after - at; /* it never showed */
+    *reaction_s = after - at; /* the new rate never showed */
     return true;
 }
 

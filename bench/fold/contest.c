@@ -43,7 +43,8 @@ static void add_result(const struct contest *contest, struct contender *contende
                        const struct trial_result *result)
 {
     if (result->outcome == TRIAL_TIMED_OUT) {
-        /* Starting took it about as long as it takes the first one: the rest is its own. */
+        /* Starting is assumed to take as long as it takes the first contender: the rest of the time
+         * is the contender's own. */
         const struct contender *first = &contest->contenders[0];
         double starting = bench_median(&first->elapsed) - bench_median(&first->own_elapsed);
         contender->late++;
@@ -63,8 +64,8 @@ static void add_result(const struct contest *contest, struct contender *contende
         bench_add(&contender->switches, switches);
 }
 
-/* So long that what it takes by itself is `limit` times what the first one takes, starting apart.
- */
+/* The limit of the whole run for which the contender's own time (without starting) may be `limit`
+ * times the first contender's. */
 static double limit_of(const struct contest *contest, const struct contender *contender)
 {
     const struct contender *first = &contest->contenders[0];

@@ -7,7 +7,7 @@
 #include "trial.h"
 
 #define CONTENDERS_MAX 12
-#define CONTEST_LATE_MOST 2 /* a way that runs out of time so often is not tried again */
+#define CONTEST_LATE_MOST 2 /* a way that has run out of time this often is not tried again */
 
 struct case_program;
 
@@ -20,9 +20,10 @@ struct contender {
     struct bench_series own_elapsed, own_cpu;
     struct bench_series switches, idleness; /* folded: times that a processor was given away; the
                                              * share that imbalance wastes (Utrera 2010, 4.4.4) */
-    int global;                             /* so often its queue was the global one in the end */
+    int global;                             /* number of runs in which the queue was the global one
+                                             * in the end */
     int late;
-    double late_s; /* the least of what it would have taken by itself, beyond its limit */
+    double late_s; /* a lower bound of the own time of a late run, which was ended */
 };
 
 struct contest {
@@ -34,12 +35,13 @@ struct contest {
     struct bench_series others; /* processors that others used, one for each run */
 };
 
-/* Returns it, to be filled in: its setup is the one given, with limit_s if that has none. */
+/* Returns the new contender, to be filled in: its setup is the one given, with limit_s if that has
+ * none. */
 struct contender *contest_add(struct contest *contest, const char *name,
                               const struct trial_setup *setup);
 void contest_round(struct contest *contest, int round);
 struct contender *contest_find(struct contest *contest, const char *name);
-/* Of the two the one with the smaller median; either may be NULL or without values. */
+/* The contender with the smaller median; either may be NULL or without values. */
 struct contender *contest_better(struct contender *a, struct contender *b, bool by_cpu);
 
 #endif

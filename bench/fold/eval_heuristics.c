@@ -1,5 +1,5 @@
-/* eval_heuristics.c - whom to run next from a global queue (Utrera 2010, 4.4.2, figure 4.9): times
- * as parts of those with local queues, at several multiprogramming levels. */
+/* eval_heuristics.c - which process to run next from a global queue (Utrera 2010, 4.4.2, figure
+ * 4.9): times as parts of those with local queues, at several multiprogramming levels. */
 #include <stdio.h>
 #include <string.h>
 

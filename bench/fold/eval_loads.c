@@ -308,7 +308,8 @@ static void add_low(struct eval *eval, enum trial_mpi mpi)
 
 static void tell_kinds(struct eval *eval, enum trial_mpi mpi)
 {
-    /* of low communication, imbalanced, the paper says something of low load alone */
+    /* of the imbalanced workload of low communication the paper (Utrera 2010) describes low load
+     * alone */
     static const char *const statements[LOAD_LOW_IMBALANCED] = {
         "Of high communication, balanced: SCS is better than CS at MPL 4, by about 20 %",
         "Of low communication, balanced: they are similar at MPL 2 (within 10 %)",

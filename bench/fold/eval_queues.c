@@ -9,7 +9,7 @@
 
 #define PROGRAMS_MAX 16
 #define THRESHOLD 0.1 /* of idleness: above it the paper's detector keeps the global queue */
-#define BALANCED 4    /* so many of the usual programs are: not send */
+#define BALANCED 4    /* number of the usual programs that are balanced: all but send */
 
 static struct contest contests[TRIAL_MPIS][PROGRAMS_MAX];
 static int count;
@@ -52,7 +52,7 @@ static void do_round(struct eval *eval, int round)
     }
 }
 
-/* What the program's own distribution of work makes it: 1 - sum / (n max). */
+/* The idleness that the program's own distribution of work causes: 1 - sum / (n max). */
 static double idleness_of(const struct case_program *program)
 {
     int heavy = (CASE_PROCESSES * program->heavy + 50) / 100;
@@ -98,7 +98,8 @@ static void add_row(struct eval *eval, const struct contest *contest)
         pleat_page_cell(page, "-");
 }
 
-/* Whether the idleness that was measured says of each program what its making does. */
+/* Whether the measured idleness calls each program balanced or not as its known distribution of
+ * work does. */
 static void tell_threshold(struct eval *eval, enum trial_mpi mpi)
 {
     int wrong = 0;

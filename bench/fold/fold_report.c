@@ -85,7 +85,7 @@ static struct bench_series report_cpu(struct contest *contest)
 }
 
 /* Elapsed time against the MPI's best setting; goal: of that ratio, 0: none. Where that setting
- * always ran out of time, against the least that it would have taken. */
+ * always ran out of time, against a lower bound of the time that it would have taken. */
 static void report_elapsed(struct contest *contest, double goal)
 {
     struct contender *folded = fold_in_time(contest, "folded");
@@ -101,7 +101,7 @@ static void report_elapsed(struct contest *contest, double goal)
                                                : 0;
     if (row->baseline > 0 && folded) {
         printf(" %s%6.3f", best ? " " : "<", bench_ratio(row));
-        /* one that was ended too early to judge is not judged */
+        /* a way that was ended too early to be judged is not judged */
         if (best || bench_ratio(row) <= goal)
             fold_row_goal(row, goal, bench_ratio(row) <= goal);
     } else {

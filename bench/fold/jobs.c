@@ -73,7 +73,7 @@ static void run_way(struct jobs *jobs, struct jobs_way *way)
         trial_release(&results[i]);
 }
 
-/* Without folding MPICH does not end in any time that could be waited for. */
+/* Without folding, these jobs of MPICH do not end in any time that one could wait for. */
 static bool is_run(const struct jobs *jobs, const struct jobs_way *way)
 {
     return jobs->mpi != TRIAL_MPICH || way->way == TRIAL_FOLDED;

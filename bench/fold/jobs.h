@@ -11,8 +11,8 @@ struct jobs_way {
     enum trial_way way;
     const char *settings;
     bool shared;                       /* both on all processors */
-    struct bench_series makespan, cpu; /* of their parts after MPI_Init: from the first one's start
-                                        * to the last one's end; of both */
+    struct bench_series makespan, cpu; /* of the jobs' parts after MPI_Init: from the first job's
+                                        * start to the last job's end; CPU time of both */
     struct bench_series elapsed;       /* of each job of each round: for their spread */
     int late;                          /* rounds that took too long; the others alone are counted */
 };

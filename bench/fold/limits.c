@@ -23,7 +23,7 @@
 #define ROUNDS_QUICK 100
 
 struct seat {                            /* its own cache line */
-    _Alignas(64) _Atomic uint32_t turns; /* so often the token has come here */
+    _Alignas(64) _Atomic uint32_t turns; /* how often the token has come here */
 };
 
 static int rounds_of(const struct limits *limits)

@@ -1,5 +1,5 @@
 /* limits.h - what handing a processor on costs: a token goes round 8 processes on one processor, of
- * which only the one that has it has anything to do. Bare processes set the limit. */
+ * which only the one that has the token has anything to do. Bare processes set the limit. */
 #ifndef PLEAT_BENCH_FOLD_LIMITS_H
 #define PLEAT_BENCH_FOLD_LIMITS_H
 
@@ -8,7 +8,7 @@
 struct limits {
     bool quick;
     /* microseconds of processor time for a hop of the token: bare processes that poll and call
-     * sched_yield; that sleep on a futex each and wake the next one */
+     * sched_yield; bare processes that sleep on a futex each and wake the next one */
     struct bench_series yield_us, futex_us;
     struct contest
         rings[TRIAL_MPIS]; /* the same by MPI messages; without contenders: no such MPI */

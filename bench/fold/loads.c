@@ -37,7 +37,7 @@ const struct load_way load_ways[LOAD_WAYS] = {
                     "wait=spin,spin=50us,next=round-robin,queue=local"},
 };
 
-/* What runs now: places[i] has a job on the i'th part of the machine. */
+/* What runs now: jobs[i] is the job on the i'th part of the machine. */
 struct under_way {
     struct load *load;
     const struct load_way *way;
@@ -47,7 +47,7 @@ struct under_way {
     int next;            /* of the list */
 };
 
-/* MPICH waits for ever by polling: with others on its processors it hardly gets on. */
+/* MPICH waits by polling without end: with others on its processors it hardly gets on. */
 static bool is_run(const struct load *load, int way)
 {
     return load->wanted[way] && (load->mpi != TRIAL_MPICH || load_ways[way].way == TRIAL_FOLDED);

@@ -4,8 +4,9 @@
 
 #define CONFIDENCE 0.95
 
-/* The bounds are values of the series: which one, since so many of n are on one side of the median
- * with a probability of less than 5 % (each is with one half). n: none is. */
+/* The bounds are values of the series. Returns the index of the upper bound in the sorted series:
+ * k - 1 for the least k for which the probability that k or more of the n values are below the
+ * median is at most 5 % (each value is with probability one half). n: there is no such bound. */
 static int bound_of(int n)
 {
     double together = 0; /* probability that at least k of n are below the median */

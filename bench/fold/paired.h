@@ -8,8 +8,8 @@
 struct bench_paired {
     struct bench_series ratios;
     double median;
-    /* What the median would be in endless rounds is below upper, and above lower, with 95 %
-     * confidence each; infinite and 0 with fewer than 5 pairs. */
+    /* The median that infinitely many rounds would have is below `upper`, and above `lower`, with
+     * 95 % confidence each. With fewer than 5 pairs they are infinite and 0. */
     double lower, upper;
 };
 

@@ -4,11 +4,11 @@
 
 #include <stdbool.h>
 
-/* steps: how many will be told of. quiet: nothing is printed. */
+/* steps: how many calls of progress_step will follow. quiet: nothing is printed. */
 void progress_begin(int steps, bool quiet);
 /* A step begins. Printed now and then: "12 of 340, about 9 minutes left: openmpi_2cpu_ring". */
 void progress_step(const char *what, const char *which);
-/* Whether less than so many minutes have passed since the beginning; 0: any time. */
+/* Whether less than `minutes` have passed since the beginning; 0: always true. */
 bool progress_goes_on(double minutes);
 /* Says how long all of it took. */
 void progress_end(void);

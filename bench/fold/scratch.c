@@ -46,7 +46,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 void scratch_clear(void)
 {
-    /* One that was just forked has no environment of its own yet: until nothing new appears. */
+    /* A process that was just forked may not show its environment yet: repeats until no marked
+     * process is left. */
     while (marked_signal(mark, SIGKILL))
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ;

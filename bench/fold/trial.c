@@ -41,7 +41,7 @@ struct running {
 static struct running runs[TRIALS_MAX];
 static struct {
     double begun_s, busy_s, own_s;
-} meter; /* as it was when nothing ran and the first was started */
+} meter; /* as it was when nothing ran and the first run was started */
 static volatile sig_atomic_t interrupted;
 
 static const char *const apps[TRIAL_MPIS] = {BENCH_APPS, BENCH_MPICH_APPS};
@@ -315,7 +315,7 @@ static void collect(struct running *run, int status, const struct rusage *usage)
         result->outcome = TRIAL_FAILED;
 }
 
-/* Waits a short while for one to say something or to end. */
+/* Waits a short while until a run prints something or ends. */
 static void listen_all(void)
 {
     struct pollfd fds[2 * TRIALS_MAX];
@@ -348,7 +348,7 @@ static bool too_late(void)
     return false;
 }
 
-/* All of them: what runs beside one that hangs says nothing either. */
+/* Ends all runs when one is late: a run beside one that hangs says nothing either. */
 static void end_late(void)
 {
     for (int i = 0; i < TRIALS_MAX; i++) {

@@ -27,15 +27,14 @@ enum trial_way {
 struct trial_setup {
     enum trial_mpi mpi;
     enum trial_way way;
-    const char *settings; /* of folding, as for `pleat run --fold`; NULL: the defaults */
-    const char *const
-        *plan; /* of folding: "2s=1", so many processors from then on; NULL-terminated */
+    const char *settings;    /* of folding, as for `pleat run --fold`; NULL: the defaults */
+    const char *const *plan; /* of folding: "2s=1", 1 processor from 2 s on; NULL-terminated */
     int processes;
-    const char *cpus;           /* "0,1": nothing of it runs elsewhere */
+    const char *cpus;           /* "0,1": nothing of this run is on other CPUs */
     const char *program;        /* of apps/ */
     const char *const *options; /* of the program; NULL-terminated */
     bool rate;                  /* its iterations are stamped */
-    double limit_s;             /* more than that: it timed out */
+    double limit_s;             /* a run that takes longer than that has timed out */
     /* Of a mix, in place of a program: the daemon's configuration, the mix, and options of
      * `pleat mix` in `options`. */
     const char *site, *mix;
@@ -50,7 +49,7 @@ struct trial_result {
     double own_elapsed_s, own_cpu_s;
     double own_begun_s, own_ended_s; /* on the monotonic clock */
     double begun_s;                  /* on the monotonic clock: when it was started */
-    char output[TRIAL_TEXT];         /* its own and mpirun's */
+    char output[TRIAL_TEXT];         /* of the program and of mpirun */
     char fold[TRIAL_REPORT];         /* folded: what fold-run says of it, JSON; or of a mix */
     double *stamps; /* rate: seconds on the monotonic clock, one for each iteration */
     size_t stamp_count;
@@ -72,9 +71,9 @@ _Noreturn void trial_give_up(const char *what, const char *why);
 /* Starts a program; others may be running. Both are borrowed until trial_next has returned the
  * result, which is to be released then. Exits the benchmark, saying why, when it cannot. */
 void trial_start(const struct trial_setup *setup, struct trial_result *result);
-/* Waits until one has ended, and returns its result. NULL: none is running. A program that fails
- * ends the benchmark, which says why: only running out of time is an outcome; then all that run
- * are ended. */
+/* Waits until a run has ended, and returns its result. NULL: none is under way. A program that
+ * fails ends the benchmark, which says why: only running out of time is an outcome; then all that
+ * run are ended. */
 struct trial_result *trial_next(void);
 /* How many processors others used (not the hogs) since a program was started while none ran; to be
  * asked when none runs again. */
@@ -86,9 +85,9 @@ void trial_release(struct trial_result *result);
 /* Folded: the share of processor time that waiting for the busiest process wasted (Utrera 2010,
  * 4.3.3, read as 1 - sum / (n max)). NAN: not known. */
 double trial_idleness(const struct trial_result *result);
-/* A number of that JSON text: "switches". NAN: not there. */
+/* A number of result.fold, "switches" for example. NAN: not there. */
 double trial_fold_number(const struct trial_result *result, const char *name);
-/* Whether a text of it is this: "queue", "global". */
+/* Whether a string of result.fold has this value: "queue", "global" for example. */
 bool trial_fold_is(const struct trial_result *result, const char *name, const char *text);
 
 #endif

@@ -70,8 +70,8 @@ static double number_in(const char *path, const char *key)
     return value;
 }
 
-/* What a kernel that is strict (vm.overcommit_memory=2) counts as promised; it is counted by the
- * others, too. */
+/* Memory that a strict kernel (vm.overcommit_memory=2) counts as promised; other kernels count it,
+ * too. */
 static double committed_mib(void)
 {
     return number_in("/proc/meminfo", "Committed_AS:") / 1024;

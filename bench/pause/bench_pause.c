@@ -190,7 +190,7 @@ static void add_rate(struct bench_series *series, const struct rigid *rigid,
     bench_add(series, (double)(atomic_load(rigid->sweeps) - from->sweeps) / seconds);
 }
 
-/* Until the rigid job has swept this often: at a stretch, however fast it is. */
+/* Waits until the rigid job has made `count` more sweeps, however fast it is. */
 static void await_sweeps(const struct rigid *rigid, const struct stretch *from, int count)
 {
     const struct timespec moment = {0, 1000000};

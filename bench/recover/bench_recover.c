@@ -26,7 +26,7 @@ static const int sizes[CASES] = {10, 1000, 100000};
 
 struct log_case {
     int jobs;
-    int64_t records, after; /* in the log; of these, after the checkpoint */
+    int64_t records, after; /* records in the log; those of them after the checkpoint */
     struct pleat_paths paths;
     char directory[280];
     struct bench_series start_s, memory_mb, bare_s;

@@ -45,7 +45,7 @@ static int input(struct maker *maker, struct pleat_event event)
     return rc ? rc : append(maker, &event);
 }
 
-/* What the machine, and the job after its time, say to that. */
+/* Answers an effect as the machine would, and as the job would after its time. */
 static int answer(struct maker *maker, const struct pleat_effect *effect)
 {
     struct pleat_event event = {.component = effect->u.claim.index};

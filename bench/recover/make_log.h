@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 
-/* Appends what a daemon writes for so many jobs that run one after the other for a moment each:
- * records, specs, accounts; a checkpoint after the first 70 % of them (the daemon makes none before
- * as many bytes of records have come as the checkpoint has). The daemon that has the log must have
- * ended. */
+/* Appends what a daemon writes for `jobs` jobs that run one after the other for a moment each:
+ * records, specs, accounts; and a checkpoint after the first 70 % of them (the daemon makes no
+ * checkpoint before as many bytes of records have come as the last one has). The daemon that has
+ * the log must have ended. */
 int bench_make_log(const char *path, int jobs, struct pleat_error *err);
 
 #endif

@@ -52,8 +52,8 @@ static double ms_of(uint64_t ns)
 }
 
 /* Memory that the machine has not used yet, or not for a while, may have to be provided by the
- * hypervisor below it, which takes up to ten times as long. Every program finds as much that it
- * need not wait for. */
+ * hypervisor below it, which takes up to ten times as long. So every program is given as much
+ * memory as it needs that is at hand. */
 static void warm_memory(const struct subject *subject)
 {
     if (!subject->warm_bytes)
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
     loop.bare = WORDS(BENCH_BARE, "loop", LOOP_BYTES, LOOP_ROWS, "4", "8", "4", "2");
     const char *const sweeps = small ? "300" : "40";
     const char *const pause = small ? "5" : "0";
-    /* it goes on while the new processes are started */
+    /* the program goes on while the new processes are started */
     const char *const warm_sweeps = small ? "600" : "200";
     heat.pleat = WORDS(BENCH_HEAT, HEAT_OPTIONS(sweeps));
     heat.bare = WORDS(BENCH_BARE, "heat", n_text, "4", "8", "4", "2");

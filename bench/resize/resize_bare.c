@@ -4,7 +4,8 @@
  *
  * Prints "TIME from to seconds" per resize: rank 0's, from its arrival until every rank has its
  * data, which is also what libpleat reports. After a shrink the next step waits until the processes
- * that left are gone, as the one with Pleat does. "RESULT ok" when the state is right at the end.
+ * that left are gone, as the program with Pleat does. "RESULT ok" when the state is right at the
+ * end.
  */
 #include <math.h>
 #include <poll.h>

@@ -3,7 +3,8 @@
  * it in), checks it, saves it, ends.
  *
  * Prints the monotonic clock in nanoseconds when all ranks have loaded ("LOADED") and before they
- * save ("SAVING"); "RESULT ok" when the state was right. FILE is in memory: the cheapest way. */
+ * save ("SAVING"); "RESULT ok" when the state was right. FILE is in memory, which is the cheapest
+ * way to save. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@ const int sizes[STEPS + 1] = {2, 4, 8, 4, 2};
 
 static const char *const mpi_words[MPIS] = {"openmpi", "mpich"};
 
-/* A shrink without state takes about a millisecond: what eight ranks on two processors wait for
- * each other to be scheduled. Its ratio is printed, but judges nothing. */
+/* A shrink without state takes about a millisecond: the time that eight ranks on two processors
+ * wait for each other to be scheduled. Its ratio is printed, but has no goal. */
 static bool has_goal(const struct subject *subject, int step)
 {
     return step == TOTAL || sizes[step + 1] > sizes[step] || subject->copy[step].count;

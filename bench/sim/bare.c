@@ -39,7 +39,7 @@ int bare_fcfs(const struct pleat_workload *workload, int32_t machine, int64_t *s
     if (!running)
         return PLEAT_E_NOMEM;
     size_t count = 0;
-    int64_t now = 0; /* when the job before started: nobody passes it */
+    int64_t now = 0; /* when the job before started: no job overtakes another */
     int32_t free_processors = machine;
     for (size_t i = 0; i < workload->jobs.count; i++) {
         const struct pleat_workload_job *job = &workload->jobs.items[i];

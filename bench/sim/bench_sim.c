@@ -22,7 +22,7 @@
 #define GOAL_MALLEABLE 5e5
 #define GOAL_GROWTH 1.5
 #define GOAL_MB 300.0
-#define SAMPLE_NS INT64_C(50000000) /* a short run is repeated for as long as that */
+#define SAMPLE_NS INT64_C(50000000) /* a short run is repeated until it has taken this long */
 #define SIZES 3                     /* of generated logs, each ten times the one before */
 #define RESULTS_MAX 48
 
@@ -63,7 +63,7 @@ static bool wanted(const char *choice, const char *name)
 /* ---- speed ---- */
 
 /* Time of a processor that this program had: nothing in it waits, so on an idle machine that is the
- * time that passes, and on a busy one what others do is not in it. */
+ * time that passes, and on a busy one what other processes do is not in it. */
 static int64_t cpu_ns(void)
 {
     struct timespec now;

@@ -1,8 +1,8 @@
-/* pleat-train - what a profiled build is trained with (cmake/profile.cmake): runs of the simulator
- * that pass through what every event passes through. No log of bench_sim is among them.
+/* pleat-train - the training runs of a profiled build (cmake/profile.cmake): runs of the simulator
+ * that execute the code that every event executes. No log of bench_sim is among them.
  *
- * Loads are below what the policies can do: queues would be walked along more than anything else is
- * done. */
+ * Loads are below what the policies can do: otherwise walking along the queues would outweigh
+ * everything else. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -22,7 +22,7 @@
 #include "slurm.h"
 
 #define CLIENTS 8
-#define COMMANDS_SHARE 4 /* of --jobs: a command takes longer than a request */
+#define COMMANDS_SHARE 4 /* one command for 4 of --jobs: a command takes longer than a request */
 #define VARIABLES 40     /* of an environment of 2 KB */
 #define GOAL_RATIO 0.5
 #define GOAL_RATE 2000.0
@@ -97,7 +97,7 @@ static void start_daemon(void)
     if (pleat_paths_init(&paths, &err))
         die("directory", err.text);
     struct pleat_client *client = connect_client();
-    submit(client, 1); /* has all processors from here on */
+    submit(client, 1); /* this job has all processors from here on */
     pleat_client_close(client);
 }
 

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TENTHS_MOST 300 /* of a second, until something has to have happened */
+#define TENTHS_MOST 300 /* tenths of a second to wait until something has happened */
 
 static char dir[512];
 static char script[600];
@@ -104,7 +104,8 @@ static bool write_files(void)
            put("munge.key", key, sizeof(key), 0600) && put("job.sh", job, sizeof(job) - 1, 0755);
 }
 
-/* In the foreground, what it says in a file, and ended when this process is. */
+/* Starts a program in the foreground, with its output in a file; it is ended when this process
+ * ends. */
 static pid_t start(const char *log, char *const argv[])
 {
     pid_t parent = getpid();
@@ -125,7 +126,8 @@ static pid_t start_munged(void)
 {
     static const char *const names[] = {"key-file", "socket", "pid-file", "log-file", "seed-file"};
     static char options[5][640];
-    /* forced: it wants everybody to get at its socket, which here is only for us */
+    /* --force: munged wants its socket to be accessible to everybody; here only this user may use
+     * it */
     char *argv[] = {strdup(find("munged")), "-F", "-f", NULL, NULL, NULL, NULL, NULL, NULL};
     for (int i = 0; i < 5; i++) {
         snprintf(options[i], sizeof(options[i]), "--%s=%s/munge.%.*s", names[i], dir,
