@@ -111,7 +111,8 @@ void app_tally_open(struct app_tally *tally, const struct pleat_session *session
     void *at = MAP_FAILED;
     struct stat st = {0};
     if (begun == PLEAT_JOINED && fd >= 0 && fstat(fd, &st) == 0 && st.st_size == 0) {
-        /* it goes on from another job's checkpoint: what that one has computed is not known here */
+        /* the job goes on from another job's checkpoint: the iterations that the other job has
+         * computed are not known here */
         (void)unlink(path);
         close(fd);
         return;

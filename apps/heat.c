@@ -129,7 +129,7 @@ int main(int argc, char **argv)
     if (!scratch)
         MPI_Abort(MPI_COMM_WORLD, 1);
 
-    /* what must follow a change of the number of ranks */
+    /* values and rows that must follow a change of the number of ranks */
     if (pleat_session_create(&session, &err) ||
         pleat_value_register(session, "done", &done, sizeof(done), &err) ||
         pleat_rows_create(session, "plate", o.n, (size_t)o.n * sizeof(double), 1, &plate, &err))

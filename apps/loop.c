@@ -258,7 +258,7 @@ static void say_limit(struct pleat_session *session, const struct options *o)
     fclose(file);
 }
 
-/* Prints what has become of what was asked for, where that has changed. */
+/* Prints the state of the program's ask, where it has changed. */
 static void tell_answer(const struct pleat_session *session, long long number)
 {
     static const char *const words[] = {"nothing", "pending", "granted", "refused"};
@@ -311,7 +311,7 @@ static int is_even(int ranks, void *arg)
     return ranks % 2 == 0;
 }
 
-/* Says which numbers of ranks it can use (--sizes, --even). */
+/* Says which numbers of ranks the program can use (--sizes, --even). */
 static void say_sizes(struct pleat_session *session, const struct options *o)
 {
     struct pleat_error err;
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     struct pleat_rows *rows;
     struct pleat_error err;
     MPI_Comm parent;
-    long long counters[4] = {0}; /* iterations, resizes, wrong words, what it asked for */
+    long long counters[4] = {0}; /* iterations, resizes, wrong words, lines of --ask done */
 
     read_options(argc, argv, &o);
     MPI_Init(&argc, &argv);

@@ -17,7 +17,8 @@
     {                                                                                              \
         paper, what, {page, labels}, {{NULL, NULL}, {NULL, NULL}}, NULL                            \
     }
-/* Of Utrera 2010, chapter 4: jobs that begin together; these, and jobs that arrive over time. */
+/* Utrera 2010, chapter 4. TOGETHER: jobs that begin together; ARRIVING: these, and jobs that
+ * arrive over time. */
 #define TOGETHER(what, together)                                                                   \
     {                                                                                              \
         UTRERA, what, {NULL, NULL}, {{"self-coscheduling", together}, {NULL, NULL}}, NULL          \

@@ -10,8 +10,8 @@
 /* A page on which a figure or table is done again. */
 struct pleat_published_page {
     const char *page; /* a folder of docs/experiments; NULL: there is none */
-    /* how many statements about it have which label: "2 claimed, 1 not found"; of a live page:
-     * "3 yes, 1 no, 2 unclear". "": it is shown, but nothing is said of it */
+    /* the number of statements about it with each label: "2 claimed, 1 not found"; of a live page:
+     * "3 yes, 1 no, 2 unclear". "": it is shown, without a statement about it */
     const char *labels;
 };
 
@@ -22,7 +22,7 @@ struct pleat_published {
     const char *what;  /* "figure 7a"; several of a kind: "figures 1 to 3" */
     struct pleat_published_page simulated;
     struct pleat_published_page live[PLEAT_PUBLISHED_LIVE]; /* run with real programs */
-    const char *note; /* what it is, where it is not done again; else NULL */
+    const char *note; /* where it is not done again: what the figure or table shows; else NULL */
 };
 
 /* The i-th, in the order of the papers; NULL: after the last. */

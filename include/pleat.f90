@@ -710,7 +710,7 @@ contains
     view(1:, pleat_rows_first(handle) + 1 - halo:) => all
   end subroutine
 
-  ! The address so many bytes before the first local row.
+  ! The address this number of bytes before the first local row.
   type(c_ptr) function before(handle, bytes)
     type(pleat_rows), intent(in) :: handle
     integer(c_size_t), intent(in) :: bytes

@@ -70,13 +70,13 @@ enum pleat_adapt {
 
 /* Creates the session, after MPI_Init. Collective over MPI_COMM_WORLD. In a rank that joins it is
  * collective with the ranks that run already, so nothing slow should come before it. There can be
- * one session at a time; nothing is saved in one that is not the process's first, since a program
- * that is started again begins in that. Release it with pleat_session_finish. PLEAT_E_CORRUPT,
- * PLEAT_E_UNSUPPORTED: the mailbox is damaged or of another version, or the program was compiled
- * with another MPI; PLEAT_E_TOOBIG: there are more ranks than the job may have; PLEAT_E_STATE:
- * there is a session already, or MPI is not initialized; PLEAT_E_NOTFOUND, PLEAT_E_INVALID,
- * PLEAT_E_CORRUPT also: the checkpoint that it is to go on from cannot be read; PLEAT_E_MPI,
- * PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
+ * one session at a time; nothing is saved in a session that is not the process's first, since a
+ * program that is started again goes on in its first session. Release it with pleat_session_finish.
+ * PLEAT_E_CORRUPT, PLEAT_E_UNSUPPORTED: the mailbox is damaged or of another version, or the
+ * program was compiled with another MPI; PLEAT_E_TOOBIG: there are more ranks than the job may
+ * have; PLEAT_E_STATE: there is a session already, or MPI is not initialized; PLEAT_E_NOTFOUND,
+ * PLEAT_E_INVALID, PLEAT_E_CORRUPT also: the checkpoint that it is to go on from cannot be read;
+ * PLEAT_E_MPI, PLEAT_E_NOMEM, PLEAT_E_SYSTEM. */
 static inline int pleat_session_create(struct pleat_session **session,
                                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -87,10 +87,10 @@ static inline int pleat_session_create(struct pleat_session **session,
  * was not let in, for example because it had no memory or has registered other data: then *err says
  * why, and the ranks that run already go on without the new ones. Or there are more ranks than the
  * program can use (pleat_session_limits), and err->code is 0; for the others communicator, size and
- * local rows may have changed. Or there are too few, more are started in their place, all ranks get
- * it, and err->code is 0. PLEAT_E_TOOBIG: the program has said that it needs more ranks than there
- * are, and it cannot get them; PLEAT_E_INVALID: the ranks have registered different data, and the
- * text has the first difference. */
+ * local rows may have changed. Or there are too few ranks for the program: then all ranks get
+ * PLEAT_LEAVE, more are started in their place, and err->code is 0. PLEAT_E_TOOBIG: the program has
+ * said that it needs more ranks than there are, and it cannot get them; PLEAT_E_INVALID: the ranks
+ * have registered different data, and the text has the first difference. */
 int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* An adaptation point: a place in the outer loop, passed once in each iteration, where the
@@ -106,7 +106,8 @@ int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err) 
 /* What a point is for. */
 enum pleat_point_use {
     PLEAT_POINT_RESIZE = 1, /* an adaptation point as that of pleat_session_adapt */
-    PLEAT_POINT_TIMES = 2   /* nothing happens there: passages and times are counted, and shown */
+    PLEAT_POINT_TIMES = 2   /* nothing is changed there: passages and times are counted, and
+                             * shown */
 };
 
 #define PLEAT_POINTS 8
@@ -120,15 +121,15 @@ enum pleat_point_use {
 int pleat_point_register(struct pleat_session *session, const char *name, enum pleat_point_use use,
                          int *point, struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* Passes that point: for the rest it is as pleat_session_adapt. If ranks come to a change at
- * different points it is refused (pleat_session_failure). PLEAT_E_INVALID: there is no such point.
+/* Passes that point; otherwise as pleat_session_adapt. If ranks come to a change at different
+ * points it is refused (pleat_session_failure). PLEAT_E_INVALID: there is no such point.
  */
 int pleat_point_adapt(struct pleat_session *session, int point,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* The point at which the program was last resized or started again, also from a checkpoint: there
- * it goes on. In an action: that of the change. 0: that of pleat_session_adapt; -1: there was none.
- * No communication. */
+/* The point at which the program was last resized or started again, also from a checkpoint: the
+ * program goes on from there. In an action: the point of the change under way. 0: the point of
+ * pleat_session_adapt; -1: the program was not resized or started again yet. No communication. */
 int pleat_session_point(const struct pleat_session *session);
 
 /* ---- not now ---- */
@@ -175,52 +176,53 @@ int pleat_session_limit(struct pleat_session *session, int most,
  * leave there, with or without Pleat. Too few wait there until the job has more processors: then
  * all leave, and the program is started again; if it can never have them, begin fails. From then on
  * the program is offered only such sizes, and one that has another size is shrunk soon to the next
- * smaller one. A running program that has fewer than `least` asks for them by that, as with
- * pleat_session_ask. It replaces what was said before with this or pleat_session_limit. If the
- * whole program is started again it must say it again. PLEAT_E_INVALID: the limits contradict each
- * other; PLEAT_E_TOOBIG: the list is too long (1024 sizes, 1023 characters); PLEAT_E_NOMEM. */
+ * smaller one. A running program that has fewer than `least` ranks asks for the missing ones by
+ * this call, as with pleat_session_ask. The call replaces what was said before with it or with
+ * pleat_session_limit. If the whole program is started again it must say it again. PLEAT_E_INVALID:
+ * the limits contradict each other; PLEAT_E_TOOBIG: the list is too long (1024 sizes, 1023
+ * characters); PLEAT_E_NOMEM. */
 int pleat_session_limits(struct pleat_session *session, int least, int most, const char *sizes,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Returns whether the program can use this number of ranks. */
 typedef int (*pleat_size_test)(int ranks, void *arg);
 
-/* The same, with the list of all sizes that a function accepts. It is called for every number from
- * 1 to the number of ranks for which its site has processors, before this returns: so the list
- * holds, too, when the job's maximum is raised later. */
+/* As pleat_session_limits, with the list of all sizes that a function accepts. The function is
+ * called, before this one returns, for every number from 1 to the number of ranks for which the
+ * job's site has processors: so the list also holds when the job's maximum is raised later. */
 int pleat_session_limits_if(struct pleat_session *session, pleat_size_test accepts, void *arg,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Asks for `more` ranks than there are now; 0: what was asked for before is not wanted any more. By
  * all ranks or by rank 0 alone, after begin; rank 0's call counts; no communication, nothing waits.
- * What it asks for is a number of ranks in all, so a resize that comes in between is counted. One
- * ask at a time: the next one, also by pleat_session_give_back, takes its place. mandatory: 0, and
- * the answer comes soon, yes as far as there are idle processors, or no; not 0: the program cannot
- * go on without them, and the ask stays until all of them are there. The growth happens at an
- * adaptation point, as any other; a program that waits for it goes on passing them.
+ * The ask is kept as a total number of ranks, so a resize that comes in between counts towards it.
+ * One ask at a time: the next one, also by pleat_session_give_back, takes its place. mandatory: 0,
+ * and the answer comes soon, yes as far as there are idle processors, or no; not 0: the program
+ * cannot go on without them, and the ask stays until all of them are there. The growth happens at
+ * an adaptation point, as any other; a program that waits for it goes on passing them.
  * PLEAT_E_INVALID: below 0, or too many; PLEAT_E_STATE: before begin. */
 int pleat_session_ask(struct pleat_session *session, int more, int mandatory,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Asks for `more` ranks without which the program cannot go on, as pleat_session_ask does where
- * mandatory is not 0, but waits no longer than that: after `seconds` without them the answer is no,
- * and nothing is wanted any more. A growth that has begun by then is waited for. PLEAT_E_INVALID
- * also: 0 ranks, or less than a millisecond. */
+ * mandatory is not 0, but for `seconds` at most: after that time without them the answer is no, and
+ * nothing is wanted any more. A growth that has begun by then is waited for. PLEAT_E_INVALID also:
+ * 0 ranks, or less than a millisecond. */
 int pleat_session_ask_within(struct pleat_session *session, int more, double seconds,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Gives back `fewer` of the ranks that there are now. The ranks leave at an adaptation point, and
- * never below the job's minimum. From then on nobody grows the program, but for its user, until it
- * asks for more; pleat_session_ask with 0 lets it be grown again. For the rest it is as
- * pleat_session_ask. PLEAT_E_INVALID: not from 1 to all but one. */
+ * never below the job's minimum. From then on only the user can grow the program, until it asks for
+ * more; pleat_session_ask with 0 lets policies grow it again. Otherwise as pleat_session_ask.
+ * PLEAT_E_INVALID: not from 1 to all but one. */
 int pleat_session_give_back(struct pleat_session *session, int fewer,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* What has become of what the program asked for. */
 enum pleat_asked {
     PLEAT_ASKED_NOTHING = 0, /* nothing is wanted; and always on ranks other than 0 */
-    PLEAT_ASKED_PENDING = 1, /* it is not decided, or not done yet */
-    PLEAT_ASKED_GRANTED = 2, /* it is done; with a text in *why: a part of it */
+    PLEAT_ASKED_PENDING = 1, /* the ask is not decided, or not carried out yet */
+    PLEAT_ASKED_GRANTED = 2, /* the ask is carried out; with a text in *why: only a part of it */
     PLEAT_ASKED_REFUSED = 3  /* *why says why */
 };
 
@@ -232,10 +234,10 @@ int pleat_session_asked(const struct pleat_session *session, struct pleat_error 
 /* Says what the program expects, for people, forecasts and what Pleat shows: how many seconds it
  * still computes at its size, or, where that is below 0, how many adaptation points it still passes
  * (of those at which it may be resized; below 0: neither is known); and how many bytes a resize has
- * to move (below 0: what is registered). The latest counts, and rank 0's; no communication. No
- * limit of the job's changes by it, and no policy decides by it unless pleatd is configured so. If
- * the whole program is started again it says it again. PLEAT_E_INVALID: not a number, or beyond all
- * bounds; PLEAT_E_STATE. */
+ * to move (below 0: what is registered). The latest call counts, and that of rank 0; no
+ * communication. It changes no limit of the job, and no policy decides by it unless pleatd is
+ * configured so. If the whole program is started again it says it again. PLEAT_E_INVALID: not a
+ * number, or too large; PLEAT_E_STATE. */
 int pleat_session_expect(struct pleat_session *session, double seconds, int64_t iterations,
                          int64_t bytes, struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -269,7 +271,7 @@ const struct pleat_error *pleat_session_failure(const struct pleat_session *sess
 
 /* What a change of size is made for. Other numbers may be added. */
 enum pleat_occasion {
-    PLEAT_OCCASION_UNKNOWN = 0, /* nobody said */
+    PLEAT_OCCASION_UNKNOWN = 0, /* the reason is not known */
     PLEAT_OCCASION_FREE = 1,    /* a growth: processors are free */
     PLEAT_OCCASION_WAITING = 2, /* a shrink: another job waits for the processors */
     PLEAT_OCCASION_USER = 3,    /* its user asked for it */
@@ -280,23 +282,24 @@ enum pleat_occasion {
 
 /* A change of size. Members may be added at the end: the library makes it, programs read it. */
 struct pleat_offer {
-    int from;      /* number of ranks before it; 0: not known (it goes on from a checkpoint) */
-    int to;        /* number of ranks after it */
+    int from;      /* number of ranks before the change; 0: not known (the program goes on from a
+                    * checkpoint) */
+    int to;        /* number of ranks after the change */
     int mandatory; /* 1: the processors will be taken away in any case */
     int relaunch; /* 1: all ranks leave, and the program is started again (not known in on_offer) */
     enum pleat_occasion occasion;
 };
 
-/* The change that is offered, in the callback of pleat_session_on_offer; that which is under way,
- * in an action (below); else the last one that was under way. NULL: there was none. The same on all
- * ranks, but in the callback, which rank 0 alone gets. Borrowed, and valid until the next
- * adaptation point. */
+/* In the callback of pleat_session_on_offer: the change that is offered. In an action (below): the
+ * change that is under way. Else: the last change that was under way; NULL: there was none. The
+ * same on all ranks, except in the callback, which is called on rank 0 alone. Borrowed, and valid
+ * until the next adaptation point. */
 const struct pleat_offer *pleat_session_offer(const struct pleat_session *session);
 
 /* Asks rank 0 which size it accepts: `current` is the number of ranks now, `offered` the offered
  * number, larger or smaller. mandatory: the processors will be taken away in any case. Returns the
- * number of ranks that it accepts. The library limits it to what lies between `current` and
- * `offered`, and ignores it if mandatory. */
+ * number of ranks that it accepts. The library limits that number to the range between `current`
+ * and `offered`, and ignores it if mandatory. */
 typedef int (*pleat_offer_callback)(int current, int offered, int mandatory, void *arg);
 
 /* Sets the callback, which pleat_session_adapt calls. Without one the program accepts every offer.
@@ -310,7 +313,8 @@ void pleat_session_on_offer(struct pleat_session *session, pleat_offer_callback 
 enum pleat_moment {
     PLEAT_BEFORE = 1,  /* all ranks are inside pleat_session_adapt, nothing has changed yet */
     PLEAT_AFTER = 2,   /* communicator, size and data are new */
-    PLEAT_NOT_DONE = 3 /* after PLEAT_BEFORE: the change could not be made, all is as it was */
+    PLEAT_NOT_DONE = 3 /* after PLEAT_BEFORE: the change could not be made, and nothing has
+                        * changed */
 };
 
 /* An action of the program. Returns 0, or another number: it failed.
@@ -319,9 +323,9 @@ enum pleat_moment {
  * pleat_session_adapt returns PLEAT_SAME, and pleat_session_failure names action and rank. (A
  * mandatory shrink that is refused is enforced by Pleat.)
  *   AFTER: on all ranks that go on, at the end of pleat_session_adapt; in ranks that join, and in
- * all ranks where the program was started again, at the end of pleat_session_begin. Not in a rank
- * that leaves. If it fails on any rank the program cannot go on: both return a negative code on all
- * ranks.
+ *   all ranks where the program was started again, at the end of pleat_session_begin. Not in a rank
+ *   that leaves. If it fails on any rank the program cannot go on: these two functions return a
+ *   negative code on all ranks.
  *   NOT_DONE: on all ranks for which BEFORE was called, also where it failed, in the opposite
  * order. If it fails the program cannot go on.
  * An action may communicate on the session's communicator, if all ranks do, and must finish that.
@@ -362,13 +366,13 @@ int pleat_value_register(struct pleat_session *session, const char *name, void *
  * blocks: the first rows % size ranks have one row more, and a rank may have none. On all ranks,
  * before begin. Each block has `halo` further rows before and behind it for copies of the
  * neighbours' rows; they are zero at the start and after each resize, and are never moved. The
- * program is not run on a number of ranks with which they would reach beyond the neighbours. The
- * library owns the memory, and *handle belongs to the session. Rows are zero at first. In a rank a
- * row has the same address for ever. Under Pleat the rows lie in a file in memory which all ranks
- * map, so a resize copies none of them. Only the block and its halo may be touched; access to the
- * rest of the array may fault. Each rank reserves address space (not memory) for the whole array.
- * PLEAT_E_INVALID, PLEAT_E_EXISTS, PLEAT_E_STATE; PLEAT_E_NOMEM: no memory, or a limit on address
- * space (ulimit -v) below the size of the array. */
+ * program is not run on a number of ranks with which the halo would reach beyond the neighbours.
+ * The library owns the memory, and *handle belongs to the session. Rows are zero at first. In a
+ * rank a row has the same address for ever. Under Pleat the rows lie in a file in memory which all
+ * ranks map, so a resize copies none of them. Only the block and its halo may be touched; access to
+ * the rest of the array may fault. Each rank reserves address space (not memory) for the whole
+ * array. PLEAT_E_INVALID, PLEAT_E_EXISTS, PLEAT_E_STATE; PLEAT_E_NOMEM: no memory, or a limit on
+ * address space (ulimit -v) below the size of the array. */
 int pleat_rows_create(struct pleat_session *session, const char *name, int64_t rows,
                       size_t row_bytes, int halo, struct pleat_rows **handle,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -417,14 +421,14 @@ struct pleat_array_shape {
     struct pleat_array *same_grid_as;
 };
 
-/* *bytes: what an element of an MPI datatype takes in an array: its extent. Any type will do whose
- * data begin at 0. PLEAT_E_INVALID: they do not, or there is none; PLEAT_E_MPI. */
+/* *bytes: the size of an element of an MPI datatype in an array, which is its extent. The data of
+ * the type must begin at 0. PLEAT_E_INVALID: they do not, or the type has no data; PLEAT_E_MPI. */
 int pleat_element_bytes(MPI_Datatype type, size_t *bytes, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Fills *shape for the matrix of a descriptor of ScaLAPACK, of which context and leading dimension
- * do not count: both are the library's matter. PLEAT_E_INVALID: it contradicts itself;
- * PLEAT_E_UNSUPPORTED: a band matrix, or its first block is not on the first process, which is not
- * there at all sizes. */
+ * are ignored: the library sets both. PLEAT_E_INVALID: it contradicts itself; PLEAT_E_UNSUPPORTED:
+ * a band matrix, or its first block is not on the first process, which is not there at all
+ * sizes. */
 int pleat_array_shape_of(const int descriptor[9], size_t element_bytes,
                          struct pleat_array_shape *shape, struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -435,7 +439,7 @@ int pleat_array_shape_of(const int descriptor[9], size_t element_bytes,
 typedef void (*pleat_grid_callback)(const char *name, int size, int dims, int *grid, void *arg);
 
 /* Sets the callback, before the arrays are made. A resize to a size for which ranks name different
- * grids, or one that is none, is refused. */
+ * grids, or an invalid one, is refused. */
 void pleat_session_on_grid(struct pleat_session *session, pleat_grid_callback callback, void *arg);
 
 /* Makes a distributed array. On all ranks, before begin. If the program names no other process
@@ -443,8 +447,8 @@ void pleat_session_on_grid(struct pleat_session *session, pleat_grid_callback ca
  * one nearest to a square, with processes(0) <= processes(1). The library owns the memory, which is
  * zero at first, and *handle belongs to the session. An array of which only the slowest dimension
  * is distributed, in blocks, and has halos, is mapped at a resize, as rows are: each rank reserves
- * address space (not memory) for all of it. Of others every element is copied once; memory for the
- * rank's new part of one array is needed in addition. PLEAT_E_INVALID, PLEAT_E_EXISTS,
+ * address space (not memory) for all of it. Of other arrays every element is copied once; memory
+ * for the rank's new part of one array is needed in addition. PLEAT_E_INVALID, PLEAT_E_EXISTS,
  * PLEAT_E_STATE, PLEAT_E_TOOBIG, PLEAT_E_NOMEM. */
 int pleat_array_create(struct pleat_session *session, const char *name,
                        const struct pleat_array_shape *shape, struct pleat_array **handle,
@@ -455,7 +459,7 @@ int pleat_array_create(struct pleat_session *session, const char *name,
 void *pleat_array_data(const struct pleat_array *handle);
 /* Number of indices that this rank owns in a dimension, without halos; if it has no element: 0. */
 int64_t pleat_array_count(const struct pleat_array *handle, int dimension);
-/* The same with halos: the extent of the local array in memory. */
+/* Number of indices with halos: the extent of the local array in memory. */
 int64_t pleat_array_extent(const struct pleat_array *handle, int dimension);
 /* Global index of a local one, from 0, without halos; -1: it is none. */
 int64_t pleat_array_global(const struct pleat_array *handle, int dimension, int64_t local);
@@ -478,11 +482,11 @@ int pleat_array_comm(struct pleat_array *handle, MPI_Comm *comm,
 /* The same for Fortran. */
 int pleat_array_comm_fortran(struct pleat_array *handle, MPI_Fint *comm,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
-/* A context of the BLACS for a matrix's grid, in which each process has its place of the array. The
- * BLACS are the program's own: it must be linked with the ScaLAPACK of its MPI. The first call
- * after begin and after a resize is collective over the session's communicator. The context is the
- * library's, which ends it at the next resize and in pleat_session_finish, so no call to
- * Cblacs_exit may come before that. *context is -1 on ranks that are not in the grid.
+/* A context of the BLACS for a matrix's grid, in which each process has the same place as in the
+ * array's grid. The BLACS are the program's own: it must be linked with the ScaLAPACK of its MPI.
+ * The first call after begin and after a resize is collective over the session's communicator. The
+ * context is the library's, which ends it at the next resize and in pleat_session_finish, so no
+ * call to Cblacs_exit may come before that. *context is -1 on ranks that are not in the grid.
  * PLEAT_E_UNSUPPORTED: the program has no BLACS, or the array is no matrix that is distributed;
  * PLEAT_E_STATE: not between begin and end; PLEAT_E_NOMEM, PLEAT_E_MPI. */
 int pleat_array_context(struct pleat_array *handle, int *context,
@@ -494,10 +498,10 @@ int pleat_array_descriptor(const struct pleat_array *handle, int context, int de
 
 /* ---- data whose size changes, and data of the program's own ---- */
 
-/* Items: data of which each rank has a number of its own, which changes as the program goes. Their
- * memory is the program's. These functions are how the library reaches them; `arg` is that of
- * pleat_items_register. They are called inside pleat_session_begin and pleat_session_adapt only,
- * and must not communicate. Items are numbered from 0 on each rank. */
+/* Items: pieces of data of which each rank has a number of its own, which changes as the program
+ * goes. Their memory is the program's, and the library reaches them by these functions; `arg` is
+ * that of pleat_items_register. They are called inside pleat_session_begin and pleat_session_adapt
+ * only, and must not communicate. Items are numbered from 0 on each rank. */
 struct pleat_items_ops {
     /* Number of items of this rank. Not called in a rank that has just joined. */
     int64_t (*count)(void *arg);
@@ -506,21 +510,21 @@ struct pleat_items_ops {
     int64_t (*bytes)(int64_t item, void *arg);
     /* Writes these bytes to `to`, which is not aligned. */
     void (*pack)(int64_t item, void *to, void *arg);
-    /* Makes room for items that come, `bytes` in all, beside those that are there, which may still
+    /* Makes room for items that will come, `bytes` in all, beside the present ones, which may still
      * be packed. Not 0: there is no room, and the resize is refused. */
     int (*open)(int64_t count, int64_t bytes, void *arg);
-    /* Takes an item that comes: 0, 1, ... */
+    /* Takes the item that has come with this number: 0, 1, ... */
     void (*unpack)(int64_t item, const void *from, int64_t bytes, void *arg);
-    /* After open, once. taken: what came takes the place of what was there; 0: it is dropped. */
+    /* After open, once. taken: the items that came replace the earlier ones; 0: drop them. */
     void (*close)(int taken, void *arg);
     /* The rank to which an item belongs when there are `size` ranks, each time the same. NULL: the
      * items of all ranks keep their order, and each rank gets as many as the others (the first ones
-     * have one more). Those of a rank keep their order in any case. */
+     * have one more). The items of one rank keep their order in any case. */
     int (*owner)(int64_t item, int size, void *arg);
 };
 
-/* Registers items. On all ranks, before begin, each of which has a set of its own at first, be it
- * empty. *ops is copied. item_bytes: size of each, 1 to 2^31 - 1; 0 if ops->bytes is there. At a
+/* Registers items. On all ranks, before begin. At first each rank has a set of its own, which may
+ * be empty. *ops is copied. item_bytes: size of each, 1 to 2^31 - 1; 0 if ops->bytes is there. At a
  * resize every item is packed and unpacked once, and a save copies it. PLEAT_E_INVALID,
  * PLEAT_E_EXISTS, PLEAT_E_STATE, PLEAT_E_NOMEM. */
 int pleat_items_register(struct pleat_session *session, const char *name,
@@ -553,7 +557,7 @@ void pleat_particles_on_owner(struct pleat_particles *handle, pleat_particle_own
 
 /* A sparse matrix in compressed rows (CSR). Rows are spread as by pleat_rows_create; each has a
  * number of entries of its own. An entry has fields, such as its column and its value, each in an
- * array of its own. Their memory is as that of particles. */
+ * array of its own. The library owns their memory, as that of particles. */
 struct pleat_csr;
 #define PLEAT_CSR_FIELDS 8
 
@@ -562,7 +566,7 @@ struct pleat_csr;
 int pleat_csr_create(struct pleat_session *session, const char *name, int64_t rows,
                      const size_t *field_bytes, int fields, struct pleat_csr **handle,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Gives this rank's rows their numbers of entries, which are all zero then. lengths: one for each
+/* Gives this rank's rows their numbers of entries. All entries are zero then. lengths: one for each
  * local row; a row has at most 2^31 - 1 bytes. No communication. PLEAT_E_INVALID, PLEAT_E_NOMEM:
  * nothing has changed. */
 int pleat_csr_set_lengths(struct pleat_csr *handle, const int64_t *lengths,
@@ -581,7 +585,7 @@ void *pleat_csr_field(const struct pleat_csr *handle, int field);
 struct pleat_owned_ops {
     /* The local rows. Not called in a rank that has just joined. */
     const void *(*data)(void *arg);
-    /* Memory for the rows that come, beside those that are there; NULL: there is none, and the
+    /* Memory for the rows that will come, beside the present ones; NULL: there is none, and the
      * resize is refused. */
     void *(*open)(int64_t count, void *arg);
     /* After open, once. taken: what came takes the place of what was there; 0: it is dropped. */

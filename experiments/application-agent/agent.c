@@ -6,7 +6,8 @@
 
 #include "experiments/list.h"
 
-/* Readings of the paper. The first is as printed; each other one changes one thing, or two. */
+/* Readings of the paper (Liu et al. 2009). The first is as printed; each other one changes one
+ * thing, or two. */
 enum { FACE, WIDER, PENDING, LATE, SPREAD, STAGE, BALANCED, UNPREDICTABLE, LEVEL_2, READINGS };
 
 static const struct agent_reading readings[READINGS] = {
@@ -216,7 +217,7 @@ static void tell_readings(struct pleat_page *page, const struct pleat_numbers *n
     }
 }
 
-/* What follows from the policies themselves, with the numbers that show it. */
+/* Writes what follows from the policies themselves, with the numbers that show it. */
 static void explain(struct pleat_page *page, const struct pleat_numbers *n)
 {
     pleat_page_heading(page, "Why");

@@ -6,7 +6,7 @@
 #include "experiments/koala-malleable/koala.h"
 
 enum { AVERAGES, MAXIMA, EXECUTIONS, RESPONSES, SHARES, USED_NOW = SHARES, RESIZES, PANELS };
-enum { PARTS = 40 };   /* of the time: single changes could not be told apart */
+enum { PARTS = 40 };   /* of the time, each drawn as one value: single changes are too close */
 enum { PLACES = 150 }; /* places at which a curve is drawn */
 
 /* Means over the seeds, and their intervals. */

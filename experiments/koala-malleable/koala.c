@@ -8,8 +8,9 @@
 
 enum { SWEEP_SEEDS = 8 };
 
-/* Where a shape is looked for that does not hold at face values, and whether it is expected there.
- * These settings were chosen after a look at the sweep, so what holds there is fitted. */
+/* The settings in which a shape is looked for that does not hold at face values, and whether it is
+ * expected there. These settings were chosen after a look at the sweep, so a shape that holds there
+ * is fitted. */
 static const struct {
     enum koala_named where;
     bool expected;
@@ -204,7 +205,8 @@ static void add_named(struct pleat_study *study, const struct pleat_numbers *num
     }
 }
 
-/* In how many percent of the settings with each level of a dimension a shape holds. */
+/* Adds, for each level of a dimension, the percentage of the settings with that level in which a
+ * shape holds. */
 static void add_levels(struct pleat_study *study, const bool *holds, size_t settings, size_t shape,
                        size_t dimension)
 {

@@ -23,8 +23,9 @@ const char *koala_run_name(int run, enum approach approach); /* "EGS/Wm", "EGS/W
 /* How EGS is read. */
 enum koala_egs {
     KOALA_EGS_AGAIN,  /* what jobs leave of their shares is divided again (policy egs) */
-    KOALA_EGS_ONCE,   /* it is left (egs-once) */
-    KOALA_EGS_PRINTED /* and jobs that shrink give their shares as figure 5 has it (egs-printed) */
+    KOALA_EGS_ONCE,   /* the processors that jobs leave stay idle (egs-once) */
+    KOALA_EGS_PRINTED /* they stay idle, and jobs that shrink give their shares as in figure 5
+                       * (egs-printed) */
 };
 
 /* What the paper leaves unsaid. */
@@ -37,7 +38,7 @@ struct koala_unsaid {
     double resize_s; /* how long an application stands still to change its size */
     bool poisson;    /* arrivals at random with the same mean, not evenly spaced */
     enum koala_egs egs;
-    bool steep; /* best times are reached at half the sizes that are assumed else */
+    bool steep; /* best times are reached at half the sizes that are assumed otherwise */
 };
 
 enum {

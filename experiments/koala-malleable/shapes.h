@@ -1,5 +1,5 @@
 /* shapes.h - what Buisson et al. 2007 state in VII, each as a criterion that was set before any
- * run: a difference holds if all of its 95 % interval is on that side. */
+ * run: a difference holds if all of its 95 % interval is on the stated side of 0. */
 #ifndef PLEAT_EXPERIMENTS_KOALA_SHAPES_H
 #define PLEAT_EXPERIMENTS_KOALA_SHAPES_H
 

@@ -1,5 +1,5 @@
 /* malleable.c - one malleable job on one cluster (5.6.2, figure 5.7): with which delays do its
- * waves and its average load come out as in the thesis? */
+ * waves and its average load come out as in the thesis (Lammers 2005)? */
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@ struct delays {
 
 static const double steps[] = {2, 4, 8, 10, 12, 14, 16, 20};
 enum { STEPS = sizeof(steps) / sizeof(steps[0]), AGAINS = 16, AGAIN_S = 10 };
-enum { AT = 4 }; /* the place in `steps` that is taken: see the page */
+enum { AT = 4 }; /* the index of the value of `steps` that is taken: see the page */
 
 enum { LOAD, LENGTH, PEAK, DIP, SECOND_PEAK, FIRST_DROP, LEAST, METRICS };
 

@@ -270,8 +270,8 @@ static void tell(struct pleat_study *study, const struct pleat_numbers *numbers)
                          "its mean. Starts count also where they fail.");
 }
 
-/* Fitted is what the run times decide, and what the processors decide that local users are taken to
- * have. */
+/* Shapes that depend on the run times, or on the processors that local users are assumed to have,
+ * are called fitted. */
 static void shapes(struct pleat_study *study, const struct pleat_numbers *numbers)
 {
     struct pleat_estimate done[SETTINGS];

@@ -58,7 +58,7 @@ static int add_single(struct logs_rows *rows, const struct pleat_policy *policy)
         return 0;
     struct logs_row row = rows->items[LOGS_EASY];
     size_t length = strlen(row.policies);
-    row.compared = false; /* of two policies for a question the later one counts */
+    row.compared = false; /* of two policies of one kind the later one counts */
     snprintf(row.policies + length, sizeof(row.policies) - length, " %s=%s",
              pleat_question_name(question), policy->name);
     snprintf(row.name, sizeof(row.name), "%s %s", pleat_question_name(question), policy->name);

@@ -12,7 +12,7 @@ static int add_case(struct logs_cases *cases, size_t row, int share, double wors
     return pleat_array_push(cases, ((struct logs_case){row, share, worse}));
 }
 
-/* Without malleable jobs all malleability policies do the same: one of them is enough. */
+/* Without malleable jobs all malleability policies have the same effect: one of them is enough. */
 static bool matters(const struct logs_row *row, int share)
 {
     return share > 0 || !row->compared || strstr(row->policies, "malleability=egs");

@@ -17,7 +17,7 @@ struct logs_workload {
 PLEAT_ARRAY(logs_workloads, struct logs_workload);
 
 /* Reads the study's logs, those with little load a second time with a load of 0.95, and adds some
- * workloads that Lublin's model makes. Finish in any case. */
+ * workloads of the model of Lublin and Feitelson (2003). Finish in any case. */
 int logs_workloads_read(const struct pleat_study *study, struct logs_workloads *workloads,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 void logs_workloads_finish(struct logs_workloads *workloads);
@@ -33,7 +33,12 @@ struct logs_row {
 
 PLEAT_ARRAY(logs_rows, struct logs_row);
 
-enum { LOGS_EASY, LOGS_OWN, LOGS_FIRST }; /* the first rows: the reference; the project's own */
+enum {
+    LOGS_EASY,
+    LOGS_OWN,
+    LOGS_FIRST
+}; /* the first rows: the reference; the project's own
+    * policies */
 
 /* Fills the rows. Each policy of the registry is in at least one of them. PLEAT_E_NOMEM. */
 int logs_rows_fill(struct logs_rows *rows) PLEAT_MUST_CHECK;

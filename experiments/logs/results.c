@@ -4,7 +4,7 @@
 
 #include "experiments/logs/logs.h"
 
-#define AS_GOOD 1.02 /* within 2 % of the best other, or not told apart from it */
+#define AS_GOOD 1.02 /* within 2 % of the best other row, or not distinguishable from it */
 #define STUDY "ElastiSim study (arXiv 2602.17318), three recorded logs"
 
 long logs_setting(const struct logs_results *results, size_t workload, size_t row, int share,

@@ -1,6 +1,6 @@
 /* mix1.c - job mix 1: figure 9, tables 3 and 4.
  *
- * What an iteration takes is worked out from the tables alone. On 6 and on 9 processors it follows
+ * The times of iterations are derived from the tables alone. On 6 and on 9 processors it follows
  * from the totals of the static runs, on 4 and 12 from the improvements of table 1. That there are
  * 25 iterations follows from what job 0 loses by looking for its sweet spot. So the times of jobs 1
  * and 2 under the remap scheduler are predictions. */
@@ -26,7 +26,7 @@ struct unsaid {
     double submit_s; /* when job 3 is submitted */
 };
 
-/* The face values. For job 0 12 processors are no better than 9, which ends its growth. Job 3 is
+/* The face values. For job 0, 12 processors are no better than 9, which ends its growth. Job 3 is
  * submitted one iteration before it starts: it waits until an iteration on 12 processors ends, at
  * 1498 s. */
 static const struct unsaid face = {25, 0, 0, PAPER_START - BEFORE_S};
@@ -83,7 +83,7 @@ static void make_jobs(const struct unsaid *unsaid, enum setting setting,
         job->redistribution_s = unsaid->redistribution_s;
         job->rigid = setting >= STATIC_6;
         job->initial = j == LAST ? 12 : setting == STATIC_6 ? 6 : setting == STATIC_9 ? 9 : 4;
-        if (j == LAST) { /* its times on other sizes than 12 are not known, and do not matter */
+        if (j == LAST) { /* its times on sizes other than 12 are not known and do not matter */
             resizable_times(1, resizable_product, job->times_s);
             for (int i = 0, at_12 = 4; i < SIZES; i++)
                 job->times_s[i] *= i == at_12 ? 1 : 1 / job->times_s[at_12];
@@ -112,7 +112,7 @@ enum {
     START_3,
     SPOT_0,  /* job 0 has 9 when job 3 comes */
     SETTLED, /* jobs 1 and 2 have 12 then */
-    MADE,    /* they go down to 9, 6 and 6 until it starts */
+    MADE,    /* jobs 0 to 2 go down to 9, 6 and 6 until job 3 starts */
     BACK,    /* jobs 1 and 2: 12 and 12 some time after job 3 */
     METRICS
 };

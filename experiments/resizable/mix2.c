@@ -1,8 +1,8 @@
 /* mix2.c - job mix 2: figure 10, of which only the story is known.
  *
  * Sizes and the order of events are those of the thesis. Times are made up so that the events can
- * happen in that order, and every seed changes the times by up to a tenth. So what is checked is
- * whether the policy does what the thesis tells, when it comes to that. */
+ * happen in that order, and every seed changes the times by up to a tenth. So the check is whether
+ * the policy makes the decisions that the thesis describes, when such an event happens. */
 #include <string.h>
 
 #include "base/random.h"
@@ -16,7 +16,7 @@ static const struct {
 } plan[JOBS] = {
     {9, 16, 48, 600, 0},    /* 0: long; grows to its sweet spot with what 2 and 3 leave */
     {9, 12, 16, 500, 0},    /* 1: the first of the large jobs to end */
-    {6, 6, 2, 300, 0},      /* 2, 3: short; they stay as they are. With more iterations */
+    {6, 6, 2, 300, 0},      /* 2, 3: short, so that they keep their size: with more iterations */
     {6, 6, 2, 300, 0},      /* one of them would try 9 when the other has ended */
     {4, 12, 30, 300, 1500}, /* 4: grows when 1 is gone, makes room for 5 and 6 */
     {6, 12, 60, 200, 3500}, /* 5: grows when 4 is gone */
@@ -195,7 +195,7 @@ static void tell_shapes(struct pleat_study *study, const struct pleat_numbers *n
     static const struct {
         int metric;
         const char *statement;
-        bool varies; /* it depends on the times that were made up */
+        bool varies; /* the statement depends on the times that were made up */
     } shapes[] = {{SPOT_0,
                    "Job 0 finds its sweet spot, 16, with what jobs 2 and 3 leave, and keeps it",
                    false},

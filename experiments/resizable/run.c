@@ -22,7 +22,7 @@ static double time_on(const struct resizable_job *job, int32_t size)
     for (int i = 0; i < SIZES; i++)
         if (resizable_sizes[i] == size)
             return job->times_s[i];
-    return NAN; /* the check of the workload refuses it */
+    return NAN; /* the check of the workload refuses NAN */
 }
 
 static int add_job(struct pleat_workload *workload, const struct resizable_job *from)

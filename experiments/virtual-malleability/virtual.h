@@ -47,10 +47,10 @@ enum { VM_RESPONSE, VM_WAIT, VM_EXECUTION, VM_TIMES };
 
 /* Metrics of a run. First, at vm_metric(class, time), mean times of its jobs in seconds. Then: */
 enum {
-    VM_JOBS_LONG = VM_CLASSES * VM_TIMES, /* how many there were */
+    VM_JOBS_LONG = VM_CLASSES * VM_TIMES, /* number of jobs of each class */
     VM_JOBS_SHORT,
     VM_UTILIZATION,
-    VM_RESTARTS, /* starts after the first, of all jobs */
+    VM_RESTARTS, /* number of starts of all jobs, without each job's first one */
     VM_METRICS
 };
 

@@ -16,7 +16,8 @@ class Domain
     Domain(const Domain &) = delete;
     Domain &operator=(const Domain &) = delete;
 
-    // Whether there are domains for so many processes, and which of them a place belongs to.
+    // Whether the box can be cut into domains for this number of processes, and which of them a
+    // place belongs to.
     static bool fits(int processes, double edge, double reach);
     static int owner(const double x[2], int processes, double edge);
 

@@ -1,4 +1,4 @@
-// What is known of an atom.
+// The state of an atom.
 #ifndef ATOM_H
 #define ATOM_H
 

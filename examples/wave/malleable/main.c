@@ -42,7 +42,7 @@ int main(int argc, char **argv)
     struct pleat_session *session;
     struct pleat_array *field[2];
     struct pleat_error err;
-    double energy[3] = {0}; /* now, at first, and how far it went from there */
+    double energy[3] = {0}; /* now, at first, and the largest distance from the first value */
     FILE *log = NULL;
 
     MPI_Init(&argc, &argv);

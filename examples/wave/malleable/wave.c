@@ -21,7 +21,8 @@ static double laplacian(const struct grid *grid, const double *column, int z)
                   (z + 2) % nz - z);
 }
 
-/* What the scheme, not the equation, makes of the standing wave: its angle a step. */
+/* The angle by which the standing wave advances a step in the scheme, which differs from that of
+ * the equation. */
 static double frequency(const struct wave *wave, const struct grid *grid)
 {
     double sum = 0;

@@ -15,7 +15,7 @@ void wave_fill(const struct wave *wave, const struct grid *grid, double *u, long
 /* Makes the wave before `now` the one after it. The halo of `now` is there. */
 void wave_step(const struct wave *wave, const struct grid *grid, const double *now, double *u);
 
-/* The largest difference from what the standing wave is after `step` steps, of all pencils. */
+/* The largest difference of any cell of all pencils from the standing wave after `step` steps. */
 double wave_error(const struct wave *wave, const struct grid *grid, const double *u, long step);
 
 /* The energy between two steps, which the scheme conserves. The halo of `now` is there. */
