@@ -9,8 +9,8 @@
  *   grow-first   free processors for growing are offered to those with a credit first, the greatest
  *                first (ties: the earliest started), up to that. Not under a malleability policy
  *                that divides all processors anew (equipartition, ...): it would take them back
- *   shrink-last a job with a credit is shrunk for others only where jobs without one do not
- *   suffice */
+ *   shrink-last  a job with a credit is shrunk for others only where jobs without one do not
+ *                suffice */
 #include "policy/policies.h"
 
 static int32_t credit_of(const struct pleat_view *view, uint32_t component)
