@@ -16,8 +16,7 @@ class Domain
     Domain(const Domain &) = delete;
     Domain &operator=(const Domain &) = delete;
 
-    // Whether the box can be cut into domains for this number of processes, and which of them a
-    // place belongs to.
+    // Whether this number of processes can have domains, and to which one a place belongs.
     static bool fits(int processes, double edge, double reach);
     static int owner(const double x[2], int processes, double edge);
 

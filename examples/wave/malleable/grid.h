@@ -16,8 +16,7 @@ struct grid {
     MPI_Datatype face[2];   /* HALO layers of a pencil, in x and in y */
 };
 
-/* The shape of a field, and whether the box can be cut into pencils for this number of
- * processes. */
+/* The shape of a field, and whether this number of processes can have pencils. */
 struct pleat_array_shape grid_shape(const struct grid *grid);
 int grid_fits(const struct grid *grid, const struct pleat_array *field, int processes);
 

@@ -21,8 +21,7 @@ static double laplacian(const struct grid *grid, const double *column, int z)
                   (z + 2) % nz - z);
 }
 
-/* The angle by which the standing wave advances a step in the scheme, which differs from that of
- * the equation. */
+/* The angle by which the scheme, not the equation, advances the standing wave in a step. */
 static double frequency(const struct wave *wave, const struct grid *grid)
 {
     double sum = 0;
