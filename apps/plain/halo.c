@@ -144,8 +144,9 @@ int main(int argc, char **argv)
     if (h.plain.size < h.plain.ranks)
         h.plain.size = h.plain.ranks; /* at least one point for each rank */
     if (exact(h.plain.size, h.plain.iterations, h.plain.size / 2, h.plain.size / 2) < COLD) {
-        fprintf(stderr, "after so many --iterations a plate of this --size is cold: nothing is "
-                        "left to check\n");
+        fprintf(stderr,
+                "after this number of --iterations a plate of this --size is cold: nothing is "
+                "left to check\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     cut(&h);

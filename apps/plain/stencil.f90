@@ -118,7 +118,7 @@ program stencil
 
   hottest = exact(n, iterations, n/2 + 1, n/2 + 1)
   if (hottest < 1e-200_real64) then
-    write (error_unit, '(a)') 'after so many --iterations a plate of this --size is cold: nothing is left to check'
+    write (error_unit, '(a)') 'after all --iterations a plate of this --size is cold: nothing is left to check'
     call MPI_Abort(MPI_COMM_WORLD, 2, ierror)
   end if
   do j = first, last

@@ -23,7 +23,7 @@ static const char usage[] =
     "usage: bench_fold [options]\n"
     "8 processes on 2 and on 1 processors, folded and as their MPI runs them.\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
-    "  --minutes M      begins no round after so many minutes\n"
+    "  --minutes M      begins no round after M minutes\n"
     "  --only PARTS     of slowdown,hog,queues,jobs,change,hop,call; separated by commas\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --program NAME   of slowdown and hog: one program\n"

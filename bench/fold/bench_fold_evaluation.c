@@ -17,8 +17,8 @@ static const char usage[] =
     "  --page NAME      self-coscheduling (default) or coscheduling-arrivals\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
-    "  --minutes M      begins no round after so many minutes\n"
-    "  --times X        so many times the usual work (default 1)\n"
+    "  --minutes M      begins no round after M minutes\n"
+    "  --times X        X times the usual work (default 1)\n"
     "  --only PARTS     of self-coscheduling: heuristics,queues,loads; separated by commas\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --quick          hardly any work, few programs: only to see that it runs\n";

@@ -111,7 +111,8 @@ int resizable_spots(struct pleat_study *study, struct pleat_error *err)
     pleat_page_paragraph(
         &study->page,
         "What looking for it costs: %d iterations, against the same at the sweet spot from the "
-        "beginning, where every change of size costs so many iterations on 2 processors. The "
+        "beginning, where every change of size costs the given number of iterations on 2 "
+        "processors. The "
         "sizes are the same whatever a change costs: the policy looks at iterations only.",
         ITERATIONS);
     pleat_page_table(&study->page,

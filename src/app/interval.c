@@ -1,4 +1,4 @@
-/* Copies that are saved between resizes, every so often, so that a program whose ranks die goes on
+/* Copies that are saved between resizes, at intervals, so that a program whose ranks die goes on
  * from the last one (PLEAT_SAVE_EVERY).
  *
  * When they save a copy the ranks agree where the next one is saved: rank 0 knows how long

@@ -84,15 +84,15 @@
     "      --from FILE      the program goes on from a checkpoint ('pleat checkpoint'), which "    \
     "another\n"                                                                                    \
     "                       job wrote, with any number of processes and either MPI\n"              \
-    "      --save EVERY     the program saves a copy of its data every so often (5min) or so "     \
-    "many\n"                                                                                       \
-    "                       iterations (100it), and goes on from it should its ranks die\n"        \
+    "      --save EVERY     the program saves a copy of its data each time EVERY has passed: a\n"  \
+    "                       duration (5min) or a number of iterations (100it); it goes on from\n"  \
+    "                       the copy should its ranks die\n"                                       \
     "                       (default: off)\n"                                                      \
-    "      --checkpoint-every TIME   a checkpoint is written every so often\n"                     \
-    "      --checkpoint-keep N       of these the N newest files are kept (default: 2)\n"          \
-    "      --checkpoint-before-limit TIME   a checkpoint is written so long before the time "      \
+    "      --checkpoint-every TIME   a checkpoint is written each time TIME has passed\n"          \
+    "      --checkpoint-keep N       the N newest of these files are kept (default: 2)\n"          \
+    "      --checkpoint-before-limit TIME   a checkpoint is written TIME before the time "         \
     "limit\n"                                                                                      \
-    "      --checkpoint-then WHAT    stop, go-on: what the job does after that one (default: "     \
+    "      --checkpoint-then WHAT    stop, go-on: what the job does after it (default: "           \
     "stop)\n"                                                                                      \
     "      --checkpoint-signal SIG   USR1, USR2: this signal to a process of the program asks "    \
     "for "                                                                                         \

@@ -19,7 +19,7 @@ static const char usage[] =
     "  --cell NAME        the cell there; else SGE_CELL, else default\n"
     "  --qmaster-port N   where its qmaster listens; else SGE_QMASTER_PORT, else its service\n"
     "  --execd-port N     where its execution daemons do; else SGE_EXECD_PORT, else its service\n"
-    "  --interval MS      ask the qmaster at most so often, for jobs or for nodes (1000)\n"
+    "  --interval MS      ask the qmaster, for jobs or for nodes, every MS ms at most (1000)\n"
     "  --limit MS         answer a request that long after it at the latest (20000)\n"
     "  --help, --version\n"
     "\n"

@@ -19,7 +19,7 @@ static const char usage[] =
     "standard input and output.\n"
     "\n"
     "  --conf PATH     the cluster's slurm.conf; else SLURM_CONF, else where Slurm has it\n"
-    "  --interval MS   ask the controller at most so often, for jobs or for nodes (1000)\n"
+    "  --interval MS   ask the controller, for jobs or for nodes, every MS ms at most (1000)\n"
     "  --limit MS      answer a request that long after it at the latest (20000)\n"
     "  --commands      by Slurm's commands, also if libslurm is there\n"
     "  --help, --version\n"

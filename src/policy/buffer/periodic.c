@@ -28,6 +28,6 @@ const struct pleat_policy pleat_policy_periodic = {
     .question = PLEAT_BUFFER,
     .name = "periodic",
     .source = "Liu et al. 2009, 4.1 (P)",
-    .summary = "bring the buffer to its level every so often",
+    .summary = "bring the buffer to its level at regular intervals",
     .review = periodic_review,
 };
