@@ -29,7 +29,7 @@ static void later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t), voi
 
 /* ---- programs ---- */
 
-/* A helper, or something that is due of one or of a command. */
+/* A helper program that is played. */
 struct pleat_helper {
     struct pleat_helper *next;
     struct played_host *played;
@@ -74,7 +74,7 @@ static void on_due(void *arg, uint64_t token)
     due->helper = NULL;
 }
 
-/* Something will be due: it is kept until the host is finished. */
+/* Makes an answer that is due later; it is kept until the host is finished. */
 static struct due *due_new(struct played_host *played)
 {
     struct due *due = calloc(1, sizeof(*due));

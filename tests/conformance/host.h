@@ -25,7 +25,7 @@ struct played_call {
 PLEAT_ARRAY(played_calls, struct played_call);
 PLEAT_ARRAY(played_due, struct due *);
 
-/* What a played command says at its end. */
+/* The result of a played command. */
 struct played_answer {
     enum pleat_command_end end;
     int code;
@@ -33,9 +33,9 @@ struct played_answer {
     struct pleat_string output, errors;
 };
 
-/* Programs that sites under test run are played by these: no process is started. */
+/* Functions that play the programs which sites under test run: no process is started. */
 struct played_programs {
-    /* Fills in what the command says. */
+    /* Fills in the command's result. */
     void (*run)(void *arg, const struct pleat_command *command, struct played_answer *answer);
     /* A helper was told a line: it may answer with played_helper_says and played_helper_ends. */
     void (*said)(void *arg, struct pleat_helper *helper, const char *line);
@@ -66,7 +66,7 @@ void played_host_run(struct played_host *played);
 /* A helper writes a line, or ends, delay_us from now. */
 void played_helper_says(struct pleat_helper *helper, const char *line, int64_t delay_us);
 void played_helper_ends(struct pleat_helper *helper, int code, int64_t delay_us);
-/* Events so far are old news. */
+/* Sets the mark: only later events are counted. */
 void played_host_mark(struct played_host *played);
 /* Events of a kind since the mark; *last (may be NULL) is the latest. */
 int played_host_count(const struct played_host *played, unsigned kind, struct pleat_event *last);

@@ -67,7 +67,7 @@ static bool place(struct played_slurm *slurm, struct played_slurm_job *job)
     return true;
 }
 
-/* Who waits first gets what is free. */
+/* Gives free processors to waiting jobs, in their order. */
 static void schedule(struct played_slurm *slurm, bool tells)
 {
     for (int i = 0; i < slurm->count; i++) {

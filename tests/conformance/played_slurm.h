@@ -9,8 +9,8 @@ enum { PLAYED_SLURM_JOBS = 1024, PLAYED_SLURM_HOSTS = 4 };
 
 struct played_slurm {
     struct played_programs programs;
-    const char *role;            /* in its hello */
-    struct pleat_helper *helper; /* that was told something last */
+    const char *role;            /* the role in its hello */
+    struct pleat_helper *helper; /* the helper that was told something last */
     int32_t processors, free;    /* of all hosts */
     int32_t free_on[PLAYED_SLURM_HOSTS];
     int hosts, count, queries;
@@ -24,9 +24,9 @@ struct played_slurm {
 
 /* hosts: all with as many of the processors. */
 void played_slurm_init(struct played_slurm *slurm, int32_t processors, int hosts);
-/* Somebody else ends a job. */
+/* Another user ends a job. */
 void played_slurm_cancel(struct played_slurm *slurm, int number);
-/* What was started in it on a host has ended. */
+/* The program that was started in the job on a host has ended. */
 void played_slurm_end_step(struct played_slurm *slurm, int number, int host);
 
 #endif

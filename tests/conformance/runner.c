@@ -8,7 +8,7 @@
 
 #include "runner/runner.h"
 
-/* Those that this build has all that they need for. */
+/* The live runners for which this build has everything. */
 static const char *live[PLEAT_RUNNER_KIND_COUNT];
 static size_t live_count;
 
@@ -98,8 +98,8 @@ static struct pleat_run_order run_order(struct pleat_spec *spec)
     return order;
 }
 
-/* What docs/protocol.md says of a method that the daemon calls: its row and, where there is one,
- * the section "Members of" it, whose table is longer than a row. Free it. */
+/* The text of docs/protocol.md about a method that the daemon calls: its row and, where there is
+ * one, the section "Members of" it, whose table is longer than a row. Free it. */
 static char *protocol_text(const char *method)
 {
     FILE *file = fopen(SOURCE_DIR "/docs/protocol.md", "r");
@@ -125,7 +125,7 @@ static char *protocol_text(const char *method)
     return text;
 }
 
-/* What was sent is what the protocol says; these are the members that must be there. */
+/* Checks a sent request against the protocol; `members` must be in it. */
 static void check_sent(const struct bed *bed, const char *method, const char *const *members)
 {
     assert_int_equal(bed->agent.count, 1);

@@ -15,7 +15,8 @@ struct subject {
     const char *what;
     const struct pleat_site_ops *ops;
     struct pleat_fake_site_options fake;
-    bool moody; /* fails, gives less or takes away: only what must hold all the same is checked */
+    bool moody; /* the site fails, gives less or takes processors away: only rules that hold
+                 * nevertheless are checked */
     /* each claim has a node of its own, with slots from 0 on, and waits where not enough is free */
     bool apart;
     int hosts; /* of a cluster */
@@ -247,7 +248,7 @@ static void test_a_release_is_answered_and_repeatable(void **state)
         release(&bed, 1);
         played_host_run(&bed.host);
         assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 1), 1);
-        release(&bed, 1); /* of what is gone: as good as done */
+        release(&bed, 1); /* of a claim that is gone: answered as released */
         played_host_run(&bed.host);
         assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 1), 2);
         release(&bed, 99); /* never claimed */
@@ -406,7 +407,7 @@ static void test_neighbours(void **state)
             played_host_run(&bed.host);
             expect_row(&bed, steps[i].id, steps[i].first, steps[i].count);
         }
-        release(&bed, 4); /* free are 2 and 7: no two together */
+        release(&bed, 4); /* slots 2 and 7 are free: no neighbours */
         played_host_run(&bed.host);
         claim_beside(&bed, 8, 2, 6); /* behind 3 and 4 comes 7 */
         played_host_run(&bed.host);
@@ -508,7 +509,7 @@ static int gone(const struct bed *bed, uint32_t node)
     return count;
 }
 
-/* Nothing is given before somebody is there to run it. */
+/* No claim is given before its agent is there. */
 static void test_a_claim_is_given_when_its_agents_have_called(void **state)
 {
     (void)state;
@@ -625,7 +626,7 @@ static void test_batch_takes_away(void **state)
     }
 }
 
-/* What a job gave up stays for its growth; another one gets nothing of it. */
+/* Processors that a job gave up stay for its growth; another job gets none of them. */
 static void test_batch_grows_in_its_allocation(void **state)
 {
     (void)state;
@@ -668,7 +669,8 @@ static void open_again(struct bed *bed)
     bed->host.site = bed->site;
 }
 
-/* The next pleatd finds what this one left, whatever was asked for; what it does not want goes. */
+/* The next pleatd finds the allocations of this one, whatever was asked for, and gives back those
+ * that it does not want. */
 static void test_batch_after_a_restart(void **state)
 {
     (void)state;
@@ -703,7 +705,7 @@ static void test_batch_after_a_restart(void **state)
     }
 }
 
-/* Nobody tells the next pleatd that an agent has ended: one that does not call is taken for dead.
+/* The next pleatd does not see the end of an agent: an agent that does not call is treated as dead.
  */
 static void test_an_agent_ends_unseen(void **state)
 {
@@ -727,7 +729,7 @@ static void test_an_agent_ends_unseen(void **state)
         assert_int_equal(about(&bed, PLEAT_EV_LOST, 1), 1);
         assert_int_equal(gone(&bed, dead), 1);
         assert_true(bed.slurm.jobs[0].over);
-        bed.site->ops->agent(bed.site, alive, false); /* later, and again nobody tells */
+        bed.site->ops->agent(bed.site, alive, false); /* later, and again the end is not seen */
         played_host_run(&bed.host);
         assert_int_equal(about(&bed, PLEAT_EV_LOST, 2), 1);
         assert_int_equal(bed.slurm.free, PROCESSORS);
@@ -754,7 +756,7 @@ static const char *pieces_of(const struct bed *bed, uint64_t id)
     return text;
 }
 
-/* More than one host has comes from several, each of which is a node with an agent. */
+/* Processors beyond one host come from several hosts, each of which is a node with an agent. */
 static void test_an_allocation_of_several_hosts(void **state)
 {
     (void)state;
@@ -773,7 +775,7 @@ static void test_an_allocation_of_several_hosts(void **state)
         const struct pleat_site_wish small = {.id = 9, .index = 9, .count = 3, .on_one_node = true};
         assert_int_equal(bed.site->ops->claim(bed.site, &small, NULL), 0);
         assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 9), 1); /* none is as large */
-        /* what goes back is the end of it, and stays for its own job */
+        /* processors are given back from the end, and stay for the same job */
         assert_int_equal(bed.site->ops->split(bed.site, 2, 3, 3, 2, NULL), 0);
         release(&bed, 3);
         played_host_mark(&bed.host);
@@ -783,7 +785,7 @@ static void test_an_allocation_of_several_hosts(void **state)
             .id = 4, .index = 4, .count = 2, .purpose = PLEAT_FOR_GROWTH, .beside = 2};
         assert_int_equal(bed.site->ops->claim(bed.site, &more, NULL), 0);
         assert_string_equal(pieces_of(&bed, 4), "2:1+1 3:0+1");
-        /* what is not left over comes from an allocation of its own */
+        /* processors that are missing come from another allocation */
         more.id = more.index = 5;
         played_host_run(&bed.host);
         int jobs = bed.slurm.count;
@@ -808,8 +810,8 @@ static void test_an_allocation_of_several_hosts(void **state)
     }
 }
 
-/* What a job gave back of any of its allocations is used before another one is asked for; but not
- * by another job. */
+/* Processors that a job gave back of any of its allocations are used before another allocation is
+ * asked for; but not by another job. */
 static void test_what_is_held_is_used_first(void **state)
 {
     (void)state;
@@ -874,7 +876,7 @@ static void test_a_host_is_lost(void **state)
         assert_int_equal(about(&bed, PLEAT_EV_LOST, 2), 1);
         assert_true(gone(&bed, 0) == 1 && gone(&bed, 1) == 1 && gone(&bed, 2) == 1);
         assert_int_equal(bed.slurm.free, PROCESSORS);
-        /* one on which only one claim has something: the other one keeps its part */
+        /* a host on which only one claim has processors: the other claim keeps its part */
         claim(&bed, 3, 4);
         played_host_run(&bed.host);
         assert_int_equal(bed.site->ops->split(bed.site, 3, 4, 4, 2, NULL), 0);
@@ -897,7 +899,7 @@ static void test_a_host_is_lost(void **state)
     }
 }
 
-/* The next pleatd knows which claim has what of which host. */
+/* The next pleatd knows the processors of each claim on each host. */
 static void test_several_hosts_after_a_restart(void **state)
 {
     (void)state;
@@ -987,7 +989,8 @@ static void on_ended(void *arg, const struct pleat_command_result *result)
     user->ended++;
 }
 
-/* Sites that run commands are tried without a process: what they get is as from pleatd. */
+/* Sites that run commands are tested without a process: they get the same results as from
+ * pleatd. */
 static void test_played_programs(void **state)
 {
     (void)state;
@@ -1029,7 +1032,7 @@ struct ledger {
     int32_t used[PROCESSORS]; /* by which claim; 0: none */
 };
 
-/* Books what the site says; each word must fit what was said before. */
+/* Books the site's events; each must fit those before it. */
 static void book(struct ledger *ledger, const struct bed *bed)
 {
     for (; ledger->read < bed->host.events.count; ledger->read++) {

@@ -12,7 +12,7 @@
 
 unsigned long pleat_fuzz_conf_good;
 
-/* What is kept of a site says the same when it is read again. */
+/* The kept text of a site gives the same site when it is read again. */
 static void check_block(const struct pleat_config_site *site)
 {
     struct pleat_config_site again;

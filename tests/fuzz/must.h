@@ -1,5 +1,5 @@
-/* must.h - what a fuzz function promises of whatever it is given: ends the process where it is not
- * so, also in builds without assertions. */
+/* must.h - checks a promise that must hold for any input: ends the process if it does not, also in
+ * builds without assertions. */
 #ifndef PLEAT_TESTS_FUZZ_MUST_H
 #define PLEAT_TESTS_FUZZ_MUST_H
 

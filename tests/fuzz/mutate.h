@@ -8,7 +8,7 @@
 #include "base/random.h"
 
 struct mutation {
-    const char *const *pieces; /* that mean something to the reader */
+    const char *const *pieces; /* pieces of text that the reader knows */
     size_t piece_count;
     size_t first; /* bytes before it stay as they are */
     size_t room;  /* of the buffer */
@@ -20,17 +20,18 @@ size_t mutate(const struct mutation *how, struct pleat_random *random, char *byt
 
 /* A reader of one kind of text. */
 struct mutate_test {
-    const char *text; /* good, and with all that the reader knows */
+    const char *text; /* a good text, with everything that the reader knows */
     void (*fuzz)(const uint8_t *bytes, size_t size);
-    const unsigned long *good; /* counted by it: what could be read */
+    const unsigned long *good; /* counted by the reader: texts that could be read */
     unsigned long rounds;
-    unsigned long one_of; /* more than one of so many must be good */
+    unsigned long one_of; /* more than one of this number must be good */
     uint64_t seed;
 };
 
-/* The text as it is, then so many mutations of it (or as many as the program's argument says); says
- * how many were good. Returns the program's exit code: 1 where the inputs have not reached what
- * they are there to test: the text was not good, too few of the others, or all of them. */
+/* Reads the text as it is, then the given number of mutations of it (or as many as the program's
+ * argument says); says how many were good. Returns the program's exit code: 1 where the inputs have
+ * not reached what they are there to test: the text was not good, too few of the others, or all of
+ * them. */
 int mutate_test(const struct mutation *how, const struct mutate_test *test, int argc, char **argv);
 
 #endif

@@ -145,7 +145,7 @@ static void act_as_manager(struct pleat_fold *fold, unsigned what)
     check_fold(fold);
 }
 
-/* Waiting takes its time where somebody seems to have the processor: seldom. */
+/* Waits only seldom, since waiting takes long where another process seems to have the processor. */
 static void act_as_process(const char *path, unsigned what)
 {
     must(setenv(PLEAT_FOLD_ENV, path, 1) == 0);

@@ -188,7 +188,7 @@ static int fake_kill(struct pleat_runner *base, const struct pleat_run_order *or
     struct fake_runner *runner = (struct fake_runner *)base;
     struct fake_timer timer = {.component = order->component, .run = order->run, .what = AT_KILLED};
     if (order->component >= runner->apps.count ||
-        runner->apps.items[order->component].run != order->run) { /* nobody heard of it */
+        runner->apps.items[order->component].run != order->run) { /* nothing was told of it */
         emit_exit(runner, PLEAT_EV_EXITED, order->component, order->run, -1, 0, PLEAT_REASON_LOST);
         return 0;
     }

@@ -18,12 +18,13 @@ struct pleat_fake_runner_options {
     double answer_twice;
     double ignore;      /* a resize is never applied (withdrawing works) */
     double stuck;       /* a resize is never applied, nor can it be withdrawn */
-    double resize_fail; /* the application reports that it could not */
+    double resize_fail; /* the application reports that it could not carry out a resize */
     double die_in_resize;
     double broken;         /* of those that die in a resize: a state is held, it can go on */
     double relaunch_fail;  /* it cannot be started again (half: the start fails, else it exits) */
-    double relaunch_never; /* nothing comes of it */
-    double stateless;      /* it begins from its beginning */
+    double relaunch_never; /* a relaunch is never answered */
+    double stateless;      /* a relaunched application has no state, and begins from its
+                            * beginning */
 };
 
 int pleat_fake_runner_open(const struct pleat_fake_runner_options *options,
@@ -36,7 +37,7 @@ void pleat_fake_runner_give_back(struct pleat_runner *runner, uint32_t component
 int32_t pleat_fake_runner_processes(const struct pleat_runner *runner, uint32_t component);
 /* Its processes, and all that is known of its run, are gone without a word. */
 void pleat_fake_runner_lose(struct pleat_runner *runner, uint32_t component);
-/* An application has so many processes more (fewer) by its own wish. */
+/* An application has this number of processes more (fewer) by its own wish. */
 void pleat_fake_runner_add(struct pleat_runner *runner, uint32_t component, int32_t more);
 
 #endif

@@ -207,7 +207,7 @@ static void end_agent(struct fake_site *site, const struct pending *what)
     brought_drop(site, what->id);
 }
 
-/* It waits behind others, whom nobody sees. */
+/* The claim waits behind others, which are not simulated. */
 static void say_queued(struct fake_site *site, const struct pending *what, int64_t left_us,
                        enum pleat_claim_wait why, int64_t until_us)
 {
@@ -235,7 +235,7 @@ static int begin_queue(struct fake_site *site, const struct pending *claim)
     return rc ? rc : schedule(site, *claim, wait_us);
 }
 
-/* It is told until when the processors are its owner's. */
+/* Says until when the processors belong to the claim. */
 static void say_end(struct fake_site *site, const struct pending *what)
 {
     struct pleat_event event = {.kind = PLEAT_EV_CLAIM_ENDS,

@@ -12,7 +12,7 @@ static int64_t host_now(void *arg)
     return ((struct world *)arg)->now_us;
 }
 
-/* Is the agent away that the component is told through? */
+/* Is the agent away that leads the component? */
 static bool is_away(const struct world *world, const struct pleat_component *job)
 {
     const struct pleat_node *node =
@@ -220,8 +220,8 @@ static bool is_led_from(const struct pleat_component *job, uint32_t site, uint32
     return job->site == site && job->lead_node == node;
 }
 
-/* Another agent knows nothing of the runs of the one before: what ran is lost, and said to be. What
- * was being started the core must judge by itself. */
+/* Another agent knows nothing of the runs of the one before: running components are lost, and
+ * reported as such. The core must decide by itself about those that were being started. */
 static void lose_runs(struct world *world, uint32_t site, uint32_t node)
 {
     const struct pleat_view *view = pleat_core_view(world->core);
@@ -239,7 +239,7 @@ static void lose_runs(struct world *world, uint32_t site, uint32_t node)
     }
 }
 
-/* What an agent has not said yet it says when it is back; another one does not know it. */
+/* An agent that is back reports what it has not reported yet; another agent does not know it. */
 static void say_withheld(struct world *world, uint32_t site, uint32_t node, bool other)
 {
     size_t kept = 0;
@@ -259,7 +259,7 @@ static void on_agent(void *arg, uint64_t token)
     uint32_t site = (uint32_t)token / PLEAT_FAKE_NODES_MAX,
              node = (uint32_t)token % PLEAT_FAKE_NODES_MAX;
     uint64_t *agent = &world->agent[site][node];
-    /* the first that says who it is may be who was there before: the core takes it so */
+    /* the first agent with a number may be the one that was there before: the core assumes so */
     bool other = *agent > 0 && pleat_random_below(&world->agents, 2) == 0;
     if (other)
         lose_runs(world, site, node);
@@ -290,7 +290,7 @@ int world_agent_away(struct world *world, uint32_t site, uint32_t node)
     return rc;
 }
 
-/* Nobody is there to be told; or it is not wanted any more. */
+/* There is no agent to be told; or the effect is not wanted any more. */
 static bool is_dropped(const struct world *world, const struct pleat_effect *effect)
 {
     const struct pleat_component *job = world_job(world, effect->component);

@@ -32,7 +32,7 @@ struct world {
     uint32_t site_count;
     struct pleat_runner *runner;
     bool check;                 /* recount after every event */
-    struct pleat_random files;  /* of what becomes of files that are brought */
+    struct pleat_random files;  /* decides the fate of files that are brought */
     double stage_fail;          /* probability, half of it by the user's fault */
     struct pleat_random agents; /* when they come back, and whether as another one */
     /* of each node of each site: its agent, 0: not said yet; it is away, and will be back */
@@ -42,7 +42,7 @@ struct world {
     uint32_t outcomes[PLEAT_OUTCOME_COUNT];
     uint32_t shrunk_off; /* resizes that were done, off processors that a site takes back */
     uint32_t warnings, passes;
-    uint32_t unknown; /* starts that an agent may have done that is gone */
+    uint32_t unknown; /* starts that an agent may have made that is gone */
     /* called with each effect before it is carried out; may be NULL */
     void (*observe)(struct world *world, const struct pleat_effect *effect);
 };
@@ -61,8 +61,8 @@ void world_settle(struct world *world);
 bool world_run(struct world *world, int64_t until_us);
 void world_policy(struct world *world, enum pleat_question question, const char *name);
 void world_parameter(struct world *world, enum pleat_parameter parameter, int64_t value);
-/* Nobody can tell the jobs that a node leads anything, until its agent, or another one, comes. The
- * result of apply. */
+/* The agent of a node goes away: the jobs that it leads are told nothing until it, or another
+ * agent, comes. The result of apply. */
 int world_agent_away(struct world *world, uint32_t site, uint32_t node);
 /* Submits one; the component's index. Fails the test if it is refused. */
 uint32_t world_submit(struct world *world, enum pleat_job_kind kind, int32_t minimum,

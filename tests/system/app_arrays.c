@@ -1,7 +1,7 @@
 /* arrays - a malleable program with arrays of many distributions, which checks every element of
  * them after each resize. In each iteration all elements get other values, and all halos rubbish.
  *
- * --resizes N: ends after so many resizes; --iterations N: or so many iterations. --few: four
+ * --resizes N: ends after N resizes; --iterations N: or after N iterations. --few: four
  * arrays only. --slabs: only those that are mapped at a resize, as rows are. --mismatch
  * order|shape|grid: rank 1 registers them in another order, or one with another shape.
  * --narrow: one array only, whose halos are wider than its parts on 8 ranks.

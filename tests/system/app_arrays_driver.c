@@ -69,8 +69,8 @@ static void resizes(void)
     end_well();
 }
 
-/* What the programs have registered takes 3.2 MB at most. Where it was before a resize is given
- * back: after a while it is there once. */
+/* What the programs have registered takes 3.2 MB at most. The memory from before a resize is given
+ * back: after a while the data are in memory once. */
 static void await_memory(void)
 {
     const uint64_t once = 4500000;
@@ -101,7 +101,7 @@ static void resizes_and_relaunches(void)
     end_well();
 }
 
-/* ScaLAPACK computes at each size with what it computed at others. */
+/* ScaLAPACK computes at each size with results of other sizes. */
 static void scalapack(void)
 {
     start(2, WORDS(program, "--resizes", "3"));
@@ -368,8 +368,8 @@ static void narrow(void)
     end_well();
 }
 
-/* Rank 1 changes what it gets, packs nothing of an item, or throws away one that comes. Nobody
- * would notice, but for the sums. */
+/* Rank 1 changes what it gets, packs nothing of an item, or throws away one that comes. Only the
+ * sums can show it. */
 static void items_lost(void)
 {
     static const struct {
@@ -469,7 +469,7 @@ static void resize_within(uint32_t size, bool warm, uint64_t once, uint64_t larg
 }
 
 /* Two sets of 9.6 MB: particles, and the entries of a sparse matrix. Each is copied once into new
- * memory, and what it leaves is free before the next one needs memory. */
+ * memory, and its old memory is free before the next one needs memory. */
 static void items_bound(void)
 {
     const uint64_t set = 9600000;

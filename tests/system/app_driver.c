@@ -213,7 +213,7 @@ static void limits_at_the_start(void)
         const struct pleat_mailbox_request request = {.resize = 9, .target = 4, .relaunch = true};
         APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
         APP_CHECK(&job, app_job_wait(&job) == 0);
-        app_job_restart(&job, 5); /* what is too many leaves before the state is loaded */
+        app_job_restart(&job, 5); /* ranks that are too many leave before the state is loaded */
         status = app_job_status(&job);
         APP_CHECK(&job, status.loaded && status.size == 4 && status.surplus == 1);
     } else {
@@ -460,7 +460,7 @@ static void this_mpi_cannot_spawn(void)
     end_well();
 }
 
-/* One rank registers something else than what was saved: nobody begins, and the state stays. */
+/* One rank registers other data than those saved: no rank begins, and the state stays. */
 static void a_state_of_another_shape(void)
 {
     struct pleat_state_header header;
@@ -585,7 +585,7 @@ static void offers_to_a_greedy_one(void)
     end_well();
 }
 
-/* Either outcome of a withdrawal is right; what must not be is a third one. */
+/* Either outcome of a withdrawal is right; a third one is wrong. */
 static void withdrawals(void)
 {
     start(2, WORDS(programs[0], "--iterations", "800", "--pause", "5"));

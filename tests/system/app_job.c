@@ -377,7 +377,7 @@ void app_job_start_again(struct app_job *job, int ranks)
     end_processes(job);
     read_output(job);
     close_world(job);
-    /* What processes that were killed could not take away. */
+    /* Removes files that killed processes left. */
     remove_tree(job->directory);
     if (mkdir(job->directory, 0700))
         app_job_fail(job, "cannot make %s: %s", job->directory, strerror(errno));

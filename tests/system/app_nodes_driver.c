@@ -564,8 +564,8 @@ static void nothing_in_common(void)
     finish();
 }
 
-/* What could not be saved on several nodes, so that no change of size would be possible there,
- * stays on one. */
+/* A program whose data could not be saved on several nodes, so that no change of size would be
+ * possible there, stays on one. */
 static void copies_stay(void)
 {
     struct layout layout = layout_of("00");
@@ -723,7 +723,7 @@ static int relaunch_until_end(const struct layout *next)
     return status;
 }
 
-/* Where somebody dies: rank `rank` of the old or of the new ranks. */
+/* The rank that dies: `rank` of the old or of the new ranks. */
 struct death {
     int rank;
     bool is_new;
@@ -807,8 +807,8 @@ static void deaths_in_relaunch(void)
 
 /* ---- memory ---- */
 
-/* 240 MB, of which no rank has more than a third at any time: it needs no more beside it than what
- * is on its way, and no node keeps what is not its own. */
+/* 240 MB, of which no rank has more than a third at any time: a rank needs no more memory than its
+ * part and the messages on their way, and no node keeps data that are not its own. */
 static void memory(void)
 {
     static const char *const steps[] = {"0011", "001122", "w012", "0222", "w012012", NULL};

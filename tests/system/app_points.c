@@ -20,7 +20,7 @@ static FILE *record;
 static const char *section; /* a file: while it is there, rank section_rank (-1: each) is in one */
 static int section_rank = -1;
 static int apart;
-static int inside;                      /* in so many sections */
+static int inside;                      /* number of sections that this rank is in */
 static int in_outer, in_inner, in_cell; /* the points */
 /* the state: rounds of both loops, and what was done in all */
 static struct {

@@ -122,7 +122,7 @@ int main(int argc, char **argv)
     else if (!changes && apply_all(&records, &err))
         code = fail("recovery", &err);
     else if (changes && corrupt(&records, strtol(argv[3], NULL, 10)))
-        code = (fprintf(stderr, "replay-log: there are not so many decisions\n"), 2);
+        code = (fprintf(stderr, "replay-log: there are fewer decisions than that\n"), 2);
     else
         code = decide_again(&records);
     pleat_array_finish(&records);

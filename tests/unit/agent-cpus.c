@@ -164,12 +164,12 @@ static void test_the_order_of_machines(void **state)
         /* packages take turns in the numbers: neighbours are in the same one */
         {"pack:2 core:4 pu:1(indexes=0,2,4,6,1,3,5,7)", "0-7", "0,2,4,6,1,3,5,7"},
         {"pack:2 numa:1 core:2 pu:2", "0-7", "0,2,4,6,1,3,5,7"},
-        /* what may not be used is nobody's: the second thread is then the core's first */
+        /* CPUs that may not be used are left out: then the second thread is the core's first */
         {"pack:1 core:4 pu:2", "1,2-3,7", "1-2,7,3"},
         {"pack:1 core:2 pu:4", "0-7", "0,4,1,5,2,6,3,7"},
         /* no cores known */
         {"numa:2 pu:3", "0-5", "0-5"},
-        /* what the description does not show comes last */
+        /* CPUs that the description does not show come last */
         {"pack:1 core:2 pu:1", "0-3", "0-3"},
         {"pack:1 core:2 pu:1", "1,9,70", "1,9,70"},
         /* it is none */
@@ -227,7 +227,8 @@ static void test_this_machine(void **state)
     pleat_array_finish(&cpus);
 }
 
-/* Programs of jobs get the agent's environment: what it tells hwloc is not in it afterwards. */
+/* Programs of jobs get the agent's environment: variables that it sets for hwloc are not in it
+ * afterwards. */
 static void test_the_environment_is_as_before(void **state)
 {
     (void)state;

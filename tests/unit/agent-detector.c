@@ -58,7 +58,7 @@ static void iterate(struct program *program)
     }
 }
 
-/* Until the verdict changes, at most so long. */
+/* Plays until the verdict changes, at most for the given time. */
 static bool go(struct program *program, int64_t limit_us)
 {
     int64_t end = program->now_us + limit_us;

@@ -16,7 +16,7 @@ struct played {
     uint64_t useful_ns;
 };
 
-/* For so long at so many useful seconds a second, with a look every 100 ms. */
+/* Plays `ms` at `speed` useful seconds a second, with a look every 100 ms. */
 static void play(struct played *it, int64_t ms, double speed)
 {
     for (int64_t i = 0; i < ms / 100; i++) {

@@ -376,7 +376,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
     }
 }
 
-/* A state that was saved while the log had so many records. */
+/* A state that was saved while the log had `records` records. */
 struct saved {
     size_t records;
     struct pleat_string bytes;

@@ -14,7 +14,7 @@ static const struct pleat_buffer *buffer(const struct hand *h, uint32_t componen
     return &pleat_core_view(h->core)->buffers[hand_component(h, component)->buffer];
 }
 
-/* Its buffer has so many prepared processes, and so many more are on their way. */
+/* Checks that the buffer has `held` prepared processes, and that `requested` are on their way. */
 static void has(const struct hand *h, uint32_t component, int32_t held, int32_t requested)
 {
     assert_int_equal(buffer(h, component)->prepared, held);

@@ -50,8 +50,8 @@ static int submit(struct hand *h, uint64_t component, uint16_t ordinal, int32_t 
     return hand_feed(h, event);
 }
 
-/* A job of 4 on site 1 of which a file takes so long to be brought, submitted as a daemon does it:
- * nobody decides before the file is known. Nothing else may wait then. */
+/* A job of 4 on site 1 of which a file takes this long to be brought, submitted as a daemon does
+ * it: nobody decides before the file is known. Nothing else may wait then. */
 static uint32_t with_file(struct hand *h, uint64_t number, uint32_t site, int64_t seconds)
 {
     struct pleat_event input = {.kind = PLEAT_EV_INPUT,

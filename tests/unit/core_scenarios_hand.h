@@ -24,7 +24,7 @@ struct hand {
     uint8_t sizes_kind;
 };
 
-/* One site of so many processors, threshold 0. */
+/* One site of `capacity` processors, threshold 0. */
 void hand_init(struct hand *hand, int32_t capacity);
 void hand_finish(struct hand *hand);
 /* Applies, and lets the policies decide. The result of apply. */

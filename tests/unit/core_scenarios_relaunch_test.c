@@ -2,7 +2,7 @@
  * scenario for every row of docs/resize-contract.md about relaunching. */
 #include "core_scenarios_hand.h"
 
-/* A job that can be relaunched, at a site of so many processors. */
+/* A job that can be relaunched, at a site of `capacity` processors. */
 static uint32_t running(struct hand *h, int32_t capacity, int32_t size)
 {
     hand_init(h, capacity);
@@ -39,7 +39,8 @@ static void stuck(struct hand *h, uint32_t component)
     hand_sleep(h, pleat_parameter_default(PLEAT_PARAM_STUCK_US));
 }
 
-/* It is being relaunched on so many processors, for that reason; nobody is killed. */
+/* Checks that the job is being relaunched on `processors`, for `cause`, and that no job is killed.
+ */
 static void relaunching(struct hand *h, uint32_t component, int32_t processors,
                         enum pleat_reason cause)
 {

@@ -127,7 +127,7 @@ static void test_a_signal_for_each_run(void **state)
     uint32_t component = hand_run(&h, 2, 2, 2);
     assert_int_equal(signal_at(&h, component, 600 * SECONDS, false), 0);
     assert_int_equal(hand_terms(&h, component, -1, -1, 100 * SECONDS), 0);
-    hand_sleep(&h, 0); /* so long before its limit that it is due at once */
+    hand_sleep(&h, 0); /* the signal's time before the limit is so long that it is due at once */
     assert_int_equal(hand_count(&h, PLEAT_DO_SIGNAL), 1);
     assert_int_equal(signalled(&h, component), 0);
     struct pleat_event again = {.kind = PLEAT_EV_REQUEUE, .component = component};
@@ -228,7 +228,7 @@ static void test_a_time_limit_in_a_resize(void **state)
 
 /* ---- processors that a site lends for a time ---- */
 
-/* The latest claim is its owner's for so long; 0: for good. */
+/* The latest claim belongs to its owner for this time; 0: for good. */
 static int ends(struct hand *h, int64_t in_us)
 {
     struct pleat_effect claim = hand_last(h, PLEAT_DO_CLAIM);

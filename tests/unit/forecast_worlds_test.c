@@ -35,7 +35,7 @@ static int64_t some(struct pleat_random *random, int64_t least, int64_t most)
     return least + (int64_t)pleat_random_below(random, (uint64_t)(most - least + 1));
 }
 
-/* About so many seconds, at most. */
+/* A random time of `most_s` seconds at most, or about that. */
 static int64_t some_time(struct pleat_random *random, enum variant variant, int64_t most_s)
 {
     return variant == RIGID ? some(random, S, most_s * S) : some(random, 1, most_s) << 20;

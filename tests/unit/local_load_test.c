@@ -40,7 +40,7 @@ static void write_busy(const struct machine *machine)
     write_file(machine, "proc/stat", text);
 }
 
-/* A process that has used so many ticks, a quarter of them in children that it has reaped. */
+/* A process that has used `ticks`, a quarter of them in children that it has reaped. */
 static void write_process(const struct machine *machine, int pid, int parent, const char *name,
                           unsigned long long ticks)
 {

@@ -23,8 +23,8 @@ static void begin(struct bed *bed, const char *cpus, uint32_t nodes)
     pleat_array_finish(&list);
 }
 
-/* A second passes in which each CPU is busy for so many ticks, and process 12 used some of them on
- * its CPU. */
+/* A second passes in which CPU i is busy for busy[i] ticks, and process 12 used `ours` of them on
+ * `cpu`. */
 static void pass(struct bed *bed, const unsigned long long busy[CPUS], int cpu, uint64_t ours)
 {
     char text[600] = "";

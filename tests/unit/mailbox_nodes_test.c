@@ -45,7 +45,7 @@ struct world {
     bool posted[NODES], settled[NODES], was_settled[NODES];
     uint64_t k; /* of all nodes, once the agent that leads has decided; 0: not yet */
     int requests, sections;
-    signed char pending[ITERATIONS]; /* what ranks said after so many iterations; -1: nobody yet */
+    signed char pending[ITERATIONS]; /* what ranks said after this many iterations; -1: none yet */
 };
 
 static void save(struct world *world)

@@ -34,7 +34,7 @@ struct world {
     bool relaunch;
     int requests;                    /* left */
     int sections[RANKS];             /* left to begin */
-    signed char pending[ITERATIONS]; /* what ranks said after so many iterations; -1: nobody yet */
+    signed char pending[ITERATIONS]; /* what ranks said after this many iterations; -1: none yet */
     bool ended;                      /* relaunched */
 };
 

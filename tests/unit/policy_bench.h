@@ -37,26 +37,27 @@ uint32_t bench_run(struct bench *bench, uint32_t site, enum pleat_job_kind kind,
 /* A waiting job, behind all those before. */
 uint32_t bench_wait(struct bench *bench, enum pleat_job_kind kind, int32_t minimum, int32_t maximum,
                     int32_t initial);
-/* A running job that folds: so many processes on `size` processors, at most mpl on one. */
+/* A running job that folds: `processes` processes on `size` processors, at most mpl on one. */
 uint32_t bench_fold(struct bench *bench, uint32_t site, int32_t size, int32_t processes,
                     int32_t mpl, enum pleat_job_class job_class);
-/* A waiting one, with so many processes, any number. */
+/* A waiting job that folds, with `minimum` to `maximum` processes, any number of these. */
 uint32_t bench_wait_folding(struct bench *bench, int32_t minimum, int32_t maximum,
                             enum pleat_job_class job_class);
 /* What stands beside a job of several components, or with files; for the test to fill in. */
 struct pleat_coallocation *bench_coallocation(struct bench *bench, uint32_t component);
 /* The most processes that a processor of a folding job may have, as asked; 0: as configured. */
 void bench_mpl_max(struct bench *bench, uint32_t component, int mpl);
-/* A waiting job is estimated to run so long, a running one to end so long from now (negative: it
- * should have ended). Without: no estimate. */
+/* A waiting job is estimated to run `seconds`, a running one to end `seconds` from now (negative:
+ * it should have ended). Without: no estimate. */
 void bench_estimate(struct bench *bench, uint32_t component, int64_t seconds);
-/* A rigid job for which processors are reserved at a site, from so many seconds from now on; after
+/* A rigid job for which processors are reserved at a site, from `begin` seconds from now on; after
  * those before. */
 uint32_t bench_reserve(struct bench *bench, uint32_t site, int32_t size, int64_t begin,
                        int64_t estimate);
-/* An iteration of a job takes so long at a size; sizes of one job in increasing order. */
+/* An iteration of a job takes the given time at a size; sizes of one job in increasing order. */
 void bench_timed(struct bench *bench, uint32_t component, int32_t size, int64_t seconds);
-/* A running job asks for processes itself; its buffer, with so many prepared ones. Once for each.
+/* A running job asks for processes itself; its buffer has the given number of prepared ones. Once
+ * for each.
  */
 struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t component, int32_t held);
 /* Puts a running job into a resize towards `target`. */

@@ -13,7 +13,7 @@ static struct pleat_size_answer size(const struct bench *bench, uint32_t compone
     return pleat_why_size(&bench->pass, component);
 }
 
-/* One site of 16, and a rigid job that runs on so many of them. */
+/* One site of 16, and a rigid job that runs on `used` of them. */
 static uint32_t begin(struct bench *bench, int32_t used)
 {
     bench_init(bench);

@@ -40,7 +40,7 @@ class Adapter:
         self.process.outside.stdin.flush()
 
     def next_message(self, limit_s):
-        """None: nothing is said for so long."""
+        """None: nothing is said for this long."""
         end = time.monotonic() + limit_s
         out = self.process.outside.stdout.fileno()
         while b"\n" not in self.rest:
@@ -53,7 +53,7 @@ class Adapter:
         return json.loads(line)
 
     def take(self, limit_s=LIMIT_S):
-        """Takes one message in; False: nothing is said for so long."""
+        """Takes one message in; False: nothing is said for this long."""
         message = self.next_message(limit_s)
         if message is None:
             return False

@@ -1,4 +1,4 @@
-/* What the processor manager of pleat-agent does for a folded run, as far as measuring needs it. */
+/* The part of the work of pleat-agent's processor manager for a folded run that measuring needs. */
 #include <dirent.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static int64_t process_us(pid_t pid)
     return (int64_t)time.tv_sec * PLEAT_US_PER_S + time.tv_nsec / 1000;
 }
 
-/* Starting it was nobody else's work. */
+/* The time of starting the command does not count as work of others. */
 static void begin(struct run *run, uint32_t index, pid_t pid)
 {
     run_bind(run, pid, run->where[index], 1);
@@ -111,7 +111,7 @@ void run_repartition(struct run *run, uint32_t count)
 
 /* ---- others ---- */
 
-/* What the processes of a processor (all: of any) have used, but for what they had when they came.
+/* Time that the processes of a processor (all: of any) have used since they came.
  */
 static int64_t own_us(const struct run *run, uint32_t processor, bool all)
 {

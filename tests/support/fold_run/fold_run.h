@@ -16,7 +16,7 @@
 
 struct run_change {
     double at_s;    /* after the start */
-    uint32_t count; /* the first so many CPUs of the list */
+    uint32_t count; /* number of CPUs, the first ones of the list */
     /* what came of it */
     int64_t done_us; /* CLOCK_MONOTONIC; 0: not yet */
     int64_t took_us;

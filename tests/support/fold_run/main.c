@@ -67,7 +67,7 @@ static void change(struct run *run, struct run_change *one)
     one->took_us = one->done_us - before_us;
 }
 
-/* Until the command has ended; what it and all that it waited for used. */
+/* Waits until the command has ended; takes the time that it and its reaped children used. */
 static int watch(struct run *run, int64_t start_us, struct rusage *usage)
 {
     struct run_change *changes = run->options->changes;

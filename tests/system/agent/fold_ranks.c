@@ -2,7 +2,7 @@
  *
  *   fold-ranks COUNT DIRECTORY [HOW [WORK...]]
  *
- * Forks so many processes, which find the segment through their environment, attach and pass a
+ * Forks COUNT processes, which find the segment through their environment, attach and pass a
  * number round and round, each adding one; whoever waits for it gives his processor away. `ring`:
  * until the file `stop` is in DIRECTORY; each also computes for WORK us in every round (one for
  * each process, the last one for all that follow). `silent`: they do not attach. `lie`: the first

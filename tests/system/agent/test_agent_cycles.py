@@ -18,7 +18,7 @@ LOOP_MPICH = os.path.join(os.path.dirname(LOOP), "mpich", "loop")
 needs_mpich = pytest.mark.skipif(not os.path.exists(LOOP_MPICH), reason="no MPICH")
 
 CYCLES = int(os.environ.get("PLEAT_CYCLES", "6"))
-# The first cycles fill caches. What is measured after them may then grow by so much until the end.
+# The first cycles fill caches. What is measured after them may grow until the end by at most the following.
 SETTLED = min(10, CYCLES // 2)
 AGENT_GROWS_KB = 512
 # Open MPI itself keeps something of every process that it ever started: about 0.3 MB a cycle, in

@@ -314,7 +314,7 @@ def test_contention_is_seen(node):
 
 
 def rated(world, processors, run=1):
-    """What is told of a run on so many processors when it is known how fast it is there."""
+    """The notification about a run on `processors` once its rate there is known."""
     def known():
         return [told for told in world.daemon.seen("folded", run, processors=processors) if told["rate"] is not None]
     world.daemon.pump_until(known, f"the rate of run {run} on {processors} processors")

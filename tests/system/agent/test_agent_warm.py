@@ -9,7 +9,7 @@ from conftest import RANKS, children_of, is_alive, wait_until
 from test_agent_relaunch import ENV, expect_starts, next_progress, relaunch, remove, starts, words
 from test_agent_resize import fixture_ranks, rank_processes, stop  # noqa: F401
 
-LONG_S = 100  # nothing that is well takes so long
+LONG_S = 100  # longer than any step that goes well
 
 
 def warm(world, number, size, warm_s=LONG_S, grace_s=10, **others):

@@ -10,7 +10,7 @@ MPIS = [mpi for mpi in ("openmpi", "mpich")
 KINDS = {"plain": 30, "mpi": 12, "malleable": 20, "folded": 10, "script": 14, "array": 6, "dependent": 8, "limited": 4,
          "hungry": 3, "swelling": 3}
 COMPUTING = ("mpi", "malleable", "folded", "script")  # run programs that say so when they have got to their end
-ONCE = 0.15       # so many are submitted with --no-requeue
+ONCE = 0.15       # the share of jobs that are submitted with --no-requeue
 TASKS = 3         # of an array
 LIMIT_S = 1       # of one that would run for ever
 MEMORY_KB = 500_000

@@ -12,7 +12,7 @@ from conftest import FINAL, PLEAT, Diary, holders, is_alive, pids_with, uptime, 
 
 # A job goes on without its reaper, and is started again when its first process did not get to executing its program.
 SPARING = {"reaper", "newborn"}
-LEFT_S = 30  # so long may the last things take to go
+LEFT_S = 30  # the most time that the last things may take to go
 BROKE = 3    # what a command ends with that lost its daemon
 
 

@@ -38,7 +38,7 @@ REAPER = "pleat-reaper"  # also the name of a job's first process, until that ex
 LONG_S = 4  # to be stopped for that long: then for longer than every deadline
 VICTIMS = {"daemon": 30, "agent": 12, "daemon+agent": 8, "reaper": 8, "newborn": 6, "launcher": 10, "rank": 12, "shell": 8,
            "client": 20}
-FREEZES = 0.15  # so many of the blows stop the process for a while instead
+FREEZES = 0.15  # the share of blows that stop the process for a while instead
 
 
 class World:

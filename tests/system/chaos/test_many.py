@@ -22,8 +22,8 @@ SEED = int(os.environ.get("PLEAT_CHAOS_SEED", "0")) or random.SystemRandom().ran
 CLIENTS = int(os.environ.get("PLEAT_CHAOS_CLIENTS", "3"))
 EACH = int(os.environ.get("PLEAT_CHAOS_EACH", "60"))  # jobs between two kills, on average
 AHEAD = 50  # of a client, that may wait or run
-MORE_KB = 16 * 1024  # so much may memory and log be larger at the end than at the beginning
-MORE_S = 5           # so much longer may a restart take: nothing of what was is read then
+MORE_KB = 16 * 1024  # the most by which memory and log may grow from beginning to end
+MORE_S = 5           # the most by which a restart may take longer: it reads nothing of former jobs
 
 
 @pytest.fixture(name="pleat")

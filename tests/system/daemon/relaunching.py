@@ -53,7 +53,7 @@ def resizes(job):
 
 
 def computes(pleat, number, size):
-    """It computes with so many processes."""
+    """Waits until the job computes with `size` processes."""
     def there():
         job = pleat.job(number)
         assert job["state"] in ("claiming", "running", "resizing"), job

@@ -1,4 +1,4 @@
-"""Checkpoints that are written by themselves: every so often, and before the time limit, once for each moment, also where
+"""Checkpoints that are written by themselves: at intervals, and before the time limit, once for each moment, also where
 pleatd is killed before, at and after it."""
 
 import json

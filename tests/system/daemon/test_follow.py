@@ -21,7 +21,7 @@ def all_events(pleat):
 
 
 def take(peer, count):
-    """The next so many events that it is told of."""
+    """The next `count` events of which the client is told."""
     with peer.socket.makefile("rb") as stream:  # nothing more is to come just now
         rest = io.BytesIO(peer.buffer)
         lines = list(rest)

@@ -14,7 +14,7 @@ from conftest import CONFIG, wait_until
 MIB = 1024  # KiB
 PYTHON = sys.executable
 
-# Touches so many MiB, then waits for a file.
+# Touches the given number of MiB, then waits for a file.
 EAT = """
 import os, sys, time
 kept = bytearray(int(sys.argv[1]) << 20)

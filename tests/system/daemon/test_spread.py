@@ -86,7 +86,7 @@ def test_what_is_killed(pleat, mpi):
 
 
 def on(pleat, job, name, counts):
-    """It computes with so many ranks on the two nodes."""
+    """Waits until the job computes with `counts` ranks on the two nodes."""
     def there():
         shown = pleat.job(job)
         assert shown["state"] not in FINAL, pleat.output(job, "stderr") + text_of_events(pleat, job)

@@ -1,5 +1,5 @@
-/* calls.h - test programs of folding: every part does calls of one kind and gives back what came of
- * it, which must not depend on who had a processor when.
+/* calls.h - test programs of folding: every part makes calls of one kind and returns their result,
+ * which must not depend on which process had a processor when.
  */
 #ifndef TEST_FOLD_CALLS_H
 #define TEST_FOLD_CALLS_H

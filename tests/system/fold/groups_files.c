@@ -78,8 +78,8 @@ int64_t file_own(MPI_Comm comm, int id)
     return sum;
 }
 
-/* Whoever writes next has the next place; in what order is not known, but nothing may be lost or
- * twice there. */
+/* Each write gets the next place; the order is not known, but nothing may be lost or written
+ * twice. */
 int64_t file_shared(MPI_Comm comm, int id)
 {
     char path[4096];

@@ -168,7 +168,7 @@ static int64_t at(MPI_Win win, int target, int word, MPI_Op op, int64_t value)
     return before;
 }
 
-/* A lock made of a swapped word: who does not get it asks again, and again. */
+/* A lock made of a swapped word: a process that does not get it tries again. */
 int64_t window_swap(MPI_Comm comm, int id)
 {
     const int64_t none = 0, me = rank + 1;
@@ -194,7 +194,8 @@ int64_t window_swap(MPI_Comm comm, int id)
     return mix(id, value);
 }
 
-/* A lock with a queue: who waits looks only at a word of its own, until another one changes it. */
+/* A lock with a queue: a waiting process reads only a word of its own, until another process
+ * changes it. */
 int64_t window_queue_lock(MPI_Comm comm, int id)
 {
     enum { NEXT, BLOCKED, TAIL, VALUE };
@@ -230,7 +231,7 @@ int64_t window_queue_lock(MPI_Comm comm, int id)
     return mix(id, value);
 }
 
-/* A word goes around; nobody calls what looks for messages, only the memory changes. */
+/* A word goes around; no process calls a function that looks for messages, only memory changes. */
 int64_t window_flags(MPI_Comm comm, int id)
 {
     int64_t *mine, *theirs;

@@ -45,7 +45,7 @@ static _Atomic unsigned long *map_counts(void)
     return map;
 }
 
-/* What a process may do that its MPI knows nothing of. */
+/* Waits in ways of which the MPI knows nothing. */
 static void be_odd(void)
 {
     char byte = 0;

@@ -54,7 +54,7 @@ def program(name, mpi=MPI):
 
 
 def started(command, env, ranks=RANKS, mpi=MPI):
-    """The command line that starts `command` on so many ranks, which alone get `env`."""
+    """The command line that starts `command` on `ranks` ranks, which alone get `env`."""
     if mpi == "openmpi":
         # osc rdma of Open MPI 4.1.4 crashes by itself on one node without single-copy shared memory
         words = ["mpirun.openmpi", "--oversubscribe", "--mca", "osc", "pt2pt,sm"]

@@ -1,8 +1,9 @@
 /* threads MODE... - MPI programs whose threads call MPI, in the ways that threads do, one after the
  * other; `threads modes` prints which there are, each with the level of threads that it asks for.
  *
- * What every thread gets is known beforehand and checked, so a mode ends with "MODE is right" or
- * the program fails, however processes share their processors. Nobody waits for a time.
+ * The messages of every thread are known beforehand and checked, so a mode ends with "MODE is
+ * right" or the program fails, however processes share their processors. No thread waits for a
+ * time.
  */
 #include <mpi.h>
 #include <pthread.h>
@@ -111,7 +112,7 @@ static void pairs(void)
     in_threads(8, exchange_pairs);
 }
 
-/* The thread that called MPI_Init, too; and more threads than anybody has processors. */
+/* The thread that called MPI_Init takes part, too; there are more threads than processors. */
 static void *exchange_beside(void *arg)
 {
     return (intptr_t)arg % 2 ? exchange_all(arg) : exchange_pairs(arg);
@@ -211,8 +212,8 @@ static void computing(void)
     MUST(atomic_load(&computed));
 }
 
-/* One computes until another one, which waits in MPI, tells it not to: where that one kept the
- * processor from it, or it from that one, they would not come to an end. */
+/* One thread computes until another one, which waits in MPI, tells it to stop: if either kept the
+ * processor from the other, neither would end. */
 static _Atomic int tokens;
 
 static void *pass_tokens(void *arg)

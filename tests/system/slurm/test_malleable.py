@@ -34,7 +34,7 @@ def has(pleat, *wanted):
 
 
 def on(pleat, job, name, size):
-    """Its ranks by host, once it computes with so many."""
+    """Its ranks by host, once it computes with `size` ranks."""
     def there():
         shown = pleat.job(job)
         assert shown["state"] not in ENDED, (shown, pleat.output(job), pleat.log())
