@@ -142,7 +142,7 @@ class Slurm:
         return dict(line.split() for line in self.command("squeue", "-h", "-o", "%i %T").splitlines())
 
     def until_there(self):
-        """Otherwise than until_idle, jobs may have begun on them already."""
+        """Waits until the nodes are there; in contrast to until_idle, jobs may have begun on them already."""
         wait_until(lambda: set(self.states().values()) <= {"idle", "mixed", "allocated", "completing"},
                    f"the nodes of {self.name} are there")
 

@@ -184,7 +184,7 @@ class Host:
         return ROOT_ENV | {"HOME": home, "USER": user or "root", "LOGNAME": user or "root"} | more
 
     def run(self, *words, user=None, check=True, env=None, text_in=None, limit_s=LIMIT_S):
-        """Runs it, and gives back what subprocess.run does. With a user: as that one."""
+        """Runs a command, and returns the result of subprocess.run. With a user: as that one."""
         done = subprocess.run(self.enter(*words, user=user), env=self.environment(user, **(env or {})), text=True,
                               input=text_in, stdin=subprocess.DEVNULL if text_in is None else None, timeout=limit_s,
                               capture_output=True, check=False)
@@ -220,7 +220,7 @@ class Host:
         self.world.ip("link", "set", f"to-{self.name}", "up")
 
     def crash(self):
-        """All of its processes are gone at once, and nobody hears anything of it."""
+        """All of its processes are gone at once, without a word to others."""
         self.cut()
         os.kill(self.init, signal.SIGKILL)
         self.shell.communicate(timeout=LIMIT_S)

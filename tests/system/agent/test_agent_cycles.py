@@ -62,7 +62,7 @@ def resident_kb(pid):
 
 
 def unused_shared_memory(since):
-    """Files in /dev/shm made since then that no process has open: somebody left them behind."""
+    """Files in /dev/shm made since then that no process has open: some process left them behind."""
     new = {
         entry.path
         for entry in os.scandir("/dev/shm")
@@ -105,7 +105,7 @@ def is_rank(pid):
 
 
 def await_word(world, method, **members):
-    """Like expect, for as long as this may take when others want the processors, too."""
+    """Like expect, but waits for as long as this may take on a busy machine."""
     def there():
         assert not world.daemon.seen("exited", 1), errors(world, 1)
         return world.daemon.seen(method, 1, **members)

@@ -346,7 +346,7 @@ def test_how_fast_it_is_with_a_processor_for_each(node):
 
 
 def test_of_one_that_does_nothing_no_rate_is_told(node):
-    """Nobody attaches: what its processes do is not known, however long it goes on."""
+    """No process attaches: their work is not known, however long the run goes on."""
     fold(node, 1, 2, "silent")
     told = node.daemon.expect("folded", 1)
     assert (told["attached"], told["rate"], told["change_us"]) == (0, None, None)

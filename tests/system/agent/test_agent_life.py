@@ -267,7 +267,7 @@ def test_guard_and_agent_are_told_to_end(world, first):
 
 
 def test_the_next_agent_of_a_host_removes_what_dead_ones_had(world):
-    """Whatever its node; and nothing of a living one, nor what was made by other hands."""
+    """Whatever the node of the dead agent; but nothing of a living agent, and nothing that others made."""
     dead = holding(world, 1, node=1)
     dead.kill()
     dead.wait()

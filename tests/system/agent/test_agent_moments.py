@@ -1,5 +1,6 @@
-"""What is killed in the middle of a start. The reaper, and the main process before it executes its program, are stopped
-there by moments.c, and then killed. Of a program that was not executed it is never said that it has ended."""
+"""Processes that are killed in the middle of a start. The reaper, and the main process before it executes its
+program, are stopped there by moments.c, and then killed. Of a program that was not executed it is never said that
+it has ended."""
 
 import os
 import signal
@@ -88,7 +89,7 @@ def test_the_reaper_is_killed_and_the_start_goes_on(stopping, moment):
 
 @pytest.mark.parametrize("moment", ["untold", "told"])
 def test_the_reaper_is_killed_and_the_start_fails(stopping, moment):
-    """By its user's fault, as it would have."""
+    """By its user's fault, as it would have failed without that."""
     reaper, main = stop(stopping, moment, "no-such-program")
     kill(reaper)
     wait_until(lambda: stat_of(main)[1] == stopping.first.pid, "the agent has it")
@@ -107,7 +108,7 @@ def test_a_run_is_ended_before_it_executes_its_program(stopping, moment):
 
 
 def test_how_the_main_process_ended_is_known_though_its_reaper_did_not_tell(stopping):
-    """The reaper is killed after that."""
+    """The reaper is killed after the main process has ended."""
     os.mkfifo(stopping.directory / "fifo")
     stopping.start(1, "sh", "-c", "read line <fifo; exit 7")
     main = stopping.daemon.expect("started", 1)["pid"]

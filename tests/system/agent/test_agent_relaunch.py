@@ -251,7 +251,7 @@ def test_death_in_a_resize_without_a_state(ranks):
 
 
 def test_death_in_a_resize_with_an_old_state(ranks):
-    """What it did since then would be lost: that is for its user to decide."""
+    """The work since that state would be lost: its user has to decide whether to go on from it."""
     ranks.daemon.call("resize", run=1, resize=10, target=3)
     ranks.daemon.expect("applied", 1, resize=10)
     ranks.touch("unsaved")
@@ -306,7 +306,7 @@ def test_kill_ends_it_for_good(ranks):
 
 @pytest.mark.parametrize("seen", [True, False])
 def test_what_has_saved_and_left_has_not_ended_by_itself(ranks, seen):
-    """Its processes exit with 0: whoever ended the run, before it was started again, is not told that it is done."""
+    """Its processes exit with 0: a run that is ended before it was started again is not reported as done."""
     ranks.touch("slow")
     resize(ranks, 10, 4)
     if seen:  # else it has been asked to save, at most

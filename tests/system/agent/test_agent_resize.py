@@ -143,7 +143,7 @@ def test_resize_before_the_application_attaches(linked):
 
 
 def test_shrink_before_the_application_attaches(linked):
-    """Who leaves is known only when it attaches."""
+    """Which ranks leave is known only when the application attaches."""
     start_ranks(linked, 1, 3)
     linked.daemon.call("resize", run=1, resize=7, target=1)
     linked.touch("attach")

@@ -209,7 +209,7 @@ def test_what_hides_ends_with_its_run_alone(linked):
 
 
 def test_a_reaper_is_killed(linked):
-    """How the main process ends is known all the same, and what shows whose it is ends with it."""
+    """The end of the main process is known all the same, and processes that can be recognised end with it."""
     os.mkfifo(linked.directory / "fifo")
     linked.start(1, "bash", "-c", f"({STUBBORN}) & {STUBBORN.replace('pids', 'more')} & read < fifo; exit 7")
     pids = linked.pids("pids", 1) + linked.pids("more", 1)

@@ -37,7 +37,7 @@ def has_one_generation(world):
 
 
 def goes_on(world, size=2, times=(1,)):
-    """The old processes were never disturbed. times: how often a program has begun, themselves included."""
+    """Checks that the old processes were never disturbed. times: how often a program has begun, themselves included."""
     has_one_generation(world)
     assert len(starts(world)) in times
     assert world.daemon.call("list")["runs"][0]["state"] == "running"
@@ -69,7 +69,7 @@ def test_resizes(ranks):
 
 
 def test_the_old_ones_compute_meanwhile(ranks):
-    """They come to no adaptation point before the new ones wait: nobody has asked them."""
+    """The old ranks are not asked anything before the new ones wait."""
     ranks.touch("never")
     warm(ranks, 10, 3)
     wait_until(lambda: len(below(ranks)) == 2, "two generations")
@@ -84,7 +84,7 @@ def test_the_old_ones_compute_meanwhile(ranks):
     ("early", "exit code 4"), ("few", "there are 2 of them instead of 3"), ("hasty", "do not wait"),
     ("never", "not ready within"), ("nowhere", "/nonexistent/program"), ("killed", "signal 9")])
 def test_new_ones_that_do_not_come_up(ranks, how, reason):
-    """Nothing has happened. The next time the old ones end first."""
+    """The old processes go on as if nothing had happened. The next time they end first."""
     ranks.touch(how)
     old = ranks.daemon.expect("started", 1)["pid"]
     others = {"argv": ["/nonexistent/program"]} if how == "nowhere" else {}
@@ -136,7 +136,7 @@ def test_a_warm_one_is_tried_again(ranks):
 @pytest.mark.parametrize("how", ["early", "dies"])
 @pytest.mark.parametrize("size", [3, 1])
 def test_merges_instead(ranks, how, size):
-    """Where who asks for it wants that: no resize fails because new processes did not come up."""
+    """With `or_merge` no resize fails because new processes did not come up."""
     old = ranks.daemon.expect("started", 1)["pid"]
     ranks.touch("wait" if how == "dies" else how)
     ranks.touch("leave")
@@ -243,7 +243,7 @@ def test_the_old_ones_cannot_save(ranks):
 
 @pytest.mark.parametrize("when", ["never", "wait"])
 def test_the_old_ones_end_meanwhile(ranks, when):
-    """The run's exit is theirs."""
+    """The exit of the run is that of the old processes."""
     ranks.touch(when)
     old = ranks.daemon.expect("started", 1)["pid"]
     warm(ranks, 10, 4)
@@ -356,7 +356,7 @@ def test_relaunched_meanwhile(ranks, when):
 @pytest.mark.parametrize("when", ["never", "wait", "stay"])
 @pytest.mark.parametrize("whose", ["old", "new"])
 def test_a_reaper_is_killed(ranks, when, whose):
-    """Then the other one's tells which processes are whose."""
+    """Then the reaper of the other generation tells which processes belong to which."""
     ranks.touch(when)
     [first] = below(ranks)
     warm(ranks, 10, 4)

@@ -24,7 +24,7 @@ def app(name, mpi):
 
 
 class Job:
-    """What was asked for; its number once somebody said it."""
+    """A job as it was submitted; its number once a client has heard it."""
 
     def __init__(self, name, kind, mpi, file):
         self.name, self.kind, self.mpi, self.file = name, kind, mpi, file

@@ -88,7 +88,7 @@ class World:
                 self.say(f"{sum(self.kills.values())} of {self.wanted} killed, {len(self.jobs)} jobs")
 
     def calm_down(self):
-        """Nothing is done to anybody any more: all must come to an end."""
+        """Nothing is killed or stopped any more: all jobs must come to an end."""
         self.say("waiting for the end of all jobs")
         for timer in self.timers:
             timer.join()
@@ -156,7 +156,7 @@ class World:
             self.submit()
 
     def see(self, listed):
-        """Who runs 'pleat run' is not told the number."""
+        """The number of a job of 'pleat run', which does not print it."""
         for shown in listed:
             job = self.jobs.get(shown["name"])
             if job is not None and job.number is None and job.tasks == 1:
@@ -261,7 +261,7 @@ class World:
     # ---- afterwards
 
     def left_in_namespace(self):
-        """All of this campaign are over, and nobody else is here."""
+        """All processes of this campaign are over, and there are no others in the namespace."""
         found = []
         for name in filter(str.isdigit, os.listdir("/proc")):
             if int(name) not in (1, os.getpid()) and is_alive(int(name)):
@@ -270,8 +270,8 @@ class World:
 
 
 def part_of_agent(pid):
-    """What a process of the agent's program is, and the number of its job. One that was just forked has the arguments of
-    the agent and its environment: a reaper, or a job's first process, which is to execute its program in a moment."""
+    """What a process of the agent's program is, and the number of its job. One that was just forked has the arguments
+    of the agent and its environment: a reaper, or a job's first process, which is to execute its program in a moment."""
     own, parent = comm_of(pid), parent_of(pid)
     above = comm_of(parent)
     if own == "pleat-agent":

@@ -1,5 +1,5 @@
-"""The system's clock jumps, while pleatd runs and while it does not: deadlines and waiting go by time that really went by,
-times in the log never go back, and nobody has run for a year."""
+"""The system's clock jumps, while pleatd runs and while it does not: deadlines and waiting go by time that really
+went by, times in the log never go back, and no job seems to have run for a year."""
 
 import glob
 import os

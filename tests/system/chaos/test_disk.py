@@ -161,8 +161,8 @@ def fixture_on_disk(private_mounts, tmp_path):
 
 
 def test_the_disk_becomes_read_only(on_disk, tmp_path):
-    """pleatd says so and waits, jobs run on. The disk can only be written again when nobody has it open: then what the
-    log knows goes on, as after any death of pleatd and its agent."""
+    """pleatd says so and waits, jobs run on. The disk can only be written again when no process has it open: then what
+    the log knows goes on, as after any death of pleatd and its agent."""
     go = str(tmp_path / "go")
     daemon = Stubborn(on_disk)
     job = daemon.submit("job", diary(str(tmp_path / "d-job"), *until(go)), 8)
@@ -217,8 +217,8 @@ def is_waiting_for_a_disk(pid):
 
 @pytest.mark.skipif(not shutil.which("fsfreeze"), reason="no fsfreeze")
 def test_the_disk_hangs(on_disk, tmp_path):
-    """Whoever writes to it waits, as long as it is frozen: jobs run on, commands that come then say within their bound
-    that pleatd does not answer; when it goes on, so does everything, and nothing has run twice."""
+    """Processes that write to the disk wait as long as it is frozen: jobs run on, commands that come then say within
+    their bound that pleatd does not answer; when it goes on, so does everything, and nothing has run twice."""
     go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
     daemon = Stubborn(on_disk)
     # its output is elsewhere, or it would hang, too

@@ -1,6 +1,6 @@
-"""Many jobs, while ended ones are archived, their records moved aside, and all that is kept of them is cleaned away, and pleatd
-is killed at random: each job runs once, no number is given twice, what is left is readable; memory, log and the time of
-a restart do not grow with the jobs that were.
+"""Many jobs, while ended ones are archived, their records moved aside, and all that is kept of them is cleaned
+away, and pleatd is killed at random: each job runs once, no number is given twice, what is left is readable;
+memory, log and the time of a restart do not grow with the jobs that were.
 
     PLEAT_CHAOS_JOBS=1000000 PLEAT_CHAOS_SEED=1 PLEAT_BUILD=build pytest-3 -s tests/system/chaos/test_many.py    takes hours
 
@@ -71,7 +71,7 @@ def living(daemon):
 
 
 def let_end(daemon, number):
-    """So that not ever more wait."""
+    """Lets jobs end, so that the number of waiting ones is bounded."""
     try:
         daemon.call("wait", job=number)
     except Failure:

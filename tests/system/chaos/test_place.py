@@ -78,8 +78,8 @@ def test_nothing_is_acknowledged_that_has_no_place(pleat):
 
 
 def test_the_whole_directory_is_removed(pleat, tmp_path):
-    """Somebody cleans up too much. What runs goes on, and all that pleatd needs is made again, also what was
-    acknowledged before. The configuration is its user's to write again."""
+    """A user cleans up too much. Running jobs go on, and all files that pleatd needs are made again, with everything
+    that was acknowledged before. The configuration is its user's to write again."""
     daemon = Stubborn(pleat)
     go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
     job = daemon.submit("job", diary(wrote, *until_file(go)[1:]), 1)

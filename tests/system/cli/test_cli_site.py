@@ -67,7 +67,7 @@ def test_wait_ends_when_the_site_is_resumed(cli):
 
 
 def test_sites_are_watched_in_a_pipe(cli):
-    """A table, or an object on one line, again and again; its end is that of whoever reads."""
+    """A table, or an object on one line, again and again; it ends when its reader does."""
     with cli.fake():
         watch = cli.start("sites", "--watch", "--interval", "0.1", "--json", stdout=subprocess.PIPE, text=True)
         for _ in range(3):

@@ -169,7 +169,8 @@ def test_mistakes(cli):
 
 
 def test_a_node_runs_empty(cli):
-    """Nobody starts there, what runs goes on; it lasts; --wait returns; jobs larger than the rest say why."""
+    """No job starts there, and running ones go on; the drain outlasts restarts; --wait returns; jobs larger than the
+    rest say why they wait."""
     assert cli("site", "add", "two", "cpus=0,0,0,0", "nodes=2", "background=ignore").returncode == 0
     refused = cli("site", "drain", "two", "--node", "2")
     assert refused.returncode == 1 and "has no node 2" in refused.stderr

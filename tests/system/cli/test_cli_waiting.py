@@ -20,7 +20,7 @@ def job(cli, number):
 
 
 def until(holds):
-    """Waits for something that will be; 60 s are more than enough."""
+    """Waits until a condition holds; 60 s are more than enough."""
     end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end
@@ -48,7 +48,7 @@ def test_a_chain(cli, tmp_path):
 
 
 def test_a_refusal_names_its_job(cli):
-    """Whoever names several jobs must know which was meant."""
+    """With several jobs the message must say which one was refused."""
     first, second, third = submit(cli), submit(cli, "--hold"), submit(cli, "--hold")
     assert cli("wait", first).returncode == 0
     for command, refused in (("release", first), ("requeue", first), ("hold", first), ("cancel", first)):

@@ -203,7 +203,7 @@ exec {BUILD}/bin/pleat-agent "$@"
 
 
 class Instance:
-    """One directory, and whatever runs for it."""
+    """One directory, and all processes that run for it."""
 
     def __init__(self):
         self.dir = tempfile.mkdtemp(prefix="pl-", dir="/tmp")  # short: a socket's path is limited
@@ -388,7 +388,7 @@ class Instance:
             return False
 
     def clean(self):
-        """What a failed test left."""
+        """Removes what a failed test left."""
         for pid in pids_with(f"PLEAT_DIR={self.dir}"):
             try:
                 os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,5 @@
-"""A program that has its own decision, actions and plan when its size changes, and is told what for."""
+"""A program that makes its own decision, actions and plan when its size changes, and is told the reason of the
+change."""
 
 import os
 import re
@@ -81,7 +82,7 @@ def test_actions_before_and_after(pleat, way, mpi):
 
 @pytest.mark.parametrize("way, mpi", WAYS)
 def test_an_action_that_fails_before(pleat, way, mpi):
-    """Then nothing has happened, and those that were called are told so, the last one first."""
+    """Nothing is changed then, and the actions that were called are told so, the last one first."""
     pleat.configure(LONG)
     open(pleat.path("fail"), "w", encoding="utf-8").close()
     number = submit(pleat, mpi, "--fail-before", pleat.path("fail"), options=["--on-resize", way])

@@ -1,4 +1,4 @@
-"""Followers of events that are slow, or stand still: nobody else notices, and they get all in the end."""
+"""Followers of events that are slow, or stand still: no other client notices, and they get all events in the end."""
 
 import io
 import json

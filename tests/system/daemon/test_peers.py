@@ -1,5 +1,5 @@
-"""Whoever connects to the daemon's socket, and says what: it is answered or turned away, and the
-daemon serves the others as before."""
+"""Any peer of the daemon's socket, whatever it sends, is answered or turned away, and the daemon serves the others
+as before."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What does not answer: file systems, agents, a daemon that nobody finds. Everything else goes on."""
+"""File systems, agents and daemons that do not answer: everything else goes on."""
 
 import contextlib
 import ctypes

@@ -1,4 +1,4 @@
-"""Standard input of `pleat run`, and what Ctrl-C does to a job that does not care."""
+"""Standard input of `pleat run`, and the effect of Ctrl-C on a job that ignores it."""
 
 import hashlib
 import os

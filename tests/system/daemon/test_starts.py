@@ -1,5 +1,5 @@
 """How often programs are started: each start is written down by the program itself, and must be in the log,
-whoever dies meanwhile. Starts that the node cannot do, and agents that end before they connect."""
+whatever is killed meanwhile. Starts that the node cannot do, and agents that end before they connect."""
 
 import concurrent.futures
 import json

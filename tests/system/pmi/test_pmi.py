@@ -1,4 +1,5 @@
-"""pleat-pmi starts the processes of MPICH programs, and is to them what mpiexec is: but nobody else can reach it."""
+"""pleat-pmi starts the processes of MPICH programs, and is to them what mpiexec is: but no other process can reach
+it."""
 
 import os
 import select
