@@ -7,12 +7,15 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "app/home-source.h"
 #include "app/session.h"
 #include "shm/available.h"
 
 #define HALF PLEAT_STATE_WINDOW_HALF
 #define MARK_BYTES ((uint64_t)1 << 16) /* size of the mark of each half */
 #define MARK_MAGIC UINT64_C(0x656d6f68706c)
+#define TRIM_PART 16 /* of a column, and bytes, that are kept above what is in use */
+#define TRIM_LEAST ((size_t)1 << 20)
 #define HASH_SEED UINT64_C(0xcbf29ce484222325)
 
 struct mark_head {
@@ -33,8 +36,8 @@ static size_t page_up(size_t bytes)
 
 /* ---- areas ---- */
 
-/* Room for a column of a rank, whole pages. */
-static uint64_t room_of(const struct pleat_home *home, int ranks)
+/* Whole pages. */
+uint64_t pleat_home_room(const struct pleat_home *home, int ranks)
 {
     const uint64_t page = pleat_page_bytes();
     return HALF / ((uint64_t)ranks * (uint64_t)home->columns) / page * page;
@@ -45,7 +48,7 @@ uint64_t pleat_home_offset(const struct pleat_home *home, const struct pleat_hom
 {
     return home->window + 2 * MARK_BYTES + place->half * HALF +
            ((uint64_t)place->rank * (uint64_t)home->columns + (uint64_t)column) *
-               room_of(home, place->ranks);
+               pleat_home_room(home, place->ranks);
 }
 
 static uint64_t in_file(const struct pleat_home *home, const struct pleat_home_place *place,
@@ -60,7 +63,7 @@ static struct pleat_free_piece area_of(const struct pleat_home *home,
 {
     const uint64_t first = in_file(home, place, 0);
     const uint64_t half = PLEAT_STATE_OFFSET + home->window + 2 * MARK_BYTES + place->half * HALF;
-    const uint64_t bytes = (uint64_t)home->columns * room_of(home, place->ranks);
+    const uint64_t bytes = (uint64_t)home->columns * pleat_home_room(home, place->ranks);
     return (struct pleat_free_piece){.fd = place->fd,
                                      .first = first,
                                      .bytes = place->rank == place->ranks - 1 ? half + HALF - first
@@ -99,18 +102,25 @@ static void drop_part(const struct pleat_home *home, struct pleat_home_part *par
         drop_column(home, &part->column[c]);
 }
 
-/* Takes memory for all of a column, so that a lack of it is an error and not a signal. */
+/* Takes memory for all of a column from that byte on, so that a lack of it is an error and not a
+ * signal. */
+static bool populate_from(const struct pleat_home_column *column, size_t first)
+{
+    return column->mapped <= first ||
+           !madvise(column->at + first, column->mapped - first, MADV_POPULATE_WRITE) ||
+           errno == EINVAL;
+}
+
 static bool populate(const struct pleat_home_column *column)
 {
-    return !column->mapped || !madvise(column->at, column->mapped, MADV_POPULATE_WRITE) ||
-           errno == EINVAL;
+    return populate_from(column, 0);
 }
 
 static bool resize_in_file(const struct pleat_home *home, const struct pleat_home_place *place,
                            int index, struct pleat_home_column *column, size_t bytes)
 {
     const size_t wanted = page_up(bytes ? bytes : 1);
-    if (wanted < bytes || wanted > room_of(home, place->ranks))
+    if (wanted < bytes || wanted > pleat_home_room(home, place->ranks))
         return false;
     if (wanted > column->mapped) {
         void *at = column->mapped ? mremap(column->at, column->mapped, wanted, MREMAP_MAYMOVE)
@@ -186,24 +196,42 @@ bool pleat_home_renew(struct pleat_home *home, const size_t bytes[PLEAT_HOME_COL
 
 /* ---- a home ---- */
 
+/* Says which half it is, and how many ranks have areas there, for those who look ahead. How many
+ * items they have nobody knows yet; what it says counts once it is written for a state. Without a
+ * mark nobody looks. */
+static void mark_begun(const struct pleat_home *home)
+{
+    const struct pleat_home_place *place = &home->now.place;
+    int64_t *counts = calloc((size_t)place->ranks, sizeof(*counts));
+    const struct pleat_home_mark mark = {place->half, place->ranks, counts};
+    if (counts)
+        (void)!pleat_home_write_mark(home, place->fd, &mark, NULL);
+    free(counts);
+}
+
 int pleat_home_init(struct pleat_home *home, struct pleat_session *session, int columns,
                     struct pleat_error *err)
 {
     const bool at_once =
         session->in_data && !session->resumed && !session->joiner && !session->nodes;
     *home = (struct pleat_home){.session = session, .columns = columns};
+    home->name = "";
     home->now.place =
         (struct pleat_home_place){.fd = at_once ? pleat_state_data(session->saved) : -1,
                                   .ranks = session->size,
                                   .rank = session->rank};
     int code = pleat_session_window(session, &home->window, err);
-    if (!code)
-        free_area_now(home, &home->now.place);
-    return code;
+    if (code)
+        return code;
+    free_area_now(home, &home->now.place);
+    if (at_once && session->rank == 0)
+        mark_begun(home);
+    return 0;
 }
 
 void pleat_home_finish(struct pleat_home *home)
 {
+    pleat_home_drop_sources(home, false);
     for (int c = 0; c < home->columns; c++)
         for (int i = 0; i < 2; i++) {
             struct pleat_home_column *column = &(i ? &home->coming : &home->now)->column[c];
@@ -217,24 +245,63 @@ void pleat_home_finish(struct pleat_home *home)
 
 void pleat_home_expect(struct pleat_home *home, int fd, int ranks, int rank)
 {
-    home->coming = (struct pleat_home_part){
-        .place = {.fd = fd, .half = 1 - home->now.place.half, .ranks = ranks, .rank = rank}};
+    const struct pleat_home_place place = {
+        .fd = fd, .half = 1 - home->now.place.half, .ranks = ranks, .rank = rank};
+    const struct pleat_home_place *there = &home->coming.place;
+    if (home->ahead.takes && there->fd == fd && there->half == place.half &&
+        there->ranks == ranks && there->rank == rank)
+        return;
+    if (home->ahead.takes)
+        pleat_home_close(home, false);
+    home->coming = (struct pleat_home_part){.place = place};
+}
+
+void pleat_home_free_coming(const struct pleat_home *home)
+{
+    free_area_now(home, &home->coming.place);
 }
 
 bool pleat_home_open(struct pleat_home *home, const size_t bytes[PLEAT_HOME_COLUMNS])
 {
-    return resize_all(home, &home->coming, bytes);
+    if (!resize_all(home, &home->coming, bytes))
+        return false;
+    for (int c = 0; c < home->columns && home->coming.place.fd >= 0; c++)
+        home->coming.column[c].bytes = bytes[c];
+    return true;
 }
 
 bool pleat_home_fill(struct pleat_home *home)
 {
-    /* old memory of earlier sets is freed first: none needs more than the largest one */
-    pleat_freeing_end(&home->session->freeing);
-    free_area_now(home, &home->coming.place);
+    const bool ahead = home->ahead.takes;
+    bool lacks = !ahead;
     for (int c = 0; c < home->columns; c++)
-        if (!populate(&home->coming.column[c]))
+        lacks |= page_up(home->coming.column[c].bytes) > home->ahead.provided[c];
+    /* old memory of earlier sets is freed first: none needs more than the largest one */
+    if (lacks)
+        pleat_freeing_end(&home->session->freeing);
+    if (!ahead)
+        free_area_now(home, &home->coming.place);
+    for (int c = 0; c < home->columns && lacks; c++)
+        if (!populate_from(&home->coming.column[c], home->ahead.provided[c]))
             return false;
     return true;
+}
+
+/* Gives back what was taken for many more items than have come. At once, as the program may need
+ * the same place soon. */
+static void trim(const struct pleat_home *home, struct pleat_home_part *part)
+{
+    for (int c = 0; c < home->columns; c++) {
+        struct pleat_home_column *column = &part->column[c];
+        const size_t used = page_up(column->bytes ? column->bytes : 1);
+        if (!column->mapped || column->mapped - used <= used / TRIM_PART + TRIM_LEAST)
+            continue;
+        (void)munmap(column->at + used, column->mapped - used);
+        (void)fallocate(part->place.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                        (off_t)(in_file(home, &part->place, c) + used),
+                        (off_t)(column->mapped - used));
+        column->mapped = used;
+    }
 }
 
 void pleat_home_close(struct pleat_home *home, bool taken)
@@ -243,9 +310,14 @@ void pleat_home_close(struct pleat_home *home, bool taken)
         drop_part(home, &home->coming);
         free_area_now(home, &home->coming.place);
         home->coming = (struct pleat_home_part){0};
+        home->ahead.takes = false;
+        memset(home->ahead.provided, 0, sizeof(home->ahead.provided));
         return;
     }
     drop_part(home, &home->now);
+    if (home->ahead.takes)
+        trim(home, &home->coming);
+    home->ahead.takes = false;
     home->now = home->coming;
     home->coming = (struct pleat_home_part){0};
 }
@@ -385,8 +457,11 @@ int pleat_home_view(const struct pleat_home *home, const struct pleat_home_place
     *view = (struct pleat_home_view){0};
     if (!bytes)
         return 0;
-    if (first + bytes < bytes || first + bytes > room_of(home, place->ranks))
+    if (first + bytes < bytes || first + bytes > pleat_home_room(home, place->ranks))
         return pleat_error_set(err, PLEAT_E_CORRUPT, "the memory of '%s' is damaged", home->name);
+    view->at = pleat_home_foreseen(home, place, column, first, bytes);
+    if (view->at)
+        return 0;
     const size_t mapped = page_up((size_t)(inside + bytes));
     void *pages = mmap(NULL, mapped, PROT_READ, MAP_SHARED, place->fd,
                        (off_t)(in_file(home, place, column) + first - inside));

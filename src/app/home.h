@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/memory.h"
 #include "base/error.h"
 
 #define PLEAT_HOME_COLUMNS 9
@@ -50,6 +51,26 @@ struct pleat_home_mark {
     int64_t *counts; /* the caller's to free */
 };
 
+/* A part of a column of another rank that is mapped, to be read. */
+struct pleat_home_source {
+    int rank, column;
+    struct pleat_span span; /* of the column's bytes, whole pages */
+    unsigned char *at;
+    struct pleat_memory_ahead ahead;
+};
+
+/* What was done before the items were left (home-ahead.h). Zeroed: nothing. */
+struct pleat_home_ahead {
+    struct pleat_home_place from; /* of rank 0, where the items are; ranks 0: not known */
+    uint64_t all;                 /* bytes of the items of all ranks, when it was looked last */
+    size_t wanted[PLEAT_HOME_COLUMNS];   /* of them, of this rank */
+    bool takes;                          /* the part that comes has memory */
+    bool failed;                         /* there was too little: no more is tried */
+    size_t provided[PLEAT_HOME_COLUMNS]; /* bytes of that memory which are there */
+    struct pleat_home_source *sources;
+    size_t source_count;
+};
+
 struct pleat_home {
     struct pleat_session *session;
     const char *name; /* of the items, for messages */
@@ -61,6 +82,7 @@ struct pleat_home {
      * have */
     struct pleat_home_place loaded;
     int64_t all;
+    struct pleat_home_ahead ahead;
 };
 
 /* Fills in all but the name. The columns are empty. PLEAT_E_TOOBIG. */
@@ -85,6 +107,8 @@ bool pleat_home_open(struct pleat_home *home,
 /* Takes the memory for that room, before any item comes; in the data file it is zero. False: there
  * is none. */
 bool pleat_home_fill(struct pleat_home *home) PLEAT_MUST_CHECK;
+/* Frees the memory of the place where items will come to, of which nothing is mapped yet. */
+void pleat_home_free_coming(const struct pleat_home *home);
 /* Ends a move. taken: this rank has the items that came from now on; otherwise they are dropped. */
 void pleat_home_close(struct pleat_home *home, bool taken);
 
@@ -147,6 +171,8 @@ int pleat_home_view(const struct pleat_home *home, const struct pleat_home_place
                     uint64_t first, uint64_t bytes, struct pleat_home_view *view,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_home_view_end(const struct pleat_home *home, struct pleat_home_view *view);
+/* Most bytes of a column of one of so many ranks. */
+uint64_t pleat_home_room(const struct pleat_home *home, int ranks);
 /* The offset of such bytes in a state. */
 uint64_t pleat_home_offset(const struct pleat_home *home, const struct pleat_home_place *place,
                            int column);

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "app/blocks.h"
+#include "app/home-ahead.h"
+#include "app/home-source.h"
 #include "app/session.h"
 
 bool pleat_items_in_file(const struct pleat_items *items)
@@ -231,9 +233,57 @@ int pleat_items_load_home(struct pleat_items *items, const struct pleat_tail *ta
                                                  mark.ranks, tail->rank};
         home->all = count;
     }
+    pleat_home_ahead_end(home);
     free(pieces);
     free(mark.counts);
     return code;
+}
+
+/* Bytes for which ranks that load an object take new memory, of all ranks; 0: they take none, or
+ * how many they will be is not known. */
+static uint64_t new_memory(const struct pleat_object *object, bool in_tail)
+{
+    if (!in_tail)
+        return object->tail || !object->ops->tidy ? 0 : object->ops->stored(object);
+    const struct pleat_items *items = object->tail ? pleat_items_of_const(object) : NULL;
+    return items && items->home ? items->home->ahead.all : 0;
+}
+
+/* Memory is taken ahead for the first sets, as long as they are, with what is loaded before them,
+ * not much larger than the largest one of all: small ones before a large one do no harm.
+ * array-ahead.c says why. */
+static bool may_take_memory(const struct pleat_items *items)
+{
+    uint64_t until = 0;
+    uint64_t largest = 0;
+    bool before = true;
+    for (int in_tail = 0; in_tail < 2; in_tail++)
+        for (const struct pleat_object *object = items->home->session->objects; object;
+             object = object->next) {
+            const uint64_t bytes = new_memory(object, in_tail);
+            until += before ? bytes : 0;
+            largest = bytes > largest ? bytes : largest;
+            before = before && !(in_tail && object == &items->object);
+        }
+    return until <= largest + largest / 8;
+}
+
+/* There is always more to look at: how many items there are changes as the others compute. */
+enum pleat_foreseen pleat_items_foresee(struct pleat_object *object, int data)
+{
+    const struct pleat_items *items = pleat_items_of(object);
+    struct pleat_home *home = items->home;
+    if (!home || home->session->nodes)
+        return PLEAT_FORESEEN_ALL;
+    const int ranks = home->session->size;
+    const int rank = home->session->rank;
+    if (pleat_home_go_on(home))
+        return PLEAT_FORESEEN_MORE;
+    if (!pleat_home_look(home, data, ranks, rank))
+        return PLEAT_FORESEEN_NOTHING;
+    if (may_take_memory(items))
+        pleat_home_take(home, ranks, rank);
+    return pleat_home_go_on(home) ? PLEAT_FORESEEN_MORE : PLEAT_FORESEEN_NOTHING;
 }
 
 int pleat_items_home_needs(struct pleat_items *items, const struct pleat_tail *tail, int64_t count,

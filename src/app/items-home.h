@@ -36,6 +36,7 @@ int pleat_items_home_needs(struct pleat_items *items, const struct pleat_tail *t
                            int step, struct pleat_stretches *list,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* As in pleat_object_ops. */
+enum pleat_foreseen pleat_items_foresee(struct pleat_object *object, int data);
 int pleat_items_settle(const struct pleat_object *object, struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_items_tidy(struct pleat_object *object);
 int pleat_items_fits(const struct pleat_object *object, int size,

@@ -120,6 +120,7 @@ static const struct pleat_object_ops object_ops = {
     .save = items_save,
     .load = items_load,
     .fits = pleat_items_fits,
+    .foresee = pleat_items_foresee,
     .detach = items_detach,
     .settle = pleat_items_settle,
     .tidy = pleat_items_tidy,

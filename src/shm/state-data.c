@@ -89,6 +89,14 @@ uint64_t pleat_state_data_missing(int fd, uint64_t offset, uint64_t bytes, uint6
     return missing;
 }
 
+uint64_t pleat_state_data_filled(int fd, uint64_t offset, uint64_t most)
+{
+    const off_t at = (off_t)(PLEAT_STATE_OFFSET + offset);
+    const off_t end = lseek(fd, at, SEEK_DATA) == at ? lseek(fd, at, SEEK_HOLE) : at;
+    const uint64_t bytes = end > at ? (uint64_t)(end - at) : 0;
+    return bytes < most ? bytes : most;
+}
+
 int pleat_state_put(int fd, uint64_t offset, const void *data, size_t bytes,
                     struct pleat_error *err)
 {

@@ -139,6 +139,9 @@ int pleat_state_read_data(int fd, uint64_t offset, void *data, size_t bytes,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* How many bytes of a part have no memory in the data file yet; counts on to `most` at least. */
 uint64_t pleat_state_data_missing(int fd, uint64_t offset, uint64_t bytes, uint64_t most);
+/* How many of the bytes from `offset` on have memory there, up to the first that has none; at most
+ * `most`. */
+uint64_t pleat_state_data_filled(int fd, uint64_t offset, uint64_t most);
 /* Writes into the data file, whatever the limit on the size of files. PLEAT_E_NOMEM. */
 int pleat_state_put(int fd, uint64_t offset, const void *data, size_t bytes,
                     struct pleat_error *err) PLEAT_MUST_CHECK;

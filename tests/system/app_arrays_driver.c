@@ -482,6 +482,25 @@ static void items_bound(void)
     end_well();
 }
 
+/* New ranks take the memory for their particles while the old ones compute, and change how many
+ * there are. */
+static void items_ahead(void)
+{
+    const uint64_t once = 9600000;
+    start(2, WORDS(program, "--few", "--crowd", "200000", "--resizes", "2"));
+    for (uint32_t size = 3; size >= 2; size--) {
+        const uint64_t beside = 2000000;
+        for (uint64_t there = 0; there < once || there > once + beside;
+             there = pleat_state_store_bytes(&job.store))
+            app_job_listen(&job);
+        APP_CHECK(&job, app_job_relaunch_warm(&job, size).phase == PLEAT_MAILBOX_SAVED);
+        APP_CHECK(&job, app_job_status(&job).size == size);
+        if (job.waiting_bytes < once + once / 10 * 9)
+            app_job_fail(&job, "the new ranks waited with %" PRIu64 " bytes", job.waiting_bytes);
+    }
+    end_well();
+}
+
 static void items_mismatch(void)
 {
     const struct app_job_options options = {.ranks = 2, .mpich = mpich, .without_data = copies};
@@ -516,6 +535,7 @@ static const struct scenario {
     {"items-checked", items_checked},
     {"items-memory", items_memory},
     {"items-bound", items_bound},
+    {"items-ahead", items_ahead},
     {"items-mismatch", items_mismatch},
 };
 

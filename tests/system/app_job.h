@@ -50,6 +50,7 @@ struct app_job {
     uint64_t resize;
     struct pleat_state_header saved;    /* of the state with which the last relaunch began */
     struct pleat_mailbox_cost relaunch; /* of the last relaunch, as the agent reckons it */
+    uint64_t waiting_bytes; /* of its states, when the ranks of the last warm one all waited */
     int64_t deadline_us;
 };
 
