@@ -102,6 +102,9 @@ static void measure_state(struct way *way, int state)
         WORDS(way->loop, "--resizes", "4", "--rows", "8192", "--pause", "1", "--state", bytes);
     start(way, command);
     for (int i = 0; i < STEPS; i++) {
+        const uint64_t iteration_ns = app_job_status(&job).iteration_ns;
+        if (iteration_ns && state == 0) /* 0: it has just begun */
+            bench_add(&way->iteration_ms[i], (double)iteration_ns / 1e6);
         double ms = resize(way, sizes[i + 1]);
         bench_add(&way->pause_ms[state][i], ms);
         sum += ms;

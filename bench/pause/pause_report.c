@@ -59,6 +59,14 @@ static void print_states(const struct way *way)
         }
         printf("%s\n", !s ? "" : met ? "  met" : "  NOT MET");
     }
+    /* rank 0 waits that long for the others in each iteration, and so it does in the last one */
+    printf("iteration");
+    for (int i = 0; i < STEPS; i++)
+        if (way->iteration_ms[i].count)
+            print_range(&way->iteration_ms[i]);
+        else
+            printf("%33s", "");
+    printf("      before that resize, with 1 MB\n");
 }
 
 static void print_rigid(const struct way *way)

@@ -19,7 +19,8 @@ struct way {
     const char *loop, *heat; /* programs; NULL: there is no such MPI */
     bool warm, mpich;
     struct bench_series pause_ms[STATES][STEPS + 1]; /* the last: all steps together */
-    struct bench_series without, during;             /* sweeps a second of the rigid job */
+    struct bench_series iteration_ms[STEPS]; /* mean before that step, with the smallest state */
+    struct bench_series without, during;     /* sweeps a second of the rigid job */
 };
 
 /* A table, or the rows as JSON, of what was measured. */
