@@ -137,15 +137,21 @@ static void look_for_from(struct pleat_malleable *malleable)
 
 /* A checkpoint that its ranks were asked for by a signal is still wanted of the ranks of the next
  * mailbox. */
-static void close_mailbox(struct pleat_malleable *malleable)
+static struct pleat_mailbox *take_mailbox(struct pleat_malleable *malleable)
 {
+    struct pleat_mailbox *mailbox = malleable->mailbox;
     pleat_malleable_hear_wanted(malleable);
     look_for_from(malleable);
-    pleat_mailbox_close(malleable->mailbox);
     malleable->mailbox = NULL;
     malleable->wish.posted = false;
     malleable->agreement = (struct pleat_agreement){.order = malleable->agreement.order};
     close_one(&malleable->fd);
+    return mailbox;
+}
+
+static void close_mailbox(struct pleat_malleable *malleable)
+{
+    pleat_mailbox_close(take_mailbox(malleable));
 }
 
 static int make_mailbox(struct pleat_malleable *malleable, struct pleat_error *err)
@@ -325,10 +331,10 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
     return result;
 }
 
-void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_mailbox *mailbox,
-                               int fd)
+struct pleat_mailbox *pleat_malleable_hand_over(struct pleat_malleable *malleable,
+                                                struct pleat_mailbox *mailbox, int fd)
 {
-    close_mailbox(malleable);
+    struct pleat_mailbox *before = take_mailbox(malleable);
     malleable->mailbox = mailbox;
     malleable->fd = fd;
     malleable->unbegun = malleable->continues = true;
@@ -337,6 +343,7 @@ void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_m
     malleable->fitted = malleable->unable = malleable->lacks = false;
     carry_ask(malleable);
     recall(malleable);
+    return before;
 }
 
 void pleat_malleable_pause(struct pleat_malleable *malleable)

@@ -98,9 +98,10 @@ void pleat_malleable_path(const struct pleat_malleable *malleable, bool doorbell
  * mailbox. */
 int pleat_malleable_renew(struct pleat_malleable *malleable,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The processes that waited in this mailbox, which it takes, go on from the state. */
-void pleat_malleable_hand_over(struct pleat_malleable *malleable, struct pleat_mailbox *mailbox,
-                               int fd);
+/* The processes that waited in this mailbox, which it takes, go on from the state. Returns that of
+ * those before, which is the caller's to close. */
+struct pleat_mailbox *pleat_malleable_hand_over(struct pleat_malleable *malleable,
+                                                struct pleat_mailbox *mailbox, int fd);
 /* All processes are gone, but the run may be relaunched: drops the outstanding request and closes
  * the mailbox. The state is kept. */
 void pleat_malleable_pause(struct pleat_malleable *malleable);

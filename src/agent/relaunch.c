@@ -60,6 +60,7 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
         cost.total_ns -
         (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
     uint32_t size = pleat_malleable_size(run->malleable, status);
+    pleat_succession_dismiss(run);
     pleat_remote_tidy(run);
     pleat_malleable_applied(
         run->malleable, size, &cost,

@@ -116,6 +116,9 @@ static void post(struct pleat_malleable *malleable, const struct pleat_mailbox_s
             malleable->leaving =
                 pleat_leavers_open(malleable->run, malleable->mailbox, request->target,
                                    malleable->size_before - request->target);
+        /* agents of other nodes do not know when the new ranks compute */
+        malleable->request.beside =
+            request->relaunch && malleable->run->succession && malleable->places == 1;
         result = pleat_agreement_post(malleable, status);
     }
     if (result == 0)
@@ -214,7 +217,8 @@ static void look_at_posted(struct pleat_malleable *malleable,
     case PLEAT_MAILBOX_SAVED:
         if (malleable->run->relaunch) {
             pleat_relaunch_saved(malleable->run, malleable->size_before, &status->cost);
-            (void)pleat_warm_hand_over(malleable->run);
+            if (!pleat_warm_hand_over(malleable->run) && malleable->mailbox)
+                pleat_mailbox_dismiss(malleable->mailbox);
         } else {
             pleat_malleable_failed(malleable, overwritten);
         }

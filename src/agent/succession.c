@@ -30,6 +30,7 @@ int pleat_succession_make(struct pleat_run *run, uint32_t max_ranks, struct plea
 void pleat_succession_free(struct pleat_run *run)
 {
     struct pleat_succession *succession = run->succession;
+    pleat_succession_dismiss(run);
     run->succession = NULL;
     if (!succession)
         return;
@@ -54,6 +55,7 @@ void pleat_succession_end(struct pleat_run *run, int64_t patience_us, int64_t gr
         return;
     int64_t now = pleat_clock_monotonic_us();
     bool first = is_new(succession);
+    pleat_succession_dismiss(run);
     if (first) {
         succession->stage = PLEAT_SUCCESSION_UNWANTED;
         succession->ending_us = now;
@@ -97,6 +99,16 @@ void pleat_succession_hush(struct pleat_run *run)
     succession->outcome = NULL;
     json_decref(succession->params);
     succession->params = NULL;
+}
+
+void pleat_succession_dismiss(struct pleat_run *run)
+{
+    struct pleat_succession *succession = run->succession;
+    if (!succession || !succession->left)
+        return;
+    pleat_mailbox_dismiss(succession->left);
+    pleat_mailbox_close(succession->left);
+    succession->left = NULL;
 }
 
 bool pleat_succession_will_tell(const struct pleat_run *run, uint64_t resize)

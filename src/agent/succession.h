@@ -37,10 +37,12 @@ struct pleat_succession {
     struct pleat_generation other;
     struct pleat_mailbox *mailbox; /* the mailbox of a new generation; NULL: it was handed over */
     int fd;                        /* its descriptor; -1 */
-    int64_t deadline_us;           /* until it must wait (monotonic) */
-    struct pleat_error failure;    /* why its start failed; code 0: it did not */
-    bool ended;                    /* its main process, as `status` says */
-    int status;                    /* as from wait(2) */
+    struct pleat_mailbox
+        *left;           /* LEAVING: the mailbox of the old ranks, until they are dismissed */
+    int64_t deadline_us; /* until it must wait (monotonic) */
+    struct pleat_error failure; /* why its start failed; code 0: it did not */
+    bool ended;                 /* its main process, as `status` says */
+    int status;                 /* as from wait(2) */
     /* UNWANTED, LEAVING: as in struct pleat_run */
     int64_t ending_us, term_at_us, kill_at_us;
     unsigned doubts;
@@ -71,6 +73,9 @@ void pleat_succession_tell(struct pleat_run *run, const char *outcome, uint64_t 
                            json_t *params);
 /* Drops what was to be told when the second generation is gone. Accepts a run without one. */
 void pleat_succession_hush(struct pleat_run *run);
+/* Those that have taken over compute, or will not: the others may end (pleat_mailbox_dismiss).
+ * Accepts a run without any. */
+void pleat_succession_dismiss(struct pleat_run *run);
 /* Whether the outcome of that resize is still to be told. */
 bool pleat_succession_will_tell(const struct pleat_run *run, uint64_t resize);
 /* Whether the run cannot be over yet because of its second generation. */

@@ -157,7 +157,8 @@ bool pleat_warm_hand_over(struct pleat_run *run)
     run->now = succession->other;
     succession->other = old;
     succession->ended = run->state != PLEAT_RUN_RUNNING;
-    pleat_malleable_hand_over(run->malleable, succession->mailbox, succession->fd);
+    succession->left =
+        pleat_malleable_hand_over(run->malleable, succession->mailbox, succession->fd);
     run->malleable->places = relaunch->nodes ? (uint32_t)json_array_size(relaunch->nodes) : 1;
     pleat_remote_hand_over(run);
     succession->mailbox = NULL;

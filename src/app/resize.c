@@ -17,6 +17,7 @@
 #include "app/nodes.h"
 #include "base/clock.h"
 
+#define DISMISSAL_MOST_NS ((int64_t)5000000000)
 #define LEAVING_NICER 10 /* a tenth of the time of another process on the same processor */
 
 /* ---- grow and shrink ---- */
@@ -103,6 +104,7 @@ struct order {
     int target; /* number of ranks; below 1: the mailbox is damaged */
     int relaunch;
     int checkpoint; /* enum pleat_mailbox_checkpoint */
+    int beside;     /* the ranks to come wait already */
     int unusable;   /* the program said meanwhile that it cannot use that many ranks */
     struct pleat_offer offer;
 };
@@ -163,6 +165,7 @@ static int read_order(struct pleat_session *session, struct order *order,
     if (session->rank == 0 && !pleat_mailbox_request(&session->self, &request)) {
         order->target = (int)request.target;
         order->relaunch = request.relaunch;
+        order->beside = request.beside;
         order->checkpoint = (int)request.checkpoint;
         order->unusable = is_unusable(session, &request);
         order->offer = offer_of(session, &request);
@@ -279,6 +282,7 @@ struct outcome {
     int code; /* 0, PLEAT_RESIZE_REFUSED or negative */
     int before, target;
     bool relaunch;
+    bool beside;  /* the ranks to come wait already */
     bool in_data; /* the data file is the state now */
     enum pleat_mailbox_checkpoint checkpoint;
     struct pleat_mailbox_cost cost;
@@ -353,6 +357,7 @@ static int go_inside(struct pleat_session *session, struct outcome *outcome)
     session->offer = order.offer;
     outcome->target = order.target;
     outcome->relaunch = order.relaunch != 0;
+    outcome->beside = order.beside != 0;
     int saved = pleat_save_all(session, &order.save, &outcome->unsaved);
     outcome->in_data = order.save.in_data && saved == 0;
     if (saved < 0) {
@@ -447,6 +452,8 @@ int pleat_resize_enter(struct pleat_session *session, struct pleat_error *err)
     session->interval.next = pleat_interval_after(session);
     outcome.cost.total_ns = (uint64_t)(pleat_clock_monotonic_ns() - start);
     int result = conclude(session, &outcome);
+    if (result == PLEAT_LEAVE && outcome.beside)
+        (void)pleat_mailbox_await_dismissal(&session->self, DISMISSAL_MOST_NS);
     pleat_freeing_begin(&session->freeing);
     if (result < 0 && err)
         *err = outcome.why;

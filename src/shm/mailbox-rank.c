@@ -1,6 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "shm/mailbox-word.h"
 
 #define HELP_ROUNDS 64
@@ -98,6 +99,19 @@ bool pleat_mailbox_wait_for(struct pleat_mailbox_rank *self, int64_t most_ns)
 void pleat_mailbox_wait(struct pleat_mailbox_rank *self)
 {
     (void)pleat_mailbox_wait_for(self, PLEAT_NO_LIMIT);
+}
+
+bool pleat_mailbox_await_dismissal(const struct pleat_mailbox_rank *self, int64_t most_ns)
+{
+    _Atomic uint32_t *dismissed = &self->mailbox->segment->dismissed;
+    const int64_t end_ns = pleat_clock_monotonic_ns() + most_ns;
+    while (!atomic_load(dismissed)) {
+        const int64_t left_ns = end_ns - pleat_clock_monotonic_ns();
+        if (left_ns <= 0)
+            return false;
+        pleat_word_sleep_for(dismissed, 0, left_ns);
+    }
+    return true;
 }
 
 /* Moves a resize that was posted before this program told where it begins to count: it may be
@@ -232,6 +246,7 @@ int pleat_mailbox_request(const struct pleat_mailbox_rank *self,
     request->occasion = atomic_load(&segment->occasion);
     request->from = atomic_load(&segment->from);
     request->relaunch = atomic_load(&segment->relaunch) != 0;
+    request->beside = request->relaunch && atomic_load(&segment->beside) != 0;
     request->stays = atomic_load(&segment->stays) != 0;
     request->next_nodes = atomic_load(&segment->next_nodes);
     request->margin = 0;

@@ -95,6 +95,8 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t node, nodes; /* constant once a program opens it; nodes 0: one */
     _Atomic uint32_t settled;     /* counts how often a held word was settled or withdrawn; a
                                    * futex */
+    _Atomic uint32_t beside;      /* of the request. Older agents leave it 0 */
+    _Atomic uint32_t dismissed;   /* 1: ranks that have left may end; a futex */
     /* written by rank 0, before the word refers to it */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint32_t size;
     _Atomic uint32_t accepted;
@@ -336,6 +338,9 @@ void pleat_mailbox_applied(struct pleat_mailbox_rank *self, uint32_t before, uin
  * cost->wait_ns. */
 void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
                          const struct pleat_mailbox_cost *cost);
+/* Every rank that leaves by a request with `beside`, after rank 0 has told that: sleeps until those
+ * that waited compute, or for `most_ns`. Whether they do. */
+bool pleat_mailbox_await_dismissal(const struct pleat_mailbox_rank *self, int64_t most_ns);
 void pleat_mailbox_failed(struct pleat_mailbox_rank *self, const char *text);
 /* Tells that copies are saved between resizes; and that one was: how long that took, and when it
  * was (since 1970). */

@@ -80,6 +80,12 @@ void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation)
     pleat_word_wake(&segment->go);
 }
 
+void pleat_mailbox_dismiss(struct pleat_mailbox *mailbox)
+{
+    atomic_store(&mailbox->segment->dismissed, 1);
+    pleat_word_wake(&mailbox->segment->dismissed);
+}
+
 static void write_request(struct pleat_mailbox_segment *segment,
                           const struct pleat_mailbox_request *request, uint32_t from)
 {
@@ -89,6 +95,7 @@ static void write_request(struct pleat_mailbox_segment *segment,
     atomic_store(&segment->occasion, request->occasion);
     atomic_store(&segment->from, from);
     atomic_store(&segment->relaunch, request->relaunch ? 1u : 0u);
+    atomic_store(&segment->beside, request->relaunch && request->beside ? 1u : 0u);
     atomic_store(&segment->checkpoint, (uint32_t)request->checkpoint);
     atomic_store(&segment->stays, request->stays ? 1u : 0u);
     atomic_store(&segment->next_nodes, request->next_nodes);

@@ -82,6 +82,8 @@ struct pleat_mailbox_request {
                     * state; else 0 */
     bool relaunch; /* for a resize: save the state (state.h), then all ranks leave and are started
                       again at that size, instead of being merged or split */
+    bool beside;   /* with relaunch: the new ranks are there, and wait. Ranks that leave sleep until
+                      pleat_mailbox_dismiss, as their end would take processors from those */
     /* for a run over several nodes, now or after the resize. stays: this node has processes in the
      * next generation, too; otherwise the ranks' data here must go to other nodes. next_nodes: how
      * many nodes that generation is on */
@@ -226,6 +228,8 @@ void pleat_mailbox_recall(struct pleat_mailbox *mailbox,
                           const struct pleat_mailbox_request *request, uint32_t from);
 /* Lets ranks that wait begin, from the state of this generation. */
 void pleat_mailbox_go(struct pleat_mailbox *mailbox, uint64_t generation);
+/* Ranks that have left for others that waited may end now: these compute. */
+void pleat_mailbox_dismiss(struct pleat_mailbox *mailbox);
 /* Asks the application what it accepts of `target`; the answer comes as phase ANSWERED. The
  * application's callback is called at its next adaptation point; without a callback it accepts the
  * whole offer. PLEAT_E_BUSY: a request is outstanding. */

@@ -288,7 +288,10 @@ static void relaunch(void)
 static void warm(void)
 {
     start(2, WORDS(programs[0], "--resizes", "4", "--rows", "997", "--halo", "2", "--state", "4M"));
-    relaunch_walk_by((const int[]){4, 1, 0}, app_job_relaunch_warm);
+    relaunch_walk_by((const int[]){4, 0}, app_job_relaunch_warm);
+    job.lingers = true;
+    relaunch_walk_by((const int[]){1, 0}, app_job_relaunch_warm);
+    job.lingers = false;
     relaunch_walk((const int[]){2, 0});
     relaunch_walk_by((const int[]){3, 0}, app_job_relaunch_warm);
     end_well();

@@ -445,11 +445,23 @@ static void end_world(struct app_job *job, const struct world *old)
     close(old->mailbox_fd);
 }
 
+/* They could have ended long ago: each of them sleeps, lest it takes processors from the new ones.
+ */
+static void check_they_stay(struct app_job *job, const struct world *old)
+{
+    const int64_t until_us = pleat_clock_monotonic_us() + PLEAT_US_PER_S / 2;
+    struct pollfd watch = {.fd = old->pidfd, .events = POLLIN};
+    while (pleat_clock_monotonic_us() < until_us) {
+        app_job_listen(job);
+        APP_CHECK(job, poll(&watch, 1, 0) == 0);
+    }
+}
+
 struct pleat_mailbox_status app_job_relaunch_warm(struct app_job *job, uint32_t target)
 {
     const struct world old = {job->mailbox, job->mailbox_fd, job->output_fd, job->pidfd, job->pid};
     const struct pleat_mailbox_request request = {
-        .resize = ++job->resize, .target = target, .relaunch = true};
+        .resize = ++job->resize, .target = target, .relaunch = true, .beside = true};
     struct pleat_mailbox_status status, waiting;
     launch(job, (int)target, true);
     while (waiting = app_job_status(job), !waiting.attached || waiting.waiting != target)
@@ -465,6 +477,9 @@ struct pleat_mailbox_status app_job_relaunch_warm(struct app_job *job, uint32_t 
     pleat_mailbox_go(job->mailbox, job->saved.generation);
     app_job_wait_begun(job);
     reckon(job, &status, pleat_clock_monotonic_ns() - saved_ns);
+    if (job->lingers)
+        check_they_stay(job, &old);
+    pleat_mailbox_dismiss(old.mailbox);
     end_world(job, &old);
     return status;
 }

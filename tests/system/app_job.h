@@ -51,6 +51,7 @@ struct app_job {
     struct pleat_state_header saved;    /* of the state with which the last relaunch began */
     struct pleat_mailbox_cost relaunch; /* of the last relaunch, as the agent reckons it */
     uint64_t waiting_bytes; /* of its states, when the ranks of the last warm one all waited */
+    bool lingers; /* in warm relaunches: for half a second, to see that the old ranks stay */
     int64_t deadline_us;
 };
 

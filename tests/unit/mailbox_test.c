@@ -246,6 +246,35 @@ static void test_a_world_that_waits_for_the_state(void **state)
     pair_close(&pair);
 }
 
+/* Who leaves sleeps until those that take over compute. */
+static void test_dismissed_when_others_compute(void **state)
+{
+    (void)state;
+    struct pair pair;
+    struct pleat_mailbox_request request = {.resize = 1, .target = 1, .beside = true};
+    pair_open(&pair);
+    assert_int_equal(pleat_mailbox_post(pair.agent, &request), 0);
+    assert_int_equal(pleat_mailbox_request(&pair.ranks[1], &request), 0);
+    assert_false(request.beside); /* it is for relaunches only */
+    assert_int_equal(pleat_mailbox_withdraw(pair.agent), 0);
+    request =
+        (struct pleat_mailbox_request){.resize = 2, .target = 1, .relaunch = true, .beside = true};
+    assert_int_equal(pleat_mailbox_post(pair.agent, &request), 0);
+    assert_int_equal(pleat_mailbox_request(&pair.ranks[1], &request), 0);
+    assert_true(request.beside);
+    assert_false(pleat_mailbox_await_dismissal(&pair.ranks[1], 2000000));
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(pleat_mailbox_await_dismissal(&pair.ranks[0], 60 * (int64_t)1000000000) ? 0 : 1);
+    int status = 1;
+    usleep(20000);
+    assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+    pleat_mailbox_dismiss(pair.agent);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    pair_close(&pair);
+}
+
 static void test_a_world_that_cannot_begin(void **state)
 {
     (void)state;
@@ -466,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_a_grow_from_post_to_acknowledge),
         cmocka_unit_test(test_a_relaunch_ends_one_world_and_begins_another),
         cmocka_unit_test(test_a_world_that_waits_for_the_state),
+        cmocka_unit_test(test_dismissed_when_others_compute),
         cmocka_unit_test(test_a_world_that_cannot_begin),
         cmocka_unit_test(test_a_resize_that_breaks_stays_entered),
         cmocka_unit_test(test_an_offer_is_answered_by_rank_0),

@@ -13,6 +13,8 @@
  * leave when it is to be relaunched; DIR/slow: it prints "saved", and leaves when that file is
  * gone, whatever it is sent. DIR/lost: it cannot load its state, and exits with 3.
  *
+ * Where new ones wait already it stays until it is dismissed, and prints "dismissed".
+ *
  * Started to take over from another one, it prints "waits SIZE PID". DIR/early: it exits with 4
  * instead (DIR/wait: those before it come to no adaptation point); DIR/never: it comes no further;
  * DIR/few: it has a rank too few; DIR/hasty: it does not wait.
@@ -31,6 +33,7 @@
 
 #define RANKS_MAX 64
 #define ACCEPTS_AT_MOST 3
+#define DISMISSAL_MOST_NS ((int64_t)100000000000)
 
 static const char *directory;
 static struct pleat_mailbox *mailbox;
@@ -118,10 +121,15 @@ static void save(uint64_t iteration)
 }
 
 /* All leave; the other ranks' processes end with this one. */
-static _Noreturn void be_relaunched(void)
+static _Noreturn void be_relaunched(bool beside)
 {
     const struct pleat_mailbox_cost cost = {.save_ns = 1000000, .total_ns = 1500000, .bytes = 8};
     pleat_mailbox_saved(&ranks[0], size, &cost);
+    if (beside) {
+        puts(pleat_mailbox_await_dismissal(&ranks[0], DISMISSAL_MOST_NS) ? "dismissed"
+                                                                         : "forgotten");
+        fflush(stdout);
+    }
     if (has_file("slow")) {
         (void)signal(SIGTERM, SIG_IGN);
         puts("saved");
@@ -154,7 +162,7 @@ static void resize(void)
     if (has_file("die"))
         raise(SIGKILL);
     if (request.relaunch)
-        be_relaunched();
+        be_relaunched(request.beside);
     uint32_t before = size;
     if (request.target > RANKS_MAX)
         give_up("too many ranks");

@@ -63,6 +63,7 @@ def test_resizes(ranks):
     assert next_progress(ranks, processes=2)["iteration"] >= iteration
     expect_starts(ranks, (2, 1), (5, 2), (2, 3))
     has_one_generation(ranks)
+    assert ranks.output(1).count("dismissed") == 2
     names = [name for name, _ in ranks.daemon.notifications]
     assert "exited" not in names and "relaunched" not in names
     assert stop(ranks)["left"] == 0
