@@ -501,6 +501,107 @@ static void items_ahead(void)
     end_well();
 }
 
+/* ---- what moves ---- */
+
+/* A set of items of app_items.c. */
+struct item_set {
+    int64_t count;
+    int64_t (*bytes)(int64_t item);
+    bool by_owner, has_lengths;
+    bool is_sent; /* also where the library's own arrays are in the data file */
+};
+
+/* Of `count` items in their order. */
+static int rank_in_order(int64_t item, int64_t count, int size)
+{
+    int rank = 0;
+    for (int64_t end = 0; rank < size; rank++) {
+        end += count / size + (rank < count % size);
+        if (item < end)
+            break;
+    }
+    return rank;
+}
+
+static int rank_by_owner(int64_t item, int size)
+{
+    const uint64_t id = (uint64_t)(item / 30 * 1000 + item % 30);
+    const uint64_t hash =
+        (id + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ (3 + 7) * UINT64_C(0xc2b2ae3d27d4eb4f);
+    return (int)((hash ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9) % (uint64_t)size);
+}
+
+static int64_t bytes_of_text(int64_t item)
+{
+    return 8 + item * 37 % 200;
+}
+
+static int64_t bytes_of_24(int64_t item)
+{
+    (void)item;
+    return 24;
+}
+
+static int64_t bytes_of_row(int64_t item)
+{
+    return item * 7 % 13 * (4 + 8);
+}
+
+/* What has another rank at the other size, and nothing else. */
+static void must_move(int before, int after, uint64_t *moved, uint64_t *in_messages)
+{
+    static const struct item_set sets[] = {{61, bytes_of_text, false, true, true},
+                                           {257, bytes_of_row, false, true, false},
+                                           {101, bytes_of_24, false, false, true},
+                                           {2000, bytes_of_24, false, false, false},
+                                           {60, bytes_of_24, true, false, true}};
+    *moved = *in_messages = 0;
+    for (size_t s = 0; s < sizeof(sets) / sizeof(sets[0]); s++)
+        for (int64_t i = 0; i < sets[s].count; i++) {
+            const struct item_set *set = &sets[s];
+            const bool moves = set->by_owner ? rank_by_owner(i, before) != rank_by_owner(i, after)
+                                             : rank_in_order(i, set->count, before) !=
+                                                   rank_in_order(i, set->count, after);
+            if (!moves)
+                continue;
+            *moved += (uint64_t)set->bytes(i);
+            if (copies || set->is_sent)
+                *in_messages += (uint64_t)set->bytes(i) + (set->has_lengths ? 8 : 0);
+        }
+}
+
+/* Rank 0 counts what was sent, by all that stay: in growths by all. */
+static void check_sent(int size, uint64_t in_messages)
+{
+    char line[64];
+    snprintf(line, sizeof(line), "SENT %" PRIu64 " on %d\n", in_messages, size);
+    while (!strstr(job.output, line) && !job.ended)
+        app_job_listen(&job);
+    if (!strstr(job.output, line))
+        app_job_fail(&job, "messages do not have what must move: %s", line);
+}
+
+/* Items, particles and sparse rows that keep their rank do not move; those that change it are sent
+ * once, or copied by who gets them. The first resize spreads what one rank has at first. */
+static void items_moves(void)
+{
+    static const int sizes[] = {2, 3, 5, 4, 7, 1, 2, 0};
+    start(sizes[0], WORDS(program, "--few", "--still", "--crowd", "1000", "--resizes", "6"));
+    for (int i = 1; sizes[i]; i++) {
+        uint64_t moved = 0;
+        uint64_t in_messages = 0;
+        struct pleat_mailbox_status status = app_job_resize(&job, (uint32_t)sizes[i]);
+        APP_CHECK(&job, status.phase == PLEAT_MAILBOX_APPLIED);
+        must_move(sizes[i - 1], sizes[i], &moved, &in_messages);
+        if (i > 1 && status.cost.bytes != moved)
+            app_job_fail(&job, "%d to %d: %" PRIu64 " bytes moved, %" PRIu64 " had to",
+                         sizes[i - 1], sizes[i], status.cost.bytes, moved);
+        if (i > 1 && sizes[i] > sizes[i - 1])
+            check_sent(sizes[i], in_messages);
+    }
+    end_well();
+}
+
 static void items_mismatch(void)
 {
     const struct app_job_options options = {.ranks = 2, .mpich = mpich, .without_data = copies};
@@ -536,6 +637,7 @@ static const struct scenario {
     {"items-memory", items_memory},
     {"items-bound", items_bound},
     {"items-ahead", items_ahead},
+    {"items-moves", items_moves},
     {"items-mismatch", items_mismatch},
 };
 
