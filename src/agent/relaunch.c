@@ -60,7 +60,9 @@ void pleat_relaunch_begun(struct pleat_run *run, const struct pleat_mailbox_stat
         cost.total_ns -
         (cost.save_ns + cost.load_ns < cost.total_ns ? cost.save_ns + cost.load_ns : cost.total_ns);
     uint32_t size = pleat_malleable_size(run->malleable, status);
+    pleat_agent_crash_point("warm", "begun");
     pleat_succession_dismiss(run);
+    pleat_agent_crash_point("warm", "dismissed");
     pleat_remote_tidy(run);
     pleat_malleable_applied(
         run->malleable, size, &cost,

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "agent/crash.h"
 #include "agent/execute.h"
 #include "agent/log.h"
 #include "agent/owner.h"
@@ -63,6 +64,7 @@ static int start(struct pleat_run *run, struct pleat_error *err)
         pleat_remote_drop_new(run);
         pleat_succession_free(run);
     }
+    pleat_agent_crash_point("warm", "started");
     return result;
 }
 
@@ -115,6 +117,14 @@ static enum pleat_warm fail(struct pleat_malleable *malleable, struct pleat_erro
     return PLEAT_WARM_FAILED;
 }
 
+static void become_ready(struct pleat_succession *succession)
+{
+    if (succession->stage == PLEAT_SUCCESSION_READY)
+        return;
+    succession->stage = PLEAT_SUCCESSION_READY;
+    pleat_agent_crash_point("warm", "ready");
+}
+
 enum pleat_warm pleat_warm_prepare(struct pleat_malleable *malleable,
                                    const struct pleat_mailbox_status *old, struct pleat_error *why)
 {
@@ -136,7 +146,7 @@ enum pleat_warm pleat_warm_prepare(struct pleat_malleable *malleable,
         return fail(malleable, why);
     if (!run->succession->other.starting && coming.attached &&
         coming.waiting + pleat_remote_waiting(run) == coming.size)
-        run->succession->stage = PLEAT_SUCCESSION_READY;
+        become_ready(run->succession);
     return run->succession->stage == PLEAT_SUCCESSION_READY ? PLEAT_WARM_READY : PLEAT_WARM_WAIT;
 }
 
@@ -178,7 +188,9 @@ bool pleat_warm_hand_over(struct pleat_run *run)
     relaunch->from_state = true;
     relaunch->iteration = held.iteration;
     pleat_bind_hand_over(run);
+    pleat_agent_crash_point("warm", "hands over");
     pleat_mailbox_go(run->malleable->mailbox, held.generation);
+    pleat_agent_crash_point("warm", "went");
     pleat_agreement_go(run->malleable, held.generation);
     return true;
 }
@@ -216,6 +228,7 @@ void pleat_warm_look(struct pleat_run *run)
             pleat_outcome_add(run, gone.outcome, gone.resize, gone.params);
         if (gone.vacates)
             pleat_leavers_tell(run, gone.resize, gone.processes);
+        pleat_agent_crash_point("warm", "gone");
     } else if (run->state == PLEAT_RUN_ENDING && (!is_new || !may_be_saved(run->malleable))) {
         /* the run is ending: it does not wait longer for the other generation than it must */
         pleat_succession_end(run, 0, END_GRACE_US);

@@ -61,7 +61,7 @@ if(TARGET pleatd AND TARGET app-loop)
     fortran guard
     history hosts input_sent job_options launches limit_signal lost_specs memory nodes not_now outset outside parts parts_output peers points
     pty recovery relaunch replay rescue saving security silence sites spread standard_input starts strangers sweet_spot tasks tcp times too_few
-    upgrade ways why)
+    upgrade warm_agent ways why)
   list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)
   list(TRANSFORM daemon_tests APPEND .py)
   pleat_must_list(system/daemon/test_*.py ${daemon_tests})
