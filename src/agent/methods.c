@@ -134,6 +134,15 @@ static int do_answer(struct pleat_agent *agent, const json_t *params, json_t **a
     return result;
 }
 
+/* What was said of its parts may be what was waited for, and what a resize has started may have to
+ * end. */
+static void look(struct pleat_run *run)
+{
+    run->kind->look(run);
+    if (run->succession)
+        pleat_runs_sweep(run->agent);
+}
+
 static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t **answer,
                         struct pleat_error *err)
 {
@@ -143,7 +152,7 @@ static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t 
     if (!result)
         result = pleat_remote_told(run, params, err);
     if (!result)
-        run->kind->look(run); /* the program may wait for the end of these processes */
+        look(run);
     return result;
 }
 
@@ -165,7 +174,7 @@ static int do_part_said(struct pleat_agent *agent, const json_t *params, json_t 
     if (!result)
         result = pleat_remote_said(run, params, err);
     if (!result)
-        run->kind->look(run);
+        look(run);
     return result;
 }
 
