@@ -41,7 +41,6 @@ static int do_start(struct pleat_agent *agent, const json_t *params, json_t **an
 {
     (void)answer;
     struct pleat_start_request request;
-    struct pleat_state_store state = {{-1, -1, -1}};
     int result = pleat_start_request_read(params, &request, err);
     struct pleat_run *before = result ? NULL : pleat_run_find(agent, request.run.id);
     /* an earlier part of the run on this node: it has ended, or its end is told later */
@@ -52,13 +51,17 @@ static int do_start(struct pleat_agent *agent, const json_t *params, json_t **an
         return pleat_error_set(err, PLEAT_E_STATE, "the agent is ending: start another");
     if (again && pleat_run_is_live(before))
         return pleat_error_set(err, PLEAT_E_BUSY, "run %" PRIu64 " has a part here", before->id);
-    if (again) {
-        pleat_part_mailbox_take_state(before, &state);
+    if (request.run.before && !again)
+        before = pleat_run_find(agent, request.run.before);
+    request.run.inherits = before ? pleat_part_mailbox_share(before) : NULL;
+    if (request.run.before && !request.run.inherits)
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "this agent keeps nothing of the state that run %" PRIu64 " had",
+                               request.run.before);
+    if (again)
         pleat_run_destroy(before);
-    }
-    request.run.inherits = &state;
     result = pleat_run_start(agent, &request.run, err);
-    pleat_state_store_finish(&state);
+    pleat_part_state_drop(request.run.inherits);
     return result;
 }
 

@@ -11,6 +11,7 @@
 #include "agent/kind.h"
 #include "agent/log.h"
 #include "agent/notify.h"
+#include "agent/owner.h"
 #include "agent/params.h"
 #include "base/clock.h"
 #include "model/occasion.h"
@@ -21,19 +22,62 @@
  * may know already on which iteration all agree. */
 #define HELD_US (60 * PLEAT_US_PER_S)
 
+/* Memory for what this node has of the state. All parts of the run here have the same, so what
+ * stays on the node is not moved when others take over. */
+struct pleat_part_state {
+    struct pleat_state_store store;
+    unsigned users;
+};
+
 struct pleat_part_mailbox {
     struct pleat_mailbox *mailbox;
     int fd;
-    int bell[2]; /* a pipe that the ranks write to; both ends are held, so it never breaks */
-    struct pleat_state_store state;
-    uint32_t order; /* number of the last order that was carried out, from 1; 0: none */
+    int bell[2]; /* a pipe that its ranks write to; both ends are held, so it never breaks */
+    struct pleat_part_state *state;
+    uint32_t order; /* the last one that was carried out, from 1; 0: none */
     bool yes;       /* what came of it */
     uint64_t k;
     int64_t held_us;       /* since when ranks may sleep (monotonic); 0: they do not */
-    bool waits;            /* the ranks wait for a state, until the order "go" */
-    uint32_t told_waiting; /* how many ranks wait, as last told */
-    bool told_section;     /* the last that was told is that ranks are in sections */
+    bool waits;            /* its ranks wait for a state, until the order "go" */
+    uint64_t going;        /* which was to go on from the state of that generation; 0: not yet */
+    uint32_t told_waiting; /* how many of them do, as was said last */
+    bool told_section;     /* the last that was said is that ranks are in sections, see below */
 };
+
+/* ---- what is kept of the state ---- */
+
+struct pleat_part_state *pleat_part_mailbox_share(const struct pleat_run *run)
+{
+    struct pleat_part_state *state = run->part_mailbox ? run->part_mailbox->state : NULL;
+    if (state)
+        state->users++;
+    return state;
+}
+
+void pleat_part_state_drop(struct pleat_part_state *state)
+{
+    if (!state || --state->users)
+        return;
+    pleat_state_store_finish(&state->store);
+    free(state);
+}
+
+static int make_state(struct pleat_part_state **state, struct pleat_error *err)
+{
+    struct pleat_part_state *made = calloc(1, sizeof(*made));
+    if (!made)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to keep a state");
+    int rc = pleat_state_store_init(&made->store, err);
+    if (rc) {
+        free(made);
+        return rc;
+    }
+    made->users = 1;
+    *state = made;
+    return 0;
+}
+
+/* ---- the mailbox ---- */
 
 int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_request *request,
                               struct pleat_error *err)
@@ -42,8 +86,6 @@ int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_requ
     if (!made)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a mailbox");
     made->fd = made->bell[0] = made->bell[1] = -1;
-    for (int i = 0; i < PLEAT_STATE_FILES; i++)
-        made->state.fd[i] = -1;
     run->part_mailbox = made;
     int rc = pleat_mailbox_create(request->mailbox_ranks, &made->mailbox, &made->fd, err);
     if (!rc) {
@@ -51,13 +93,12 @@ int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_requ
         made->waits = request->waits;
         if (made->waits)
             pleat_mailbox_hold(made->mailbox);
-        if (request->inherits && request->inherits->fd[0] >= 0) {
-            made->state = *request->inherits;
-            pleat_agent_crash_point("part", "again");
-            for (int i = 0; i < PLEAT_STATE_FILES; i++)
-                request->inherits->fd[i] = -1;
+        made->state = request->inherits;
+        if (made->state) {
+            made->state->users++;
+            pleat_agent_crash_point("part", made->waits ? "beside" : "again");
         } else {
-            rc = pleat_state_store_init(&made->state, err);
+            rc = make_state(&made->state, err);
         }
     }
     if (!rc && pipe2(made->bell, O_CLOEXEC | O_NONBLOCK))
@@ -76,17 +117,8 @@ void pleat_part_mailbox_destroy(struct pleat_run *run)
     for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
-    pleat_state_store_finish(&old->state);
+    pleat_part_state_drop(old->state);
     free(old);
-}
-
-void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_store *state)
-{
-    for (int i = 0; i < PLEAT_STATE_FILES; i++) {
-        state->fd[i] = run->part_mailbox ? run->part_mailbox->state.fd[i] : -1;
-        if (run->part_mailbox)
-            run->part_mailbox->state.fd[i] = -1;
-    }
 }
 
 /* ---- orders ---- */
@@ -186,18 +218,46 @@ static bool let_go(struct pleat_part_mailbox *here)
     return !pleat_mailbox_withdraw(here->mailbox);
 }
 
-/* Ranks that have waited go on from the state. */
-static bool go(struct pleat_part_mailbox *here, uint64_t generation)
+/* Whether ranks of a part that has the same memory have not left their state there yet. The first
+ * rank of the run has, so these are about to, or their part ends. */
+static bool is_used(const struct pleat_run *run)
 {
-    if (here->waits)
-        pleat_mailbox_go(here->mailbox, generation);
+    const struct pleat_run_list *runs = &run->agent->runs;
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct pleat_part_mailbox *other = runs->items[i]->part_mailbox;
+        struct pleat_mailbox_status status;
+        if (!other || other == run->part_mailbox || other->state != run->part_mailbox->state ||
+            other->waits || !pleat_run_is_live(runs->items[i]))
+            continue;
+        pleat_mailbox_status(other->mailbox, &status);
+        if (status.phase != PLEAT_MAILBOX_SAVED)
+            return true;
+    }
+    return false;
+}
+
+/* Ranks that have waited go on from the state, as soon as nobody else uses it. */
+static void go_on(struct pleat_run *run)
+{
+    struct pleat_part_mailbox *here = run->part_mailbox;
+    if (!here->waits || !here->going || is_used(run))
+        return;
     here->waits = false;
+    pleat_mailbox_go(here->mailbox, here->going);
+    pleat_agent_crash_point("part", "goes");
+}
+
+static bool go(struct pleat_run *run, uint64_t generation)
+{
+    run->part_mailbox->going = generation;
+    go_on(run);
     return true;
 }
 
-static void carry_out(struct pleat_part_mailbox *here, const char *what,
+static void carry_out(struct pleat_run *run, const char *what,
                       const struct pleat_mailbox_request *request, const char *path, uint64_t k)
 {
+    struct pleat_part_mailbox *here = run->part_mailbox;
     bool posts = !strcmp(what, "post"), holds = !strcmp(what, "hold");
     if (posts)
         here->yes = post(here, request, path);
@@ -206,7 +266,7 @@ static void carry_out(struct pleat_part_mailbox *here, const char *what,
     else if (!strcmp(what, "settle"))
         here->yes = !pleat_mailbox_settle(here->mailbox, k);
     else if (!strcmp(what, "go"))
-        here->yes = go(here, k);
+        here->yes = go(run, k);
     else
         here->yes = let_go(here);
     here->held_us = here->yes && (posts || holds) ? pleat_clock_monotonic_us() : 0;
@@ -234,7 +294,7 @@ int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params, struct
         here->order = (uint32_t)order;
         here->k = 0;
         pleat_agent_crash_point("part", what);
-        carry_out(here, what, &request, path, (uint64_t)k);
+        carry_out(run, what, &request, path, (uint64_t)k);
         pleat_agent_crash_point("part did", what);
     }
     say(run);
@@ -260,6 +320,8 @@ void pleat_part_mailbox_look(struct pleat_run *run)
     struct pleat_part_mailbox *here = run->part_mailbox;
     if (here && here->waits && run->state == PLEAT_RUN_RUNNING)
         look_at_waiting(run);
+    if (here)
+        go_on(run);
     if (!here || !here->held_us || pleat_clock_monotonic_us() - here->held_us < HELD_US)
         return;
     here->held_us = 0;
@@ -285,7 +347,7 @@ void pleat_part_mailbox_add_variables(const struct pleat_run *run, struct pleat_
         return;
     add_path(run, own, PLEAT_MAILBOX_HERE_ENV, here->fd);
     add_path(run, own, PLEAT_DOORBELL_HERE_ENV, here->bell[1]);
-    pleat_state_store_paths(&here->state, paths);
+    pleat_state_store_paths(&here->state->store, paths);
     pleat_run_add_variable(own, PLEAT_STATE_HERE_ENV, paths);
 }
 
@@ -303,6 +365,7 @@ int pleat_part_mailbox_describe(const struct pleat_run *run, json_t *text)
         for (uint32_t i = 0; i < count; i++)
             ranks += pids[i] != 0;
     int bad = json_object_set_new(text, "ranks", json_integer((json_int_t)ranks));
+    bad |= json_object_set_new(text, "waits", json_boolean(run->part_mailbox->waits));
     return bad | json_object_set_new(text, "iteration",
                                      json_integer((json_int_t)(status.iteration & INT64_MAX)));
 }

@@ -11,11 +11,13 @@
  * request->mailbox_ranks ranks of the whole run, on node request->place of request->places. */
 int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_request *request,
                               struct pleat_error *err) PLEAT_MUST_CHECK;
-/* The next part of the run on this node has what the last one has kept of its state: it is moved to
- * *state, whose descriptors are -1 where there is none. */
-void pleat_part_mailbox_take_state(struct pleat_run *run, struct pleat_state_store *state);
-/* The request `part_order`: one step of the agreement on a resize (agreement.h). Its outcome is
- * told as `part_said`, also if the order was carried out before. */
+/* What the node keeps of the state, for the next part of the run here, which may be beside this
+ * one: it is kept as long as one of them has it. NULL: the part has none. To be dropped. */
+struct pleat_part_state *pleat_part_mailbox_share(const struct pleat_run *run);
+/* Accepts NULL. */
+void pleat_part_state_drop(struct pleat_part_state *state);
+/* The request `part_order`: one step of the agreement on a resize (agreement.h). What comes of it
+ * is told as `part_said`, also where the order was carried out before. */
 int pleat_part_mailbox_order(struct pleat_run *run, const json_t *params,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Whether ranks may sleep until the agent that leads has said more. */

@@ -327,20 +327,6 @@ bool pleat_remote_has_others(const struct pleat_run *run)
     return false;
 }
 
-bool pleat_remote_shares(const struct pleat_run *run, const json_t *nodes)
-{
-    size_t index;
-    const json_t *entry;
-    json_array_foreach(run->remote ? nodes : NULL, index, entry)
-    {
-        const json_int_t node = json_integer_value(json_object_get(entry, "node"));
-        if (node != (json_int_t)run->agent->options.node &&
-            has_name(run->remote->now, (uint32_t)node))
-            return true;
-    }
-    return false;
-}
-
 /* ---- its end ---- */
 
 void pleat_remote_tidy(struct pleat_run *run)

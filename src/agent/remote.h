@@ -33,8 +33,6 @@ void pleat_remote_hand_over(struct pleat_run *run);
 void pleat_remote_drop_new(struct pleat_run *run);
 /* Whether there are parts of a generation that is not the run's. */
 bool pleat_remote_has_others(const struct pleat_run *run);
-/* Whether another node than this one is among those nodes and has a part of the run. */
-bool pleat_remote_shares(const struct pleat_run *run, const json_t *nodes);
 /* How many ranks of new processes wait on other nodes, as their agents have said. */
 uint32_t pleat_remote_waiting(const struct pleat_run *run);
 /* Ends all calls, and listens no more. Accepts a run that does not listen. */

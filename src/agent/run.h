@@ -32,10 +32,10 @@ struct pleat_launches;
 struct pleat_malleable;
 struct pleat_outflow;
 struct pleat_part_mailbox;
+struct pleat_part_state;
 struct pleat_relaunch;
 struct pleat_remote;
 struct pleat_run_kind;
-struct pleat_state_store;
 struct pleat_starting;
 struct pleat_succession;
 
@@ -166,10 +166,9 @@ struct pleat_run_request {
     uint32_t hosts;
     const json_t *slots; /* NULL: not bound */
     const json_t *nodes; /* NULL: one */
-    uint32_t part;       /* number of the part, of a run that another node's agent leads; 0: it is
-                          * no part */
-    struct pleat_state_store *inherits; /* the state that an earlier part here kept, which is taken
-                                         * over; NULL: none */
+    uint32_t part;       /* of a run that another node's agent leads; 0: it is none */
+    uint64_t before; /* the run that is an earlier part of the same run here; 0: there is none */
+    struct pleat_part_state *inherits; /* what that keeps of the state; NULL: nothing */
     uint32_t place, places; /* which node of the run this is (0: it leads), and of how many */
     int64_t memory_kb;      /* limit for all processes together; 0: no limit */
     uint32_t cpus_per_task; /* as in struct pleat_run */

@@ -193,6 +193,8 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     if (!result)
         result = pleat_get_int(params, "part", false, 1, UINT32_MAX, &part, err);
     request->part = (uint32_t)part;
+    if (!result && json_object_get(params, "before"))
+        result = pleat_param_id(params, "before", &request->before, err);
     request->nodes = json_object_get(params, "nodes");
     if (!result)
         result = read_place(params, request, err);

@@ -22,17 +22,16 @@
 
 /* ---- preparing ---- */
 
-/* Whether the program can be started beside itself. Input from a terminal or a pipe would be read
- * by one of the two and missing in the other. A file is read by each from its beginning, as when
- * the old processes end first. Another node's agent has one part of a run at a time. */
+/* Whether the program can be started beside itself. What comes from a terminal or a pipe is read by
+ * one of the two and missing in the other; a file is read by each from its beginning, as it is
+ * where the old processes end first. */
 static bool can_be_warm(const struct pleat_malleable *malleable,
                         const struct pleat_mailbox_status *old)
 {
     const struct pleat_run *run = malleable->run;
     return (malleable->cold == 0 || run->relaunch->or_merges) && old->waits &&
            run->state == PLEAT_RUN_RUNNING && !run->killing && !run->launches &&
-           (!run->stdin_path || run->input_is_file) && !run->terminal &&
-           !pleat_remote_shares(run, run->relaunch->nodes);
+           (!run->stdin_path || run->input_is_file) && !run->terminal;
 }
 
 static void started(struct pleat_run *run, const struct pleat_error *failure)

@@ -211,12 +211,11 @@ void agent_exits(struct daemon *d)
 }
 
 /* A notice about the parts of a run. False: it is about the run itself. */
-static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
+static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t there,
                         const struct pleat_message *message)
 {
-    struct part *part = strcmp(message->method, "part_output")
-                            ? NULL
-                            : parts_find_on(agent->daemon, run, agent->site, agent->node);
+    struct part *part =
+        strcmp(message->method, "part_output") ? NULL : parts_find_there(agent, there);
     if (part)
         parts_output(agent, part, message);
     else if (!strcmp(message->method, "part_said") && parts_is_other(agent, component))
@@ -237,7 +236,7 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t run,
         parts_left(agent, message->params);
     else
         return !strcmp(message->method, "exited") &&
-               parts_hold(agent->daemon, run, message->params);
+               parts_hold(agent->daemon, there, message->params);
     return true;
 }
 
@@ -247,7 +246,7 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
     struct pleat_error err = {0};
     int64_t run = 0;
     int rc = pleat_get_int(message->params, "run", true, 0, INT64_MAX, &run, &err);
-    uint32_t component = rc ? PLEAT_NONE : run_component(d, (uint64_t)run);
+    uint32_t component = rc ? PLEAT_NONE : run_component(d, parts_run_of((uint64_t)run));
     struct job *job = job_of_component(d, component);
     if (!strcmp(message->method, "exited") &&
         json_is_true(json_object_get(message->params, "lost")))

@@ -113,7 +113,7 @@ static void on_all_listed(struct agent *agent)
     {
         json_int_t run = json_integer_value(json_object_get(entry, "run"));
         struct pleat_error err = {0};
-        if (run_component(d, (uint64_t)run) == PLEAT_NONE &&
+        if (run_component(d, parts_run_of((uint64_t)run)) == PLEAT_NONE &&
             agent_send(d, agent->site, agent->node, "kill",
                        json_pack("{s:I, s:f}", "run", run, "grace_s", 1.0), &err))
             daemon_log("run %lld: %s", (long long)run, err.text);
@@ -160,7 +160,7 @@ static void start_refused(struct daemon *d, uint32_t component, uint64_t run,
 void agent_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why)
 {
     struct daemon *d = agent->daemon;
-    uint32_t component = run_component(d, asked->run);
+    uint32_t component = run_component(d, parts_run_of(asked->run));
     bool unknown = why->code == PLEAT_E_NOTFOUND;
     if (!unknown)
         daemon_log("agent of node %u: %s", agent->node, why->text);

@@ -335,8 +335,8 @@ static void change_failed(struct daemon *d, const struct pleat_effect *effect,
         turn_event(d, &failed);
 }
 
-/* Whether the agents of all nodes that the order names can start new ranks that wait for the old
- * ones. */
+/* Whether the agents of all nodes that the order names can have ranks wait there for those before
+ * them, also where these are on the same node. */
 static bool knows_to_wait(struct daemon *d, const struct pleat_run_order *order)
 {
     bool all = agent_knows(d, order->site, order->node, PLEAT_FEATURE_WAITS);
@@ -344,7 +344,9 @@ static bool knows_to_wait(struct daemon *d, const struct pleat_run_order *order)
         const struct agent *agent = agent_get(d, order->site, order->nodes[i].node);
         /* an agent that is still to be started is of this version */
         all = all && (!agent || !agent->connection ||
-                      agent_knows(d, order->site, order->nodes[i].node, PLEAT_FEATURE_WAITS));
+                      agent_knows(d, order->site, order->nodes[i].node,
+                                  order->nodes[i].node == order->node ? PLEAT_FEATURE_WAITS
+                                                                      : PLEAT_FEATURE_BESIDE));
     }
     return all;
 }

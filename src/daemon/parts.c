@@ -19,32 +19,6 @@ enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
 
 /* ---- finding ---- */
 
-bool part_is_live(const struct part *part)
-{
-    return part->state == PART_SENT || part->state == PART_STARTED;
-}
-
-struct part *parts_find(struct daemon *d, uint64_t run, uint32_t number)
-{
-    for (size_t i = 0; i < d->parts.items.count; i++)
-        if (d->parts.items.items[i].run == run && d->parts.items.items[i].number == number)
-            return &d->parts.items.items[i];
-    return NULL;
-}
-
-/* The last part of the run on a node; if one part there waits for another to end, the other one. */
-struct part *parts_find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node)
-{
-    struct part *last = NULL;
-    for (size_t i = 0; i < d->parts.items.count; i++) {
-        struct part *part = &d->parts.items.items[i];
-        if (part->run == run && part->site == site && part->node == node &&
-            (!last || part_is_live(part) || (part->number > last->number && !part_is_live(last))))
-            last = part;
-    }
-    return last;
-}
-
 struct held_exit *parts_held_exit(struct daemon *d, uint64_t run)
 {
     for (size_t i = 0; i < d->parts.exits.count; i++)
@@ -92,17 +66,7 @@ bool parts_is_other(const struct agent *agent, uint32_t component)
 
 /* ---- telling ---- */
 
-void part_request(struct daemon *d, uint32_t site, uint32_t node, const char *method,
-                  json_t *params)
-{
-    struct pleat_error err = {0};
-    if (!params || agent_send(d, site, node, method, params, &err))
-        daemon_log("the agent of node %u cannot be told '%s': %s", node, method,
-                   params ? err.text : "out of memory");
-}
-
-/* Tells the agent that leads the run what has become of a part. If that agent is not there it is
- * told after it has listed its runs. */
+/* Tells the agent that leads the run. If that is not there it is told after its list. */
 void part_tell(struct daemon *d, const struct part *part)
 {
     uint32_t component = run_component(d, part->run);
@@ -125,7 +89,7 @@ void part_end(struct daemon *d, struct part *part, double grace_s)
         return;
     part->told_to_end = true;
     part_request(d, part->site, part->node, "kill",
-                 json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", grace_s));
+                 json_pack("{s:I, s:f}", "run", (json_int_t)part->there, "grace_s", grace_s));
 }
 
 void parts_end_run(struct daemon *d, const struct part *part)
@@ -176,6 +140,7 @@ static void ended(struct daemon *d, struct part *part, json_t *end)
     part_tell(d, part);
     if ((part->failed || part->over_memory) && part->role == PART_NOW)
         parts_end_run(d, part);
+    part_forget_after(d, part);
     go_on_after(d, part);
 }
 
@@ -192,31 +157,23 @@ void part_lost(struct daemon *d, struct part *part)
     ended_with(d, part, CODE_LOST, NULL);
 }
 
-/* Whether the state that an earlier part kept on this node for this one is lost. */
-static bool has_lost_state(struct daemon *d, const struct part *part)
-{
-    for (size_t i = 0; i < d->parts.items.count; i++) {
-        const struct part *other = &d->parts.items.items[i];
-        if (other->run == part->run && other->site == part->site && other->node == part->node &&
-            other->state_lost)
-            return has_mailboxes(d, part->run);
-    }
-    return false;
-}
-
-/* Asks the agent of the part's node to start it, once that agent is there. */
+/* Sends the request to start it, once its node's agent is there. */
 void part_go_on(struct daemon *d, struct part *part)
 {
     struct pleat_error err = {0};
     struct agent *agent = agent_get(d, part->site, part->node);
-    const struct part *there = parts_find_on(d, part->run, part->site, part->node);
-    if (part->state != PART_WANTED || !agent || (there && part_is_live(there)))
+    const bool has_mailbox = has_mailboxes(d, part->run);
+    if (part->state != PART_WANTED || !agent)
         return;
     if (!agent->connection || !agent->listed) {
         agent_want(agent);
         return;
     }
-    if (has_lost_state(d, part)) { /* the parts of the state on other nodes are of no use alone */
+    part_take_number(d, part, has_mailbox);
+    if (!part_has_room(d, part))
+        return;
+    /* the ranks of other nodes have half of it: it is of no use */
+    if (has_mailbox && part_has_lost_state(d, part)) {
         part_lost(d, part);
         return;
     }
@@ -262,11 +219,9 @@ struct part *part_add(struct daemon *d, const struct part *fresh)
 static void forget_earlier(struct daemon *d, const struct part *part)
 {
     for (size_t i = 0; i < d->parts.items.count; i++) {
-        const struct part *other = &d->parts.items.items[i];
-        if (other != part && other->run == part->run && other->site == part->site &&
-            other->node == part->node && other->state == PART_ENDED)
-            part_request(d, part->site, part->node, "forget",
-                         json_pack("{s:I}", "run", (json_int_t)part->run));
+        struct part *other = &d->parts.items.items[i];
+        if (part_is_with(part, other) && other->state == PART_ENDED)
+            part_forget(d, other);
     }
 }
 
@@ -332,11 +287,8 @@ void parts_left(struct agent *agent, const json_t *params)
     struct part *part = parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
                                    (uint32_t)json_integer_value(json_object_get(params, "part")));
     const struct part *there = part ? parts_find_on(d, part->run, part->site, part->node) : NULL;
-    if (part && part == there && part->state == PART_ENDED) {
-        part->left = true;
-        part_request(d, part->site, part->node, "forget",
-                     json_pack("{s:I}", "run", (json_int_t)part->run));
-    }
+    if (part && part == there && part->state == PART_ENDED)
+        parts_leave_node(d, part);
 }
 
 void parts_released(struct daemon *d)
@@ -349,6 +301,7 @@ void parts_released(struct daemon *d)
             part_has_node(d, component, part->node))
             continue;
         part->left = true;
+        part->state_lost = false;
         if (part_is_live(part))
             ended_with(d, part, CODE_UNWANTED, NULL);
     }
@@ -375,18 +328,21 @@ static void exited(struct daemon *d, struct part *part, const json_t *params)
 void parts_notice(struct agent *agent, uint32_t component, const char *method, const json_t *params)
 {
     struct daemon *d = agent->daemon;
-    uint64_t run = (uint64_t)part_number_in(params, "run");
-    struct part *part = parts_find_on(d, run, agent->site, agent->node);
+    uint64_t there = (uint64_t)part_number_in(params, "run");
+    struct part *part = parts_find_there(agent, there);
     (void)component;
     if (!part) {
         if (!strcmp(method, "exited") || !strcmp(method, "start_failed"))
             part_request(d, agent->site, agent->node, "forget",
-                         json_pack("{s:I}", "run", (json_int_t)run));
+                         json_pack("{s:I}", "run", (json_int_t)there));
         return;
     }
     if (!strcmp(method, "started") && part->state == PART_SENT) {
         part->state = PART_STARTED;
+        part->has_state = has_mailboxes(d, part->run);
+        part_forget_before(d, part);
         part_tell(d, part);
+        go_on_after(d, part);
     } else if (!strcmp(method, "start_failed") && part->state != PART_ENDED) {
         ended_with(d, part, (int)part_number_in(params, "code"),
                    json_string_value(json_object_get(params, "text")));
@@ -397,7 +353,7 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
 
 void parts_refused(struct agent *agent, const struct asked *asked, const struct pleat_error *why)
 {
-    struct part *part = parts_find_on(agent->daemon, asked->run, agent->site, agent->node);
+    struct part *part = parts_find_there(agent, asked->run);
     if (!part || !part_is_live(part))
         return;
     if (!strcmp(asked->method, "start"))
@@ -447,8 +403,8 @@ void parts_signal(struct daemon *d, uint64_t run, int32_t number)
         const struct part *part = &d->parts.items.items[i];
         if (part->run == run && part_is_live(part))
             part_request(d, part->site, part->node, "limit_signal",
-                         json_pack("{s:I, s:i, s:s}", "run", (json_int_t)run, "signal", (int)number,
-                                   "to", "all"));
+                         json_pack("{s:I, s:i, s:s}", "run", (json_int_t)part->there, "signal",
+                                   (int)number, "to", "all"));
     }
 }
 
@@ -475,8 +431,7 @@ void parts_forget(struct daemon *d, uint64_t run)
             i++;
             continue;
         }
-        part_request(d, part->site, part->node, "forget",
-                     json_pack("{s:I}", "run", (json_int_t)run));
+        part_forget(d, part);
         drop(part);
         items->items[i] = items->items[--items->count];
     }

@@ -39,7 +39,8 @@ enum part_role {
 
 struct part {
     uint64_t run;
-    uint32_t number; /* the part's number in the run */
+    uint32_t number; /* in the run */
+    uint64_t there;  /* the number of the run that it is on its agent (parts_run_of); 0: none yet */
     uint32_t site, node;
     enum part_state state;
     enum part_role role;
@@ -49,7 +50,9 @@ struct part {
     bool left;        /* PART_ENDED: the run has left its node, where nothing is kept */
     bool state_lost;  /* PART_ENDED: its agent does not have it any more, nor what it kept of the
                        * run's state for the next part there */
-    bool spoiled;     /* it ended badly, and the run was ended because of that (parts_exit.h) */
+    bool has_state;   /* its agent keeps what the node has of the run's state, for the next one */
+    bool forgotten;   /* its agent was told to forget it */
+    bool spoiled;     /* it ended badly, and the run was ended for that (parts_exit.h) */
     int64_t bad_us;   /* when it ended badly by itself, of the daemon's time; 0: it did not */
     bool stopped;     /* its agent holds back what it writes for now (parts_output.h) */
     json_t *wish;     /* the launcher's request; NULL: it was started before this pleatd */
@@ -73,8 +76,17 @@ struct parts {
 
 /* NULL: that part of the run is not known. */
 struct part *parts_find(struct daemon *d, uint64_t run, uint32_t number);
-/* The part of a run on that node; NULL: none is known. */
+/* The last part of the run on that node; but one that is there, before one that waits for it to
+ * end. NULL: none is known. */
 struct part *parts_find_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node);
+
+/* The run to which belongs what an agent has under that number, be it a part or the run itself. */
+uint64_t parts_run_of(uint64_t there);
+/* The part that an agent has under that number; NULL: none is known. */
+struct part *parts_find_there(const struct agent *agent, uint64_t there);
+
+/* Whether another one is, or was, the run's on its node after it. */
+bool parts_is_followed(struct daemon *d, const struct part *part);
 
 /* The notices `part_wanted` and `part_unwanted` of the agent that leads the run. */
 void parts_wanted(struct agent *agent, uint32_t component, const json_t *params);

@@ -119,8 +119,7 @@ void parts_end_spoiled(struct daemon *d)
         part->bad_us = 0;
         /* a part that another one has followed was left by a run that was started again */
         part->spoiled = part->role == PART_NOW && c && !c->exited && c->state == PLEAT_RUNNING &&
-                        parts_find_on(d, part->run, part->site, part->node) == part &&
-                        !parts_held_exit(d, part->run);
+                        !parts_is_followed(d, part) && !parts_held_exit(d, part->run);
         if (part->spoiled)
             parts_end_run(d, part);
     }

@@ -5,16 +5,49 @@
 #include "daemon/parts_inside.h"
 #include "daemon/runs.h"
 
-static const json_t *entry_of(const json_t *runs, uint64_t run)
+/* Whether the list has that number. */
+static bool has(const json_t *runs, uint64_t there)
 {
     size_t index;
     const json_t *entry;
     json_array_foreach(runs, index, entry)
     {
-        if ((uint64_t)part_number_in(entry, "run") == run)
-            return entry;
+        if ((uint64_t)part_number_in(entry, "run") == there)
+            return true;
     }
-    return NULL;
+    return false;
+}
+
+/* Whether the list has any part of the run: each keeps what the node has of its state. */
+static bool has_any(const json_t *runs, uint64_t run)
+{
+    size_t index;
+    const json_t *entry;
+    json_array_foreach(runs, index, entry)
+    {
+        if (parts_run_of((uint64_t)part_number_in(entry, "run")) == run)
+            return true;
+    }
+    return false;
+}
+
+/* Which processes a part is of that its agent has, as far as that can say: those after it are the
+ * run's, unless they wait. */
+static enum part_role role_of(const json_t *runs, const json_t *part)
+{
+    size_t index;
+    const json_t *entry;
+    if (json_is_true(json_object_get(part, "waits")))
+        return PART_NEW;
+    json_array_foreach(runs, index, entry)
+    {
+        if (parts_run_of((uint64_t)part_number_in(entry, "run")) ==
+                parts_run_of((uint64_t)part_number_in(part, "run")) &&
+            part_number_in(entry, "part") > part_number_in(part, "part") &&
+            json_is_false(json_object_get(entry, "waits")))
+            return PART_OLD;
+    }
+    return PART_NOW;
 }
 
 /* An agent that leads a run says which parts that has. A part of which nothing is known here was
@@ -55,14 +88,22 @@ static void take_part(struct agent *agent, uint64_t run, uint32_t component, con
     struct daemon *d = agent->daemon;
     struct part fresh = {.run = run,
                          .number = (uint32_t)part_number_in(entry, "part"),
+                         .there = (uint64_t)part_number_in(entry, "run"),
                          .site = agent->site,
                          .node = agent->node,
-                         .state = PART_STARTED};
+                         .state = PART_STARTED,
+                         .role = role_of(agent->runs, entry)};
     struct part *part = parts_find(d, run, fresh.number);
+    fresh.has_state = json_object_get(entry, "ranks") != NULL;
     if (part && part->state == PART_WANTED)
         part->state = PART_SENT;
-    if (part)
+    if (part) {
+        part->there = fresh.there;
+        part->has_state = part->has_state || fresh.has_state;
+        if (part->forgotten || part->left) /* which it may not have heard */
+            part_forget(d, part);
         return;
+    }
     part = part_add(d, &fresh);
     if (part && (!fresh.number || !part_has_node(d, component, agent->node)))
         part_end(d, part, PART_REST_GRACE_S);
@@ -75,7 +116,7 @@ void parts_listed(struct agent *agent)
     const json_t *entry;
     json_array_foreach(agent->runs, index, entry)
     {
-        uint64_t run = (uint64_t)part_number_in(entry, "run");
+        uint64_t run = parts_run_of((uint64_t)part_number_in(entry, "run"));
         uint32_t component = run_component(d, run);
         if (component == PLEAT_NONE)
             continue;
@@ -92,9 +133,11 @@ void parts_listed(struct agent *agent)
         if (part->site != agent->site || part->node != agent->node)
             continue;
         part->told_to_end = false;
-        if (part->state == PART_ENDED && !part->left && !entry_of(agent->runs, part->run))
+        /* what it kept is lost with it, also where it has not ended before */
+        if ((part->state == PART_ENDED || part->has_state) && !part->left &&
+            !has_any(agent->runs, part->run))
             part->state_lost = true;
-        if (part_is_live(part) && !entry_of(agent->runs, part->run)) {
+        if (part_is_live(part) && !has(agent->runs, part->there)) {
             if (part->state == PART_STARTED)
                 part_lost(d, part);
             else

@@ -8,15 +8,14 @@ void parts_order(struct agent *agent, const json_t *params)
     const struct part *part = parts_find(d, (uint64_t)part_number_in(params, "run"),
                                          (uint32_t)part_number_in(params, "part"));
     if (part && part_is_live(part))
-        part_request(d, part->site, part->node, "part_order", json_deep_copy(params));
+        part_request(d, part->site, part->node, "part_order", part_copy(params, part->there));
 }
 
 void parts_said(struct agent *agent, uint32_t component, const json_t *params)
 {
     struct daemon *d = agent->daemon;
     const struct pleat_component *c = component_of(d, component);
-    const struct part *part =
-        parts_find_on(d, (uint64_t)part_number_in(params, "run"), agent->site, agent->node);
+    const struct part *part = parts_find_there(agent, (uint64_t)part_number_in(params, "run"));
     if (part)
-        part_request(d, c->site, c->lead_node, "part_said", json_deep_copy(params));
+        part_request(d, c->site, c->lead_node, "part_said", part_copy(params, part->run));
 }

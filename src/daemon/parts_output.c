@@ -2,6 +2,7 @@
 
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
+#include "daemon/parts_inside.h"
 #include "daemon/runs.h"
 
 /* The most bytes that are queued for an agent that does not read them. */
@@ -37,7 +38,7 @@ static void tell(struct daemon *d, const struct part *part, const char *method, 
 static void let_go(struct daemon *d, struct part *part, bool go)
 {
     part->stopped = !go;
-    tell(d, part, "part_go", json_pack("{s:I, s:b}", "run", (json_int_t)part->run, "go", go));
+    tell(d, part, "part_go", json_pack("{s:I, s:b}", "run", (json_int_t)part->there, "go", go));
 }
 
 void parts_output(struct agent *agent, struct part *part, const struct pleat_message *message)
@@ -51,8 +52,8 @@ void parts_output(struct agent *agent, struct part *part, const struct pleat_mes
         return;
     }
     if (agent_send_bytes(d, lead->site, lead->node, message->method,
-                         json_deep_copy(message->params), message->bytes, message->bytes_count,
-                         &err))
+                         part_copy(message->params, part->run), message->bytes,
+                         message->bytes_count, &err))
         daemon_log("what run %llu wrote on node %u cannot be handed on: %s",
                    (unsigned long long)part->run, part->node, err.text);
 }
@@ -64,7 +65,7 @@ void parts_heard(struct agent *agent, const json_t *params)
         parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
                    (uint32_t)json_integer_value(json_object_get(params, "part")));
     if (part && is_live(part))
-        tell(d, part, "part_heard", json_deep_copy(params));
+        tell(d, part, "part_heard", part_copy(params, part->there));
 }
 
 void parts_output_listed(struct agent *agent)

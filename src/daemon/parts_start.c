@@ -8,6 +8,7 @@
 #include "daemon/agent_link.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
+#include "daemon/parts_inside.h"
 #include "daemon/runs.h"
 #include "daemon/slots.h"
 #include "daemon/specs.h"
@@ -138,11 +139,11 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
                                part->node);
     const struct pleat_spec *spec = job_spec(d, job->id);
     bool mailbox = pleat_runner_kind_find(spec->runner)->starts & PLEAT_STARTS_MAILBOX;
-    agent_scratch(d, part->site, part->node, part->run, scratch, sizeof(scratch));
+    agent_scratch(d, part->site, part->node, part->there, scratch, sizeof(scratch));
     snprintf(number, sizeof(number), "%lld", (long long)job->id);
     json_t *params =
         json_pack("{s:I, s:I, s:s, s:[s, s, O], s:o, s:O, s:s, s:s, s:i, s:s, s:s*}", "run",
-                  (json_int_t)part->run, "part", (json_int_t)part->number, "job", number, "argv",
+                  (json_int_t)part->there, "part", (json_int_t)part->number, "job", number, "argv",
                   "/bin/sh", "-c", json_object_get(part->wish, "command"), "env",
                   environment(json_object_get(part->wish, "env"), scratch), "cwd",
                   json_object_get(part->wish, "cwd"), "stdout", "/dev/null", "stderr", "/dev/null",
@@ -153,6 +154,9 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
         json_object_set_new(params, "memory_limit_kb", json_integer(spec->memory_limit_kb));
     int rc = params ? add_slots(d, job_component(d, job), part->node, params, err)
                     : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    const struct part *before = part->there != part->run ? part_before(d, part) : NULL;
+    if (before)
+        json_object_set_new(params, "before", json_integer((json_int_t)before->there));
     if (!rc && mailbox && add_place(d, job_component(d, job), part->wish, params))
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (rc) {

@@ -37,6 +37,8 @@
 #define PLEAT_FEATURE_STREAMS "streams"
 /* The same: runs over several nodes have warm relaunches, and parts that wait. */
 #define PLEAT_FEATURE_WAITS "waits"
+/* The same: parts of a run on one node beside one another, each under a number of its own. */
+#define PLEAT_FEATURE_BESIDE "beside"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */

@@ -95,13 +95,14 @@ def resume(instance, daemon, number):
     daemon.forget_crash()
 
 
-def warm_scenario(instance, daemon, number, program, mpi, most=2, least=None):
+def warm_scenario(instance, daemon, number, program, mpi, most=2, least=None, way="relaunch"):
     """A shrink and a growth, each by starting the new processes while the old ones compute; of 4 processes, which are on two
-    nodes, where the agents agree through pleatd. From 4 to 3 that is a restart: the second node has some of both."""
+    nodes, where the agents agree through pleatd. From 4 to 3 the second node has some of both. In a restart the old ones end
+    first."""
     if most > 2:
         instance.configure(text=NODES)
     job = daemon.submit("warm", [program, "--pause", "2", "--until", instance.path("end")], 1, most, runner="malleable",
-                        mpi=mpi, initial=most, resize="relaunch")
+                        mpi=mpi, initial=most, resize=way)
     daemon.wait(job, "computes", lambda job: job["progress"] and job["progress"]["iteration"] > 0, WARM_LIMIT_S)
     resume(instance, daemon, number)
     for size in (least or most - 1, most):
@@ -112,9 +113,8 @@ def warm_scenario(instance, daemon, number, program, mpi, most=2, least=None):
     return job
 
 
-def check_warm(instance, daemon, number, most=2, least=None):
+def check_warm(instance, daemon, number, most=2, least=None, way="relaunch"):
     least = least or most - 1
-    way = "restart" if least == 3 else "relaunch"
     job = daemon.job(number)
     assert (job["state"], job["exit_code"], job["attempt"]) == ("done", 0, 0)
     assert [s["processors"] for s in job["history"]["sizes"]] == [most, least, most]
@@ -126,7 +126,7 @@ def check_warm(instance, daemon, number, most=2, least=None):
 
 
 def crash_at(number, every=False, warm=None):
-    """Whether the daemon got that far. warm: (program, MPI[, most, fewest processes]) of the scenario of relaunches."""
+    """Whether the daemon got that far. warm: (program, MPI[, most, fewest processes, way]) of the scenario of relaunches."""
     instance = ChaosInstance()
     daemon = Stubborn(instance)
     daemon.crash_again = every
@@ -201,7 +201,15 @@ def test_killed_in_warm_relaunches(first, program, mpi):
     11, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_restarts_over_nodes(first, program, mpi):
     steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
-    assert every_step((program, mpi, 4), **steps) > 50, "the scenario has become too short to mean anything"
+    assert every_step((program, mpi, 4, 3, "restart"), **steps) > 50, "the scenario has become too short to mean anything"
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
+@pytest.mark.parametrize("first, program, mpi", [(21, LOOP, "openmpi"), pytest.param(
+    1, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
+def test_killed_in_relaunches_beside_one_another_over_nodes(first, program, mpi):
+    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
+    assert every_step((program, mpi, 4, 3), **steps) > 50, "the scenario has become too short to mean anything"
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")

@@ -6,10 +6,13 @@
  *   sleep    rank 0 goes no further then
  *   spawn    MPI_Comm_spawn never comes back
  *   leave    a process that leaves does not end
+ *   linger   the same for one on another node than the first
  *   skip     the program begins as if five iterations had been done
  *   damage   a byte of what rank 0 has made sure of on the disk (a checkpoint) is another one then
  *   hold     a process that writes waits as long as MISBEHAVE_ONCE is there; meanwhile there is a
  *            file of that name with `.held` at its end
+ *   begin    the same for a process that is about to begin its session
+ *   release  the same for a process on another node than the first that gives up the data
  *   nospace  saving the state fails as if memory were short (without the file being removed)
  *
  * Built once for each MPI. It lies between libpleat and the MPI, so the library is as it is.
@@ -24,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -62,25 +66,6 @@ __attribute__((visibility("default"))) int pleat_value_register(struct pleat_ses
     return real.function(session, name, ptr, bytes, err);
 }
 
-__attribute__((visibility("default"))) int pleat_session_begin(struct pleat_session *session,
-                                                               struct pleat_error *err)
-{
-    union {
-        void *object;
-        int (*function)(struct pleat_session *, struct pleat_error *);
-    } real = {.object = dlsym(RTLD_NEXT, "pleat_session_begin")};
-    int begun = real.function(session, err);
-    if (is_told("skip") && first_value)
-        *(long long *)first_value += 5;
-    return begun;
-}
-
-static _Noreturn void sleep_for_ever(void)
-{
-    for (;;)
-        pause();
-}
-
 static void hold(void)
 {
     const char *once = getenv("MISBEHAVE_ONCE");
@@ -94,6 +79,27 @@ static void hold(void)
             close(fd);
         nanosleep(&moment, NULL);
     }
+}
+
+__attribute__((visibility("default"))) int pleat_session_begin(struct pleat_session *session,
+                                                               struct pleat_error *err)
+{
+    union {
+        void *object;
+        int (*function)(struct pleat_session *, struct pleat_error *);
+    } real = {.object = dlsym(RTLD_NEXT, "pleat_session_begin")};
+    if (is_told("begin"))
+        hold();
+    int begun = real.function(session, err);
+    if (is_told("skip") && first_value)
+        *(long long *)first_value += 5;
+    return begun;
+}
+
+static _Noreturn void sleep_for_ever(void)
+{
+    for (;;)
+        pause();
 }
 
 __attribute__((visibility("default"))) ssize_t pwrite(int fd, const void *data, size_t bytes,
@@ -118,6 +124,17 @@ ssize_t pwrite(int fd, const void *data, size_t bytes, off_t offset)
     if (is_time("sleep"))
         sleep_for_ever();
     return written;
+}
+
+__attribute__((visibility("default"))) int flock(int fd, int how)
+{
+    union {
+        void *object;
+        int (*function)(int, int);
+    } real = {.object = dlsym(RTLD_NEXT, "flock")};
+    if (how == LOCK_UN && is_told("release") && getenv("PLEAT_STATE_HERE"))
+        hold();
+    return real.function(fd, how);
 }
 
 __attribute__((visibility("default"))) int fsync(int fd)
@@ -149,7 +166,7 @@ __attribute__((visibility("default"))) int MPI_Comm_spawn(const char *command, c
 
 __attribute__((visibility("default"))) int MPI_Finalize(void)
 {
-    if (is_time("leave"))
+    if (is_time("leave") || (getenv("PLEAT_STATE_HERE") && is_time("linger")))
         sleep_for_ever();
     return PMPI_Finalize();
 }

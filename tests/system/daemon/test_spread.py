@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import pytest
 
@@ -103,21 +104,22 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
     divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
     args = ["--pause", "5", "--iterations", "1000"] if name == "heat" else []
     job = submit(pleat, mpi, name=name, sizes=(2, 4), options=["--initial", "2"], args=args)
-    steps = [([2, 2], "relaunch"), ([2, 0], "relaunch"), ([2, 1], "relaunch"), ([2, 2], "restart"), ([2, 0], "relaunch")]
+    steps = [([2, 2], "relaunch"), ([2, 0], "relaunch"), ([2, 1], "relaunch"), ([2, 2], "relaunch"), ([2, 1], "relaunch"),
+             ([2, 0], "relaunch")]
     if name == "heat":  # which computes on, and is over some time
         del steps[3:]
     for counts, _ in steps:
         pleat.pleat("limits", job, "--max", sum(counts), check=0)
         on(pleat, job, name, counts)
-    assert [r[2] for r in resizes(pleat.job(job))] == ["grown", "shrunk", "grown", "grown", "shrunk"][:len(steps)]
-    # the old ones compute until the new ones wait, but where another node than the first has some of both
+    assert [r[2] for r in resizes(pleat.job(job))] == ["grown", "shrunk", "grown", "grown", "shrunk", "shrunk"][:len(steps)]
+    # the old ones compute until the new ones wait, also where a node has some of both
     assert [r["way"] for r in pleat.job(job)["history"]["resizes"]] == [way for _, way in steps]
     ends(pleat, job)
 
 
 def beside(pleat, mpi, apply_s=60):
     """A job on one node whose new processes wait on two of them, for its ranks, of which one is stopped: that one."""
-    divided(pleat, f"attempts = 9\napply_s = {apply_s}\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\nstuck_s = 60\n")
+    divided(pleat, f"attempts = 9\napply_s = {apply_s}\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\nstuck_s = 60\nbackoff_s = 600\n")
     job = submit(pleat, mpi, sizes=(1, 2))
     on(pleat, job, "loop", [2, 0])
     stopped = by_node(pleat, job, "loop")[0][0]
@@ -172,6 +174,146 @@ def test_old_ones_that_end_beside_new_ones(pleat, mpi):
     with open(pleat.path("end"), "w", encoding="utf-8"):
         pass
     os.kill(stopped, signal.SIGCONT)
+    ends(pleat, job)
+
+
+TEXT = "attempts = 9\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\nstuck_s = 60\n"
+
+
+def both_stay(pleat, mpi, options=(), text="apply_s = 60\n"):
+    """A job on two nodes whose new processes wait on both of them beside its ranks, of which one is stopped: the old ranks by
+    node, that one, and the new ones on the other node."""
+    divided(pleat, TEXT + text)
+    job = submit(pleat, mpi, sizes=(2, 3), options=["--initial", "3", *options])
+    on(pleat, job, "loop", [2, 1])
+    old = by_node(pleat, job, "loop")
+    if options:
+        saved(pleat, job)
+    os.kill(old[0][-1], signal.SIGSTOP)
+    pleat.pleat("limits", job, "--max", 4, check=0)
+    wait_until(lambda: [len(pids) for pids in by_node(pleat, job, "loop").values()] == [4, 3], "new ones beside the old ones")
+    return job, old, old[0][-1], [pid for pid in by_node(pleat, job, "loop")[1] if pid not in old[1]]
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_new_ones_that_end_beside_old_ones_on_another_node(pleat, mpi):
+    """They are ended, and nothing has happened to the job; then they come up, and what stays on its node is not moved."""
+    job, old, stopped, new = both_stay(pleat, mpi)
+    os.kill(new[0], signal.SIGKILL)
+    wait_until(lambda: resizes(pleat.job(job))[-1][2] is not None, "the growth is over")
+    os.kill(stopped, signal.SIGCONT)
+    shown = pleat.job(job)
+    assert shown["attempt"] == 0 and resizes(shown)[0] == (3, 4, "application failed"), shown
+    assert "did not come up" in text_of_events(pleat, job)
+    assert all(is_alive(pid) for pids in old.values() for pid in pids)
+    for size in (2, 4):
+        pleat.pleat("limits", job, "--max", size, check=0)
+        on(pleat, job, "loop", [2, size - 2])
+    assert pleat.job(job)["attempt"] == 0
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_new_ones_that_nobody_wants_beside_old_ones_on_another_node(pleat, mpi):
+    """They do not come to wait in time: they are ended on both nodes, and the old ones have computed all the time."""
+    divided(pleat, TEXT + "apply_s = 3\nbackoff_s = 600\n")
+    job = submit(pleat, mpi, sizes=(2, 3), options=["--initial", "3"], misbehave="begin", once=False)
+    on(pleat, job, "loop", [2, 1])
+    old = by_node(pleat, job, "loop")
+    with open(pleat.path("once"), "w", encoding="utf-8"):
+        pass
+    pleat.pleat("limits", job, "--max", 4, check=0)
+    wait_until(lambda: resizes(pleat.job(job)) and resizes(pleat.job(job))[-1][2] is not None, "the growth is over")
+    on(pleat, job, "loop", [2, 1])
+    assert by_node(pleat, job, "loop") == old
+    shown = pleat.job(job)
+    assert shown["attempt"] == 0 and resizes(shown)[-1] == (3, 4, "timed out"), shown
+    wait_until(lambda: pleat.call("sites")["sites"][0]["free"] == 1, "its processor is given back")
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_change_on_which_all_nodes_have_agreed_is_withdrawn(pleat, mpi):
+    """All nodes hold it again, and the new ones, which have waited, are ended at once."""
+    job, old, stopped, _ = both_stay(pleat, mpi, text="apply_s = 8\nbackoff_s = 600\n")
+    wait_until(lambda: resizes(pleat.job(job))[-1][2] is not None, "the growth is over", 40)
+    os.kill(stopped, signal.SIGCONT)
+    on(pleat, job, "loop", [2, 1])
+    assert by_node(pleat, job, "loop") == old
+    assert pleat.job(job)["attempt"] == 0 and resizes(pleat.job(job)) == [(3, 4, "timed out")]
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi, what", [("openmpi", "end"), ("openmpi", "rank"), pytest.param("mpich", "end", marks=MPIS[1].marks),
+                                       pytest.param("mpich", "rank", marks=MPIS[1].marks)])
+def test_old_ones_that_end_beside_new_ones_on_another_node(pleat, mpi, what):
+    """It has ended as they did, and the new ones on both nodes with it; or it goes on from the last copy on both nodes."""
+    job, old, stopped, _ = both_stay(pleat, mpi, options=["--save", "10it"] if what == "rank" else [])
+    if what == "rank":
+        os.kill(old[1][0], signal.SIGKILL)
+        os.kill(stopped, signal.SIGCONT)
+        wait_until(lambda: not [pid for pids in old.values() for pid in pids if is_alive(pid)], "the old ones have ended")
+        begun(pleat, job)
+        assert pleat.job(job)["attempt"] == 0 and "its ranks died, and a copy that was saved" in text_of_events(pleat, job)
+    else:
+        with open(pleat.path("end"), "w", encoding="utf-8"):
+            pass
+        os.kill(stopped, signal.SIGCONT)
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_new_ones_wait_for_the_data_of_their_node(pleat, mpi):
+    """Where old ones have not given it up, though the first rank of all has, the new ones there do not begin."""
+    divided(pleat, TEXT + "apply_s = 60\n")
+    job = submit(pleat, mpi, sizes=(2, 4), options=["--initial", "4"], misbehave="release")
+    on(pleat, job, "loop", [2, 2])
+    pleat.pleat("limits", job, "--max", 3, check=0)
+    wait_until(lambda: os.path.exists(pleat.path("once.held")), "a rank keeps the data")
+    time.sleep(0.5)  # for new ones that would not wait
+    os.remove(pleat.path("once"))
+    on(pleat, job, "loop", [2, 1])
+    shown = pleat.job(job)
+    assert shown["attempt"] == 0 and resizes(shown) == [(4, 3, "shrunk")], shown
+    assert shown["history"]["resizes"][0]["way"] == "relaunch"
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_what_old_ones_have_is_not_given_away(pleat, mpi):
+    """New ones have taken over, and an old one on the other node does not end: its processor is free when it has."""
+    divided(pleat, TEXT + "apply_s = 60\n")
+    job = submit(pleat, mpi, sizes=(2, 4), options=["--initial", "4"], misbehave="linger")
+    on(pleat, job, "loop", [2, 2])
+    old = by_node(pleat, job, "loop")[1]
+    pleat.pleat("limits", job, "--max", 3, check=0)
+    wait_until(lambda: resizes(pleat.job(job))[-1:] == [(4, 3, "shrunk")] or pleat.job(job)["processes"] == 3, "new ones")
+    seen = 0
+    while True:
+        free = pleat.call("sites")["sites"][0]["free"]
+        if not any(is_alive(pid) for pid in old):
+            break
+        assert free == 0
+        seen += 1
+    assert seen
+    on(pleat, job, "loop", [2, 1])
+    wait_until(lambda: pleat.call("sites")["sites"][0]["free"] == 1, "its processor is given back")
+    assert pleat.job(job)["attempt"] == 0 and resizes(pleat.job(job)) == [(4, 3, "shrunk")]
+    ends(pleat, job)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_pleatd_is_killed_beside_new_ones_on_another_node(pleat, mpi):
+    """Both parts of the job on the node are found again, and each is what it was."""
+    job, _, stopped, _ = both_stay(pleat, mpi)
+    pleat.kill_daemon()
+    wait_until(lambda: all(n["agent"] for n in pleat.call("sites")["sites"][0]["nodes"]), "both agents")
+    assert [len(pids) for pids in by_node(pleat, job, "loop").values()] == [4, 3]
+    os.kill(stopped, signal.SIGCONT)
+    on(pleat, job, "loop", [2, 2])
+    shown = pleat.job(job)
+    assert shown["attempt"] == 0 and resizes(shown)[-1] == (3, 4, "grown"), shown
+    assert shown["history"]["resizes"][-1]["way"] == "relaunch"
     ends(pleat, job)
 
 
@@ -281,32 +423,34 @@ def test_a_node_is_enough(pleat):
     ends(pleat, job)
 
 
-# where an agent can be while a size changes (src/agent/crash.h)
+# where an agent can be while a size changes (src/agent/crash.h), and the old processes end first
 STEPS = ("lead post", "part post", "part did post", "lead settle", "part settle", "part did settle", "lead settled",
          "lead saved", "lead again", "part again")
+# the same where both nodes have ranks before and after, and the old ranks compute until new ones wait
+STAYED = ("part beside", "lead post", "part did settle", "lead saved", "lead go", "part did go", "part goes")
 
 
-# the same where the node is taken, and where it is left, while the old ranks compute until new ones wait
+# the same where the node is taken, and where it is left
 TAKEN = ("lead saved", "part did go", "lead go", "part go")
 LEFT = ("lead settled", "part post", "lead saved", "part did settle")
 
 
-def killed_at(pleat, mpi, steps):
+def killed_at(pleat, mpi, steps, options=()):
     """Each time the job waits again, and begins anew with its new size; nobody is left asleep, and nothing is left behind."""
     crash = pleat.path("crash")
     pleat.env["PLEAT_TEST_AGENT_CRASH"] = crash
-    job = spread(pleat, mpi, sizes=(2, 4), text="attempts = 99\nlifetime_s = 0\n" +
+    job = spread(pleat, mpi, sizes=(2, 4), options=options, text="attempts = 99\nlifetime_s = 0\n" +
                  "".join(f"{name} = 60\n" for name in ("apply_s", "shrink_s", "vacate_s")))
 
     def anew():  # what new processes had taken over may be gone on from, on the node that has it
         shown = pleat.job(job)
         return shown["attempt"] + [r[2] for r in resizes(shown)].count("relaunched")
-    for number, (step, counts) in enumerate(steps):
-        before = pleat.job_pids(job)
+    for step, counts in steps:
+        before, was = pleat.job_pids(job), anew()
         with open(crash, "w", encoding="ascii") as file:
             file.write(step)
         pleat.pleat("limits", job, "--max", sum(counts), check=0)
-        wait_until(lambda number=number: anew() == number + 1, f"killed at '{step}', it waits again")
+        wait_until(lambda was=was: anew() > was, f"killed at '{step}', it waits again")
         assert not os.path.exists(crash)
         on(pleat, job, "loop", counts)
         assert not [pid for pid in before if is_alive(pid)], step
@@ -315,6 +459,11 @@ def killed_at(pleat, mpi, steps):
 
 @pytest.mark.parametrize("mpi, steps", [("openmpi", STEPS[::2]), pytest.param("mpich", STEPS[1::2], marks=MPIS[1].marks)])
 def test_an_agent_is_killed_at_each_step(pleat, mpi, steps):
+    killed_at(pleat, mpi, [(step, [2, 1 + number % 2]) for number, step in enumerate(steps)], ["--on-resize", "restart"])
+
+
+@pytest.mark.parametrize("mpi, steps", [("openmpi", STAYED[::2]), pytest.param("mpich", STAYED[1::2], marks=MPIS[1].marks)])
+def test_an_agent_is_killed_at_a_step_where_both_nodes_stay(pleat, mpi, steps):
     killed_at(pleat, mpi, [(step, [2, 1 + number % 2]) for number, step in enumerate(steps)])
 
 
@@ -326,7 +475,8 @@ def test_an_agent_is_killed_at_a_step_beside_new_ones(pleat, mpi, first):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_an_agent_is_killed_between_two_parts(pleat, mpi):
     """What it kept of the state is lost: the job does not compute on with the other half, but begins anew."""
-    job = spread(pleat, mpi, sizes=(2, 4), text="attempts = 9\napply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    job = spread(pleat, mpi, sizes=(2, 4), options=["--on-resize", "restart"],
+                 text="attempts = 9\napply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
     agent = int(agent_of(by_node(pleat, job, "loop")[1][0]))
     [part] = [pid for pid in pleat.job_pids(job) if node_of(pid) == 1 and words_of(pid) and
               os.path.basename(words_of(pid)[0]) == DAEMON[mpi]]

@@ -10,6 +10,9 @@ import stat
 import pytest
 
 from conftest import BUILD, until_file, wait_until
+from relaunching import program
+from test_nodes import divided, two_cpus
+from test_spread import ends as spread_ends, on
 
 
 def knows(pleat, text=None):
@@ -72,10 +75,11 @@ def test_a_newer_pleatd_goes_on_and_says_what_it_knows(pleat, before):
     assert knows(pleat) == own
 
 
-def old_agent(pleat):
-    """A pleat-agent that knows nothing of what came after the first ones: its features have other names."""
-    where = pleat.path("old")
-    os.mkdir(where)
+def old_agent(pleat, feature=b"cpus_per_task"):
+    """A pleat-agent that does not know of a feature, which has another name there."""
+    where = pleat.path("old/bin")
+    os.makedirs(where)
+    os.symlink(os.path.join(BUILD, "lib"), pleat.path("old/lib"))
     for name in os.listdir(os.path.join(BUILD, "bin")):
         os.symlink(os.path.join(BUILD, "bin", name), os.path.join(where, name))
     for name in "pleat", "pleatd", "pleat-agent":
@@ -83,10 +87,10 @@ def old_agent(pleat):
         shutil.copy(os.path.join(BUILD, "bin", name), where)
     path = os.path.join(where, "pleat-agent")
     with open(path, "rb") as file:
-        program = file.read()
-    assert program.count(b"\0cpus_per_task\0") >= 1
+        read = file.read()
+    assert read.count(b"\0" + feature + b"\0") >= 1
     with open(path, "wb") as file:
-        file.write(program.replace(b"\0cpus_per_task\0", b"\0CPUS_PER_TASK\0"))
+        file.write(read.replace(b"\0" + feature + b"\0", b"\0" + feature.upper() + b"\0"))
     os.chmod(path, stat.S_IRWXU)
     return os.path.join(where, "pleat")
 
@@ -110,3 +114,19 @@ def test_a_newer_pleatd_with_an_older_agent(pleat):
     pleat.pleat("stop", check=0)
     pleat.connection = None
     wait_until(lambda: not pleat.agent_pids(), "the older agent has ended with pleatd")
+
+
+@two_cpus
+def test_older_agents_have_one_part_at_a_time(pleat):
+    """What such an agent has of a program on several nodes ends before the next of it starts there, and keeps the state."""
+    divided(pleat, "apply_s = 60\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\n")
+    started = pleat.popen("submit", "--min", 3, "--max", 4, "--initial", 4, "--", program("loop", "openmpi"), "--pause", 2,
+                          "--until", pleat.path("end"), program=old_agent(pleat, b"beside"))
+    job = int(started.communicate()[0])
+    on(pleat, job, "loop", [2, 2])
+    for counts in ([2, 1], [2, 2]):
+        pleat.pleat("limits", job, "--max", sum(counts), check=0)
+        on(pleat, job, "loop", counts)
+    shown = pleat.job(job)
+    assert shown["attempt"] == 0 and [r["way"] for r in shown["history"]["resizes"]] == ["restart"] * 2, shown
+    spread_ends(pleat, job)
