@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -121,6 +123,25 @@ void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
     }
 }
 
+void plain_begin_sized(struct plain *plain, int argc, char **argv, const char *usage,
+                       long long small_iterations, long long large_iterations)
+{
+    const struct plain_option size[] = {{"size", &plain->size, 0, 0, "small,large"},
+                                        {NULL, NULL, 0, 0, NULL}};
+    plain->iterations = -1;
+    plain_begin(plain, argc, argv, usage, size);
+    if (plain->iterations < 0)
+        plain->iterations = plain->size ? large_iterations : small_iterations;
+}
+
+_Noreturn void plain_refuse_ranks(const struct plain *plain, const char *wanted)
+{
+    if (plain->rank == 0)
+        fprintf(stderr, "%s runs on %s, not on %d\n", plain->name, wanted, plain->ranks);
+    MPI_Finalize();
+    exit(2);
+}
+
 /* Waits for the file of --hold, exchanging messages, without a change to the result. All ranks take
  * part in each round, so that none gets ahead. */
 static void hold(const struct plain *plain)
@@ -139,6 +160,22 @@ void plain_iterated(struct plain *plain)
         fprintf(plain->rate_file, "%lld\n", clock_ns(CLOCK_MONOTONIC));
 }
 
+void plain_step(struct plain *plain)
+{
+    if (!plain->steps++)
+        plain->worked = plain_seed((uint64_t)plain->rank);
+    plain->worked = plain_work(plain->worked, plain->work);
+    plain_iterated(plain);
+}
+
+/* Whether --work gave something else than it has to. */
+static bool is_work_wrong(const struct plain *plain)
+{
+    struct plain_jump jump = plain_jump(plain->work * plain->steps);
+    return plain->steps &&
+           plain->worked != plain_jump_apply(jump, plain_seed((uint64_t)plain->rank));
+}
+
 /* Writes the line at once, so that lines of several ranks do not mix. */
 static void append_times(const struct plain *plain)
 {
@@ -155,7 +192,7 @@ static void append_times(const struct plain *plain)
 
 int plain_end(struct plain *plain, uint64_t sum)
 {
-    uint64_t mine[2] = {sum, (uint64_t)plain->wrong};
+    uint64_t mine[2] = {sum, (uint64_t)plain->wrong + is_work_wrong(plain)};
     uint64_t all[2] = {0, 0};
     MPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     if (plain->times)
@@ -222,6 +259,28 @@ uint64_t plain_seed(uint64_t number)
     uint64_t x = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     return x ^ x >> 31;
+}
+
+double plain_random(uint64_t number)
+{
+    return (double)(plain_seed(number) >> 11) * 0x1p-52 - 1;
+}
+
+/* ---- checks ---- */
+
+void plain_compare(struct plain *plain, double found, double expected, double tolerance)
+{
+    plain->wrong += !(fabs(found - expected) <= tolerance);
+}
+
+uint64_t plain_bits(const double *values, long long count)
+{
+    uint64_t sum = 0, bits;
+    for (long long i = 0; i < count; i++) {
+        memcpy(&bits, &values[i], sizeof(bits));
+        sum += bits;
+    }
+    return sum;
 }
 
 /* ---- messages ---- */

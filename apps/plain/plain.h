@@ -2,9 +2,9 @@
  * record of the rate, the verdict. These programs know nothing of Pleat: they are folded
  * unmodified.
  *
- * Each computes with whole numbers modulo 2^64 (halo: with doubles whose exact values are known).
- * So its result does not depend on when and where its processes ran, and the program checks it. It
- * prints one line at its end, always the same for the same options and number of ranks.
+ * Each computes with whole numbers modulo 2^64, or with doubles of which is known what they have to
+ * be. So its result does not depend on when and where its processes ran, and the program checks it.
+ * It prints one line at its end, always the same for the same options and number of ranks.
  */
 #ifndef PLEAT_APPS_PLAIN_H
 #define PLEAT_APPS_PLAIN_H
@@ -39,7 +39,15 @@ struct plain {
     long long wrong; /* wrong values that this rank found */
     FILE *rate_file;
     long long begun_ns, cpu_ns; /* time at the end of MPI_Init, and processor time until then */
+    long long steps;            /* calls of plain_step */
+    uint64_t worked;            /* what --work made of them */
 };
+
+/* Options of programs with two sizes in --help, before the common ones. */
+#define PLAIN_USAGE_SIZED                                                                          \
+    "  --size NAME      small (about a second of one processor, default) or large (about ten)\n"   \
+    "  --iterations N   instead of the size's own number\n"                                        \
+    "  --work N         units of computing besides, for a rank and iteration, about 1 us each\n"
 
 /* The common options in --help. */
 #define PLAIN_USAGE                                                                                \
@@ -56,9 +64,19 @@ struct plain {
  * `usage` and exits with 0; a wrong option exits with 2. */
 void plain_begin(struct plain *plain, int argc, char **argv, const char *usage,
                  const struct plain_option *more);
+/* The same for a program that has two sizes: --size small or large (plain->size 0 or 1), of which
+ * each has its number of iterations. */
+void plain_begin_sized(struct plain *plain, int argc, char **argv, const char *usage,
+                       long long small_iterations, long long large_iterations);
+/* Ends all ranks with exit code 2; rank 0 says what the program runs on: "a square number of
+ * ranks".
+ */
+_Noreturn void plain_refuse_ranks(const struct plain *plain, const char *wanted);
 /* To be called by all ranks at the end of each iteration; with --hold it waits after half of them.
  */
 void plain_iterated(struct plain *plain);
+/* The same after the computing of --work, whose result plain_end checks. */
+void plain_step(struct plain *plain);
 /* Rank 0 prints RESULT: ok if no rank counted a wrong value, and the sum of all ranks' `sum`. Then
  * calls MPI_Finalize. Returns the exit code. */
 int plain_end(struct plain *plain, uint64_t sum);
@@ -80,6 +98,13 @@ struct plain_jump plain_jump_rounds(uint64_t rounds);
 uint64_t plain_jump_apply(struct plain_jump jump, uint64_t value);
 /* A different value for each argument. */
 uint64_t plain_seed(uint64_t number);
+/* A number in [-1, 1) for each argument. */
+double plain_random(uint64_t number);
+
+/* Counts a value as wrong if it is off by more than the tolerance, or is no number. */
+void plain_compare(struct plain *plain, double found, double expected, double tolerance);
+/* The sum of the bits of doubles: the same in whatever order they are added. */
+uint64_t plain_bits(const double *values, long long count);
 
 /* Packs a message of `count` words, made from one value. Unpacking returns the value, and counts in
  * `wrong` a first or last word (with --verify any word) that does not fit. */
