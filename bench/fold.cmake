@@ -1,7 +1,7 @@
 # What folding costs and brings, against the MPIs' own settings; and pages about chapter 4 of Utrera 2010.
 if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, which is one of the tests'
   set(fold_dir ${CMAKE_SOURCE_DIR}/bench/fold)
-  set(fold_apps ring halo alltoall send ep)
+  set(fold_apps ring halo alltoall send ep bt cg ft is lu mg mz sp sweep)
   add_library(bench-fold STATIC ${fold_dir}/cases.c ${fold_dir}/contest.c ${fold_dir}/machine.c
     ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/trial.c
     ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)

@@ -46,11 +46,12 @@ static void compose(struct pleat_string *text, const struct arrivals *arrivals,
     for (int i = 0; i < LOAD_JOBS; i++) {
         const struct case_program *program =
             case_find(arrivals->mix->programs[i % load_mix_programs(arrivals->mix)]);
+        int processes = case_processes(program, arrivals->processes);
         pleat_string_addf(text, "%.3f %s --processes %d %s -- %s/%s", WARM_S + at_s[i],
-                          program->name, arrivals->processes, way->size, trial_apps(arrivals->mpi),
+                          program->name, processes, way->size, trial_apps(arrivals->mpi),
                           program->program);
-        for (const char *const *word = case_options(program, arrivals->processes, arrivals->times);
-             *word; word++)
+        for (const char *const *word = case_options(program, processes, arrivals->times); *word;
+             word++)
             pleat_string_addf(text, " %s", *word);
         pleat_string_add(text, "\n");
     }

@@ -8,18 +8,20 @@
 
 #include "eval.h"
 #include "figure/gnuplot.h"
+#include "loads.h"
 #include "machine.h"
 #include "progress.h"
 
 static const char usage[] =
     "usage: bench_fold_evaluation [options]\n"
     "Measures, and writes a page and its figures.\n"
-    "  --page NAME      self-coscheduling (default) or coscheduling-arrivals\n"
+    "  --page NAME      self-coscheduling (default), coscheduling-arrivals, coscheduling-classes\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
     "  --times X        X times the usual work (default 1)\n"
-    "  --only PARTS     of self-coscheduling: heuristics,queues,loads; separated by commas\n"
+    "  --only PARTS     of self-coscheduling: heuristics,queues,loads; of coscheduling-classes:\n"
+    "                   loads,arrivals; separated by commas\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --quick          hardly any work, few programs: only to see that it runs\n";
 
@@ -31,14 +33,23 @@ static const struct eval_about pages[] = {
      "MPI programs that nobody changed, with more processes than processors: whom to run next, "
      "from which queue, and whether a job shares processors with itself or with others. From: "
      "Utrera 2010, chapter 4.",
-     {&eval_heuristics, &eval_queues, &eval_loads, NULL}},
+     {&eval_heuristics, &eval_queues, &eval_loads, NULL},
+     LOAD_SYNTHETIC},
     {"coscheduling-arrivals",
      "Self-coscheduling of jobs that arrive over time",
      "Jobs that nobody changed arrive at a scheduler with two processors: should each have "
      "processors to itself, or should they share them in time? From: Utrera 2010, 4.6.2. Workloads "
      "that are all there at the beginning, and which queues and heuristics are best, are on the "
      "page [self-coscheduling](../self-coscheduling/page.md).",
-     {&eval_arrivals, NULL}}};
+     {&eval_arrivals, NULL},
+     LOAD_SYNTHETIC},
+    {"coscheduling-classes",
+     "Self-coscheduling of programs like the paper's",
+     "As [self-coscheduling](../self-coscheduling/page.md) and "
+     "[coscheduling-arrivals](../coscheduling-arrivals/page.md), with programs that are each of "
+     "the class of one of those with which the paper was measured. From: Utrera 2010, 4.6.",
+     {&eval_loads, &eval_arrivals, NULL},
+     LOAD_CLASSES}};
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */
@@ -86,8 +97,8 @@ static int read_options(int argc, char **argv, const char **out)
     }
     eval.about = find_page(page);
     if (!eval.about) {
-        fprintf(stderr, "bench_fold_evaluation: there is no page '%s', but %s and %s\n", page,
-                pages[0].name, pages[1].name);
+        fprintf(stderr, "bench_fold_evaluation: there is no page '%s', but %s, %s and %s\n", page,
+                pages[0].name, pages[1].name, pages[2].name);
         return 2;
     }
     if (eval.rounds >= 1 && eval.rounds <= REPEATS_MAX && eval.times > 0 && optind == argc)

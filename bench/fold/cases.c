@@ -33,6 +33,34 @@ const struct case_program case_imbalanced[] = {
 };
 const int case_imbalanced_count = sizeof(case_imbalanced) / sizeof(case_imbalanced[0]);
 
+#define CLASS(its_name, takes, count)                                                              \
+    {                                                                                              \
+        its_name, its_name, true, CASE_FIXED, .iterations = (count), .edition = "small",           \
+                                              .ranks = (takes)                                     \
+    }
+/* About half a second of one processor each, as the others. */
+const struct case_program case_classes[] = {
+    CLASS("bt", CASE_SQUARES, 200), CLASS("cg", CASE_POWERS, 200),  CLASS("ft", CASE_POWERS, 350),
+    CLASS("is", CASE_ANY, 175),     CLASS("lu", CASE_ANY, 175),     CLASS("mg", CASE_POWERS, 400),
+    CLASS("mz", CASE_ANY, 125),     CLASS("sp", CASE_SQUARES, 125), CLASS("sweep", CASE_ANY, 250),
+};
+const int case_class_count = sizeof(case_classes) / sizeof(case_classes[0]);
+
+int case_processes(const struct case_program *program, int wanted)
+{
+    int most = wanted;
+    if (program->ranks == CASE_SQUARES) {
+        int edge = 2;
+        while ((edge + 1) * (edge + 1) <= wanted)
+            edge++;
+        most = edge * edge;
+    } else if (program->ranks == CASE_POWERS) {
+        for (most = 1; most * 2 <= wanted;)
+            most *= 2;
+    }
+    return most;
+}
+
 const struct case_program *case_find(const char *name)
 {
     for (int i = 0; i < case_program_count; i++)
@@ -41,6 +69,9 @@ const struct case_program *case_find(const char *name)
     for (int i = 0; i < case_imbalanced_count; i++)
         if (!strcmp(case_imbalanced[i].name, name))
             return &case_imbalanced[i];
+    for (int i = 0; i < case_class_count; i++)
+        if (!strcmp(case_classes[i].name, name))
+            return &case_classes[i];
     return NULL;
 }
 
@@ -88,6 +119,8 @@ const char *const *case_options(const struct case_program *program, int processe
     add_number(words, &count, "--work", program->work);
     add_number(words, &count, "--size",
                (int)(program->size * (program->scale == CASE_SIZE ? fewer : 1)));
+    if (program->edition)
+        add_option(words, &count, "--size", program->edition);
     add_number(words, &count, "--heavy", program->heavy);
     add_number(words, &count, "--factor", program->factor);
     if (program->where)

@@ -14,6 +14,8 @@ enum case_scale {
     CASE_SIZE        /* it is per process: fewer processes get a larger size */
 };
 
+enum case_ranks { CASE_ANY, CASE_SQUARES, CASE_POWERS };
+
 struct case_program {
     const char *name;    /* in the tables: "send.50x2" */
     const char *program; /* of apps/ */
@@ -24,6 +26,8 @@ struct case_program {
                                  * or 0 */
     const char *where;          /* which processes are heavy: "first", "spread" */
     int tokens;                 /* of ring */
+    const char *edition;        /* "small": of programs that have two sizes; NULL */
+    enum case_ranks ranks;      /* numbers of processes that the program takes */
 };
 
 extern const struct case_program case_programs[]; /* the usual programs, balanced but for one */
@@ -32,7 +36,13 @@ extern const struct case_program case_imbalanced[]; /* imbalanced programs, and 
                                                      * compare them with */
 extern const int case_imbalanced_count;
 
-/* The program of that name of either list; NULL: there is none. */
+extern const struct case_program case_classes[]; /* each of the class of a published program */
+extern const int case_class_count;
+
+/* The largest number of processes that the program takes, at most `wanted`; of squares 4 at least,
+ * since a single process would not communicate, and could not use two processors. */
+int case_processes(const struct case_program *program, int wanted);
+/* The program of that name of any list; NULL: there is none. */
 const struct case_program *case_find(const char *name);
 
 /* As arguments of the program, so that all processes together do the same whatever their number;

@@ -25,6 +25,7 @@ struct eval_about {
     const char *name; /* its folder's */
     const char *title, *introduction;
     const struct eval_part *parts[4]; /* NULL-terminated */
+    int set;                          /* LOAD_SYNTHETIC or LOAD_CLASSES */
 };
 
 struct eval {

@@ -8,9 +8,9 @@
 
 #define LEVELS 3
 #define UTILIZATIONS 2
-#define USUAL 1 /* of the levels: the imbalanced workloads have this one alone */
-#define BUSY 1  /* of the utilizations */
-#define RING 0  /* in the workload of low communication */
+#define USUAL 1        /* of the levels: the imbalanced workloads have this one alone */
+#define BUSY 1         /* of the utilizations */
+#define LIKE_SWEEP3D 0 /* in the workload of low communication */
 #define EP 1
 #define BARS (LEVELS * UTILIZATIONS)
 
@@ -23,6 +23,7 @@ static struct {
     struct arrivals at[UTILIZATIONS];
 } cells[TRIAL_MPIS][LOAD_KINDS][LEVELS];
 static bool quick;
+static const struct load_set *set;
 
 static bool is_balanced(int kind)
 {
@@ -32,6 +33,7 @@ static bool is_balanced(int kind)
 static void plan(struct eval *eval)
 {
     quick = eval->quick;
+    set = &load_sets[eval->about->set];
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++)
         for (int k = 0; k < LOAD_KINDS; k++)
             for (int l = 0; l < LEVELS; l++) {
@@ -40,12 +42,12 @@ static void plan(struct eval *eval)
                 for (int u = 0; u < UTILIZATIONS; u++) {
                     struct arrivals *arrivals = &cells[mpi][k][l].at[u];
                     *arrivals = (struct arrivals){.mpi = mpi,
-                                                  .mix = &load_kinds[k],
+                                                  .mix = &set->kinds[k],
                                                   .processes = levels[l],
                                                   .times = eval->times,
                                                   .utilization = utilizations[u]};
                     snprintf(arrivals->name, sizeof(arrivals->name), "%s %s, MPL %d, %.0f %%",
-                             trial_mpi_name(mpi), load_kinds[k].name, levels[l],
+                             trial_mpi_name(mpi), set->kinds[k].name, levels[l],
                              100 * utilizations[u]);
                 }
             }
@@ -113,7 +115,7 @@ static void add_ratios(struct pleat_page *page, enum trial_mpi mpi)
                 const struct arrivals *arrivals = &cells[mpi][k][l].at[u];
                 if (!arrivals->results[ARRIVALS_FCFS].response.count)
                     continue;
-                pleat_page_cell(page, "%s", load_kinds[k].name);
+                pleat_page_cell(page, "%s", set->kinds[k].name);
                 pleat_page_cell(page, "%d", levels[l]);
                 pleat_page_cell(page, "%.0f %%", 100 * utilizations[u]);
                 pleat_page_cell(page, "%.2f", cells[mpi][k][l].service_s);
@@ -127,13 +129,13 @@ static void add_ratios(struct pleat_page *page, enum trial_mpi mpi)
 
 static void add_programs(struct pleat_page *page, enum trial_mpi mpi)
 {
-    static const char *const names[] = {[RING] = "ring", [EP] = "ep"};
+    const char *const *names = set->kinds[LOAD_LOW].programs;
     pleat_page_paragraph(page,
                          "Response times of the jobs of the workload \"%s\" apart, seconds (figure "
                          "4.18):",
-                         load_kinds[LOAD_LOW].name);
+                         set->kinds[LOAD_LOW].name);
     pleat_page_table(page, "program|MPL|utilization|FCFS|SCS|CS block|CS yield");
-    for (int p = RING; p <= EP; p++)
+    for (int p = LIKE_SWEEP3D; p <= EP; p++)
         for (int l = 0; l < LEVELS; l++)
             for (int u = 0; u < UTILIZATIONS; u++) {
                 const struct arrivals *arrivals = &cells[mpi][LOAD_LOW][l].at[u];
@@ -229,7 +231,7 @@ static int draw_all(struct eval *eval, enum trial_mpi mpi, struct pleat_error *e
     fill_levels(&bars[0], mpi, LOAD_HIGH, -1);
     fill_levels(&bars[1], mpi, LOAD_LOW, -1);
     fill_levels(&bars[2], mpi, LOAD_LOW, EP);
-    fill_levels(&bars[3], mpi, LOAD_LOW, RING);
+    fill_levels(&bars[3], mpi, LOAD_LOW, LIKE_SWEEP3D);
     fill_balances(&bars[4], mpi, LOAD_HIGH, LOAD_HIGH_IMBALANCED);
     fill_balances(&bars[5], mpi, LOAD_LOW, LOAD_LOW_IMBALANCED);
     int rc = draw(eval, mpi, "4-16-4-17",
@@ -241,7 +243,8 @@ static int draw_all(struct eval *eval, enum trial_mpi mpi, struct pleat_error *e
         rc = draw(eval, mpi, "4-18",
                   "Figure 4.18 anew with %s: jobs of the workload of low communication, by MPL and "
                   "utilization",
-                  panel_of(&bars[2], "ep", seconds), panel_of(&bars[3], "ring", seconds), err);
+                  panel_of(&bars[2], "ep", seconds),
+                  panel_of(&bars[3], set->kinds[LOAD_LOW].programs[LIKE_SWEEP3D], seconds), err);
     if (!rc)
         rc = draw(eval, mpi, "4-19-4-20",
                   "Figures 4.19 and 4.20 anew with %s: balanced and imbalanced jobs at MPL 4",
@@ -283,14 +286,14 @@ static void tell_against(struct eval *eval, enum trial_mpi mpi, int cs)
                         rows[i].similar ? eval_similar(&ratio) : eval_below(&ratio), what, &ratio);
     }
     const struct arrivals *low = &cells[mpi][LOAD_LOW][USUAL].at[BUSY];
-    struct bench_paired ring = program_over(low, RING, ARRIVALS_SCS, cs);
+    struct bench_paired like = program_over(low, LIKE_SWEEP3D, ARRIVALS_SCS, cs);
     struct bench_paired ep = program_over(low, EP, cs, ARRIVALS_SCS);
-    char what[80];
+    char what[80], statement[128];
     snprintf(what, sizeof(what), "MPL 4, 60 %%: SCS over %s", arrivals_ways[cs].name);
-    eval_tell_ratio(eval, mpi,
-                    "Beside ep a program that communicates (sweep3D, here ring) is faster under "
-                    "SCS",
-                    "figure 4.18", eval_below(&ring), what, &ring);
+    snprintf(statement, sizeof(statement),
+             "Beside ep a program that communicates (sweep3D, here %s) is faster under SCS",
+             set->kinds[LOAD_LOW].programs[LIKE_SWEEP3D]);
+    eval_tell_ratio(eval, mpi, statement, "figure 4.18", eval_below(&like), what, &like);
     snprintf(what, sizeof(what), "MPL 4, 60 %%: %s over SCS", arrivals_ways[cs].name);
     eval_tell_ratio(eval, mpi, "Beside it ep is faster under CS", "figure 4.18", eval_below(&ep),
                     what, &ep);
@@ -306,8 +309,12 @@ static int report(struct eval *eval, struct pleat_error *err)
         "jobs given to it by `pleat mix`. They arrive by a Poisson process, so often that first "
         "come, first served would use the share of both processors that is called utilization: the "
         "gaps are drawn anew for each round, are the same for all ways, and are stretched so that "
-        "all six together are as long as on average. Jobs have 2, 4 and 6 processes; two jobs at a "
-        "time make as high an MPL on 2 processors, however they share them.");
+        "all six together are as long as on average. Jobs have 2, 4 and 6 processes%s; two jobs at "
+        "a time make as high an MPL on 2 processors, however they share them.",
+        set == &load_sets[LOAD_CLASSES]
+            ? " (the next smaller number where a program takes only squares or powers of 2, bt 4 "
+              "at least)"
+            : "");
     pleat_page_item(page, "FCFS: one job at a time, on both processors.");
     pleat_page_item(page, "SCS: each job has its processors to itself, both, or one while another "
                           "one is there; partitions change while jobs run (equipartition).");

@@ -7,15 +7,12 @@
 #include "eval.h"
 #include "loads.h"
 
-#define MIXES 4
+#define MIXES LOAD_MIXES
 #define LEVELS 3
 #define MIX_PROCESSES 8
 #define EP 1 /* in the loads of low communication */
 
-static const struct load_mix mixes[MIXES] = {{"w1", {"ring", "send.50x1.spread", "halo"}},
-                                             {"w2", {"send.50x1.spread", "halo", "alltoall"}},
-                                             {"w3", {"halo", "alltoall"}},
-                                             {"w4", {"halo", "alltoall", "ep"}}};
+static const struct load_set *set;
 static const int levels[LEVELS] = {2, 4, 6};
 
 static struct load of_mix[TRIAL_MPIS][MIXES], of_kind[TRIAL_MPIS][LOAD_KINDS][LEVELS];
@@ -34,19 +31,20 @@ static void plan_load(struct load *load, enum trial_mpi mpi, const struct load_m
 
 static void plan(struct eval *eval)
 {
+    set = &load_sets[eval->about->set];
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
         if (!eval_wants(eval, mpi))
             continue;
         for (int m = 0; m < MIXES; m++) {
             if (eval->quick && m)
                 continue;
-            plan_load(&of_mix[mpi][m], mpi, &mixes[m], MIX_PROCESSES, eval);
+            plan_load(&of_mix[mpi][m], mpi, &set->mixes[m], MIX_PROCESSES, eval);
             for (int w = 0; w < LOAD_WAYS; w++)
                 of_mix[mpi][m].wanted[w] = !eval->quick || w < 2;
         }
         for (int k = 0; k < LOAD_KINDS && !eval->quick; k++)
             for (int l = 0; l < LEVELS; l++)
-                plan_load(&of_kind[mpi][k][l], mpi, &load_kinds[k], levels[l], eval);
+                plan_load(&of_kind[mpi][k][l], mpi, &set->kinds[k], levels[l], eval);
     }
 }
 
@@ -142,7 +140,7 @@ static void add_responses(struct eval *eval, enum trial_mpi mpi)
     struct pleat_page *page = &eval->page;
     add_ways(page, "workload", &of_mix[mpi][0], ", s");
     for (int m = 0; m < MIXES; m++) {
-        pleat_page_cell(page, "%s", mixes[m].name);
+        pleat_page_cell(page, "%s", set->mixes[m].name);
         for (int w = 0; w < LOAD_WAYS; w++)
             if (of_mix[mpi][0].wanted[w])
                 eval_cell_series(page, &of_mix[mpi][m].results[w].response);
@@ -167,12 +165,12 @@ static double spread_of(enum trial_mpi mpi, const char *program, int way)
 
 static void add_spreads(struct eval *eval, enum trial_mpi mpi)
 {
-    static const char *const names[] = {"ring", "send.50x1.spread", "halo", "alltoall", "ep"};
+    const char *const *names = set->programs;
     struct pleat_page *page = &eval->page;
     int lower = 0, compared = 0;
     char text[EVAL_TEXT] = "";
     add_ways(page, "program", &of_mix[mpi][0], "");
-    for (size_t p = 0; p < sizeof(names) / sizeof(names[0]); p++) {
+    for (size_t p = 0; p < LOAD_MIX_PROGRAMS; p++) {
         pleat_page_cell(page, "%s", names[p]);
         for (int w = 0; w < LOAD_WAYS; w++) {
             double spread = spread_of(mpi, names[p], w);
@@ -218,11 +216,14 @@ static void add_fairness(struct eval *eval, enum trial_mpi mpi)
     }
     if (!load->program_count)
         return;
-    struct bench_paired halo = time_of(load, 0, LOAD_SCS, LOAD_CS_BLOCK);
+    struct bench_paired like_mg = time_of(load, 0, LOAD_SCS, LOAD_CS_BLOCK);
+    char statement[128];
+    snprintf(statement, sizeof(statement),
+             "In w4 the program that communicates (mg, here %s) is faster under SCS",
+             load->programs[0]->name);
     struct bench_paired ep = time_of(load, load->program_count - 1, LOAD_CS_BLOCK, LOAD_SCS);
-    eval_tell_ratio(eval, mpi,
-                    "In w4 the program that communicates (mg, here halo) is faster under SCS",
-                    "4.6.1, table 4.7", eval_below(&halo), "over CS block", &halo);
+    eval_tell_ratio(eval, mpi, statement, "4.6.1, table 4.7", eval_below(&like_mg), "over CS block",
+                    &like_mg);
     eval_tell_ratio(eval, mpi, "In w4 ep is faster under CS: it hardly ever gives a processor away",
                     "4.6.1, table 4.7", eval_below(&ep), "CS block over SCS", &ep);
 }
@@ -278,7 +279,7 @@ static void add_kinds(struct eval *eval, enum trial_mpi mpi)
                                            {LOAD_CS_BLOCK, LOAD_FCFS},
                                            {LOAD_CS_OWN, LOAD_FCFS},
                                            {LOAD_SCS, LOAD_CS_BLOCK}};
-            pleat_page_cell(page, "%s", load_kinds[k].name);
+            pleat_page_cell(page, "%s", set->kinds[k].name);
             pleat_page_cell(page, "%d", levels[l]);
             eval_cell_series(page, &load->results[LOAD_FCFS].response);
             for (int i = 0; i < 4; i++) {
@@ -294,8 +295,10 @@ static void add_low(struct eval *eval, enum trial_mpi mpi)
     pleat_page_paragraph(page,
                          "The jobs of the workload \"%s\" apart, SCS over CS block "
                          "(figure 4.18):",
-                         load_kinds[LOAD_LOW].name);
-    pleat_page_table(page, "MPL|ring|ep");
+                         set->kinds[LOAD_LOW].name);
+    char titles[64];
+    snprintf(titles, sizeof(titles), "MPL|%s|ep", set->kinds[LOAD_LOW].programs[0]);
+    pleat_page_table(page, titles);
     for (int l = 0; l < LEVELS; l++) {
         pleat_page_cell(page, "%d", levels[l]);
         for (int p = 0; p < 2; p++) {
@@ -328,10 +331,12 @@ static void tell_kinds(struct eval *eval, enum trial_mpi mpi)
         struct bench_paired ratio =
             time_of(&of_kind[mpi][LOAD_LOW][LEVELS - 1], p, is_ep ? LOAD_CS_BLOCK : LOAD_SCS,
                     is_ep ? LOAD_SCS : LOAD_CS_BLOCK);
+        char statement[128];
+        snprintf(statement, sizeof(statement),
+                 "Beside ep a program that communicates (sweep3D, here %s) is faster under SCS",
+                 set->kinds[LOAD_LOW].programs[0]);
         eval_tell_ratio(eval, mpi,
-                        is_ep ? "Among jobs of low communication ep is faster under CS"
-                              : "Beside ep a program that communicates (sweep3D, here ring) is "
-                                "faster under SCS",
+                        is_ep ? "Among jobs of low communication ep is faster under CS" : statement,
                         "figure 4.18", eval_below(&ratio), "MPL 6:", &ratio);
     }
 }
@@ -342,16 +347,16 @@ static int report(struct eval *eval, struct pleat_error *err)
                                     "tables 4.6 and 4.7)");
     pleat_page_paragraph(
         &eval->page,
-        "Workloads of six jobs of 8 processes, all there at the beginning: w1 ring, send, halo; w2 "
-        "send, halo, alltoall; w3 halo, alltoall; w4 halo, alltoall, ep; in place of the paper's "
-        "lu, cg, mg, ft and ep. FCFS: one job at a time has both processors. SCS: two at a time, "
+        "Workloads of six jobs of 8 processes, all there at the beginning: %s. FCFS: one job at a "
+        "time has both processors. SCS: two at a time, "
         "each a processor of its own; by default, handing on at once (BI), or after polling for 50 "
         "us (SB). CS: two at a time share both processors; each as its MPI does (own: yielding), "
         "sleeping until a message may be there (block), or handing on among its own processes "
         "(SB). What the kernel runs of two jobs is its choice: handing a processor from one job to "
         "another, as the paper's coscheduling did, libpleat-fold does not do, nor was IRIX at "
         "hand. Without folding MPICH's waiting processes do not give way at all, so \"own\" is "
-        "not run with it.");
+        "not run with it.",
+        set->told);
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
         int rc = eval_wants(eval, mpi) ? report_mixes(eval, mpi, err) : 0;
         if (rc)
@@ -360,10 +365,18 @@ static int report(struct eval *eval, struct pleat_error *err)
     pleat_page_heading(&eval->page, "At several multiprogramming levels (figures 4.16 to 4.20)");
     pleat_page_paragraph(
         &eval->page,
-        "The same with jobs of 2, 4 and 6 processes, of which two at a time make as high an MPL on "
-        "2 processors, however they share them. The paper's jobs came by a Poisson process at 20 "
+        "The same with jobs of 2, 4 and 6 processes%s, of which two at a time make as high an MPL "
+        "on 2 processors, however they share them. The paper's jobs came by a Poisson process at "
+        "20 "
         "and 60 %% utilization; these are all there at the beginning, as at high load. Those that "
-        "arrive are on the page [coscheduling-arrivals](../coscheduling-arrivals/page.md).");
+        "arrive are on %s.",
+        set == &load_sets[LOAD_CLASSES]
+            ? " (the next smaller number where a program takes only squares or powers of 2, bt 4 "
+              "at least)"
+            : "",
+        set == &load_sets[LOAD_CLASSES]
+            ? "this page, below"
+            : "the page [coscheduling-arrivals](../coscheduling-arrivals/page.md)");
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
         if (!eval_wants(eval, mpi))
             continue;

@@ -10,11 +10,33 @@
 #define LIMIT_S 120
 #define AT_A_TIME 2
 
-const struct load_mix load_kinds[LOAD_KINDS] = {
-    [LOAD_HIGH] = {"high, balanced", {"ring", "halo", "send.50x1.spread"}},
-    [LOAD_LOW] = {"low, balanced", {"ring", "ep"}},
-    [LOAD_HIGH_IMBALANCED] = {"high, imbalanced", {"ring", "halo", "send.50x6.first"}},
-    [LOAD_LOW_IMBALANCED] = {"low, imbalanced", {"send.50x6.first", "ep"}}};
+const struct load_set load_sets[LOAD_SETS] =
+    {[LOAD_SYNTHETIC] =
+         {.mixes = {{"w1", {"ring", "send.50x1.spread", "halo"}},
+                    {"w2", {"send.50x1.spread", "halo", "alltoall"}},
+                    {"w3", {"halo", "alltoall"}},
+                    {"w4", {"halo", "alltoall", "ep"}}},
+          .kinds =
+              {[LOAD_HIGH] = {"high, balanced", {"ring", "halo", "send.50x1.spread"}},
+               [LOAD_LOW] = {"low, balanced", {"ring", "ep"}},
+               [LOAD_HIGH_IMBALANCED] = {"high, imbalanced", {"ring", "halo", "send.50x6.first"}},
+               [LOAD_LOW_IMBALANCED] = {"low, imbalanced", {"send.50x6.first", "ep"}}},
+          .programs = {"ring", "send.50x1.spread", "halo", "alltoall", "ep"},
+          .told = "w1 ring, send, halo; w2 send, halo, alltoall; w3 halo, alltoall; w4 halo, "
+                  "alltoall, ep; in place of the paper's lu, cg, mg, ft and ep"},
+     [LOAD_CLASSES] = {
+         .mixes = {{"w1", {"lu", "cg", "mg"}},
+                   {"w2", {"cg", "mg", "ft"}},
+                   {"w3", {"mg", "ft"}},
+                   {"w4", {"mg", "ft", "ep"}}},
+         .kinds = {[LOAD_HIGH] = {"high, balanced", {"bt", "cg", "mg", "sweep"}},
+                   [LOAD_LOW] = {"low, balanced", {"sweep", "ep"}},
+                   [LOAD_HIGH_IMBALANCED] = {"high, imbalanced",
+                                             {"mz", "cg", "send.50x2", "sweep"}},
+                   [LOAD_LOW_IMBALANCED] = {"low, imbalanced", {"mz", "ep"}}},
+         .programs = {"lu", "cg", "mg", "ft", "ep"},
+         .told = "w1 lu, cg, mg; w2 cg, mg, ft; w3 mg, ft; w4 mg, ft, ep; each of the class of the "
+                 "paper's program of that name, not that program (apps/README.md)"}};
 
 int load_mix_programs(const struct load_mix *mix)
 {
@@ -82,14 +104,15 @@ static void start_next(struct under_way *u, int place)
         return;
     const struct case_program *program = load->programs[program_of(load, u->next)];
     u->jobs[place] = u->next++;
+    int processes = case_processes(program, load->processes);
     u->setups[place] =
         (struct trial_setup){.mpi = load->mpi,
                              .way = u->way->way,
                              .settings = u->way->settings,
-                             .processes = load->processes,
+                             .processes = processes,
                              .cpus = cpus_of(u->way, place),
                              .program = program->program,
-                             .options = case_options(program, load->processes, load->times),
+                             .options = case_options(program, processes, load->times),
                              .limit_s = LIMIT_S};
     trial_start(&u->setups[place], &u->results[place]);
 }

@@ -5,7 +5,7 @@
 
 #include "cases.h"
 
-#define LOAD_PROGRAMS 3
+#define LOAD_PROGRAMS 4 /* at most */
 #define LOAD_JOBS 6
 #define LOAD_WAYS 7
 
@@ -18,7 +18,18 @@ int load_mix_programs(const struct load_mix *mix);
 
 /* High and low communication, balanced and not (tables 4.8 and 4.9). */
 enum { LOAD_HIGH, LOAD_LOW, LOAD_HIGH_IMBALANCED, LOAD_LOW_IMBALANCED, LOAD_KINDS };
-extern const struct load_mix load_kinds[LOAD_KINDS];
+/* In each of low communication the second program is ep; in w4 it is the last one. */
+enum { LOAD_MIXES = 4, LOAD_MIX_PROGRAMS = 5 };
+
+/* What the paper's workloads are made of here: w1 to w4, and those by kind. */
+struct load_set {
+    struct load_mix mixes[LOAD_MIXES], kinds[LOAD_KINDS];
+    const char *programs[LOAD_MIX_PROGRAMS]; /* of w1 to w4, each once */
+    const char *told;                        /* of what w1 to w4 consist: after "w1 to w4: " */
+};
+/* Synthetic programs, and programs that are each of the class of one of the paper's. */
+enum { LOAD_SYNTHETIC, LOAD_CLASSES, LOAD_SETS };
+extern const struct load_set load_sets[LOAD_SETS];
 
 struct load_way {
     const char *name; /* "SCS BI" */
@@ -43,7 +54,7 @@ struct load_result {
 struct load {
     const char *name;
     enum trial_mpi mpi;
-    int processes; /* of each job */
+    int processes; /* of each job, where its program takes so many */
     double times;  /* of the usual work */
     int program_count;
     const struct case_program *programs[LOAD_PROGRAMS];

@@ -24,6 +24,15 @@ PARTS = {
         "| ring | 4 | 60 % |",
         "| ep | 4 | 60 % |",
     ],
+    "coscheduling-classes": [
+        "## What of the paper is found",
+        "## A job with itself, or jobs with one another",
+        "w1 lu, cg, mg;",
+        "| lu |",
+        "## How it was done",
+        "| sweep | 4 | 60 % |",
+        "| ep | 4 | 60 % |",
+    ],
 }
 
 

@@ -163,6 +163,21 @@ static void test_work_is_scaled(void **state)
     assert_string_equal(option_of(&alltoall, 2, "--iterations"), "100");
 }
 
+/* What is not taken becomes less, but never so few that nothing is communicated. */
+static void test_processes_that_a_program_takes(void **state)
+{
+    const struct case_program *bt = case_find("bt"), *cg = case_find("cg"), *lu = case_find("lu");
+    (void)state;
+    assert_int_equal(case_processes(bt, 2), 4);
+    assert_int_equal(case_processes(bt, 8), 4);
+    assert_int_equal(case_processes(bt, 9), 9);
+    assert_int_equal(case_processes(cg, 2), 2);
+    assert_int_equal(case_processes(cg, 6), 4);
+    assert_int_equal(case_processes(cg, 8), 8);
+    assert_int_equal(case_processes(lu, 6), 6);
+    assert_string_equal(option_of(bt, 4, "--size"), "small");
+}
+
 static void test_idleness(void **state)
 {
     static struct trial_result result = {
@@ -185,6 +200,7 @@ int main(void)
         cmocka_unit_test(test_one_short_iteration_is_not_it),
         cmocka_unit_test(test_too_few_say_nothing),
         cmocka_unit_test(test_work_is_scaled),
+        cmocka_unit_test(test_processes_that_a_program_takes),
         cmocka_unit_test(test_idleness),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
