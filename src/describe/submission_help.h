@@ -135,6 +135,7 @@
     "                       user, %A and %a for its array and index\n"                             \
     "      --error FILE     the same for standard error\n"                                         \
     "      --input FILE     the file for standard input\n"                                         \
+    "      --stdin FILE     the same as --input\n"                                                 \
     "      --pty            the job has a terminal of its own, shown on this one: keys, "          \
     "Ctrl-C among\n"                                                                               \
     "                       them, go to the job (of an MPI program to rank 0). Only with "         \

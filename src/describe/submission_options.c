@@ -239,6 +239,7 @@ static const struct row rows[] = {
     {"output", 0, PATTERN, AT(output)},
     {"error", 0, PATTERN, AT(error)},
     {"input", 0, PATTERN, AT(input)},
+    {"stdin", 0, PATTERN, AT(input)}, /* the same, as mpirun and others call it */
     {"wrap", 0, TEXT, AT(wrap)},
     {"append", 0, FLAG, AT(append)},
     {"notify", 0, TEXT, AT(notify)},

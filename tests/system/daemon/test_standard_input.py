@@ -21,7 +21,8 @@ def test_standard_input_is_passed_on(pleat):
     assert pleat.pleat("run", "--", "cat", check=0).stdout == ""
     with open(pleat.path("in"), "w", encoding="utf-8") as file:
         file.write("of a file\n")
-    assert pleat.pleat("run", "--input", "in", "--", "cat", given="x", check=0).stdout == "of a file\n"
+    for option in ("--input", "--stdin"):
+        assert pleat.pleat("run", option, "in", "--", "cat", given="x", check=0).stdout == "of a file\n"
     assert not [name for name in os.listdir(pleat.dir) if name.startswith("stdin-")]
 
 
