@@ -137,19 +137,33 @@ static int submit_array(struct client *client, int64_t request, const json_t *pa
     return rc;
 }
 
-/* The job that was submitted with this token; 0: none. A client that lost its connection repeats
- * its submission with the same token. */
+/* The newest job that was submitted with this token; 0: none. A client that lost its connection
+ * repeats its submission with the same token. An array is one submission, however many tasks it
+ * has. */
 static int64_t job_with_token(struct daemon *d, const char *token)
 {
     enum { NEWEST = 2000 };
     struct pleat_error ignored;
-    for (size_t i = d->jobs.by_number.count, n = 0; i > 0 && n < NEWEST; i--, n++) {
-        const json_t *spec = spec_json(d, d->jobs.by_number.items[i - 1]->id, &ignored);
+    for (size_t left = d->jobs.by_number.count, n = 0; left > 0 && n < NEWEST; n++) {
+        int64_t job = d->jobs.by_number.items[--left]->id;
+        const json_t *spec = spec_json(d, job, &ignored);
         const char *known = spec ? json_string_value(json_object_get(spec, "token")) : NULL;
         if (known && !strcmp(known, token))
-            return d->jobs.by_number.items[i - 1]->id;
+            return job;
+        int64_t first = json_integer_value(json_object_get(json_object_get(spec, "array"), "job"));
+        if (first > 0 && first < job) /* its tasks have consecutive numbers */
+            left = job_after(d, first - 1);
     }
     return 0;
+}
+
+/* What a submission of this job is answered that is repeated. */
+static json_t *submitted(struct daemon *d, int64_t job)
+{
+    struct pleat_spec_array array = job_spec(d, job)->array;
+    return array.count ? json_pack("{s:I, s:i, s:[]}", "job", (json_int_t)array.job, "tasks",
+                                   array.count, "warnings")
+                       : json_pack("{s:I, s:[]}", "job", (json_int_t)job, "warnings");
 }
 
 int method_submit(struct client *client, int64_t request, const json_t *params,
@@ -160,8 +174,7 @@ int method_submit(struct client *client, int64_t request, const json_t *params,
                          ? job_with_token(client->daemon, token)
                          : 0;
     if (before) { /* answered with the next turn, since the job may not be written yet */
-        turn_reply(client->daemon, client, request,
-                   json_pack("{s:I, s:[]}", "job", (json_int_t)before, "warnings"));
+        turn_reply(client->daemon, client, request, submitted(client->daemon, before));
         turn_want(client->daemon);
         return 0;
     }

@@ -258,3 +258,14 @@ def test_a_submission_that_is_asked_again_is_one_job(pleat):
     assert two != one and pleat.wait_end(two)["state"] == "done"
     assert [job["job"] for job in pleat.call("jobs", all=True)["jobs"]] == [one, two]
     assert "token" not in pleat.job(one) and "again" not in pleat.job(two)
+
+
+def test_an_array_that_is_asked_again_is_one_array(pleat):
+    """However many tasks it has, and others came after it."""
+    made = pleat.call("submit", **spec("many", "true", token="first", array="1-2500", hold=True))
+    assert (made["job"], made["tasks"]) == (1, 2500)
+    others = pleat.call("submit", **spec("others", "true", token="second", array="1-2500%7", hold=True))
+    pleat.kill_daemon()
+    for token, first in (("first", made), ("second", others)):
+        assert pleat.call("submit", **spec("x", "true", token=token, array="1-2500", hold=True, again=True)) == first
+    assert len(pleat.call("jobs", brief=True, limit=1, after=5000)["jobs"]) == 0
