@@ -220,29 +220,62 @@ static size_t take_jobs(json_t *all, const json_t *answer, int64_t *last)
     return count;
 }
 
+/* Appends the next page: up to `limit` jobs with numbers beyond *last. *more: there may be more. */
+static int fetch_page(struct pleat_client *client, unsigned wanted, size_t limit, json_t *jobs,
+                      int64_t *last, bool *more)
+{
+    json_t *answer = NULL,
+           *params = json_pack("{s:b, s:b, s:I, s:I}", "all", (wanted & PLEAT_JOBS_ALL) != 0,
+                               "brief", (wanted & PLEAT_JOBS_BRIEF) != 0, "after",
+                               (json_int_t)*last, "limit", (json_int_t)limit);
+    int code = pleat_daemon_ask(client, "jobs", params, &answer);
+    if (code)
+        return code;
+    size_t count = take_jobs(jobs, answer, last);
+    *more = count > 0 && (count >= limit || json_is_true(json_object_get(answer, "more")));
+    json_decref(answer);
+    return 0;
+}
+
 int pleat_daemon_jobs(struct pleat_client *client, unsigned wanted, json_t **jobs)
 {
-    bool brief = wanted & PLEAT_JOBS_BRIEF;
-    size_t limit = brief ? BRIEF_JOBS_AT_ONCE : JOBS_AT_ONCE;
+    size_t limit = wanted & PLEAT_JOBS_BRIEF ? BRIEF_JOBS_AT_ONCE : JOBS_AT_ONCE;
     json_t *found = json_array();
     int64_t last = 0;
-    for (size_t count = 1; count > 0;) {
-        json_t *answer = NULL,
-               *params =
-                   json_pack("{s:b, s:b, s:I, s:I}", "all", (wanted & PLEAT_JOBS_ALL) != 0, "brief",
-                             brief, "after", (json_int_t)last, "limit", (json_int_t)limit);
-        int code = pleat_daemon_ask(client, "jobs", params, &answer);
+    for (bool more = true; more;) {
+        int code = fetch_page(client, wanted, limit, found, &last, &more);
         if (code) {
             json_decref(found);
             return code;
         }
-        count = take_jobs(found, answer, &last);
-        bool more = json_is_true(json_object_get(answer, "more"));
-        json_decref(answer);
-        if (count < limit && !more)
-            break;
     }
     *jobs = found;
+    return 0;
+}
+
+/* Whether jobs that are wanted may follow this one: it stands before the last one, or it is a task
+ * of one of the arrays. */
+static bool may_follow(const json_t *job, int64_t first, int64_t last)
+{
+    int64_t array = pleat_reply_int(json_object_get(job, "array"), "job", 0);
+    return pleat_reply_int(job, "job", 0) < last || (array >= first && array <= last);
+}
+
+int pleat_daemon_jobs_between(struct pleat_client *client, int64_t first, int64_t last,
+                              json_t *jobs)
+{
+    const json_t *before = json_array_get(jobs, json_array_size(jobs) - 1);
+    int64_t seen = pleat_reply_int(before, "job", 0);
+    size_t limit =
+        last - first < BRIEF_JOBS_AT_ONCE ? (size_t)(last - first + 1) : BRIEF_JOBS_AT_ONCE;
+    seen = seen < first - 1 ? first - 1 : seen;
+    for (bool more = true; more;) {
+        int code = fetch_page(client, PLEAT_JOBS_BRIEF, limit, jobs, &seen, &more);
+        if (code)
+            return code;
+        more = more && may_follow(json_array_get(jobs, json_array_size(jobs) - 1), first, last);
+        limit = BRIEF_JOBS_AT_ONCE;
+    }
     return 0;
 }
 

@@ -58,6 +58,11 @@ enum pleat_jobs_wanted {
 /* Fetches the jobs, in order of submission. wanted: flags of enum pleat_jobs_wanted. *jobs is a new
  * array. Returns 0 or an exit code. */
 int pleat_daemon_jobs(struct pleat_client *client, unsigned wanted, json_t **jobs);
+/* Appends to the array `jobs`, in brief, those that have not ended with a number from `first` to
+ * `last`, and the tasks of arrays with such a number; perhaps also some of those that follow. Jobs
+ * up to the last one that is there already are left out, so numbers must grow from call to call. */
+int pleat_daemon_jobs_between(struct pleat_client *client, int64_t first, int64_t last,
+                              json_t *jobs);
 
 /* Fetches all events after number `after` that happened at from_s (since 1970; 0: any time) or
  * later, oldest first. job: of this job; 0: of all. *events is a new array. Returns 0 or an exit

@@ -1,6 +1,7 @@
 #include "cli/jobs/selection.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/daemon.h"
@@ -213,12 +214,68 @@ static int plain_jobs(const struct pleat_selection *selection, const json_t *lis
     return code;
 }
 
+/* Numbers from the first to the last. */
+struct range {
+    int64_t first, last;
+};
+
+static int by_first(const void *a, const void *b)
+{
+    const struct range *one = a, *other = b;
+    return (one->first > other->first) - (one->first < other->first);
+}
+
+/* What the words name, in order: each number once. Returns how many ranges. */
+static size_t find_ranges(const struct pleat_selection *selection, struct range *ranges)
+{
+    size_t count = 0, kept = 0;
+    for (int i = 0; i < selection->count; i++) {
+        struct pleat_index_list indexes = {0};
+        struct range *range = &ranges[count];
+        int status = strchr(selection->words[i], '_')
+                         ? pleat_parse_tasks(selection->words[i], &range->first, &indexes, NULL)
+                         : parse_range(selection->words[i], &range->first, &range->last, NULL);
+        if (strchr(selection->words[i], '_'))
+            range->last = range->first; /* the array, which stands for its tasks */
+        pleat_array_finish(&indexes);
+        count += status == 0;
+    }
+    qsort(ranges, count, sizeof(*ranges), by_first);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || ranges[i].first > ranges[kept - 1].last + 1)
+            ranges[kept++] = ranges[i];
+        else if (ranges[i].last > ranges[kept - 1].last)
+            ranges[kept - 1].last = ranges[i].last;
+    }
+    return kept;
+}
+
+/* All jobs that the selection may be about: where it names numbers, not all that there are. */
+static int fetch(const struct pleat_selection *selection, struct pleat_client *client,
+                 json_t **list)
+{
+    if (selection->count == 0)
+        return pleat_daemon_jobs(client, PLEAT_JOBS_BRIEF, list);
+    struct range *ranges = calloc((size_t)selection->count, sizeof(*ranges));
+    if (!ranges)
+        return pleat_fail(&(struct pleat_error){.code = PLEAT_E_NOMEM, .text = "out of memory"});
+    size_t count = find_ranges(selection, ranges);
+    int code = 0;
+    *list = json_array();
+    for (size_t i = 0; !code && i < count; i++)
+        code = pleat_daemon_jobs_between(client, ranges[i].first, ranges[i].last, *list);
+    free(ranges);
+    if (code)
+        json_decref(*list);
+    return code;
+}
+
 int pleat_selection_jobs(const struct pleat_selection *selection, struct pleat_client *client,
                          enum pleat_selects selects, struct pleat_job_numbers *jobs)
 {
     json_t *list, *job;
     size_t i;
-    int code = pleat_daemon_jobs(client, PLEAT_JOBS_BRIEF, &list);
+    int code = fetch(selection, client, &list);
     if (code)
         return code;
     if (is_plain(selection))

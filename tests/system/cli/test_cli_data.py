@@ -242,6 +242,22 @@ def test_cancel_goes_on_after_one_that_cannot(cli):
         assert fake.asked("cancel") == [{"job": 1}, {"job": 2}]
 
 
+def test_only_jobs_that_numbers_name_are_asked_for(cli):
+    """Not all that wait, of which there may be a million; of an array also what follows its first task."""
+    def jobs(params, _):
+        found = [{"job": n, "name": "x", "state": "queued", "held_by": [], "array": {"job": 10, "index": n} if n >= 10 else None}
+                 for n in range(params["after"] + 1, min(3000, params["after"] + params["limit"]) + 1)]
+        return {"jobs": found, "more": found[-1]["job"] < 3000}
+
+    with cli.fake({"cancel": {}, "jobs": jobs}) as fake:
+        for words, asked, cancelled in ((["5"], [(4, 1)], 1), (["7", "3-4", "5"], [(2, 3), (6, 1)], 4),
+                                        (["12"], [(11, 1)], 1), (["10_12"], [(9, 1), (10, 1000), (1010, 1000), (2010, 1000)], 1)):
+            before = len(fake.asked("jobs")), len(fake.asked("cancel"))
+            assert cli("cancel", *words).returncode == 0
+            assert [(p["after"], p["limit"]) for p in fake.asked("jobs")[before[0]:]] == asked
+            assert len(fake.asked("cancel")) - before[1] == cancelled
+
+
 def test_resizes(cli):
     with cli.fake({"resize": {"from": 2, "to": 4}}) as fake:
         assert cli("grow", "7", "2").stdout == "job 7: 2 -> 4 processors asked for\n"

@@ -242,6 +242,19 @@ def test_tasks_are_selected(cli):
     assert job(cli, str(other))["state"] == "queued"
 
 
+def test_tasks_of_an_array_of_several_pages(cli):
+    """Of those that have not ended, however many; nothing that comes before or after the array."""
+    before = submit(cli, "--hold")
+    first = int(submit(cli, "--hold", "--array", "1-2100"))
+    other, after = submit(cli, "--hold", "--array", "1-3"), submit(cli, "--hold")
+    assert cli("cancel", f"{first}_[1-2]", str(first + 4), f"{first + 2000}-{first + 2003}").stderr == "pleat: 7 jobs cancelled\n"
+    assert cli("release", "--name", "x*", str(first)).returncode == 4
+    assert cli("cancel", str(first)).stderr == "pleat: 2093 jobs cancelled\n"
+    left = [one["job"] for one in json.loads(cli("ps", "--json").stdout)["jobs"]]
+    assert left == [int(before), *range(int(other), int(other) + 3), int(after)]
+    assert cli("cancel", after, before, other).stderr == "pleat: 5 jobs cancelled\n"
+
+
 def needs(cli, number):
     return [(one["job"], one["condition"]) for one in job(cli, number)["waits_for"]]
 
