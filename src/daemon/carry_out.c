@@ -394,19 +394,24 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         change_failed(d, effect, job, for_good, &err);
 }
 
+static bool is_of_script(struct daemon *d, int64_t job)
+{
+    struct pleat_error ignored;
+    return json_is_string(json_object_get(spec_json(d, job, &ignored), "script"));
+}
+
 /* Once the log says that a run is over, its agent may forget it. */
 static void do_state(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct job *job = job_of_component(d, effect->component);
-    if (job && job_spec(d, job->id)->script &&
-        pleat_state_is_final((enum pleat_state)effect->u.state.to))
+    bool is_final = pleat_state_is_final((enum pleat_state)effect->u.state.to);
+    if (job && is_final && is_of_script(d, job->id)) /* specs are read for ends only */
         job_script_remove(d, job->id);
     const struct pleat_component *component =
         &pleat_core_view(d->core)->components[effect->component];
     if (job && effect->u.state.to == PLEAT_RUNNING)
         checkpoint_times_watch(d, job);
-    bool over = pleat_state_is_final((enum pleat_state)effect->u.state.to) ||
-                effect->u.state.to == PLEAT_QUEUED;
+    bool over = is_final || effect->u.state.to == PLEAT_QUEUED;
     if (!over || component->run == 0 || run_component(d, component->run) == PLEAT_NONE)
         return;
     struct pleat_error err = {0};

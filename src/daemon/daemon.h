@@ -77,6 +77,7 @@ struct daemon {
     struct parts parts;
     struct specs specs;
     struct made_notes notes;
+    uint64_t notes_told; /* how many notes there were before those */
 
     /* what a turn works on */
     struct turn turn;

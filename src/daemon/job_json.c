@@ -110,7 +110,9 @@ int32_t job_maximum(const struct pleat_view *view, const struct pleat_component 
 
 int32_t job_processes(struct daemon *d, int64_t job, const struct pleat_component *c)
 {
-    return pleat_view_folds(c) ? c->processes : pleat_spec_tasks(job_spec(d, job), c->processes);
+    if (pleat_view_folds(c) || c->processes == 0) /* of a job that waits no spec need be read */
+        return c->processes;
+    return pleat_spec_tasks(job_spec(d, job), c->processes);
 }
 
 /* How long a job has waited and run, up to its end or now. run_us: PLEAT_NEVER before its start. */

@@ -152,16 +152,19 @@ static int learn_note(void *arg, const struct pleat_note *note)
 }
 
 /* Learns from the job's notes in the store, and from those still to be written. */
-static void learn(struct daemon *d, int64_t job, struct account *account)
+static void learn(struct daemon *d, const struct job *job, struct account *account)
 {
-    struct pleat_note_filter of_job = {.job = job};
+    struct pleat_note_filter of_job = {.job = job->id};
     struct pleat_error err;
     if (pleat_store_read_notes(d->store, &of_job, learn_note, account, &err))
-        daemon_log("job %lld: what it did is not known: %s", (long long)job, err.text);
-    for (size_t i = 0; i < d->notes.count; i++) {
+        daemon_log("job %lld: what it did is not known: %s", (long long)job->id, err.text);
+    size_t i = job->first_note > d->notes_told ? job->first_note - d->notes_told : 0;
+    for (size_t left = job->note_count; left > 0 && i < d->notes.count; i++) {
         const struct made_note *note = &d->notes.items[i];
-        if (note->job == job)
-            account_note(account, note->kind, note->time_us, note->data);
+        if (note->job != job->id)
+            continue;
+        account_note(account, note->kind, note->time_us, note->data);
+        left--;
     }
 }
 
@@ -176,7 +179,7 @@ struct account *job_account(struct daemon *d, struct job *job)
         account_finish(&none);
         return &none;
     }
-    learn(d, job->id, job->account);
+    learn(d, job, job->account);
     return job->account;
 }
 
@@ -191,6 +194,18 @@ void job_drop_account(struct job *job)
 void job_note(struct daemon *d, int64_t id, const char *kind, int64_t time_us, const json_t *data)
 {
     struct job *job = job_find(d, id);
+    if (job && job->note_count++ == 0)
+        job->first_note = d->notes_told + d->notes.count - 1;
     if (job && job->account)
         account_note(job->account, kind, time_us, data);
+}
+
+void jobs_told(struct daemon *d, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct job *job = job_find(d, d->notes.items[i].job);
+        if (job && job->note_count > 0)
+            job->note_count--;
+    }
+    d->notes_told += count;
 }

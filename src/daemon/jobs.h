@@ -21,6 +21,8 @@ struct job {
     bool kill_at_once;       /* when it is ended: without SIGTERM before */
     const char *runner;      /* name of its runner; NULL: not looked up yet */
     struct account *account; /* NULL: not read yet, see job_account */
+    uint64_t first_note;     /* where its notes that are not written yet begin, see notes_told */
+    uint32_t note_count;     /* how many these are */
     int64_t iteration, iteration_us;
     bool has_progress;
     int32_t timed_size; /* size whose iteration time the core knows; 0: none */
@@ -69,6 +71,8 @@ struct account *job_account(struct daemon *d, struct job *job);
 void job_drop_account(struct job *job);
 /* A note was made about a job: adds it to the job's account, if that is in memory. */
 void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
+/* The first `count` notes are written and told, and go. */
+void jobs_told(struct daemon *d, size_t count);
 
 /* The number of ranks of its program that are in a section in which it is not resized, as its agent
  * said last. */

@@ -300,12 +300,19 @@ static void on_starter(uv_timer_t *timer)
 
 /* ---- from and to the daemon ---- */
 
+/* Most jobs do not: of these the spec is not parsed. */
+static bool job_notifies(struct daemon *d, int64_t job)
+{
+    struct pleat_error ignored;
+    return json_is_string(json_object_get(spec_json(d, job, &ignored), "notify"));
+}
+
 void notify_note(struct daemon *d, const struct made_note *note)
 {
     struct notifications *all = &d->notifications;
     const char *event = note->job < 0 ? NULL : event_of(note);
     const struct job *job = event ? job_find(d, note->job) : NULL;
-    const struct pleat_spec *spec = job ? job_spec(d, job->id) : NULL;
+    const struct pleat_spec *spec = job && job_notifies(d, job->id) ? job_spec(d, job->id) : NULL;
     if (!spec || !spec->notify || !(spec->notify_on & pleat_notify_bit(event)))
         return;
     struct notification *n = all->waiting < WAITING_MAX ? calloc(1, sizeof(*n)) : NULL;

@@ -209,6 +209,7 @@ static void notify_written(struct daemon *d, size_t written)
         notify_note(d, &d->notes.items[i]);
         json_decref(d->notes.items[i].data);
     }
+    jobs_told(d, written);
     d->notes.count -= written;
     memmove(d->notes.items, d->notes.items + written, d->notes.count * sizeof(d->notes.items[0]));
     if (d->notes.count)
