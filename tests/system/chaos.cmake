@@ -2,7 +2,7 @@
 if(TARGET pleatd AND TARGET app-loop AND TARGET agent-ranks)
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
   set(chaos_parts
-    clock damage disk lost_end many pages place steps)
+    arrays clock damage disk lost_end many pages place steps)
   list(TRANSFORM chaos_parts PREPEND system/chaos/test_ OUTPUT_VARIABLE chaos_tests)
   list(TRANSFORM chaos_tests APPEND .py)
   pleat_must_list(system/chaos/test_*.py ${chaos_tests})
