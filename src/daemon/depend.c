@@ -52,14 +52,36 @@ static int push(struct pleat_need_list *needs, struct pleat_need need, struct pl
     return pleat_array_push(needs, need) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }
 
+/* FNV-1a. */
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *at = name; *at; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    return hash;
+}
+
+/* Whether a job has that name, whose hash is `hash`. Its spec is read only once, but for jobs whose
+ * name has the same hash: else each job that waits for its namesakes would have all specs read. */
+static bool has_name(struct daemon *d, struct job *job, const char *name, uint32_t hash)
+{
+    if (job->name_hashed && job->name_hash != hash)
+        return false;
+    const char *its = job_name(d, job->id);
+    job->name_hash = hash_of(its);
+    job->name_hashed = true;
+    return !strcmp(its, name);
+}
+
 /* Adds all living jobs that have the same name and a number below `below`. */
 static int add_namesakes(struct daemon *d, int64_t below, const char *name,
                          struct pleat_need_list *open, struct pleat_error *err)
 {
+    uint32_t hash = hash_of(name);
     for (size_t i = 0; i < d->jobs.by_number.count && d->jobs.by_number.items[i]->id < below; i++) {
-        const struct job *job = d->jobs.by_number.items[i];
+        struct job *job = d->jobs.by_number.items[i];
         struct pleat_need need = {.job = job->id, .index = -1, .condition = PLEAT_AFTER_ANY};
-        if (job->ended || strcmp(job_name(d, job->id), name) != 0)
+        if (job->ended || !has_name(d, job, name, hash))
             continue;
         int rc = push(open, need, err);
         if (rc)

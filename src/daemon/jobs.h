@@ -18,6 +18,8 @@ struct job {
     bool ended;              /* the component's state is final */
     bool accounted;          /* the store has its account, from which it is shown */
     bool gone;               /* the core has forgotten it; jobs_forget removes it */
+    bool name_hashed;        /* name_hash is known */
+    uint32_t name_hash;      /* see depend.c */
     bool kill_at_once;       /* when it is ended: without SIGTERM before */
     const char *runner;      /* name of its runner; NULL: not looked up yet */
     struct account *account; /* NULL: not read yet, see job_account */
