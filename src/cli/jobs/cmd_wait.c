@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "cli/common/daemon.h"
@@ -10,6 +11,7 @@
 struct wait {
     struct pleat_client *client;
     struct pleat_job_numbers numbers; /* jobs that are waited for */
+    struct pleat_job_numbers plain;   /* those of them that were named by their own numbers */
     json_t *jobs;                     /* jobs that have ended */
     double patience_s;
     int outcome;
@@ -62,16 +64,68 @@ static int find_living(struct wait *wait)
 static int read_jobs(struct wait *wait, const struct pleat_options *options)
 {
     int code = 0;
-    for (int i = options->first; !code && i < options->argc; i++)
+    for (int i = options->first; !code && i < options->argc; i++) {
         code = pleat_job_arguments(&pleat_cmd_wait, options->argv[i], &wait->numbers);
+        if (!code && !strchr(options->argv[i], '_') &&
+            pleat_array_push(&wait->plain, wait->numbers.items[wait->numbers.count - 1]))
+            code = out_of_memory();
+    }
+    return code;
+}
+
+static bool has(const struct pleat_job_numbers *numbers, int64_t number)
+{
+    for (size_t i = 0; i < numbers->count; i++)
+        if (numbers->items[i] == number)
+            return true;
+    return false;
+}
+
+/* How many tasks the array has whose number this is; 1: it is a job, or a later task. The daemon
+ * says so if there is no such job. */
+static int count_tasks(struct wait *wait, int64_t number, size_t *count)
+{
+    struct pleat_index_list indexes = {0};
+    json_t *job;
+    int32_t limit;
+    int code = pleat_daemon_ask_patiently(&wait->client, wait->patience_s, "job",
+                                          json_pack("{s:I}", "job", (json_int_t)number), &job);
+    *count = 1;
+    if (code)
+        return code;
+    const json_t *array = json_object_get(job, "array");
+    if (pleat_reply_int(array, "job", 0) == number &&
+        !pleat_indexes_parse(pleat_reply_text(array, "list", ""), &indexes, &limit, NULL))
+        *count = indexes.count;
+    pleat_array_finish(&indexes);
+    json_decref(job);
+    return 0;
+}
+
+/* The number of an array stands for all of its tasks, which have consecutive numbers. */
+static int add_tasks(struct wait *wait)
+{
+    struct pleat_job_numbers all = {0};
+    int code = 0;
+    for (size_t i = 0; !code && i < wait->numbers.count; i++) {
+        int64_t number = wait->numbers.items[i];
+        size_t count = 1;
+        if (has(&wait->plain, number))
+            code = count_tasks(wait, number, &count);
+        for (size_t n = 0; !code && n < count; n++)
+            if (!has(&all, number + (int64_t)n) && pleat_array_push(&all, number + (int64_t)n))
+                code = out_of_memory();
+    }
+    pleat_array_finish(&wait->numbers);
+    wait->numbers = all;
     return code;
 }
 
 static int wait_for_all(struct wait *wait, bool named)
 {
     int code = pleat_daemon_connect(&wait->client);
-    if (!code && !named)
-        code = find_living(wait);
+    if (!code)
+        code = named ? add_tasks(wait) : find_living(wait);
     for (size_t i = 0; i < wait->numbers.count && !code; i++)
         code = wait_for(wait, wait->numbers.items[i]);
     if (!code && (json_array_size(wait->jobs) > 0 || pleat_settings.json))
@@ -98,6 +152,7 @@ static int run_wait(int argc, char **argv)
     if (!code)
         code = wait_for_all(&wait, wait.numbers.count > 0);
     pleat_array_finish(&wait.numbers);
+    pleat_array_finish(&wait.plain);
     json_decref(wait.jobs);
     return code;
 }
@@ -108,7 +163,9 @@ const struct pleat_command pleat_cmd_wait = {
     .summary = "Waits until jobs have ended (without JOB: all that wait or run now)",
     .help = "Then it lists them as 'pleat ps' does, with how they ended. It does not "
             "wait for jobs that\n"
-            "are submitted meanwhile. Ctrl-C ends 'pleat wait', not the jobs.\n"
+            "are submitted meanwhile. The number of an array stands for all of its jobs. Ctrl-C "
+            "ends\n"
+            "'pleat wait', not the jobs.\n"
             "\n"
             "Options:\n"
             "      --retry TIME how long to wait for a daemon that has ended (default: "

@@ -290,7 +290,7 @@ def test_grow_waits_for_the_outcome(cli, outcome, code):
 
 
 def test_wait(cli):
-    with cli.fake({"wait": lambda p, _: {"jobs": [JOBS[p["job"] - 1]] if p else []}}):
+    with cli.fake({"job": answers()["job"], "wait": lambda p, _: {"jobs": [JOBS[p["job"] - 1]] if p else []}}):
         assert cli("wait", "1", "2").returncode == 0
         assert cli("wait", "1", "4").returncode == 1
         assert len(json.loads(cli("wait", "1", "4", "--json").stdout)["jobs"]) == 2
@@ -314,12 +314,12 @@ def test_wait_outlasts_the_daemon(cli):
         connection.close()
         return {}
 
-    first = cli.fake({"wait": gone})
+    first = cli.fake({"job": JOBS[0], "wait": gone})
     process = cli.start("wait", "1", stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     first.wait_asked("wait")
     assert "waiting for pleatd" in process.stderr.readline()
     first.close()
-    with cli.fake({"wait": {"jobs": [JOBS[0]]}}):
+    with cli.fake({"job": JOBS[0], "wait": {"jobs": [JOBS[0]]}}):
         listed, _ = process.communicate(timeout=30)
     assert process.returncode == 0 and JOBS[0]["name"] in listed
 

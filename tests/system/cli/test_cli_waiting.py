@@ -287,6 +287,18 @@ def test_tasks_are_waited_for(cli):
     assert cli("submit", "--array", "0-1", "--dependency", f"afternotok:{first}_3", "true").returncode == 0
 
 
+def test_wait_waits_for_all_of_an_array(cli):
+    """The last one fails: whoever goes on after `pleat wait ARRAY` must be told."""
+    array = submit(cli, "--array", "1-3%1", program=("sh", "-c", "[ $PLEAT_ARRAY_INDEX != 3 ]"))
+    done = cli("wait", "--json", array)
+    assert done.returncode == 1
+    states = [(one["array"]["index"], one["state"]) for one in json.loads(done.stdout)["jobs"]]
+    assert states == [(1, "done"), (2, "done"), (3, "failed")]
+    assert cli("wait", f"{array}_[1-2]").returncode == 0 and cli("wait", f"{array}_1").returncode == 0
+    assert cli("wait", str(int(array) + 1)).returncode == 0  # a later task, by its own number
+    assert len(json.loads(cli("wait", "--json", array, f"{array}_2").stdout)["jobs"]) == 3
+
+
 def test_so_many_tasks_at_one_time(cli, tmp_path):
     first = int(submit(cli, "--array", "0-3%1", program=("sh", "-c", f"mkdir {tmp_path}/one && rmdir {tmp_path}/one")))
     held = int(submit(cli, "--hold", "--array", "0-3%2"))
