@@ -4,7 +4,7 @@ cleaned away. Each array is there once, each job ends once and as it has to, pro
 
     PLEAT_CHAOS_TASKS=1000000 PLEAT_CHAOS_KILL_S=20 PLEAT_BUILD=build pytest-3 -s tests/system/chaos/test_arrays.py    an hour
 
-PLEAT_CHAOS_TASKS: about how many jobs in all (1200); arrays of up to 5000. PLEAT_CHAOS_KILL_S: seconds between two kills, on average (0.5). It prints what each
+PLEAT_CHAOS_TASKS: about how many jobs in all (1200); arrays of up to 5000. PLEAT_CHAOS_KILL_S: seconds between two kills, on average (0.1). It prints what each
 phase took, what a restart takes, and what commands take while all jobs wait, when all have ended, and when all are gone.
 """
 
@@ -20,7 +20,7 @@ import pytest
 from conftest import ChaosInstance, Client, Failure, Lost, Stubborn, check_nothing_left, kill
 
 TASKS = int(os.environ.get("PLEAT_CHAOS_TASKS", "1200"))
-KILL_S = float(os.environ.get("PLEAT_CHAOS_KILL_S", "0.5"))
+KILL_S = float(os.environ.get("PLEAT_CHAOS_KILL_S", "0.1"))
 SEED = int(os.environ.get("PLEAT_CHAOS_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
 EACH = max(1, min(5000, TASKS // 12))  # tasks of an array; fewer of those that run
 ARRAYS = TASKS // EACH
@@ -248,3 +248,4 @@ def test_arrays_with_kills_and_clean(pleat):
     check_nothing_left(pleat, world.daemon)
     world.daemon.close()
     print(f"{world.kills} kills")
+    assert world.kills > 0, "nothing was killed: this says nothing"
