@@ -6,6 +6,8 @@ pleat_unit_test(sim-asks SOURCES ${test_dir}/sim_asks_test.c DEPS pleat-sim plea
 pleat_unit_test(sim-sections SOURCES ${test_dir}/sim_sections_test.c
   DEPS pleat-sim pleat-workload)
 pleat_unit_test(sim-sites SOURCES ${test_dir}/sim_sites_test.c DEPS pleat-sim m)
+pleat_unit_test(sim-effects SOURCES ${test_dir}/sim_effects_test.c DEPS pleat-sim)
+target_link_options(test-sim-effects PRIVATE -Wl,--wrap=pleat_core_pass)
 pleat_unit_test(sim-queue SOURCES ${test_dir}/sim_queue_test.c DEPS pleat-sim m)
 pleat_unit_test(sim-random SOURCES ${test_dir}/sim_random_test.c DEPS pleat-sim m)
 pleat_unit_test(sim-several SOURCES ${test_dir}/sim_several_test.c DEPS pleat-sim m)
