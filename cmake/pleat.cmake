@@ -28,7 +28,7 @@ endfunction()
 # What runs at every event is put together across its files, and inlined far more than by default: a
 # third faster (bench/README.md). The limits count when objects are made and again when programs are
 # linked. Objects hold ordinary code, too: all but programs link that, in a tenth of the time.
-# Whoever else links with these libraries gets none of it.
+# Whoever else links with these libraries gets none of it (tests/unit/tuning_test.py).
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT PLEAT_SANITIZE)
   set(PLEAT_TUNED ON)
   set(PLEAT_TUNING -fno-tree-vectorize -finline-limit=1000 --param=inline-unit-growth=300)
@@ -47,6 +47,7 @@ function(pleat_link_tuned name)
   if(PLEAT_LTO AND PLEAT_TUNED)
     target_link_options(${name} PRIVATE -flto=auto ${PLEAT_TUNING})
     set_target_properties(${name} PROPERTIES PLEAT_LINKS_TUNED ON)
+    set_property(GLOBAL APPEND PROPERTY PLEAT_LINKED_TUNED ${name})
   endif()
 endfunction()
 
