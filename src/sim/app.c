@@ -24,14 +24,6 @@ static double duration_at(const struct sim *sim, const struct app *app)
     return speed == 1 ? duration : duration / speed;
 }
 
-static void count_area(struct sim *sim, struct app *app)
-{
-    double area = (double)(sim->now_us - app->sized_us) * app->size;
-    app->area += area;
-    sim->totals->busy_us += area;
-    app->sized_us = sim->now_us;
-}
-
 static const struct pleat_phase *next_phase(const struct sim *sim, const struct app *app)
 {
     const struct pleat_app *model = app->model;
@@ -93,74 +85,6 @@ static int schedule(struct sim *sim, uint32_t component)
     if (at > sim->last_us)
         sim->last_us = at;
     return set_timer(sim, TIMER_APP, component, 0, at, &app->timer);
-}
-
-/* ---- evolving ---- */
-
-/* Sets the limits of the phase that begins. The core refuses a minimum above the present size: then
- * the old minimum holds until the application has grown to the new one. */
-static __attribute__((cold)) int enter_phase(struct sim *sim, uint32_t component,
-                                             const struct pleat_phase *phase)
-{
-    struct app *app = &sim->apps.items[component];
-    int32_t minimum = sim->view->components[component].minimum;
-    app->phase++;
-    app->wanted_minimum = 0;
-    int rc = set_limits(sim, component, phase->minimum, phase->maximum);
-    if (rc == PLEAT_E_STATE && phase->minimum > minimum) {
-        app->wanted_minimum = phase->minimum;
-        rc = set_limits(sim, component, minimum,
-                        phase->maximum > minimum ? phase->maximum : minimum);
-    }
-    return rc == PLEAT_E_NOMEM ? rc : 0;
-}
-
-static int want_minimum(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps.items[component];
-    if (app->wanted_minimum == 0 || app->size < app->wanted_minimum)
-        return 0;
-    int rc =
-        set_limits(sim, component, app->wanted_minimum, sim->view->components[component].maximum);
-    app->wanted_minimum = 0;
-    return rc == PLEAT_E_NOMEM ? rc : 0;
-}
-
-/* ---- giving back ---- */
-
-/* Lowers the maximum to the number of processors that the rest of the work can use. */
-static int limit_to_work(struct sim *sim, uint32_t component)
-{
-    const struct app *app = &sim->apps.items[component];
-    const struct pleat_component *record = &sim->view->components[component];
-    int64_t most = (int64_t)(app->model->work - app->completed) * app->model->component;
-    if (most >= record->maximum || most < 1)
-        return 0;
-    int32_t maximum = (int32_t)most;
-    int rc =
-        set_limits(sim, component, record->minimum < maximum ? record->minimum : maximum, maximum);
-    return rc == PLEAT_E_NOMEM ? rc : 0;
-}
-
-/* The application gives back the processors that it owes: now, or after the resize that is under
- * way. */
-static int give_back(struct sim *sim, uint32_t component)
-{
-    struct app *app = &sim->apps.items[component];
-    int32_t from = app->size, count = app->owed;
-    if (count == 0 || app->resize != 0)
-        return 0;
-    count_area(sim, app);
-    app->owed = 0;
-    app->size -= count;
-    app->resized = true;
-    struct pleat_event event = {
-        .time_us = sim->now_us,
-        .kind = PLEAT_EV_RETURNED,
-        .component = component,
-        .u.returned = {.run = app->run, .count = count, .number = ++app->returned}};
-    int rc = input(sim, &event);
-    return rc ? rc : changed(sim, app, from, app->size, 0);
 }
 
 /* ---- life ---- */
@@ -258,7 +182,7 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
     int rc = 0;
     if (ran) {
         struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
-        count_area(sim, app);
+        app_count_area(sim, app);
         work_finish(sim, app);
         int64_t run_us = sim->now_us - app->begun_us;
         outcome->average =
@@ -294,9 +218,9 @@ static __attribute__((cold)) int pieces_end(struct sim *sim, uint32_t component)
     app->owed += work_ended(sim, app) * app->model->component;
     if (app->completed >= app->model->work)
         return end(sim, component, 0);
-    int rc = give_back(sim, component);
+    int rc = app_give_back(sim, component);
     if (!rc)
-        rc = limit_to_work(sim, component);
+        rc = app_limit_to_work(sim, component);
     return rc ? rc : schedule(sim, component);
 }
 
@@ -326,7 +250,7 @@ int app_milestone(struct sim *sim, uint32_t component)
     if (sim->now_us >= app->timed_us)
         rc = app_tell_timing(sim, component);
     if (!rc && phase && sim->now_us >= app_time_of(app, 1 - phase->at))
-        rc = enter_phase(sim, component, phase);
+        rc = app_enter_phase(sim, component, phase);
     const struct pleat_workload_ask *ask = next_ask(sim, app);
     if (!rc && ask && computes(app) && sim->now_us >= app_time_of(app, 1 - ask->at)) {
         app_account(sim, app);
@@ -342,7 +266,7 @@ int app_added(struct sim *sim, uint32_t component)
     struct app *app = &sim->apps.items[component];
     if (app->stage != APP_COMPUTING)
         return 0; /* the application has ended meanwhile */
-    count_area(sim, app);
+    app_count_area(sim, app);
     app->size++;
     app->resized = true;
     app->offered = 1;
@@ -430,7 +354,7 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     const uint16_t kinds[] = {PLEAT_EV_APPLIED, PLEAT_EV_VACATED};
     int answers = to < from && !sim->sites[app->site].instant ? 2 : 1;
     uint64_t resize = app->resize;
-    count_area(sim, app);
+    app_count_area(sim, app);
     app->stage = APP_COMPUTING;
     app->since_us = sim->now_us;
     app->size = to;
@@ -459,9 +383,9 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
         rc = input(sim, &event);
     }
     if (!rc)
-        rc = want_minimum(sim, component);
+        rc = app_want_minimum(sim, component);
     if (!rc)
-        rc = give_back(sim, component);
+        rc = app_give_back(sim, component);
     return rc ? rc : schedule(sim, component);
 }
 

@@ -325,6 +325,28 @@ int app_answered(struct sim *sim, const struct pleat_effect *answer);
 /* Finds an application's next milestone again, which may have changed. */
 int app_reschedule(struct sim *sim, uint32_t component);
 
+/* Counts what a running application did at its present size, up to now. */
+static inline void app_count_area(struct sim *sim, struct app *app)
+{
+    double area = (double)(sim->now_us - app->sized_us) * app->size;
+    app->area += area;
+    sim->totals->busy_us += area;
+    app->sized_us = sim->now_us;
+}
+
+/* ---- app_limits.c ---- */
+/* Sets the limits of the phase that begins. The core refuses a minimum above the present size: then
+ * the old minimum holds until the application has grown to the new one. */
+PLEAT_COLD int app_enter_phase(struct sim *sim, uint32_t component,
+                               const struct pleat_phase *phase);
+/* Once the application has grown so far: sets a minimum that was refused before. */
+int app_want_minimum(struct sim *sim, uint32_t component);
+/* Lowers the maximum to the number of processors that the rest of the work can use. */
+int app_limit_to_work(struct sim *sim, uint32_t component);
+/* The application gives back the processors that it owes: now, or after the resize that is under
+ * way. */
+int app_give_back(struct sim *sim, uint32_t component);
+
 /* ---- app_timing.c ---- */
 /* Takes off the work that an application has done until now. */
 void app_account(const struct sim *sim, struct app *app);
