@@ -31,67 +31,72 @@ static int fits(int length, size_t size)
     return length >= 0 && (size_t)length < size;
 }
 
-int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
+static bool put(char *path, size_t size, const char *directory, const char *below)
+{
+    return fits(snprintf(path, size, "%s%s", directory, below), size);
+}
+
+static int too_long(struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_TOOBIG,
+                           "the directory for the socket has too long a name (at most 90 bytes): "
+                           "set PLEAT_DIR or XDG_RUNTIME_DIR to a shorter one");
+}
+
+/* One directory for all, which PLEAT_DIR names. */
+static int use_private(struct pleat_paths *paths, const char *directory, struct pleat_error *err)
+{
+    char *absolute = directory[0] == '/' ? strdup(directory) : NULL;
+    if (directory[0] == '/' && !absolute)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (!absolute) {
+        char cwd[256];
+        if (!getcwd(cwd, sizeof(cwd)) || asprintf(&absolute, "%s/%s", cwd, directory) < 0)
+            return pleat_error_set(err, PLEAT_E_INVALID, "PLEAT_DIR '%s' cannot be made absolute",
+                                   directory);
+    }
+    bool ok = put(paths->runtime, sizeof(paths->runtime), absolute, "") &&
+              put(paths->state, sizeof(paths->state), absolute, "") &&
+              put(paths->config, sizeof(paths->config), absolute, "");
+    free(absolute);
+    return ok ? 0 : too_long(err);
+}
+
+/* The user's directory of a kind: where the variable says, or below HOME; else the fallback. */
+static bool put_users(char *path, size_t size, const char *variable, const char *below_home,
+                      const char *fallback)
+{
+    const char *given = env(variable), *home = env("HOME");
+    if (given)
+        return put(path, size, given, "/pleat");
+    return home ? put(path, size, home, below_home) : put(path, size, fallback, "");
+}
+
+/* The directories that the user's environment names. */
+static int use_users(struct pleat_paths *paths, struct pleat_error *err)
 {
     char fallback[64];
     snprintf(fallback, sizeof(fallback), "/tmp/pleat-%lu", (unsigned long)getuid());
-    const char *private_dir = getenv("PLEAT_DIR");
-    const char *home = env("HOME");
     const char *runtime = runtime_env();
-    int ok = 1;
+    bool ok = runtime ? put(paths->runtime, sizeof(paths->runtime), runtime, "/pleat")
+                      : put(paths->runtime, sizeof(paths->runtime), fallback, "");
+    ok = ok &&
+         put_users(paths->state, sizeof(paths->state), "XDG_STATE_HOME", "/.local/state/pleat",
+                   fallback) &&
+         put_users(paths->config, sizeof(paths->config), "XDG_CONFIG_HOME", "/.config/pleat",
+                   fallback);
+    return ok ? 0 : too_long(err);
+}
 
-    if (private_dir && private_dir[0]) {
-        char *absolute = private_dir[0] == '/' ? strdup(private_dir) : NULL;
-        if (private_dir[0] == '/' && !absolute)
-            return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-        if (!absolute) {
-            char cwd[256];
-            if (!getcwd(cwd, sizeof(cwd)) || asprintf(&absolute, "%s/%s", cwd, private_dir) < 0)
-                return pleat_error_set(err, PLEAT_E_INVALID,
-                                       "PLEAT_DIR '%s' cannot be made absolute", private_dir);
-        }
-        ok = fits(snprintf(paths->runtime, sizeof(paths->runtime), "%s", absolute),
-                  sizeof(paths->runtime)) &&
-             fits(snprintf(paths->state, sizeof(paths->state), "%s", absolute),
-                  sizeof(paths->state)) &&
-             fits(snprintf(paths->config, sizeof(paths->config), "%s", absolute),
-                  sizeof(paths->config));
-        free(absolute);
-    } else {
-        ok = runtime ? fits(snprintf(paths->runtime, sizeof(paths->runtime), "%s/pleat", runtime),
-                            sizeof(paths->runtime))
-                     : fits(snprintf(paths->runtime, sizeof(paths->runtime), "%s", fallback),
-                            sizeof(paths->runtime));
-        const char *state = env("XDG_STATE_HOME");
-        const char *config = env("XDG_CONFIG_HOME");
-        if (state)
-            ok = ok && fits(snprintf(paths->state, sizeof(paths->state), "%s/pleat", state),
-                            sizeof(paths->state));
-        else if (home)
-            ok = ok &&
-                 fits(snprintf(paths->state, sizeof(paths->state), "%s/.local/state/pleat", home),
-                      sizeof(paths->state));
-        else
-            ok = ok && fits(snprintf(paths->state, sizeof(paths->state), "%s", fallback),
-                            sizeof(paths->state));
-        if (config)
-            ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s/pleat", config),
-                            sizeof(paths->config));
-        else if (home)
-            ok =
-                ok && fits(snprintf(paths->config, sizeof(paths->config), "%s/.config/pleat", home),
-                           sizeof(paths->config));
-        else
-            ok = ok && fits(snprintf(paths->config, sizeof(paths->config), "%s", fallback),
-                            sizeof(paths->config));
-    }
-    ok =
-        ok && fits(snprintf(paths->socket, sizeof(paths->socket), "%s/pleatd.sock", paths->runtime),
-                   sizeof(paths->socket));
-    if (!ok)
-        return pleat_error_set(err, PLEAT_E_TOOBIG,
-                               "the directory for the socket has too long a name (at most 90 "
-                               "bytes): set PLEAT_DIR or XDG_RUNTIME_DIR to a shorter one");
+int pleat_paths_init(struct pleat_paths *paths, struct pleat_error *err)
+{
+    const char *directory = getenv("PLEAT_DIR");
+    int rc = directory && *directory ? use_private(paths, directory, err) : use_users(paths, err);
+    if (rc)
+        return rc;
+    if (!fits(snprintf(paths->socket, sizeof(paths->socket), "%s/pleatd.sock", paths->runtime),
+              sizeof(paths->socket)))
+        return too_long(err);
     const char *all[] = {paths->runtime, paths->state, paths->config};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (!pleat_utf8_is(all[i]))
