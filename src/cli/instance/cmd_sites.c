@@ -226,7 +226,7 @@ static int run_sites(int argc, char **argv)
     struct pleat_options options;
     struct pleat_error err;
     double interval_s = 1;
-    bool watches = false;
+    bool watches = false, has_interval = false;
     pleat_options_init(&options, &pleat_cmd_sites, argc, argv, own, "wi:");
     for (int option; (option = pleat_options_next(&options)) != PLEAT_OPTION_END;) {
         if (option == PLEAT_OPTION_EXIT)
@@ -237,7 +237,11 @@ static int run_sites(int argc, char **argv)
             shown = &nodes;
         else if (pleat_parse_seconds("--interval", optarg, 0.1, 3600, &interval_s, &err))
             return pleat_usage(&pleat_cmd_sites, "%s", err.text);
+        else
+            has_interval = true;
     }
+    if (has_interval && !watches)
+        return pleat_usage(&pleat_cmd_sites, "--interval goes with --watch");
     int code = pleat_options_count(&options, 0, 0);
     if (code)
         return code;
@@ -281,7 +285,7 @@ const struct pleat_command pleat_cmd_sites = {
         "place, in a\n"
         "                       pipe one table after the other, with --json an object on "
         "each line\n"
-        "  -i, --interval S     seconds between two of these (default: 1)\n"
+        "  -i, --interval S     with --watch: seconds between two of these (default: 1)\n"
         "\n"
         "Exit codes: 0; 2 usage; 3 no daemon.\n"
         "\n"

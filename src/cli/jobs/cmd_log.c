@@ -17,7 +17,7 @@ static int run_log(int argc, char **argv)
     struct pleat_options options;
     struct pleat_error err;
     struct pleat_client *client;
-    bool follow = false;
+    bool follow = false, retries = false;
     double patience_s = PLEAT_PATIENCE_S;
     const char *stream = "stdout";
     int64_t job;
@@ -31,7 +31,11 @@ static int run_log(int argc, char **argv)
             follow = true;
         else if (pleat_parse_duration("--retry", optarg, &patience_s, &err))
             return pleat_usage(&pleat_cmd_log, "%s", err.text);
+        else
+            retries = true;
     }
+    if (retries && !follow)
+        return pleat_usage(&pleat_cmd_log, "--retry goes with --follow: nothing else waits");
     int code = pleat_options_count(&options, 1, 1);
     if (!code)
         code = pleat_job_argument(&pleat_cmd_log, argv[options.first], &job);
@@ -69,8 +73,9 @@ const struct pleat_command pleat_cmd_log = {
             "standard output\n"
             "  -f, --follow     go on until the job has ended; also over a restart of "
             "the daemon\n"
-            "      --retry TIME how long to wait for a daemon that has ended (default: "
-            "1min)\n"
+            "      --retry TIME with --follow: how long to wait for a daemon that has "
+            "ended (default:\n"
+            "                   1min)\n"
             "\n"
             "Exit codes: 0; 1 the output could not be read or printed; 2 usage; 3 no "
             "daemon; 4 no such job.\n"

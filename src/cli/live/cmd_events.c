@@ -127,6 +127,7 @@ static int read_options(struct pleat_options *options, struct events *events)
 {
     struct pleat_error err;
     double now_s = (double)pleat_clock_real_us() / 1e6;
+    bool retries = false;
     for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
         int wrong = 0;
         if (option == PLEAT_OPTION_EXIT)
@@ -139,9 +140,12 @@ static int read_options(struct pleat_options *options, struct events *events)
             wrong = pleat_parse_past("--since", optarg, now_s, &events->from_s, &err);
         else
             wrong = pleat_parse_duration("--retry", optarg, &events->patience_s, &err);
+        retries = retries || option == 'r';
         if (wrong)
             return pleat_usage(&pleat_cmd_events, "%s", err.text);
     }
+    if (retries && !events->follows)
+        return pleat_usage(&pleat_cmd_events, "--retry goes with --follow: nothing else waits");
     int code = pleat_options_count(options, 0, 1);
     if (!code && options->first < options->argc)
         code = pleat_job_argument(&pleat_cmd_events, options->argv[options->first], &events->job);
@@ -188,8 +192,9 @@ const struct pleat_command pleat_cmd_events = {
             "                   background, policy, notify, warning, daemon, asked, section\n"
             "      --since WHEN only events from WHEN on: 10:30, -2h (or 2h), "
             "'2026-11-21 10:00'\n"
-            "      --retry TIME how long to wait for a daemon that has ended (default: "
-            "1min)\n"
+            "      --retry TIME with --follow: how long to wait for a daemon that has "
+            "ended (default:\n"
+            "                   1min)\n"
             "\n"
             "Exit codes: 0; 2 usage; 3 no daemon, or it did not come back; 4 no such job.\n"
             "\n"
