@@ -213,15 +213,12 @@ static int print_distributions(const struct pleat_sim_run *run)
     return code;
 }
 
-static void print_totals(const struct pleat_term *term, const struct pleat_sim_run *run,
-                         bool written)
+/* Lines that every simulation has: how long, how full, how often resized. */
+static void print_use(const struct pleat_term *term, const struct pleat_sim_run *run)
 {
     struct pleat_string text = {0};
     char span[PLEAT_TIME_SIZE];
     const struct pleat_sim_totals *totals = &run->totals;
-    size_t jobs = 0;
-    for (int fate = 0; fate <= PLEAT_SIM_LEFT; fate++)
-        jobs += fate == PLEAT_SIM_SKIPPED ? 0 : totals->fates[fate];
     pleat_string_addf(&text, "%s (%.0f s)", pleat_time_span(run->makespan_s, span),
                       run->makespan_s);
     line(term, "makespan", &text);
@@ -238,11 +235,14 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
         pleat_string_addf(&text, ", %s standing still for it (%.0f processor-seconds)",
                           pleat_time_span(run->stood_s, span), totals->stood_us / 1e6);
     line(term, "resizes", &text);
-    if (totals->wasted_us > 0) {
-        pleat_string_addf(&text, "%.0f processor-seconds held by components that waited",
-                          totals->wasted_us / 1e6);
-        line(term, "barrier", &text);
-    }
+    pleat_string_finish(&text);
+}
+
+/* Lines about what applications asked for, where any did. */
+static void print_asked(const struct pleat_term *term, const struct pleat_sim_totals *totals)
+{
+    struct pleat_string text = {0};
+    char span[PLEAT_TIME_SIZE];
     if (totals->requests > 0) {
         pleat_string_addf(&text,
                           "%" PRIu64 " asked for, %" PRIu64 " satisfied at once (%.1f %%), %.0f "
@@ -262,6 +262,20 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
                           totals->gifts);
         line(term, "asks", &text);
     }
+    pleat_string_finish(&text);
+}
+
+/* Lines about what only some simulations have. */
+static void print_special(const struct pleat_term *term, const struct pleat_sim_totals *totals)
+{
+    struct pleat_string text = {0};
+    char span[PLEAT_TIME_SIZE];
+    if (totals->wasted_us > 0) {
+        pleat_string_addf(&text, "%.0f processor-seconds held by components that waited",
+                          totals->wasted_us / 1e6);
+        line(term, "barrier", &text);
+    }
+    print_asked(term, totals);
     if (totals->sections > 0) {
         pleat_string_addf(&text,
                           "%" PRIu64 " in which sizes must not change; %" PRIu64
@@ -279,6 +293,19 @@ static void print_totals(const struct pleat_term *term, const struct pleat_sim_r
             totals->expired);
         line(term, "queues", &text);
     }
+    pleat_string_finish(&text);
+}
+
+static void print_totals(const struct pleat_term *term, const struct pleat_sim_run *run,
+                         bool written)
+{
+    struct pleat_string text = {0};
+    char span[PLEAT_TIME_SIZE];
+    size_t jobs = 0;
+    for (int fate = 0; fate <= PLEAT_SIM_LEFT; fate++)
+        jobs += fate == PLEAT_SIM_SKIPPED ? 0 : run->totals.fates[fate];
+    print_use(term, run);
+    print_special(term, &run->totals);
     pleat_string_addf(&text, "simulated%s in %s", written ? ", and every resize written," : "",
                       pleat_time_span(run->elapsed_s, span));
     if (run->elapsed_s > 0)
