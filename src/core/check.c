@@ -1,4 +1,5 @@
 /* Recounts what the core keeps incrementally. Runs after every event in tests. */
+#include "core/check_component.h"
 #include "core/check_jobs.h"
 #include "core/node.h"
 #include "core/side.h"
@@ -33,91 +34,9 @@ static int check_claims(const struct pleat_core *core, struct pleat_site *sums, 
     return 0;
 }
 
-/* Compares what a component holds with its state. */
-static int check_component(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
+static int check_queue(const struct pleat_core *core, uint32_t *waiting, struct pleat_error *err)
 {
-    const struct pleat_component *component = &core->components.items[index];
-    int32_t listed = 0;
     uint32_t previous = PLEAT_NONE;
-    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
-        const struct pleat_claim *claim = &core->claims.items[c];
-        enum pleat_purpose expected =
-            component->state == PLEAT_QUEUED ? PLEAT_FOR_EARMARK : PLEAT_FOR_RUN;
-        if (claim->component != index || claim->state != PLEAT_CLAIM_HELD ||
-            claim->previous != previous || claim->purpose != expected)
-            FAIL("component %u: claim %u is not one of its held ones", index, c);
-        listed += claim->count;
-        previous = c;
-    }
-    if (component->last_claim != previous)
-        FAIL("component %u: its list of claims has a loose end", index);
-    bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
-    if ((component->state == PLEAT_RESIZING) != (component->resize != PLEAT_NONE))
-        FAIL("component %u is %s, its resize is %d", index, pleat_state_name(component->state),
-             (int)component->resize);
-    if (component->state == PLEAT_QUEUED && listed != component->earmarked)
-        FAIL("component %u has %d earmarked, counts %d", index, listed, component->earmarked);
-    if (running) {
-        const struct pleat_resize *resize =
-            component->resize != PLEAT_NONE ? &core->resizes.items[component->resize] : NULL;
-        int32_t expected =
-            resize && resize->step >= PLEAT_RESIZE_APPLIED ? resize->from : component->processors;
-        if (listed != expected)
-            FAIL("component %u runs on %d processors and holds %d", index, component->processors,
-                 listed);
-        if (component->target != (resize ? resize->to : component->processors))
-            FAIL("component %u: target %d", index, component->target);
-        if (pleat_view_folds(component)) {
-            if (component->mpl < 1 || component->processors > component->processes ||
-                pleat_mpl(component->processes, component->processors) > component->mpl)
-                FAIL("component %u has %d processes on %d processors, at most %u on one", index,
-                     component->processes, component->processors, component->mpl);
-            int32_t most = pleat_view_partition_most(&core->view, component);
-            if (component->processors <
-                    pleat_view_partition_least(&core->view, component, component->processes) ||
-                (component->processors > most && !resize))
-                FAIL("component %u is on %d processors, outside of %d to %d", index,
-                     component->processors,
-                     pleat_view_folding(&core->view, component)->partition_least, most);
-        } else if (component->processors < component->minimum && !component->below)
-            FAIL("component %u runs on %d processors, below its minimum %d", index,
-                 component->processors, component->minimum);
-        /* a maximum that was lowered during a resize is enforced when the resize is over */
-        if (!pleat_view_folds(component) && component->processors > component->maximum && !resize &&
-            pleat_accept_largest(&core->view, component) >=
-                pleat_accept_smallest(&core->view, component))
-            FAIL("component %u runs on %d processors, above its maximum %d, and is not being "
-                 "shrunk",
-                 index, component->processors, component->maximum);
-    }
-    if (running) {
-        bool due = run_until(core, component) < PLEAT_NEVER ||
-                   (component->state == PLEAT_RUNNING && component->young);
-        if (due && component->deadline == PLEAT_HEAP_NONE)
-            FAIL("component %u has no deadline for its time limit, or for the lifetime of its size",
-                 index);
-        if (component->young && (!core->view.lifetimes || component->kind != PLEAT_MALLEABLE))
-            FAIL("component %u is young, and nobody is", index);
-        if (component->state == PLEAT_RUNNING && component->kind == PLEAT_MALLEABLE &&
-            !component->young && pleat_view_young_until(&core->view, component) > core->view.now_us)
-            FAIL("component %u is not young, and its size is", index);
-    }
-    const struct pleat_ask *ask = pleat_view_ask(&core->view, component);
-    if (ask->deadline != PLEAT_HEAP_NONE && (!running || ask->state != PLEAT_ASK_PENDING))
-        FAIL("component %u waits for nothing, and has a deadline for what it asked for", index);
-    if (pleat_view_folds(component) && component->state == PLEAT_QUEUED &&
-        (component->mpl || component->processes))
-        FAIL("component %u waits, and has %d processes", index, component->processes);
-    if (pleat_state_is_final(component->state) &&
-        (listed || component->earmarked || component->coming))
-        FAIL("component %u is %s and holds processors", index, pleat_state_name(component->state));
-    return 0;
-}
-
-static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
-                       struct pleat_error *err)
-{
-    uint32_t waiting = 0, previous = PLEAT_NONE;
     for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
         const struct pleat_component *component = &core->components.items[c];
         if (component->state != PLEAT_QUEUED || component->aside || component->previous != previous)
@@ -129,19 +48,20 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
                 FAIL("component %u is out of order in the queue", c);
         }
         previous = c;
-        waiting++;
+        ++*waiting;
     }
-    uint32_t malleable = 0;
-    for (uint32_t s = 0; s < core->sites.count; s++)
-        malleable += core->sites.items[s].malleable_count;
-    if (malleable != core->malleable)
-        FAIL("%u malleable components run, %u counted", core->malleable, malleable);
     if (core->view.queue_last != previous)
         FAIL("the queue has a loose end");
-    if (waiting != core->view.queue_count)
-        FAIL("%u components in the queue, %u counted", core->view.queue_count, waiting);
+    if (*waiting != core->view.queue_count)
+        FAIL("%u components in the queue, %u counted", core->view.queue_count, *waiting);
+    return 0;
+}
+
+static int check_reservations(const struct pleat_core *core, uint32_t *waiting,
+                              struct pleat_error *err)
+{
     int64_t begin_us = 0;
-    previous = PLEAT_NONE;
+    uint32_t previous = PLEAT_NONE;
     for (uint32_t c = core->view.reserved_first; c != PLEAT_NONE;
          c = core->components.items[c].next) {
         const struct pleat_component *component = &core->components.items[c];
@@ -150,33 +70,56 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
             FAIL("component %u is out of order among the reservations", c);
         begin_us = component->begin_us;
         previous = c;
-        waiting++;
+        ++*waiting;
     }
+    return 0;
+}
+
+/* The running malleable components of a site; adds up what the site keeps of them. */
+static int check_malleable(const struct pleat_core *core, uint32_t s, struct pleat_site *sum,
+                           struct pleat_error *err)
+{
+    int64_t latest = INT64_MIN;
+    for (uint32_t c = core->sites.items[s].malleable_first; c != PLEAT_NONE;
+         c = core->components.items[c].next) {
+        const struct pleat_component *component = &core->components.items[c];
+        if (component->start_us < latest || component->kind != PLEAT_MALLEABLE ||
+            component->site != s)
+            FAIL("component %u is out of order among the running ones", c);
+        latest = component->start_us;
+        sum->malleable_count++;
+        if (component->young)
+            continue;
+        sum->resizing_count += component->state == PLEAT_RESIZING;
+        int32_t smallest = pleat_accept_smallest(&core->view, component);
+        sum->reclaimable += component->target > smallest ? component->target - smallest : 0;
+        sum->growers += component->target < pleat_view_limit(&core->view, component);
+    }
+    return 0;
+}
+
+static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
+                       struct pleat_error *err)
+{
+    uint32_t waiting = 0, malleable = 0;
+    int rc = check_queue(core, &waiting, err);
+    if (!rc)
+        rc = check_reservations(core, &waiting, err);
+    if (rc)
+        return rc;
     for (uint32_t i = 0; i < core->components.count; i++)
         waiting -= core->components.items[i].state == PLEAT_QUEUED &&
                    (core->components.items[i].aside == PLEAT_ASIDE_NOT ||
                     core->components.items[i].aside == PLEAT_ASIDE_RESERVATION);
     if (waiting != 0)
         FAIL("the queue misses a waiting component");
-    for (uint32_t s = 0; s < core->sites.count; s++) {
-        int64_t latest = INT64_MIN;
-        for (uint32_t c = core->sites.items[s].malleable_first; c != PLEAT_NONE;
-             c = core->components.items[c].next) {
-            const struct pleat_component *component = &core->components.items[c];
-            if (component->start_us < latest || component->kind != PLEAT_MALLEABLE ||
-                component->site != s)
-                FAIL("component %u is out of order among the running ones", c);
-            latest = component->start_us;
-            sums[s].malleable_count++;
-            if (component->young)
-                continue;
-            sums[s].resizing_count += component->state == PLEAT_RESIZING;
-            int32_t smallest = pleat_accept_smallest(&core->view, component);
-            sums[s].reclaimable += component->target > smallest ? component->target - smallest : 0;
-            sums[s].growers += component->target < pleat_view_limit(&core->view, component);
-        }
+    for (uint32_t s = 0; !rc && s < core->sites.count; s++) {
+        malleable += core->sites.items[s].malleable_count;
+        rc = check_malleable(core, s, &sums[s], err);
     }
-    return 0;
+    if (!rc && malleable != core->malleable)
+        FAIL("%u malleable components run, %u counted", core->malleable, malleable);
+    return rc;
 }
 
 /* Times of iterations: sorted by size, each record in one list, none of a component that has
@@ -454,7 +397,7 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
                 rc = pleat_error_set(err, PLEAT_E_CORRUPT, "component %u owns %u claims, counts %u",
                                      i, owned[i], core->components.items[i].claims);
             else
-                rc = check_component(core, i, err);
+                rc = core_check_component(core, i, err);
         }
         if (!rc)
             rc = check_lists(core, sums, err);
