@@ -168,12 +168,22 @@ static PLEAT_COLD void observe(struct pleat_core *core, const struct pleat_event
             core->pass.policies[q]->observe(core->states[q], &core->view, event);
 }
 
-/* What pleat_core_apply returns where a handler returned rc, or ran out of memory. */
-static PLEAT_COLD int not_applied(const struct pleat_core *core, int rc, struct pleat_error *err)
+/* What pleat_core_apply has still to do where anything but a state has changed, and what it returns
+ * then; rc: what the handler returned. */
+static __attribute__((noinline)) int
+follow(struct pleat_core *core, const struct pleat_event *event, int rc, struct pleat_error *err)
 {
-    return core->failed || rc == PLEAT_E_NOMEM
-               ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
-               : rc;
+    if (core->decided_first != PLEAT_NONE)
+        follow_decided(core);
+    if (core->failed || rc == PLEAT_E_NOMEM)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (rc)
+        return rc;
+    if (core->idle_passes > 0)
+        end_idle_passes(core, event);
+    if (core->observed)
+        observe(core, event);
+    return 0;
 }
 
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
@@ -185,15 +195,10 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
     core->failed = 0;
     core->operations++;
     int rc = dispatch(core, event, err);
-    if (core->decided_first != PLEAT_NONE)
-        follow_decided(core);
-    if (core->failed | rc)
-        return not_applied(core, rc, err);
-    if (__builtin_expect(core->idle_passes > 0, 0)) /* in a simulation without a log: never */
-        end_idle_passes(core, event);
-    if (core->observed)
-        observe(core, event);
-    return 0;
+    /* one comparison for all that a simulation of millions of jobs never has */
+    bool follows = (rc | core->failed | core->observed | (int)core->idle_passes |
+                    (int)(core->decided_first ^ PLEAT_NONE)) != 0;
+    return __builtin_expect(follows, 0) ? follow(core, event, rc, err) : 0;
 }
 
 bool pleat_core_wants_pass(const struct pleat_core *core)

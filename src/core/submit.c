@@ -1,5 +1,8 @@
 /* Submits components; sets what they are due at and promised while they wait. */
 #include "core/submit.h"
+
+#include <string.h>
+
 #include "base/lines.h"
 #include "core/buffer.h"
 #include "core/handlers.h"
@@ -16,6 +19,14 @@ static bool is_usual(const struct pleat_component *component)
            component->minimum > 0 && component->minimum == component->maximum &&
            component->maximum <= PLEAT_SIZE_MAX && component->initial == 0 &&
            !pleat_view_folds(component);
+}
+
+/* Is the first site large enough for a usual component, wherever it may run? limits_check_fits
+ * looks at all sites. */
+static bool fits_first_site(const struct pleat_core *core, const struct pleat_component *component)
+{
+    return component->wanted_site == PLEAT_NONE && core->sites.count > 0 &&
+           !core->sites.items[0].several && component->maximum <= core->sites.items[0].capacity;
 }
 
 /* Do the kind and the sizes of a component make sense together? `is_part`: of a job whose other
@@ -63,7 +74,8 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
                                   !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
                                   core->open_lead == PLEAT_NONE;
     int rc = alone ? 0 : job_check_submit(core, event, component, &is_part, err);
-    if (!rc && !is_usual(component))
+    bool usual = is_usual(component);
+    if (!rc && !usual)
         rc = check_sizes(core, component, is_part, err);
     if (rc)
         return rc;
@@ -73,7 +85,9 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
     if (component->wanted_site != PLEAT_NONE && component->wanted_site >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no such site");
     bool splits = (event->flags & PLEAT_COMPONENT_FLEXIBLE) != 0;
-    return is_part || splits ? 0 : limits_check_fits(core, component, err);
+    if (is_part || splits || (usual && fits_first_site(core, component)))
+        return 0;
+    return limits_check_fits(core, component, err);
 }
 
 static const struct pleat_component fresh = {
@@ -112,6 +126,23 @@ static const struct pleat_component fresh = {
 const struct pleat_component *component_fresh(void)
 {
     return &fresh;
+}
+
+static inline void copy_line(struct pleat_component *component, size_t line)
+{
+    memcpy((char *)component + line * PLEAT_LINE, (const char *)&fresh + line * PLEAT_LINE,
+           PLEAT_LINE);
+}
+
+/* Line by line: the compiler copies these by moves, but a whole record in a loop. */
+static inline void make_fresh(struct pleat_component *component)
+{
+    _Static_assert(sizeof(fresh) == 5 * PLEAT_LINE, "whole lines");
+    copy_line(component, 0);
+    copy_line(component, 1);
+    copy_line(component, 2);
+    copy_line(component, 3);
+    copy_line(component, 4);
 }
 
 /* The record that the next component gets (pleat_core_next_component), not yet taken; NULL: out of
@@ -157,7 +188,7 @@ int on_submit(struct pleat_core *core, const struct pleat_event *event, struct p
         if (side_any(component))
             side_drop(core, core->free_component);
     }
-    *component = fresh;
+    make_fresh(component);
     component->job = event->u.submit.job;
     component->submit_us = now_of(core);
     component->estimate_us = event->u.submit.estimate_us;

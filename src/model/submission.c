@@ -104,14 +104,15 @@ void pleat_submission_of_row(const struct pleat_workload *workload, size_t first
                              struct pleat_submission *submission)
 {
     const struct pleat_workload_job *row = &workload->jobs.items[at];
-    bool flexible = workload->jobs.items[first].part & PLEAT_PART_FLEXIBLE;
-    unsigned flags = 0;
+    unsigned part = row->part | workload->jobs.items[first].part, flags = 0;
+    bool flexible = false;
     if (row->minimum == 0 || workload->apps.items[row->app].gives_back)
         flags |= PLEAT_COMPONENT_EMPTY;
-    if (row->part & PLEAT_PART_FOLLOWS)
-        flags |= PLEAT_COMPONENT_FOLLOWS;
-    if (flexible && at == first)
-        flags |= PLEAT_COMPONENT_FLEXIBLE;
+    if (part != 0) { /* it is one of several */
+        flexible = workload->jobs.items[first].part & PLEAT_PART_FLEXIBLE;
+        flags |= row->part & PLEAT_PART_FOLLOWS ? PLEAT_COMPONENT_FOLLOWS : 0;
+        flags |= flexible && at == first ? PLEAT_COMPONENT_FLEXIBLE : 0;
+    }
     *submission = (struct pleat_submission){.job = first + 1,
                                             .estimate_us = row->estimate_us,
                                             .minimum = row->minimum,

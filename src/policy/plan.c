@@ -5,6 +5,13 @@
 
 #include "policy/plan_decisions.h"
 
+/* Nothing is asked for at the site now: not even the component that is being placed may use any. */
+static PLEAT_COLD void set_quiet(struct pleat_plan *plan, uint32_t site)
+{
+    plan->sites[site].quiet = true;
+    plan->sites[site].limit = 0;
+}
+
 int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
 {
     if (view->site_count > plan->site_room) {
@@ -41,10 +48,10 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
                                                   .limit = PLEAT_SIZE_MAX,
                                                   .several = site->several};
         if (site->quiet_until_us > view->now_us) {
-            plan->sites[s].quiet = true;
+            set_quiet(plan, s);
             pleat_plan_wake(plan, site->quiet_until_us);
         } else if (pleat_view_is_closed(view, s)) {
-            plan->sites[s].quiet = true;
+            set_quiet(plan, s);
         }
         if (site->drained && plan->sites[s].free > 0)
             plan->sites[s].free = 0;
@@ -93,12 +100,12 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
 {
     const struct pleat_component *waiting = &plan->view->components[component];
     int32_t earmarked = waiting->site == site ? waiting->earmarked : 0;
-    int32_t usable = pleat_plan_free(plan, site), limit = plan->sites[site].limit;
+    int32_t usable = pleat_smaller(plan->sites[site].free, plan->sites[site].limit);
     if (plan->sites[site].several) {
         int32_t on_a_node = pleat_plan_on_a_node(plan, component, site);
         usable = usable < on_a_node ? usable : on_a_node;
     }
-    return (usable < limit ? usable : limit) + earmarked;
+    return (usable > 0 ? usable : 0) + earmarked;
 }
 
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component)
@@ -146,7 +153,8 @@ static bool start(struct pleat_plan *plan, uint32_t component, uint32_t site, in
     start->u.start.mpl = (uint32_t)mpl;
     int32_t earmarked = comp->site == site ? comp->earmarked : 0;
     plan->sites[site].free -= size > earmarked ? size - earmarked : 0;
-    pleat_plan_nodes_take(plan, component, site, size - earmarked);
+    if (plan->sites[site].several)
+        pleat_plan_nodes_take(plan, component, site, size - earmarked);
     return true;
 }
 
@@ -227,7 +235,7 @@ const struct pleat_plan_ends *pleat_plan_started(struct pleat_plan *plan, uint32
 
 void pleat_plan_limit(struct pleat_plan *plan, uint32_t site, int32_t processors)
 {
-    plan->sites[site].limit = processors;
+    plan->sites[site].limit = plan->sites[site].quiet ? 0 : processors;
 }
 
 void pleat_plan_keep(struct pleat_plan *plan, uint32_t site, int32_t processors)

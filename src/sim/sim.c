@@ -52,8 +52,6 @@ static int on_timer(struct sim *sim, uint64_t payload)
     }
 }
 
-/* ---- inputs ---- */
-
 /* ---- effects ---- */
 
 /* The effect is read before anything is answered: an answer may move the array that it is in. */
@@ -234,23 +232,36 @@ static void look_ahead(struct sim *sim)
         sim->next_job < jobs->count ? jobs->items[sim->next_job].submit_us : PLEAT_NEVER;
 }
 
+/* Submits the next job that is submitted at its recorded time. */
+static inline int submit_next(struct sim *sim)
+{
+    size_t first = sim->next_job, last = last_part(sim, first);
+    sim->next_job = last + 1;
+    int rc = submit_job(sim, first, last);
+    look_ahead(sim);
+    return rc;
+}
+
+/* Submits the first of the jobs that are due since others have ended, unless a recorded one comes
+ * before it. */
+static PLEAT_COLD int submit_due(struct sim *sim)
+{
+    size_t first = sim->due.items[sim->due.count - 1];
+    if (sim->next_submit_us <= sim->now_us && sim->next_job < first)
+        return submit_next(sim);
+    sim->due.count--;
+    return submit_job(sim, first, last_part(sim, first));
+}
+
 /* Submits the jobs whose time has come, in the order of the workload: those that follow others are
  * due, too. */
 static int submit_all(struct sim *sim)
 {
     int rc = 0;
-    while (!rc && (sim->next_submit_us <= sim->now_us || sim->due.count > 0)) {
-        size_t first = sim->next_submit_us <= sim->now_us ? sim->next_job : SIZE_MAX;
-        if (sim->due.count > 0 && sim->due.items[sim->due.count - 1] < first) {
-            first = sim->due.items[--sim->due.count];
-            rc = submit_job(sim, first, last_part(sim, first));
-            continue;
-        }
-        size_t last = last_part(sim, first);
-        sim->next_job = last + 1;
-        rc = submit_job(sim, first, last);
-        look_ahead(sim);
-    }
+    while (!rc && sim->next_submit_us <= sim->now_us && sim->due.count == 0)
+        rc = submit_next(sim);
+    while (!rc && (sim->due.count > 0 || sim->next_submit_us <= sim->now_us))
+        rc = sim->due.count > 0 ? submit_due(sim) : submit_next(sim);
     return rc || sim->effects.count == 0 ? rc : drain(sim);
 }
 
@@ -279,9 +290,11 @@ static int64_t next_instant(const struct sim *sim)
     return sim->next_submit_us < next ? sim->next_submit_us : next;
 }
 
+/* Where nothing comes any more, `next` is PLEAT_NEVER: longer than anybody waits. */
 static bool is_over(const struct sim *sim, int64_t next)
 {
-    return next == PLEAT_NEVER || sim->ended == sim->workload->jobs.count ||
+    _Static_assert(PLEAT_NEVER - LATEST_US > PATIENCE_US, "nothing happens later than LATEST_US");
+    return sim->ended == sim->workload->jobs.count ||
            (sim->next_submit_us == PLEAT_NEVER && sim->thinking == 0 &&
             next - sim->last_us > PATIENCE_US);
 }

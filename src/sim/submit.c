@@ -188,12 +188,10 @@ size_t last_part(const struct sim *sim, size_t first)
     return first;
 }
 
-int submit_job(struct sim *sim, size_t first, size_t last)
+static PLEAT_COLD int submit_several(struct sim *sim, size_t first, size_t last)
 {
     const struct pleat_workload_job *jobs = sim->workload->jobs.items;
     int rc = 0;
-    if (last == first)
-        return submit(sim, first, first);
     sim->lead = PLEAT_NONE;
     for (size_t i = first; !rc && i <= last; i++) {
         rc = submit(sim, i, first);
@@ -210,4 +208,9 @@ int submit_job(struct sim *sim, size_t first, size_t last)
     if (waits && (jobs[first].deadline_us > 0 || jobs[first].begin_us > 0))
         rc = add_wishes(sim, &jobs[first], sim->lead);
     return rc;
+}
+
+int submit_job(struct sim *sim, size_t first, size_t last)
+{
+    return last == first ? submit(sim, first, first) : submit_several(sim, first, last);
 }
