@@ -6,11 +6,13 @@ import os
 import shutil
 import sqlite3
 import stat
+import struct
 
 import pytest
 
 from conftest import BUILD, until_file, wait_until
 from relaunching import program
+from test_lost_specs import checksum
 from test_nodes import divided, two_cpus
 from test_spread import ends as spread_ends, on
 
@@ -130,3 +132,30 @@ def test_older_agents_have_one_part_at_a_time(pleat):
     shown = pleat.job(job)
     assert shown["attempt"] == 0 and [r["way"] for r in shown["history"]["resizes"]] == ["restart"] * 2, shown
     spread_ends(pleat, job)
+
+
+def appended(pleat, *events):
+    """The log as if these events had happened, too: (kind, component, the bytes of its union), as in src/model/event.h.
+    pleatd is not there."""
+    with sqlite3.connect(pleat.log) as log:
+        seq, record = log.execute("SELECT seq, record FROM log ORDER BY seq DESC LIMIT 1").fetchone()
+        for number, (kind, component, union) in enumerate(events, seq + 1):
+            data = record[:8] + struct.pack("<HHI", kind, 0, component) + union.ljust(48, b"\0")
+            log.execute("INSERT INTO log (seq, record, checksum) VALUES (?, ?, ?)", (number, data, checksum(number, data)))
+    log.close()
+
+
+def test_what_this_pleatd_does_not_carry_out(pleat):
+    """The log of another Pleat has a job whose files are to be brought from another site. It fails with the name of what
+    cannot be done, and does not wait for ever; others run."""
+    pleat.call("site_add", site="store", options={"processors": "1"})
+    number = pleat.submit("--hold", "--site", "local", "--", "true")
+    ends(pleat)
+    appended(pleat, (25, 0xffffffff, struct.pack("<qII", 1000, 1, 0)),  # LINK: 1000 bytes a second, from `store` to `local`
+             (24, 0, struct.pack("<qII", 10 ** 9, 0, 1)))  # INPUT of the only component: a file at `store`
+    assert pleat.job(number)["state"] == "queued"
+    pleat.pleat("release", number, check=0)
+    job = pleat.wait_end(number)
+    said = " ".join(pleat.pleat("events", number, check=0).stdout.split())
+    assert job["state"] == "failed" and "pleatd does not carry out 'stage' (effect 10)" in said, said
+    assert pleat.wait_end(pleat.submit("--", "true"))["state"] == "done"
