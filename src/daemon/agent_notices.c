@@ -240,6 +240,37 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t there,
     return true;
 }
 
+/* What tells only how a run goes: nothing comes of it but knowledge. False: it is another notice.
+ */
+static bool is_news(struct agent *agent, struct job *job, uint64_t run,
+                    const struct pleat_message *message)
+{
+    struct daemon *d = agent->daemon;
+    const char *method = message->method;
+    if (!strcmp(method, "progress")) {
+        learn_progress(d, job, run, message->params);
+    } else if (!strcmp(method, "output")) {
+        outputs_take(agent, job, message);
+    } else if (!strcmp(method, "input_taken")) {
+        inputs_taken(d, message->params);
+    } else if (!strcmp(method, "checkpoint_wanted")) {
+        checkpoint_times_wanted(d, job, cost_of(message->params, "checkpoint"));
+    } else if (!strcmp(method, "memory")) {
+        learn_memory(d, job, message->params);
+    } else if (!strcmp(method, "checkpointed") || !strcmp(method, "checkpoint_failed")) {
+        learn_checkpoint(d, job, message->params);
+    } else if (!strcmp(method, "folded")) {
+        json_decref(job->folded);
+        job->folded = json_deep_copy(message->params);
+        json_object_del(job->folded, "run");
+        job->folded_run = run;
+        learn_folded(d, job);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void agent_notice(struct agent *agent, const struct pleat_message *message)
 {
     struct daemon *d = agent->daemon;
@@ -259,41 +290,9 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
         if (!rc)
             return;
     }
-    if (!rc && is_of_parts(agent, component, (uint64_t)run, message))
+    if (!rc && (is_of_parts(agent, component, (uint64_t)run, message) ||
+                is_news(agent, job, (uint64_t)run, message)))
         return;
-    if (!rc && !strcmp(message->method, "progress")) {
-        learn_progress(d, job, (uint64_t)run, message->params);
-        return;
-    }
-    if (!rc && !strcmp(message->method, "output")) {
-        outputs_take(agent, job, message);
-        return;
-    }
-    if (!rc && !strcmp(message->method, "input_taken")) {
-        inputs_taken(d, message->params);
-        return;
-    }
-    if (!rc && !strcmp(message->method, "checkpoint_wanted")) {
-        checkpoint_times_wanted(d, job, cost_of(message->params, "checkpoint"));
-        return;
-    }
-    if (!rc && !strcmp(message->method, "memory")) {
-        learn_memory(d, job, message->params);
-        return;
-    }
-    if (!rc && (!strcmp(message->method, "checkpointed") ||
-                !strcmp(message->method, "checkpoint_failed"))) {
-        learn_checkpoint(d, job, message->params);
-        return;
-    }
-    if (!rc && !strcmp(message->method, "folded")) {
-        json_decref(job->folded);
-        job->folded = json_deep_copy(message->params);
-        json_object_del(job->folded, "run");
-        job->folded_run = (uint64_t)run;
-        learn_folded(d, job);
-        return;
-    }
     if (!rc && !strcmp(message->method, "limit")) {
         rc = declared_take(d, job, (uint64_t)run, message->params, &err);
     } else if (!rc && !strcmp(message->method, "asked")) {

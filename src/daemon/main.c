@@ -263,28 +263,29 @@ static int leave_directory(const struct daemon *d, struct pleat_error *err)
     return chdir("/") ? pleat_error_sys(err, errno, "cannot go to /") : 0;
 }
 
-int main(int argc, char **argv)
+/* What the command line asks for. */
+struct asked {
+    const char *config; /* a file; NULL: none is named */
+    bool check;         /* only read the configuration */
+};
+
+/* Reads the command line; -1: go on, else the exit code. */
+static int read_options(int argc, char **argv, struct asked *asked)
 {
     static const struct option options[] = {
         {"dir", required_argument, NULL, 'd'}, {"config", required_argument, NULL, 'c'},
         {"check", no_argument, NULL, 'k'},     {"version", no_argument, NULL, 'v'},
         {"help", no_argument, NULL, 'h'},      {NULL, 0, NULL, 0}};
-    static struct daemon daemon_state;
-    struct daemon *d = &daemon_state;
-    struct pleat_error err = {0};
-    const char *config = NULL;
-    bool check = false;
-    daemon_outset(argv);
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (option) {
         case 'd':
             setenv("PLEAT_DIR", optarg, 1);
             break;
         case 'c':
-            config = optarg;
+            asked->config = optarg;
             break;
         case 'k':
-            check = true;
+            asked->check = true;
             break;
         case 'v':
             printf("pleatd %s\n", PLEAT_VERSION);
@@ -297,18 +298,30 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    if (optind < argc) {
-        fprintf(stderr, "pleatd: '%s' is not expected. See 'pleatd --help'.\n", argv[optind]);
-        return 2;
-    }
+    if (optind == argc)
+        return -1;
+    fprintf(stderr, "pleatd: '%s' is not expected. See 'pleatd --help'.\n", argv[optind]);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    static struct daemon daemon_state;
+    struct daemon *d = &daemon_state;
+    struct pleat_error err = {0};
+    struct asked asked = {0};
+    daemon_outset(argv);
+    int code = read_options(argc, argv, &asked);
+    if (code >= 0)
+        return code;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* so that writing fails, instead of pleatd being killed */
     int rc = pleat_paths_init(&d->paths, &err);
-    if (!rc && !config)
+    if (!rc && !asked.config)
         rc = pleat_paths_check_config(&d->paths, &err);
     if (!rc)
-        rc = pleat_config_load(config_file(d, config), &d->config, &err);
-    if (!rc && check) {
+        rc = pleat_config_load(config_file(d, asked.config), &d->config, &err);
+    if (!rc && asked.check) {
         printf("%s: good\n", d->config.path ? d->config.path : "defaults");
         pleat_config_finish(&d->config);
         return 0;
