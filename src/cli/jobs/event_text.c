@@ -121,6 +121,16 @@ static void add_checkpoint(const json_t *event, struct pleat_string *out)
                       pleat_reply_true(event, "stop") ? ", and the job stops" : "");
 }
 
+static void add_signal(const json_t *event, struct pleat_string *out)
+{
+    char left[PLEAT_TIME_SIZE], name[24];
+    pleat_string_addf(
+        out, "sent %s to its %s, %s before its time limit",
+        pleat_signal_name((int)pleat_reply_int(event, "signal", 0), name, sizeof(name)),
+        pleat_reply_true(event, "script") ? "script" : "processes",
+        pleat_time_span(pleat_reply_real(event, "left_s"), left));
+}
+
 void pleat_event_add_text(const json_t *event, struct pleat_string *out)
 {
     const char *kind = pleat_reply_text(event, "kind", "?");
@@ -165,12 +175,7 @@ void pleat_event_add_text(const json_t *event, struct pleat_string *out)
                                     "for no other job any more"
                                   : "waits for no other job any more");
     } else if (!strcmp(kind, "signal")) {
-        char left[PLEAT_TIME_SIZE], name[24];
-        pleat_string_addf(
-            out, "sent %s to its %s, %s before its time limit",
-            pleat_signal_name((int)pleat_reply_int(event, "signal", 0), name, sizeof(name)),
-            pleat_reply_true(event, "script") ? "script" : "processes",
-            pleat_time_span(pleat_reply_real(event, "left_s"), left));
+        add_signal(event, out);
     } else if (!strcmp(kind, "checkpoint")) {
         add_checkpoint(event, out);
     } else if (!strcmp(kind, "memory")) {

@@ -83,23 +83,65 @@ static void add_would_fit(const json_t *waiting, struct pleat_string *out)
     pleat_string_add(out, "), but ");
 }
 
+static void add_claiming(const json_t *waiting, struct pleat_string *out)
+{
+    const json_t *queue = json_object_get(waiting, "site_queue");
+    pleat_string_addf(out, "its processors are being claimed at %s",
+                      pleat_reply_text(waiting, "site", "its site"));
+    if (!json_is_object(queue))
+        return;
+    pleat_string_addf(out, ", and wait in a queue there: %s", pleat_reply_text(queue, "text", "?"));
+    if (json_is_number(json_object_get(queue, "expected_s")))
+        add_moment(out, "; they may be given at ", queue, "expected_s");
+    if (json_is_number(json_object_get(queue, "until_s")))
+        add_moment(out, "; they are waited for until ", queue, "until_s");
+}
+
+/* Why a job waits where that is not about other jobs; false: it is. */
+static bool add_waiting_apart(const json_t *waiting, struct pleat_string *out)
+{
+    const char *code = pleat_reply_text(waiting, "code", "");
+    if (!strcmp(code, "next"))
+        pleat_string_add(out, "there is room for it, it is started next");
+    else if (!strcmp(code, "held"))
+        pleat_string_add(out, pleat_reply_text(waiting, "held", "something holds it"));
+    else if (!strcmp(code, "log"))
+        pleat_string_addf(out, "it is not submitted yet, pleatd cannot write it into its log (%s)",
+                          pleat_reply_text(waiting, "log", "see pleatd.log"));
+    else if (!strcmp(code, "begin"))
+        add_moment(out, "its reservation begins at ", waiting, "until_s");
+    else if (!strcmp(code, "too large"))
+        pleat_string_addf(out,
+                          "it needs %lld processors, and no site that it may use has that many",
+                          number(waiting, "need"));
+    else if (!strcmp(code, "quiet"))
+        add_moment(out, "its site refused processors a moment ago, and is asked again at ", waiting,
+                   "until_s");
+    else if (!strcmp(code, "paused"))
+        add_moment(out,
+                   "its site could not start it, or others, a moment ago ('pleat show' has the "
+                   "reason): tried again at ",
+                   waiting, "until_s");
+    else if (!strcmp(code, "drained"))
+        pleat_string_add(out, "the sites where it could start are drained: no job is started there "
+                              "until 'pleat site resume' (or nodes of theirs have had too many "
+                              "errors: 'pleat sites')");
+    else if (!strcmp(code, "claiming"))
+        add_claiming(waiting, out);
+    else if (!strcmp(code, "starting"))
+        pleat_string_add(out, "its processors are there, its program is being started");
+    else
+        return false;
+    return true;
+}
+
 static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_string *out)
 {
     const char *code = pleat_reply_text(waiting, "code", "");
     long long need = number(waiting, "need");
-    if (!strcmp(code, "next")) {
-        pleat_string_add(out, "there is room for it, it is started next");
-    } else if (!strcmp(code, "held")) {
-        pleat_string_add(out, pleat_reply_text(waiting, "held", "something holds it"));
-    } else if (!strcmp(code, "log")) {
-        pleat_string_addf(out, "it is not submitted yet, pleatd cannot write it into its log (%s)",
-                          pleat_reply_text(waiting, "log", "see pleatd.log"));
-    } else if (!strcmp(code, "begin")) {
-        add_moment(out, "its reservation begins at ", waiting, "until_s");
-    } else if (!strcmp(code, "too large")) {
-        pleat_string_addf(
-            out, "it needs %lld processors, and no site that it may use has that many", need);
-    } else if (!strcmp(code, "room")) {
+    if (add_waiting_apart(waiting, out))
+        return;
+    if (!strcmp(code, "room")) {
         add_room(waiting, out);
     } else if (!strcmp(code, "processors")) {
         pleat_string_addf(out, "it needs %lld processor%s, and ", need, plural(need));
@@ -116,32 +158,6 @@ static void add_waiting(const json_t *why, const json_t *waiting, struct pleat_s
         add_would_fit(waiting, out);
         pleat_string_add(out, "what is free must be left to others");
         add_kept_for(waiting, out);
-    } else if (!strcmp(code, "quiet")) {
-        add_moment(out, "its site refused processors a moment ago, and is asked again at ", waiting,
-                   "until_s");
-    } else if (!strcmp(code, "paused")) {
-        add_moment(out,
-                   "its site could not start it, or others, a moment ago ('pleat show' has the "
-                   "reason): tried again at ",
-                   waiting, "until_s");
-    } else if (!strcmp(code, "drained")) {
-        pleat_string_add(out, "the sites where it could start are drained: no job is started there "
-                              "until 'pleat site resume' (or nodes of theirs have had too many "
-                              "errors: 'pleat sites')");
-    } else if (!strcmp(code, "claiming")) {
-        const json_t *queue = json_object_get(waiting, "site_queue");
-        pleat_string_addf(out, "its processors are being claimed at %s",
-                          pleat_reply_text(waiting, "site", "its site"));
-        if (json_is_object(queue)) {
-            pleat_string_addf(out, ", and wait in a queue there: %s",
-                              pleat_reply_text(queue, "text", "?"));
-            if (json_is_number(json_object_get(queue, "expected_s")))
-                add_moment(out, "; they may be given at ", queue, "expected_s");
-            if (json_is_number(json_object_get(queue, "until_s")))
-                add_moment(out, "; they are waited for until ", queue, "until_s");
-        }
-    } else if (!strcmp(code, "starting")) {
-        pleat_string_add(out, "its processors are there, its program is being started");
     } else {
         add_would_fit(waiting, out);
         pleat_string_addf(out, "the policies in force (%s, %s) do not start it",
@@ -401,92 +417,5 @@ void pleat_why_add_headline(const json_t *why, struct pleat_string *out)
         add_size(why, size, out);
     } else {
         add_ending(why, ending, out);
-    }
-}
-
-/* ---- decisions ---- */
-
-static void add_resize(const json_t *decision, struct pleat_string *out)
-{
-    const char *outcome = pleat_reply_text(decision, "outcome", NULL);
-    const char *by = pleat_reply_text(decision, "policy", NULL);
-    long long offered = number(decision, "offered"), waiter = number(decision, "waiter");
-    bool grows = number(decision, "to") > number(decision, "from");
-    bool done = outcome && !strcmp(outcome, grows ? "grown" : "shrunk");
-    pleat_string_addf(out, "%s%s %lld -> %lld",
-                      done       ? ""
-                      : !outcome ? "being "
-                                 : "not ",
-                      grows ? "grown" : "shrunk", number(decision, "from"), number(decision, "to"));
-    if (outcome && !done)
-        pleat_string_addf(out, " (%s)", outcome);
-    if (pleat_reply_is(decision, "by", "user")) {
-        pleat_string_add(out, ", as its user asked");
-        return;
-    }
-    if (pleat_reply_is(decision, "by", "site")) {
-        pleat_string_add(out, ", as its site takes processors back");
-        return;
-    }
-    pleat_string_addf(out, " by %s", by ? by : "the policies");
-    if (grows)
-        pleat_string_addf(out, ": %lld free processor%s offered to it", offered,
-                          offered == 1 ? " was" : "s were");
-    else if (waiter)
-        pleat_string_addf(out, " for job %lld, which waited", waiter);
-}
-
-static void add_start(const json_t *decision, struct pleat_string *out)
-{
-    long long processors = number(decision, "processors");
-    const char *queue = pleat_reply_text(decision, "queue", NULL);
-    if (processors > 0)
-        pleat_string_addf(out, "started on %lld processor%s", processors, plural(processors));
-    else
-        pleat_string_add(out, "being started");
-    if (queue)
-        pleat_string_addf(out, ": its turn by %s, its size by %s", queue,
-                          pleat_reply_text(decision, "moldability", "?"));
-}
-
-/* Appends how the job ended: "exited" alone would not say that it crashed. */
-static void add_exit(const json_t *why, const json_t *decision, struct pleat_string *out)
-{
-    json_t *job = json_copy(json_object_get(why, "ending"));
-    if (pleat_reply_true(job, "over")) {
-        json_object_set(job, "state", json_object_get(decision, "what"));
-        pleat_job_add_ending(job, out);
-    } else {
-        pleat_string_add(out, "exited");
-    }
-    json_decref(job);
-}
-
-void pleat_why_add_decision(const json_t *why, const json_t *decision, struct pleat_string *out)
-{
-    const char *what = pleat_reply_text(decision, "what", "?");
-    const char *reason = pleat_reply_text(decision, "reason", NULL);
-    if (!strcmp(what, "resize")) {
-        add_resize(decision, out);
-    } else if (!strcmp(what, "started")) {
-        add_start(decision, out);
-    } else if (!strcmp(what, "limits")) {
-        pleat_string_addf(
-            out,
-            pleat_reply_is(decision, "by", "program")
-                ? "its program says what it can use: it may have %lld to %lld processors"
-                : "its user lets it have %lld to %lld processors",
-            number(decision, "min"), number(decision, "max"));
-    } else if (!strcmp(what, "warning")) {
-        pleat_string_add(out, pleat_reply_text(decision, "text", "?"));
-    } else {
-        pleat_string_add(out, what);
-        if (reason)
-            pleat_string_add(out, ": ");
-        if (reason && (!strcmp(what, "done") || !strcmp(what, "failed")) &&
-            !strcmp(reason, "exited"))
-            add_exit(why, decision, out);
-        else if (reason)
-            pleat_string_add(out, reason);
     }
 }
