@@ -181,8 +181,6 @@ follow(struct pleat_core *core, const struct pleat_event *event, int rc, struct 
         return rc;
     if (core->idle_passes > 0)
         end_idle_passes(core, event);
-    if (core->observed)
-        observe(core, event);
     return 0;
 }
 
@@ -196,9 +194,13 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
     core->operations++;
     int rc = dispatch(core, event, err);
     /* one comparison for all that a simulation of millions of jobs never has */
-    bool follows = (rc | core->failed | core->observed | (int)core->idle_passes |
-                    (int)(core->decided_first ^ PLEAT_NONE)) != 0;
-    return __builtin_expect(follows, 0) ? follow(core, event, rc, err) : 0;
+    bool follows =
+        (rc | core->failed | (int)core->idle_passes | (int)(core->decided_first ^ PLEAT_NONE)) != 0;
+    if (__builtin_expect(follows, 0) && (rc = follow(core, event, rc, err)) != 0)
+        return rc;
+    if (core->observed)
+        observe(core, event);
+    return 0;
 }
 
 bool pleat_core_wants_pass(const struct pleat_core *core)
