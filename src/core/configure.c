@@ -61,6 +61,8 @@ int on_parameter(struct pleat_core *core, const struct pleat_event *event, struc
                                (long long)value);
     core->parameters[which] = value;
     core_sync_view(core);
+    if (which == PLEAT_PARAM_DECIDE_US)
+        core->pass_us = PLEAT_NEVER; /* set anew when this event has been applied */
     if (which == PLEAT_PARAM_SITE_ERRORS || which == PLEAT_PARAM_NODE_ERRORS)
         sites_judge(core);
     if (which == PLEAT_PARAM_LIFETIME_US || which == PLEAT_PARAM_LIFETIME_MAX_US)

@@ -33,6 +33,7 @@ int pleat_core_create(struct pleat_core **out)
     core->queue_root = PLEAT_NONE;
     core->notes = UINT64_MAX;
     core->wake = core->nodes_again = PLEAT_HEAP_NONE;
+    core->pass_us = PLEAT_NEVER;
     core->next_id = 1;
     core->pass.view = &core->view;
     core->pass.plan = &core->plan;
@@ -96,6 +97,7 @@ int on_pass(struct pleat_core *core, const struct pleat_event *event, struct ple
     (void)event;
     (void)err;
     core->wants_pass = false;
+    core->pass_us = PLEAT_NEVER;
     core->idle_passes += core->idle_passes <= IDLE_PASSES_MAX;
     return 0;
 }
@@ -200,13 +202,15 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
         return rc;
     if (core->observed)
         observe(core, event);
+    if (__builtin_expect(core->parameters[PLEAT_PARAM_DECIDE_US] > 0, 0))
+        core_set_pass_time(core);
     return 0;
 }
 
 bool pleat_core_wants_pass(const struct pleat_core *core)
 {
-    return core->wants_pass && (core->view.queue_count > 0 || core->malleable > 0 ||
-                                core->view.reviews_first != PLEAT_NONE);
+    return core_has_use_for_pass(core) &&
+           (core->parameters[PLEAT_PARAM_DECIDE_US] == 0 || core->pass_us <= now_of(core));
 }
 
 /* Applies a record of the pass itself: PASS or WAKE. All of its bytes are set, since replay
@@ -272,6 +276,7 @@ int pleat_core_pass(struct pleat_core *core, int64_t now_us, struct pleat_events
     if (now_us > core->view.now_us)
         core->view.now_us = now_us;
     core->wants_pass = core->overtaken = false;
+    core->pass_us = PLEAT_NEVER;
     int rc = decisions || core->observed
                  ? own_record(core, PLEAT_EV_PASS, 0, decisions, effects, err)
                  : 0;
@@ -322,7 +327,8 @@ size_t pleat_core_decided(const struct pleat_core *core)
 int64_t pleat_core_next_deadline(const struct pleat_core *core)
 {
     _Static_assert(PLEAT_NEVER == INT64_MAX, "as the heap has it");
-    return pleat_heap_first_us(&core->deadlines);
+    int64_t first_us = pleat_heap_first_us(&core->deadlines);
+    return core->pass_us < first_us ? core->pass_us : first_us;
 }
 
 int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effects)

@@ -383,6 +383,7 @@ static int rebuild(struct pleat_core *core)
     }
     pleat_heap_note_first(&core->deadlines);
     core_sync_view(core);
+    core_set_pass_time(core);
     return 0;
 }
 

@@ -8,7 +8,7 @@
 
 /* A parameter that counts processes or iterations, of which more than PLEAT_SIZE_MAX make no
  * sense. */
-static int32_t buffer_count(const struct pleat_core *core, enum pleat_parameter which)
+static int32_t count_of(const struct pleat_core *core, enum pleat_parameter which)
 {
     int64_t value = core->parameters[which];
     return value < PLEAT_SIZE_MAX ? (int32_t)value : PLEAT_SIZE_MAX;
@@ -39,10 +39,21 @@ void core_sync_view(struct pleat_core *core)
     core->view.lifetimes |= core->view.lifetime_us > 0;
     core->view.mpl_max = (int32_t)core->parameters[PLEAT_PARAM_MPL_MAX];
     core->view.preemptions = (int32_t)core->parameters[PLEAT_PARAM_PREEMPTIONS];
-    core->view.buffer_level = buffer_count(core, PLEAT_PARAM_BUFFER_LEVEL);
-    core->view.buffer_range = buffer_count(core, PLEAT_PARAM_BUFFER_RANGE);
+    core->view.grow_total = count_of(core, PLEAT_PARAM_GROW_TOTAL);
+    core->view.room_partly = core->parameters[PLEAT_PARAM_ROOM_PARTLY] > 0;
+    core->view.buffer_level = count_of(core, PLEAT_PARAM_BUFFER_LEVEL);
+    core->view.buffer_range = count_of(core, PLEAT_PARAM_BUFFER_RANGE);
     core->view.buffer_review_us = core->parameters[PLEAT_PARAM_BUFFER_REVIEW_US];
     core->view.buffer_pending = core->parameters[PLEAT_PARAM_BUFFER_PENDING] > 0;
+}
+
+void core_set_pass_time(struct pleat_core *core)
+{
+    int64_t every_us = core->parameters[PLEAT_PARAM_DECIDE_US], now_us = now_of(core);
+    if (every_us == 0 || !core_has_use_for_pass(core))
+        core->pass_us = PLEAT_NEVER;
+    else if (core->pass_us == PLEAT_NEVER)
+        core->pass_us = now_us % every_us == 0 ? now_us : (now_us / every_us + 1) * every_us;
 }
 
 /* Removes the promises of the last queue policy: they do not bind another one. Those of

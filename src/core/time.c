@@ -13,7 +13,7 @@ int on_time(struct pleat_core *core, const struct pleat_event *event, struct ple
     (void)event;
     (void)err;
     const struct pleat_heap_entry *first;
-    bool any = false;
+    bool any = core->pass_us <= now_of(core); /* policies decide now, where they waited for that */
     while ((first = pleat_heap_first(&core->deadlines)) && first->time_us <= now_of(core)) {
         struct pleat_heap_entry entry = pleat_heap_pop(&core->deadlines);
         uint32_t index = (uint32_t)entry.payload;

@@ -89,11 +89,24 @@ int32_t pleat_plan_kept(const struct pleat_plan *plan, uint32_t site)
     return plan->sites[site].kept;
 }
 
+int32_t pleat_plan_left_of_total(const struct pleat_plan *plan)
+{
+    int64_t left = plan->view->grow_total;
+    for (uint32_t s = 0; s < plan->view->site_count; s++) {
+        const struct pleat_site *site = &plan->view->sites[s];
+        int32_t taken = site->drained ? 0 : pleat_view_site_unused(site) - plan->sites[s].free;
+        left -= site->claimed + taken;
+    }
+    return left > 0 ? (int32_t)left : 0;
+}
+
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site)
 {
     int32_t left =
         pleat_plan_free(plan, site) - plan->view->sites[site].threshold - plan->sites[site].kept;
-    return left > 0 && !plan->sites[site].withheld ? left : 0;
+    if (left <= 0 || plan->sites[site].withheld)
+        return 0;
+    return plan->view->grow_total > 0 ? pleat_smaller(left, pleat_plan_left_of_total(plan)) : left;
 }
 
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site)

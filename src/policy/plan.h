@@ -110,8 +110,11 @@ int32_t pleat_plan_free(const struct pleat_plan *plan, uint32_t site);
 /* How many idle processors pleat_plan_keep keeps from growing. */
 int32_t pleat_plan_kept(const struct pleat_plan *plan, uint32_t site);
 /* Idle processors that may be used for growing: less the threshold and what is kept; 0 if the site
- * is withheld for a waiting component. */
+ * is withheld for a waiting component, or if the jobs of all sites have what they may be grown to.
+ */
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site);
+/* What is left of what the jobs of all sites may be grown to, together (view.grow_total). */
+int32_t pleat_plan_left_of_total(const struct pleat_plan *plan);
 /* How many processors a waiting component could start on at a site: free ones, as far as it may use
  * them, and those earmarked for it. */
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site);

@@ -76,7 +76,9 @@ static bool make_room_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32
     return false;
 }
 
-/* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. */
+/* Shrinks at a site until the shortfall is met; false, and nothing changed, if it cannot be. Where
+ * room is made partly (Buisson et al. 2007 do not say what becomes of a shortfall of EGS) what the
+ * policy gets is kept, and it is asked again in later passes. */
 static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site,
                          enum pleat_room room)
 {
@@ -91,8 +93,8 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
     int32_t idle = place->buffered < need ? place->buffered : need;
     need -= idle;
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
-    need = pleat_pass_shrink(pass, site, need, waiter);
-    if (need <= 0 || place->resizing_count > 0) {
+    int32_t lacks = pleat_pass_shrink(pass, site, need, waiter);
+    if (lacks <= 0 || place->resizing_count > 0 || (pass->view->room_partly && lacks < need)) {
         (void)pleat_plan_unbuffer(pass->plan, site, idle);
         return true;
     }

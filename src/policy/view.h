@@ -52,8 +52,10 @@ struct pleat_view {
     bool sections;       /* there is, or was, a component whose program said "not now" */
     int32_t mpl_max;     /* the most processes on a processor of components that fold */
     int32_t preemptions; /* how often a component may be preempted */
-    bool stages;         /* there is, or was, a component with files to be brought */
-    bool several;        /* there is, or was, a job of several components */
+    int32_t grow_total;  /* processors to which all sites' jobs are grown, together; 0: no limit */
+    bool room_partly; /* room is made for a waiting component bit by bit, not whole or not at all */
+    bool stages;      /* there is, or was, a component with files to be brought */
+    bool several;     /* there is, or was, a job of several components */
     /* processor-microseconds that components held while they waited: for other components of the
      * job, or for files */
     int64_t wasted_us;

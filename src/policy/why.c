@@ -13,10 +13,10 @@ const char *pleat_waits_name(enum pleat_why_waits code)
 
 const char *pleat_size_name(enum pleat_why_size code)
 {
-    static const char *const names[] = {"next",      "fixed",     "resizing",   "at maximum",
-                                        "capped",    "no size",   "backoff",    "quiet",
-                                        "none free", "threshold", "for waiter", "reserved",
-                                        "policy",    "lifetime",  "not now",    "drained"};
+    static const char *const names[] = {
+        "next",    "fixed",    "resizing",  "at maximum", "capped",     "no size",
+        "backoff", "quiet",    "none free", "threshold",  "for waiter", "reserved",
+        "policy",  "lifetime", "not now",   "drained",    "total"};
     return code < PLEAT_SIZE_COUNT ? names[code] : "?";
 }
 
@@ -175,6 +175,8 @@ static enum pleat_why_size nothing_growable(const struct pleat_pass *pass, uint3
         return PLEAT_SIZE_FOR_WAITER;
     if (pleat_plan_idle(pass->plan, site) <= pass->view->sites[site].threshold)
         return PLEAT_SIZE_THRESHOLD;
+    if (pass->view->grow_total > 0 && pleat_plan_left_of_total(pass->plan) == 0)
+        return PLEAT_SIZE_TOTAL;
     return PLEAT_SIZE_RESERVED;
 }
 

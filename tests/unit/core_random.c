@@ -649,6 +649,11 @@ static void live(uint64_t seed, bool misbehave, const char *path)
         world_parameter(&world, PLEAT_PARAM_LIFETIME_US, (int64_t)(seed % 7) * 2000000);
     if (seed & 16)
         world_parameter(&world, PLEAT_PARAM_MAX_TRIES, 20);
+    if (seed % 11 == 5)
+        world_parameter(&world, PLEAT_PARAM_DECIDE_US, 2500000);
+    if (seed % 13 == 6)
+        world_parameter(&world, PLEAT_PARAM_GROW_TOTAL, 12);
+    world_parameter(&world, PLEAT_PARAM_ROOM_PARTLY, (int64_t)(seed / 3 % 2));
     world_parameter(&world, PLEAT_PARAM_BUFFER_REVIEW_US, 1000000 + (int64_t)(seed % 5) * 2000000);
     world_parameter(&world, PLEAT_PARAM_BUFFER_LEVEL, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_BUFFER_PENDING, (int64_t)(seed % 2));

@@ -200,6 +200,49 @@ static void test_earmarks_of_a_drained_site_are_given_back(void **state)
     hand_finish(&h);
 }
 
+/* Where policies decide every 10 s, what happens in between waits for the next multiple of that. */
+static void test_policies_decide_at_set_times(void **state)
+{
+    (void)state;
+    for (int restarted = 0; restarted < 2; restarted++) {
+        struct hand h;
+        hand_init(&h, 8);
+        hand_sleep(&h, 10 * SECONDS - h.now_us % (10 * SECONDS));
+        hand_parameter(&h, PLEAT_PARAM_DECIDE_US, 10 * SECONDS);
+        uint32_t at_once = hand_submit(&h, PLEAT_RIGID, 4, 4, 0); /* at such a time: decided */
+        is(&h, at_once, PLEAT_CLAIMING);
+        hand_sleep(&h, 3 * SECONDS);
+        int64_t next_us = h.now_us + 7 * SECONDS;
+        uint32_t later = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+        is(&h, later, PLEAT_QUEUED);
+        assert_true(pleat_core_next_deadline(h.core) == next_us);
+        hand_sleep(&h, 6 * SECONDS);
+        if (restarted)
+            hand_restart(&h);
+        uint32_t last = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+        is(&h, later, PLEAT_QUEUED);
+        assert_true(pleat_core_next_deadline(h.core) == next_us);
+        hand_sleep(&h, 1 * SECONDS);
+        is(&h, later, PLEAT_CLAIMING);
+        is(&h, last, PLEAT_CLAIMING);
+        hand_finish(&h);
+    }
+}
+
+static void test_policies_decide_at_once_again(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    hand_parameter(&h, PLEAT_PARAM_DECIDE_US, 10 * SECONDS);
+    hand_sleep(&h, 11 * SECONDS - h.now_us % (10 * SECONDS));
+    uint32_t waits = hand_submit(&h, PLEAT_RIGID, 4, 4, 0);
+    is(&h, waits, PLEAT_QUEUED);
+    hand_parameter(&h, PLEAT_PARAM_DECIDE_US, 0);
+    is(&h, waits, PLEAT_CLAIMING);
+    hand_finish(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +253,8 @@ int main(void)
         cmocka_unit_test(test_a_start_that_waits_in_vain_is_placed_anew),
         cmocka_unit_test(test_a_growth_waits_as_long_as_the_site_says),
         cmocka_unit_test(test_cancelled_while_it_waits_in_a_site_s_queue),
+        cmocka_unit_test(test_policies_decide_at_set_times),
+        cmocka_unit_test(test_policies_decide_at_once_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -649,6 +649,51 @@ static void test_a_quiet_site_gives_nothing_yet(void **state)
     bench_finish(&b);
 }
 
+/* Two sites of 16 with a job of 4 each: of all that is free 5 are left, for the one that is asked
+ * first. What a waiting job gets in the same pass counts, too. */
+static void test_jobs_of_all_sites_grow_to_a_total(void **state)
+{
+    (void)state;
+    for (int waits = 0; waits < 2; waits++) {
+        struct bench b;
+        bench_init(&b);
+        bench_policy(&b, &pleat_policy_pwa);
+        uint32_t first = bench_site(&b, 16, 0), second = bench_site(&b, 16, 0);
+        uint32_t a = malleable(&b, first, 4, 2, 46), c = malleable(&b, second, 4, 2, 46);
+        if (waits)
+            bench_wait(&b, PLEAT_RIGID, 3, 3, 0);
+        b.view.grow_total = 13;
+        bench_decide(&b);
+        assert_int_equal(bench_after(&b, a), waits ? 6 : 9);
+        assert_int_equal(bench_after(&b, c), 4);
+        bench_finish(&b);
+    }
+}
+
+/* One round of figure 5 gets 2 + 3 of the 8 that the waiting job lacks: nobody shrinks, or, where
+ * room is made partly, these do, and the rest is asked for in later passes. */
+static void test_room_is_made_partly(void **state)
+{
+    (void)state;
+    for (int partly = 0; partly < 2; partly++) {
+        struct bench b;
+        bench_init(&b);
+        bench_policy(&b, &pleat_policy_pwa);
+        bench_policy(&b, &pleat_policy_egs_once);
+        uint32_t site = bench_site(&b, 16, 0);
+        uint32_t a = malleable(&b, site, 10, 2, 46), c = malleable(&b, site, 3, 2, 46),
+                 d = malleable(&b, site, 3, 2, 46);
+        bench_wait(&b, PLEAT_RIGID, 8, 8, 0);
+        b.view.room_partly = partly;
+        bench_decide(&b);
+        assert_int_equal(bench_after(&b, a), partly ? 8 : 10);
+        assert_int_equal(bench_after(&b, c), partly ? 2 : 3);
+        assert_int_equal(bench_after(&b, d), partly ? 2 : 3);
+        assert_int_equal(b.plan.sites[site].withheld, partly);
+        bench_finish(&b);
+    }
+}
+
 static void test_no_room_is_made_while_enough_is_idle(void **state)
 {
     (void)state;
@@ -743,6 +788,8 @@ int main(void)
         cmocka_unit_test(test_initial_sizes),
         cmocka_unit_test(test_a_quiet_site_gives_nothing_yet),
         cmocka_unit_test(test_no_room_is_made_while_enough_is_idle),
+        cmocka_unit_test(test_jobs_of_all_sites_grow_to_a_total),
+        cmocka_unit_test(test_room_is_made_partly),
         cmocka_unit_test(test_no_room_is_made_for_one_that_is_given_up),
         cmocka_unit_test(test_every_question_has_a_default_and_names),
     };

@@ -248,6 +248,21 @@ static void test_nothing_to_grow_into(void **state)
     bench_finish(&b);
 }
 
+static void test_all_have_what_they_are_grown_to(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    uint32_t site = bench_site(&b, 8, 0), other = bench_site(&b, 8, 0);
+    uint32_t running = bench_run(&b, site, PLEAT_MALLEABLE, 4, 1, 8);
+    bench_run(&b, other, PLEAT_RIGID, 6, 6, 6);
+    b.view.grow_total = 10;
+    bench_decide(&b);
+    assert_int_equal(size(&b, running).code, PLEAT_SIZE_TOTAL);
+    assert_string_equal(pleat_size_name(PLEAT_SIZE_TOTAL), "total");
+    bench_finish(&b);
+}
+
 /* PWA keeps what is free for the one for which room is made. */
 static void test_kept_for_a_waiter(void **state)
 {
@@ -354,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_sizes_between),
         cmocka_unit_test(test_what_grows_next),
         cmocka_unit_test(test_nothing_to_grow_into),
+        cmocka_unit_test(test_all_have_what_they_are_grown_to),
         cmocka_unit_test(test_kept_for_a_waiter),
         cmocka_unit_test(test_kept_for_a_reservation),
         cmocka_unit_test(test_after_a_failed_resize),

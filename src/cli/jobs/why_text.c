@@ -300,6 +300,9 @@ static void add_nothing_growable(const json_t *size, const char *code, struct pl
                           number(size, "threshold"));
     else if (!strcmp(code, "for waiter"))
         pleat_string_addf(out, ", kept for job %lld, which waits", number(size, "waiter"));
+    else if (!strcmp(code, "total"))
+        pleat_string_add(out, ", and the jobs of all sites together are not grown further "
+                              "(grow_total)");
     else
         pleat_string_add(out, ", kept for reservations");
 }
