@@ -12,6 +12,8 @@ static int64_t longest_wait(const struct sim *sim, uint32_t parameter)
         const struct pleat_delay *delay =
             parameter == PLEAT_PARAM_CLAIM_US ? &sites->items[s].claim : &sites->items[s].start;
         int64_t usual = 2 * (delay->mean_us + 4 * delay->spread_us);
+        if (parameter == PLEAT_PARAM_CLAIM_US)
+            usual += 2 * sites->items[s].claim_each_us * site_capacity(&sites->items[s]);
         longest = usual > longest ? usual : longest;
     }
     return longest;

@@ -63,6 +63,7 @@ struct pleat_sim_site {
     int32_t threshold;        /* processors left free when growing */
     double speed;             /* run times are divided by it; 0.001 to 1000 */
     struct pleat_delay claim; /* from asking for processors to having them */
+    int64_t claim_each_us;    /* ... more for each processor: they are got one after another */
     struct pleat_delay start; /* from having them to running */
     struct pleat_delay release;
     struct pleat_failure failure;

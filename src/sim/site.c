@@ -14,6 +14,7 @@
 #include "sim/internal.h"
 
 #define EVERYTHING INT64_MAX
+#define CLAIM_EACH_MOST_US INT64_C(86400000000)
 
 /* ---- failures ---- */
 
@@ -122,7 +123,9 @@ int site_claim(struct sim *sim, uint32_t claim, uint64_t id, uint32_t site)
 {
     if (sim->sites[site].spec->queue != PLEAT_QUEUE_NONE)
         return batch_claim(sim, site, claim, id);
-    int64_t delay = site_delay(&sim->sites[site], &sim->sites[site].spec->claim);
+    int64_t delay =
+        site_delay(&sim->sites[site], &sim->sites[site].spec->claim) +
+        sim->sites[site].spec->claim_each_us * pleat_core_claim(sim->core, claim)->count;
     return delay > 0 ? site_claim_timer(sim, TIMER_CLAIM, claim, id, delay)
                      : site_claimed(sim, claim, id);
 }
@@ -242,6 +245,8 @@ static const char *fault_of(const struct pleat_sim_site *spec)
         !(spec->load_estimate >= 1 && spec->load_estimate <= 1e6))
         return "limits of allocations and the time to leave them are at least 0, the time in the "
                "queue is above 0, and users ask for at least as long as they run";
+    if (spec->claim_each_us < 0 || spec->claim_each_us > CLAIM_EACH_MOST_US)
+        return "a claim takes 0 s to a day for each of its processors";
     if (spec->poll_us < 0)
         return "the time between two looks at it is at least 0";
     if (spec->leaves_us <= spec->joins_us)
@@ -255,7 +260,7 @@ static bool is_instant(const struct pleat_sim_site *spec)
     for (size_t i = 0; i < 3; i++)
         if (delays[i]->mean_us > 0 || delays[i]->spread_us > 0)
             return false;
-    return spec->poll_us == 0 && spec->queue == PLEAT_QUEUE_NONE &&
+    return spec->poll_us == 0 && spec->claim_each_us == 0 && spec->queue == PLEAT_QUEUE_NONE &&
            (spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE);
 }
 

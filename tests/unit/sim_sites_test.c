@@ -135,6 +135,37 @@ static void test_a_polled_site(void **state)
     }
 }
 
+/* A claim takes longer the more processors it has where they are got one after another. */
+static void test_processors_one_after_another(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(8);
+    sim_world_site(world, 0)->claim.mean_us = 2 * S;
+    sim_world_site(world, 0)->claim_each_us = 3 * S;
+    sim_rigid(world, 0, 1, 10);
+    sim_rigid(world, 0, 4, 10);
+    sim_run(world);
+    sim_expect(world, 0, 5, 15);
+    sim_expect(world, 1, 14, 24);
+    sim_world_destroy(world);
+}
+
+/* Policies that decide once a minute: a job waits for that, and so does what another one leaves. */
+static void test_policies_that_decide_now_and_then(void **state)
+{
+    (void)state;
+    struct sim_world *world = sim_world_create(4);
+    world->options.parameters[PLEAT_PARAM_DECIDE_US] = 60 * S;
+    sim_rigid(world, 0, 4, 10);
+    sim_rigid(world, 5, 4, 65);
+    sim_rigid(world, 6, 4, 10);
+    sim_run(world);
+    sim_expect(world, 0, 0, 10);
+    sim_expect(world, 1, 60, 125);
+    sim_expect(world, 2, 180, 190);
+    sim_world_destroy(world);
+}
+
 /* A trace that begins before the first job, and one that ends with everything taken. */
 static void test_background_for_ever(void **state)
 {
@@ -425,6 +456,8 @@ int main(void)
         cmocka_unit_test(test_resizing_with_delays),
         cmocka_unit_test(test_background_by_trace),
         cmocka_unit_test(test_a_polled_site),
+        cmocka_unit_test(test_processors_one_after_another),
+        cmocka_unit_test(test_policies_that_decide_now_and_then),
         cmocka_unit_test(test_background_for_ever),
         cmocka_unit_test(test_background_by_model),
         cmocka_unit_test(test_nodes_fail),

@@ -177,7 +177,8 @@ static void set_checks(cfg_t *cfg)
                                         "background-gap", "background-run",
                                         "joins",          "leaves",
                                         "poll",           "limit",
-                                        "leave",          "queue-time"};
+                                        "leave",          "queue-time",
+                                        "claim-each"};
     static const char *const delays[] = {"claim-delay", "start-delay", "release-delay"};
     char name[64];
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -233,6 +234,7 @@ static int take_site(cfg_t *from, const char *path, struct pleat_platform *platf
     site->threshold = (int32_t)cfg_getint(from, "threshold");
     site->speed = cfg_getfloat(from, "speed");
     site->claim = delay(from, "claim-delay");
+    site->claim_each_us = span(from, "claim-each");
     site->start = delay(from, "start-delay");
     site->release = delay(from, "release-delay");
     site->failure.kind = (enum pleat_failure_kind)failure_kind(cfg_getstr(from, "failures"));
@@ -313,6 +315,7 @@ static int read_prepared(const char *text, const char *path, struct pleat_platfo
                         CFG_INT("threshold", 0, CFGF_NONE),
                         CFG_FLOAT("speed", 1, CFGF_NONE),
                         CFG_STR("claim-delay", "0", CFGF_NONE),
+                        CFG_STR("claim-each", "0", CFGF_NONE),
                         CFG_STR("start-delay", "0", CFGF_NONE),
                         CFG_STR("release-delay", "0", CFGF_NONE),
                         CFG_STR("failures", "none", CFGF_NONE),
