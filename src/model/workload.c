@@ -97,6 +97,12 @@ double pleat_workload_section(const struct pleat_app *app, uint32_t number, bool
     return (number + 0.5) / app->sections + (end ? half : -half);
 }
 
+const char *pleat_varies_name(enum pleat_varies varies)
+{
+    static const char *const names[] = {"run", "process", "iteration", "object"};
+    return names[varies];
+}
+
 /* The run time of an application that asks for processes and gets none, in iterations with enough
  * processes. */
 static double objects_time(const struct pleat_app *app, const struct pleat_workload_job *job,

@@ -43,6 +43,17 @@ struct pleat_resize_cost {
     uint32_t first, count; /* measured: rows in the workload's table of costs; count 0: none */
 };
 
+/* Of an application that asks for processes: what differs in speed. In all cases but the first its
+ * processes differ, and an iteration takes as long as the slowest of them. */
+enum pleat_varies {
+    PLEAT_VARIES_RUN,       /* runs: all processes of a run are alike */
+    PLEAT_VARIES_PROCESS,   /* processes, each for its whole run */
+    PLEAT_VARIES_ITERATION, /* each process in each iteration */
+    PLEAT_VARIES_OBJECT     /* each object in each iteration */
+};
+/* "run", "process", "iteration", "object". */
+const char *pleat_varies_name(enum pleat_varies varies);
+
 /* An application: shared by any number of jobs. */
 struct pleat_app {
     char name[32]; /* may be empty; no spaces, semicolons or control characters */
@@ -81,8 +92,9 @@ struct pleat_app {
      * application asks for it at the end of each iteration that was slower for want of it. An
      * iteration takes as long as its fullest process does */
     int32_t objects, gain, gain_every; /* objects 0: not such an application */
-    double speed_spread; /* the time that an object takes differs from run to run: its standard
-                          * deviation, as a share of the mean */
+    double speed_spread; /* the time that an object takes differs: its standard deviation, as a share
+                          * of the mean */
+    uint8_t varies;      /* enum pleat_varies: from what to what it differs */
     int32_t notices;     /* it notices that it has become slower after a random number of iterations
                           * from 1 to this; 0: after the first */
     bool balances;       /* the gain is divided over all processes, as if objects could be cut */

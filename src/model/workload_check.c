@@ -170,7 +170,7 @@ static int check_name(const struct pleat_app *app, struct pleat_error *err)
 static int check_objects(const struct pleat_app *app, struct pleat_error *err)
 {
     if (app->objects == 0 && app->gain == 0 && app->gain_every == 0 && app->speed_spread == 0 &&
-        app->notices == 0 && !app->balances)
+        app->notices == 0 && !app->balances && app->varies == PLEAT_VARIES_RUN)
         return 0;
     if (app->objects < 1 || app->gain < 1 || app->gain_every < 1 || app->iterations < 1)
         return wrong(err,
@@ -178,6 +178,8 @@ static int check_objects(const struct pleat_app *app, struct pleat_error *err)
                      "each at least 1 (as iterations=3000 objects=10 gain=10/100 would say)");
     if (app->notices < 0)
         return wrong(err, "it notices after a negative number of iterations");
+    if (app->varies > PLEAT_VARIES_OBJECT)
+        return wrong(err, "its speed varies from what to what?");
     if (!sensible(app->speed_spread) || app->speed_spread > 0.25)
         return wrong(err, "the spread of the speed is not from 0 to 0.25");
     if (app->component > 0 || app->phase_count > 0 || app->adapt_us > 0 ||

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim/internal.h"
+#include "sim/uneven.h"
 
 static const double two_pi = 6.283185307179586476925;
 
@@ -88,14 +89,16 @@ static int remember(struct sim *sim, const struct app *app, const struct objects
 
 /* ---- a run ---- */
 
-/* Draws what an iteration takes for one object. What is drawn for a job depends only on the seed:
- * so policies can be compared job by job. */
+/* What an iteration takes for one object, on average over what differs within a run. What is drawn
+ * for a job depends only on the seed: so policies can be compared job by job. */
 static double draw_object_time(const struct sim *sim, const struct app *app,
                                struct pleat_random *random)
 {
     const struct pleat_app *model = app->model;
     double mean = (double)app->wish->run_us / model->iterations / model->objects;
     double speed = sim->sites[app->site].spec->speed;
+    if (model->varies != PLEAT_VARIES_RUN)
+        return mean / speed;
     double radius = sqrt(-2 * log(1 - pleat_random_unit(random)));
     double factor = 1 + radius * cos(two_pi * pleat_random_unit(random)) * model->speed_spread;
     return mean * (factor > 0.01 ? factor : 0.01) / speed;
@@ -108,11 +111,26 @@ static int32_t lacks(const struct app *app, const struct objects *objects)
     return missing > 0 ? (int32_t)missing : 0;
 }
 
-static double iteration_us(const struct app *app, const struct objects *objects)
+/* The time of the iterations before `next`, as many as are not done yet. */
+static double iterations_us(const struct sim *sim, const struct app *app,
+                            const struct objects *objects, int64_t next)
 {
-    double more = (double)lacks(app, objects) * app->model->gain;
-    return objects->object_us *
-           (app->model->objects + (app->model->balances ? more / app->size : more));
+    const struct pleat_app *model = app->model;
+    double more = (double)lacks(app, objects) * model->gain;
+    struct uneven uneven = {.seed = sim->options->seed * 0x9e3779b97f4a7c15u + app->job,
+                            .varies = (enum pleat_varies)model->varies,
+                            .spread = model->speed_spread,
+                            .processes = app->size,
+                            .most = model->objects + (model->balances ? more / app->size : more),
+                            .others = model->objects + (model->balances ? more / app->size : 0)};
+    if (model->varies == PLEAT_VARIES_RUN)
+        return objects->object_us * uneven.most * (double)(next - objects->done);
+    if (model->varies == PLEAT_VARIES_PROCESS)
+        return objects->object_us * uneven_iteration(&uneven, 0) * (double)(next - objects->done);
+    double sum = 0;
+    for (int64_t i = objects->done; i < next; i++)
+        sum += objects->object_us * uneven_iteration(&uneven, (uint64_t)i);
+    return sum;
 }
 
 int objects_begin(struct sim *sim, uint32_t component)
@@ -146,7 +164,7 @@ int64_t objects_next(struct sim *sim, uint32_t component)
         sim->view->buffers[buffer].review_iteration < next)
         next = sim->view->buffers[buffer].review_iteration;
     objects->next = (int32_t)next;
-    double us = (double)(next - objects->done) * iteration_us(app, objects) + 0.5;
+    double us = iterations_us(sim, app, objects, next) + 0.5;
     return us < (double)(LATEST_US - app->since_us) ? app->since_us + (int64_t)us : PLEAT_NEVER;
 }
 

@@ -301,6 +301,19 @@ static bool read_spread(struct parsing *parsing, const char **at)
     return read_real(at, &parsing->app->speed_spread);
 }
 
+static bool read_varies(struct parsing *parsing, const char **at)
+{
+    for (uint8_t v = PLEAT_VARIES_RUN; v <= PLEAT_VARIES_OBJECT; v++) {
+        size_t length = strlen(pleat_varies_name((enum pleat_varies)v));
+        if (strncmp(*at, pleat_varies_name((enum pleat_varies)v), length) != 0)
+            continue;
+        parsing->app->varies = v;
+        *at += length;
+        return true;
+    }
+    return false;
+}
+
 static bool read_notices(struct parsing *parsing, const char **at)
 {
     return read_count(at, &parsing->app->notices);
@@ -358,6 +371,7 @@ static const struct word options[] = {
     {"objects=", read_objects, "objects=10"},
     {"gain=", read_gain, "gain=10/100 (objects/iterations)"},
     {"spread=", read_spread, "spread=0.09"},
+    {"varies=", read_varies, "varies=process (run, process, iteration or object)"},
     {"notices=", read_notices, "notices=10 (iterations)"},
     {"balanced", read_balanced, "balanced"},
     {"name=", read_name, "name=cg (up to 31 characters)"},
@@ -408,8 +422,8 @@ static int parse(const char *text, struct parsing *parsing, struct pleat_error *
             read_word(parsing, &at, options, OPTIONS,
                       "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
                       "mpl-overhead=, imbalance=, local-queues, phases=, asks=, sections=, "
-                      "component=, work=, gives-back, inputs=, objects=, gain=, spread=, notices=, "
-                      "balanced, name=",
+                      "component=, work=, gives-back, inputs=, objects=, gain=, spread=, varies=, "
+                      "notices=, balanced, name=",
                       err);
         if (which >= 0 && seen & 1u << which)
             which = pleat_error_set(err, PLEAT_E_INVALID, "%s is there twice", options[which].text);

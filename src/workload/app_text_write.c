@@ -106,6 +106,8 @@ void pleat_app_format(const struct pleat_workload *workload, const struct pleat_
     if (app->gain > 0)
         pleat_string_addf(out, " gain=%d/%d", app->gain, app->gain_every);
     add_real(out, " spread=", app->speed_spread);
+    if (app->varies != PLEAT_VARIES_RUN)
+        pleat_string_addf(out, " varies=%s", pleat_varies_name((enum pleat_varies)app->varies));
     add_count(out, " notices=", app->notices);
     if (app->balances)
         pleat_string_add(out, " balanced");

@@ -1,4 +1,7 @@
 /* Applications that ask for processes (Liu et al. 2009, 4.2): runs counted by hand. */
+#include <math.h>
+
+#include "sim/uneven.h"
 #include "sim_fixture.h"
 #include "workload/convert.h"
 
@@ -149,6 +152,60 @@ static void test_speeds_are_those_of_the_job(void **state)
     assert_memory_equal(runs[0], runs[1], sizeof(runs[0]));
 }
 
+static void test_normal_variables(void **state)
+{
+    (void)state;
+    static const struct {
+        double p, z;
+    } cases[] = {{0.5, 0},           {0.025, 1.959963985}, {0.975, -1.959963985},
+                 {0.2, 0.841621234}, {1e-4, 3.719016485},  {1e-9, 5.997807015}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_true(fabs(normal_above(cases[i].p) - cases[i].z) < 1e-7);
+}
+
+static double mean_of(const struct uneven *uneven)
+{
+    enum { MANY = 20000 };
+    double sum = 0;
+    for (uint64_t i = 0; i < MANY; i++)
+        sum += uneven_iteration(uneven, i);
+    return sum / MANY;
+}
+
+/* The largest of three normal variables is 0.84628 deviations above their mean, of 33 2.07. */
+static void test_the_slowest_process_decides(void **state)
+{
+    (void)state;
+    struct uneven uneven = {.seed = 5, .spread = 0.1, .processes = 3, .most = 10, .others = 10};
+    uneven.varies = PLEAT_VARIES_ITERATION;
+    assert_true(fabs(mean_of(&uneven) - 10.846) < 0.02);
+    uneven.processes = 33;
+    assert_true(fabs(mean_of(&uneven) - 12.07) < 0.02);
+    uneven.processes = 1;
+    assert_true(fabs(mean_of(&uneven) - 10) < 0.03);
+    uneven.processes = 3;
+    uneven.varies = PLEAT_VARIES_OBJECT; /* of ten objects the deviation is a root of ten */
+    assert_true(fabs(mean_of(&uneven) - 10.268) < 0.01);
+    uneven.most = 40; /* the full one decides, however slow the others are */
+    assert_true(fabs(mean_of(&uneven) - 40) < 0.03);
+}
+
+/* A process has its speed for its whole run: another one more never makes it faster. */
+static void test_processes_keep_their_speed(void **state)
+{
+    (void)state;
+    double sum = 0;
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct uneven uneven = {seed << 8, PLEAT_VARIES_PROCESS, 0.1, 3, 10, 10};
+        double three = uneven_iteration(&uneven, 0);
+        assert_true(uneven_iteration(&uneven, 7) == three);
+        uneven.processes = 4;
+        assert_true(uneven_iteration(&uneven, 0) >= three);
+        sum += three;
+    }
+    assert_true(fabs(sum / 2000 - 10.846) < 0.06);
+}
+
 /* After 1 to 5 slow iterations, at random: over many gains each as often. */
 static void test_it_notices_late(void **state)
 {
@@ -227,6 +284,9 @@ int main(void)
         cmocka_unit_test(test_without_processes_it_gets_slower),
         cmocka_unit_test(test_it_learns_from_earlier_runs),
         cmocka_unit_test(test_speeds_are_those_of_the_job),
+        cmocka_unit_test(test_normal_variables),
+        cmocka_unit_test(test_the_slowest_process_decides),
+        cmocka_unit_test(test_processes_keep_their_speed),
         cmocka_unit_test(test_it_notices_late),
         cmocka_unit_test(test_a_run_that_is_lost),
         cmocka_unit_test(test_runs_are_replayed),
