@@ -24,10 +24,18 @@ static int run(struct pleat_study *study, struct pleat_error *err)
     return rc ? rc : runners_room(study, err);
 }
 
+static const char *const cautions[] = {
+    "What goes in is no finding: the run times, delays and local users that make the load 59 % and "
+    "Leiden the emptiest cluster were chosen for that.",
+    "Figures over time are one run, with the first seed, as the thesis has them.",
+    NULL,
+};
+
 const struct pleat_experiment pleat_experiment_koala_runners = {
     .name = "koala-runners",
     .title = "KOALA's runners: co-allocation, faults, malleable jobs of components",
     .source = "Lammers 2005, 3.9 and 5.6",
+    .cautions = cautions,
     .summary = "Jobs of several components over five clusters, with faults; malleable jobs that "
                "grow by components",
     .seeds = 100,

@@ -88,10 +88,19 @@ static int run(struct pleat_study *study, struct pleat_error *err)
     return rc;
 }
 
+static const char *const cautions[] = {
+    "That a policy that is better on average is better for a log like yours: look at the log that "
+    "is nearest to it.",
+    "A recorded log is one sample, however many seeds: seeds only draw which of its jobs are "
+    "malleable. What its users would have done under another policy is not in it.",
+    NULL,
+};
+
 const struct pleat_experiment pleat_experiment_logs = {
     .name = "logs",
     .title = "All policies over workload logs",
     .source = "our own; beside it what a study with ElastiSim found (arXiv 2602.17318)",
+    .cautions = cautions,
     .summary = "Every policy over recorded and generated workloads with 0 to 100 % malleable jobs",
     .seeds = 6,
     .logs = true,

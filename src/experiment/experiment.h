@@ -25,6 +25,9 @@ struct pleat_experiment {
     const char *source;  /* "Buisson et al. 2007, V to VII" */
     const char *summary; /* one sentence: what is run */
     size_t seeds;        /* by default */
+    /* what a reader may not conclude from it, beyond what holds for all; sentences, NULL behind the
+     * last */
+    const char *const *cautions;
     bool logs; /* it runs the recorded logs that its caller gives, and some that it makes */
     int (*run)(struct pleat_study *study, struct pleat_error *err);
 };

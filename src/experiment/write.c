@@ -53,6 +53,33 @@ static void add_shapes(const struct pleat_study *study, struct pleat_page *page)
     pleat_string_add(&page->text, "\n");
 }
 
+/* What holds for all experiments, then for this one. */
+static void add_cautions(const struct pleat_study *study, struct pleat_page *page)
+{
+    pleat_page_heading(page, "What may not be concluded");
+    if (study->seeds > 1)
+        pleat_page_item(
+            page,
+            "An interval says how well %zu seeds (where a table says so: fewer) tell the mean of "
+            "this model with these inputs. How far the model is from the paper's machines and "
+            "programs it does not say; inputs that were taken or guessed are in no interval. A "
+            "share of 100 %% of the seeds is only known to be above %.1f %%.",
+            study->seeds, 100 - 300.0 / (double)study->seeds);
+    else
+        pleat_page_item(page, "Anything about other runs: this is one, without intervals.");
+    if (study->shapes.count > 1)
+        pleat_page_item(
+            page,
+            "There are %zu statements, each with an interval of its own: one or two that are close "
+            "to their bounds may hold, or not hold, by chance. A statement that is not found is "
+            "not "
+            "refuted: it does not come out of this model.",
+            study->shapes.count);
+    for (size_t i = 0; study->experiment->cautions && study->experiment->cautions[i]; i++)
+        pleat_page_item(page, "%s", study->experiment->cautions[i]);
+    pleat_string_add(&page->text, "\n");
+}
+
 static int write_figure(const char *folder, const struct pleat_figure *figure,
                         struct pleat_error *err)
 {
@@ -111,6 +138,7 @@ int pleat_study_write(const struct pleat_study *study, const char *directory,
     struct pleat_page page = {0};
     add_head(study, &page);
     add_shapes(study, &page);
+    add_cautions(study, &page);
     pleat_string_add(&page.text, study->page.text.text ? study->page.text.text : "");
     trim(&page.text);
     pleat_string_addf(&folder, "%s/%s", directory, study->experiment->name);

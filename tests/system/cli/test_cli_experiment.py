@@ -65,6 +65,8 @@ def test_a_quick_run_writes_a_whole_page(cli, tmp_path, name):
     assert page == tmp_path / "out" / name / "page.md"
     text = page.read_text()
     assert text.startswith(f"# {entry['title']}\n") and "A quick run" in text
+    cautions = text.split("## What may not be concluded\n")[1].split("\n## ")[0]
+    assert cautions.count("\n- ") >= 3 and "tell the mean of this model" in cautions
     assert "nan" not in re.sub(r"[`*].*?[`*]", "", text).lower().split()
     figures = re.findall(r"\]\(([\w.-]+\.svg)\)", text)
     assert sorted(figures) == sorted(p.name for p in page.parent.glob("*.svg")) and figures
