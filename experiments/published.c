@@ -84,7 +84,7 @@ static const struct pleat_published all[] = {
 
     NEITHER(LIU, "figures 1 and 2", "drawings of a flow and of predicting"),
     NEITHER(LIU, "figure 3", "an algorithm: buffer policy periodic-prediction"),
-    AGENT("figure 4", "5 claimed, 2 not found"),
+    AGENT("figure 4", "5 claimed, 1 fitted, 2 not found"),
     AGENT("figure 5", "2 claimed"),
 
     NEITHER(UTRERA, "figures 1.1 to 1.5", "drawings of job types and schedules"),

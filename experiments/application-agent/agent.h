@@ -17,6 +17,7 @@ struct agent_reading {
     int32_t notices; /* the application notices after a random number of slow iterations, from 1 to
                       * this */
     int64_t level;   /* RL, the request level */
+    enum pleat_varies varies; /* what fluctuates: runs, or their processes, each by itself */
 };
 
 /* Metrics of a run of all executions. Those of each execution follow one another, from the first

@@ -13,6 +13,7 @@ enum {
     OBJECTS = 10,
     GAIN_EVERY = 100,
     ITERATIONS = 3000,
+    QUICK_ITERATIONS = 500,
 };
 
 static const double object_time = 11.2, allocation_mean = 1000;
@@ -32,18 +33,26 @@ static int make_platform(const struct agent_reading *reading, struct pleat_platf
     return 0;
 }
 
+/* Of an execution: few in a quick run. */
+static int32_t iterations(const struct pleat_study *study)
+{
+    return study->quick ? QUICK_ITERATIONS : ITERATIONS;
+}
+
 /* Each execution begins long after the one before it has ended, however slow that one was. */
-static int make_workload(const struct agent_reading *reading, struct pleat_workload *workload)
+static int make_workload(const struct pleat_study *study, const struct agent_reading *reading,
+                         struct pleat_workload *workload)
 {
     struct pleat_app app = {.speedup.kind = PLEAT_SPEEDUP_LINEAR,
-                            .iterations = ITERATIONS,
+                            .iterations = iterations(study),
                             .objects = OBJECTS,
                             .gain = OBJECTS,
                             .gain_every = GAIN_EVERY,
                             .speed_spread = reading->speed_sd / object_time,
                             .notices = reading->notices,
-                            .balances = reading->balanced};
-    double run_us = object_time * OBJECTS * ITERATIONS * UNIT_US;
+                            .balances = reading->balanced,
+                            .varies = (uint8_t)reading->varies};
+    double run_us = object_time * OBJECTS * iterations(study) * UNIT_US;
     if (pleat_workload_init(workload) || pleat_array_push(&workload->apps, app))
         return PLEAT_E_NOMEM;
     for (int i = 0; i < EXECUTIONS; i++) {
@@ -64,8 +73,8 @@ static int make_workload(const struct agent_reading *reading, struct pleat_workl
     return 0;
 }
 
-static void measure(const struct pleat_trial *trial, const struct pleat_sim_evolved *evolved,
-                    double *metrics)
+static void measure(const struct pleat_study *study, const struct pleat_trial *trial,
+                    const struct pleat_sim_evolved *evolved, double *metrics)
 {
     double s[2] = {0, 0}, w[2] = {0, 0}, requests = 0, iteration = 0;
     metrics[S_LOWEST] = metrics[S_LOWEST_LEARNT] = metrics[SETTLED] = 1;
@@ -78,7 +87,7 @@ static void measure(const struct pleat_trial *trial, const struct pleat_sim_evol
         s[0] += satisfied;
         metrics[S_LOWEST] = fmin(metrics[S_LOWEST], satisfied);
         requests += evolved[i].requests;
-        iteration += pleat_trial_run_s(trial, (size_t)i) / ITERATIONS;
+        iteration += pleat_trial_run_s(trial, (size_t)i) / iterations(study);
         if (satisfied <= 0.8)
             metrics[SETTLED] = i + 2;
         w[i >= LEARNT] += metrics[WASTE + i];
@@ -110,12 +119,12 @@ int agent_run(const struct pleat_study *study, int policy, const struct agent_re
     options.parameters[PLEAT_PARAM_BUFFER_RANGE] = 5;
     options.parameters[PLEAT_PARAM_BUFFER_PENDING] = reading->pending;
     int rc = pleat_trial_policies(&options, policies[policy], err);
-    if (!rc && (make_platform(reading, &platform) || make_workload(reading, &workload)))
+    if (!rc && (make_platform(reading, &platform) || make_workload(study, reading, &workload)))
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the workload");
     if (!rc)
         rc = pleat_trial_run(&trial, study, &workload, &options, false, err);
     if (!rc)
-        measure(&trial, evolved, metrics);
+        measure(study, &trial, evolved, metrics);
     pleat_trial_finish(&trial);
     pleat_workload_finish(&workload);
     pleat_platform_finish(&platform);
