@@ -2,8 +2,6 @@
 #include "experiments/virtual-malleability/virtual.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { SHOWN = 4, RIVALS = 3, OTHERS = 4, OVERHEADS = 4, MINIMA = 4 };
 
@@ -29,7 +27,7 @@ static struct vm_setting varied(int mix, enum vm_policy policy, int overhead, in
 
 int vm_chapter5_add(struct vm_results *results, bool quick)
 {
-    int rc = 0;
+    int rc = vm_conclusions5_add(results);
     for (int mix = 0; !rc && mix < VM_MIXES; mix++) {
         for (int p = 0; !rc && p < SHOWN; p++)
             rc = vm_add(results, setting(mix, shown[p]));
@@ -46,163 +44,10 @@ int vm_chapter5_add(struct vm_results *results, bool quick)
     return rc;
 }
 
-/* ---- what was found ---- */
-
-/* Is FJT's response time below that of all three others? *least: by how much below the best of
- * them, as a share. */
-static bool is_best(const struct vm_results *results, int mix, int class_, double *least)
-{
-    bool best = true;
-    *least = INFINITY;
-    for (int p = 0; p < RIVALS; p++) {
-        struct pleat_estimate gain = vm_gain(results, setting(mix, VM_FJT), setting(mix, shown[p]),
-                                             vm_metric(class_, VM_RESPONSE));
-        best = best && pleat_estimate_above(gain, 0);
-        if (gain.mean < *least)
-            *least = gain.mean;
-    }
-    return best;
-}
-
 static struct pleat_estimate estimate_of(const struct vm_results *results, int mix,
                                          enum vm_policy policy, int class_, int time)
 {
     return vm_estimate(results, setting(mix, policy), vm_metric(class_, time));
-}
-
-static double mean_of(const struct vm_results *results, int mix, enum vm_policy policy, int class_,
-                      int time)
-{
-    return estimate_of(results, mix, policy, class_, time).mean;
-}
-
-static void tell_best(struct pleat_study *study, const struct vm_results *results, int first,
-                      const char *statement, const char *where)
-{
-    bool best = true;
-    double gains[3];
-    for (int i = 0; i < 3; i++)
-        best = is_best(results, first + i, VM_LONG, &gains[i]) && best;
-    pleat_study_shape(study, &(struct pleat_shape){statement, where, PLEAT_CLAIMED, best},
-                      "%.0f, %.0f and %.0f %% below the next best", 100 * gains[0], 100 * gains[1],
-                      100 * gains[2]);
-}
-
-/* The saving of FJT against PSA as 5.2 describes it. */
-static void tell_saving(struct pleat_study *study, const struct vm_results *results)
-{
-    bool best = true;
-    double low = INFINITY, high = -INFINITY;
-    for (int mix = 0; mix < VM_MIXES; mix++) {
-        struct pleat_estimate gain = vm_gain(results, setting(mix, VM_FJT), setting(mix, VM_PSA),
-                                             vm_metric(VM_LONG, VM_RESPONSE));
-        best = best && pleat_estimate_above(gain, 0);
-        low = gain.mean < low ? gain.mean : low;
-        high = gain.mean > high ? gain.mean : high;
-    }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"The same where PSA saves processors, as 5.2 says",
-                                            "5.2", PLEAT_NOT_FOUND, best},
-                      "by %+.0f to %+.0f %%", 100 * low, 100 * high);
-}
-
-static void tell_thirty(struct pleat_study *study, const struct vm_results *results)
-{
-    double low = INFINITY, high = 0;
-    for (int mix = 0; mix < VM_MIXES; mix++) {
-        double gain;
-        (void)is_best(results, mix, VM_LONG, &gain);
-        low = gain < low ? gain : low;
-        high = gain > high ? gain : high;
-    }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"FJT is better by about 30 % for long jobs", "5.5",
-                                            PLEAT_NOT_FOUND, low > 0.2 && high < 0.4},
-                      "%.0f to %.0f %%", 100 * low, 100 * high);
-}
-
-static void tell_constant(struct pleat_study *study, const struct vm_results *results)
-{
-    double fjt = mean_of(results, 2, VM_FJT, VM_LONG, VM_RESPONSE) /
-                 mean_of(results, 0, VM_FJT, VM_LONG, VM_RESPONSE);
-    double psa = mean_of(results, 2, VM_PSA_IDLE, VM_LONG, VM_RESPONSE) /
-                 mean_of(results, 0, VM_PSA_IDLE, VM_LONG, VM_RESPONSE);
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"FJT's response for long jobs stays constant from w1 "
-                                            "to w3",
-                                            "5.4.2, figure 5.6", PLEAT_NOT_FOUND, fjt < 1.1},
-                      "it grows by %.0f %% (PSA's by %.0f %%)", 100 * (fjt - 1), 100 * (psa - 1));
-}
-
-static void tell_execution(struct pleat_study *study, const struct vm_results *results)
-{
-    double least = 1;
-    for (int mix = 0; mix < 3; mix++)
-        for (int p = 0; p < SHOWN; p++) {
-            double share = mean_of(results, mix, shown[p], VM_LONG, VM_EXECUTION) /
-                           mean_of(results, mix, shown[p], VM_LONG, VM_RESPONSE);
-            least = share < least ? share : least;
-        }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"Most of a long job's response is execution",
-                                            "5.4.2, figure 5.6", PLEAT_CLAIMED, least > 0.5},
-                      "%.1f %% at least", 100 * least);
-}
-
-static void tell_waiting(struct pleat_study *study, const struct vm_results *results)
-{
-    double least = 1, of_fjt = 0;
-    for (int mix = 0; mix < 3; mix++)
-        for (int p = 0; p < SHOWN; p++) {
-            double share = mean_of(results, mix, shown[p], VM_SHORT, VM_WAIT) /
-                           mean_of(results, mix, shown[p], VM_SHORT, VM_RESPONSE);
-            if (shown[p] == VM_FJT)
-                of_fjt = share > of_fjt ? share : of_fjt;
-            else
-                least = share < least ? share : least;
-        }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"Most of a short job's response is waiting, but not "
-                                            "under FJT",
-                                            "5.4.2, figure 5.7", PLEAT_NOT_FOUND,
-                                            least > 0.5 && of_fjt < 0.5},
-                      "%.0f %% at least; under FJT %.0f %% at most", 100 * least, 100 * of_fjt);
-}
-
-static void tell_short(struct pleat_study *study, const struct vm_results *results)
-{
-    double most = -INFINITY;
-    for (int mix = 0; mix < VM_MIXES; mix++) {
-        double gain;
-        (void)is_best(results, mix, VM_SHORT, &gain);
-        most = gain > most ? gain : most;
-    }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"For short jobs FJT is similar to the best of the "
-                                            "others (within 20 %) or worse",
-                                            "5.5", PLEAT_CLAIMED, most < 0.2},
-                      most < 0 ? "%.0f %% above the best at least"
-                               : "at most %.0f %% below the best",
-                      100 * fabs(most));
-}
-
-static void tell_worst(struct pleat_study *study, const struct vm_results *results)
-{
-    bool worst = true;
-    char text[120] = "";
-    for (int mix = 3; mix < VM_MIXES; mix++) {
-        double psa = mean_of(results, mix, VM_PSA_IDLE, VM_LONG, VM_RESPONSE);
-        double folding = mean_of(results, mix, VM_FOLDING, VM_LONG, VM_RESPONSE);
-        double asp = mean_of(results, mix, VM_ASP60, VM_LONG, VM_RESPONSE);
-        worst = worst && psa > asp && folding > asp;
-        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%.0f, %.0f, %.0f",
-                 mix > 3 ? "; " : "", psa, folding, asp);
-    }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"PSA and FOLDING are the worst for long jobs in w4 to "
-                                            "w6",
-                                            "5.4.2, figure 5.8", PLEAT_NOT_FOUND, worst},
-                      "PSA, FOLDING, ASP60, seconds: %s", text);
 }
 
 /* ---- the page ---- */
@@ -224,9 +69,9 @@ static void write_tables(struct pleat_page *page, const struct vm_results *resul
     pleat_page_paragraph(page,
                          "Seconds, means over the jobs of a class and over seeds. A run has "
                          "four or five long jobs in w1 to w3, and one to four in w4 to w6, so "
-                         "the intervals of long jobs are wide; those of differences between "
-                         "policies over the same jobs, of which the first table of this page "
-                         "speaks, are not.");
+                         "the intervals of long jobs are wide. Those of differences between "
+                         "policies are taken over the same jobs, run by run, but are still 7 to "
+                         "25 points of a percentage, as these jobs differ so much.");
     pleat_page_table(page, "mix|<policy|long: response|wait|execution|short: response|wait|"
                            "execution");
     for (int mix = 0; mix < VM_MIXES; mix++)
@@ -286,19 +131,21 @@ static void write_sweep(struct pleat_page *page, const struct vm_results *result
     for (int o = 0; o < OVERHEADS; o++) {
         pleat_page_cell(page, "%.0f %%", 100 * overheads[o]);
         for (int m = 0; m < MINIMA; m++) {
-            double sum = 0;
+            struct pleat_estimate sum = {0};
             for (int mix = 0; mix < VM_MIXES; mix++) {
-                double least = INFINITY;
+                struct pleat_estimate least = {.mean = INFINITY};
                 for (int p = 0; p < RIVALS; p++) {
-                    double gain =
+                    struct pleat_estimate gain =
                         vm_gain(results, varied(mix, VM_FJT, o, m), varied(mix, rivals[p], o, m),
-                                vm_metric(VM_LONG, VM_RESPONSE))
-                            .mean;
-                    least = gain < least ? gain : least;
+                                vm_metric(VM_LONG, VM_RESPONSE));
+                    least = gain.mean < least.mean ? gain : least;
                 }
-                sum += least;
+                /* all mixes have the same seeds: were all wrong in one direction, it were this */
+                sum.mean += least.mean / VM_MIXES;
+                sum.half += least.half / VM_MIXES;
+                sum.count = least.count;
             }
-            pleat_page_cell(page, "%+.0f %%", 100 * sum / VM_MIXES);
+            pleat_page_cell(page, "%s %%", pleat_estimate_text_plus(vm_percent(sum), 0).text);
         }
     }
 }
@@ -326,17 +173,8 @@ int vm_chapter5_write(struct pleat_study *study, const struct vm_results *result
                       struct pleat_error *err)
 {
     pleat_page_heading(&study->page, "Folding by job type (chapter 5)");
-    tell_best(study, results, 0, "FJT is the best for long jobs in w1, w2 and w3",
-              "5.4.2, figure 5.6");
-    tell_best(study, results, 3, "FJT is the best for long jobs in w4, w5 and w6",
-              "5.4.2, figure 5.8");
-    tell_saving(study, results);
-    tell_thirty(study, results);
-    tell_constant(study, results);
-    tell_execution(study, results);
-    tell_waiting(study, results);
-    tell_short(study, results);
-    tell_worst(study, results);
+    vm_conclusions5_tell(study, results);
+    vm_conclusions5_write(study, results);
     write_tables(&study->page, results);
     int rc = draw(study, results, "figure-5-6",
                   "Figure 5.6: long jobs, w1 to w3, with 95 % intervals", VM_LONG, 0, 3, err);

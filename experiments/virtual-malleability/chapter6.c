@@ -4,12 +4,22 @@
 
 #include <math.h>
 
-enum { SHOWN = 4, ALL = 6, LOW = 0, FULL = VM_LOADS - 1, OVERHEADS = 3, MINIMA = 4 };
+enum { SHOWN = 4, ALL = 8, LOW = 0, FULL = VM_LOADS - 1, OVERHEADS = 3, MINIMA = 4 };
 
 static const enum vm_policy policies[ALL] = {
     /* the first four are those of the figures */
-    VM_FJT,        VM_FJT1_ABORT,     VM_FJT1_MALLEABILITY,
-    VM_FCFS_ABORT, VM_FJT1_ABORT_DUE, VM_FJT1_MALLEABILITY_DUE};
+    VM_FJT,
+    VM_FJT1_ABORT,
+    VM_FJT1_MALLEABILITY,
+    VM_FCFS_ABORT,
+    VM_FJT1_ABORT_DUE,
+    VM_FJT1_MALLEABILITY_DUE,
+    VM_FJT1_ABORT_FURTHER,
+    VM_FJT1_MALLEABILITY_FURTHER};
+/* Those that the sweeps compare. */
+enum { SWEPT = 4 };
+static const enum vm_policy swept[SWEPT] = {VM_FJT, VM_FJT1_MALLEABILITY, VM_FJT1_ABORT_DUE,
+                                            VM_FJT1_MALLEABILITY_DUE};
 static const double overheads[OVERHEADS] = {0, 0.1, 0.5};
 static const int32_t minima[MINIMA] = {1, 8, 16, 32};
 
@@ -29,141 +39,27 @@ static struct vm_setting varied(int family, int load, enum vm_policy policy, int
 
 int vm_chapter6_add(struct vm_results *results, bool quick)
 {
-    int rc = 0;
+    int rc = vm_conclusions6_add(results);
     for (int family = 0; family < VM_FAMILIES; family++)
         for (int p = 0; p < ALL; p++) {
             for (int load = 0; !rc && load < VM_LOADS; load++)
                 rc = vm_add(results, setting(family, load, policies[p]));
-            for (int o = 0; !quick && o < OVERHEADS; o++)
-                for (int m = 0; !rc && m < MINIMA; m++) {
-                    rc = vm_add(results, varied(family, LOW, policies[p], o, m));
-                    if (!rc)
-                        rc = vm_add(results, varied(family, FULL, policies[p], o, m));
-                }
         }
+    for (int family = 0; !quick && family < VM_FAMILIES; family++)
+        for (int p = 0; p < SWEPT; p++)
+            for (int o = 0; o < OVERHEADS; o++)
+                for (int m = 0; !rc && m < MINIMA; m++) {
+                    rc = vm_add(results, varied(family, LOW, swept[p], o, m));
+                    if (!rc)
+                        rc = vm_add(results, varied(family, FULL, swept[p], o, m));
+                }
     return rc;
-}
-
-/* ---- what was found ---- */
-
-static struct pleat_estimate gain(const struct vm_results *results, int family, int load,
-                                  enum vm_policy a, enum vm_policy b, int class_)
-{
-    return vm_gain(results, setting(family, load, a), setting(family, load, b),
-                   vm_metric(class_, VM_RESPONSE));
-}
-
-static struct pleat_estimate in_percent(struct pleat_estimate estimate)
-{
-    estimate.mean *= 100;
-    estimate.half *= 100;
-    return estimate;
-}
-
-/* A statement about both families: a is better than b. */
-static void tell_better(struct pleat_study *study, const struct vm_results *results,
-                        const char *statement, const char *where, enum pleat_label expected,
-                        int load, enum vm_policy a, enum vm_policy b, int class_)
-{
-    struct pleat_estimate high = gain(results, 0, load, a, b, class_);
-    struct pleat_estimate low = gain(results, 1, load, a, b, class_);
-    bool holds = pleat_estimate_above(high, 0) && pleat_estimate_above(low, 0);
-    pleat_study_shape(study, &(struct pleat_shape){statement, where, expected, holds},
-                      "%s %% (high communication), %s %% (low)",
-                      pleat_estimate_text_plus(in_percent(high), 0).text,
-                      pleat_estimate_text_plus(in_percent(low), 0).text);
 }
 
 static struct pleat_estimate estimate_of(const struct vm_results *results, int family, int load,
                                          enum vm_policy policy, int class_, int time)
 {
     return vm_estimate(results, setting(family, load, policy), vm_metric(class_, time));
-}
-
-static double mean_of(const struct vm_results *results, int family, int load, enum vm_policy policy,
-                      int class_, int time)
-{
-    return estimate_of(results, family, load, policy, class_, time).mean;
-}
-
-static double growth(const struct vm_results *results, int family, enum vm_policy policy, int time)
-{
-    return mean_of(results, family, FULL, policy, VM_LONG, time) -
-           mean_of(results, family, LOW, policy, VM_LONG, time);
-}
-
-static void tell_degraded(struct pleat_study *study, const struct vm_results *results)
-{
-    double fjt4[VM_FAMILIES], fjt1[VM_FAMILIES];
-    for (int f = 0; f < VM_FAMILIES; f++) {
-        fjt4[f] = growth(results, f, VM_FJT, VM_RESPONSE);
-        fjt1[f] = growth(results, f, VM_FJT1_MALLEABILITY, VM_RESPONSE);
-    }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"FJT(4) degrades for long jobs as the load grows, more "
-                                            "than FJT(1)+malleability",
-                                            "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED,
-                                            fjt4[0] > fjt1[0] && fjt4[1] > fjt1[1]},
-                      "from 40 to 100 %%: %.0f s against %.0f s (high communication), %.0f s "
-                      "against %.0f s (low)",
-                      fjt4[0], fjt1[0], fjt4[1], fjt1[1]);
-    double share[VM_FAMILIES];
-    for (int f = 0; f < VM_FAMILIES; f++)
-        share[f] = growth(results, f, VM_FJT, VM_EXECUTION) / fjt4[f];
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"What grows under FJT(4) is execution", "6.5.2.2",
-                                            PLEAT_CLAIMED, share[0] > 0.5 && share[1] > 0.5},
-                      "%.0f and %.0f %% of the growth", 100 * share[0], 100 * share[1]);
-}
-
-static void tell_constant(struct pleat_study *study, const struct vm_results *results)
-{
-    double from[VM_FAMILIES], to[VM_FAMILIES];
-    for (int f = 0; f < VM_FAMILIES; f++) {
-        from[f] = mean_of(results, f, LOW, VM_FJT1_MALLEABILITY, VM_LONG, VM_WAIT);
-        to[f] = mean_of(results, f, FULL, VM_FJT1_MALLEABILITY, VM_LONG, VM_WAIT);
-    }
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"Waiting under FJT(1)+malleability is constant, "
-                                            "whatever the load",
-                                            "6.5.2.2, figures 6.8 to 6.11", PLEAT_NOT_FOUND,
-                                            to[0] < 1.2 * from[0] && to[1] < 1.2 * from[1]},
-                      "long jobs: %.1f to %.1f s, and %.1f to %.1f s", from[0], to[0], from[1],
-                      to[1]);
-}
-
-static void tell_all(struct pleat_study *study, const struct vm_results *results)
-{
-    tell_better(study, results, "At 40 % FJT(4) is better than FJT(1)+malleability for long jobs",
-                "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, LOW, VM_FJT, VM_FJT1_MALLEABILITY,
-                VM_LONG);
-    tell_better(study, results, "At 40 % FJT(4) is better than FCFS+abort for long jobs",
-                "6.5.2.1, figures 6.4 and 6.6", PLEAT_NOT_FOUND, LOW, VM_FJT, VM_FCFS_ABORT,
-                VM_LONG);
-    tell_better(study, results, "At 100 % FJT(1)+malleability is better than FJT(4) for long jobs",
-                "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, FULL, VM_FJT1_MALLEABILITY, VM_FJT,
-                VM_LONG);
-    tell_better(study, results,
-                "At 100 % FJT(1)+malleability is better than FCFS+abort for long jobs",
-                "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, FULL, VM_FJT1_MALLEABILITY,
-                VM_FCFS_ABORT, VM_LONG);
-    tell_better(study, results,
-                "At 100 % FJT(1)+malleability is better than FCFS+abort for short jobs",
-                "6.5.2.1, figures 6.5 and 6.7", PLEAT_CLAIMED, FULL, VM_FJT1_MALLEABILITY,
-                VM_FCFS_ABORT, VM_SHORT);
-    tell_better(study, results, "At 100 % FJT(1)+malleability is better than FJT(4) for short jobs",
-                "6.5.2.1, figures 6.5 and 6.7", PLEAT_NOT_FOUND, FULL, VM_FJT1_MALLEABILITY, VM_FJT,
-                VM_SHORT);
-    tell_better(study, results,
-                "At 100 % ending windows by malleability is better than by abort, windows of "
-                "6.4.3: short jobs",
-                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", PLEAT_NOT_FOUND, FULL, VM_FJT1_MALLEABILITY,
-                VM_FJT1_ABORT, VM_SHORT);
-    tell_better(study, results, "The same with windows of 6.1: short jobs",
-                "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", PLEAT_CLAIMED, FULL,
-                VM_FJT1_MALLEABILITY_DUE, VM_FJT1_ABORT_DUE, VM_SHORT);
-    tell_degraded(study, results);
-    tell_constant(study, results);
 }
 
 /* ---- the page ---- */
@@ -243,7 +139,7 @@ static void write_sweep(struct pleat_page *page, const struct vm_results *result
                 struct pleat_estimate by =
                     vm_gain(results, varied(family, load, a, o, m), varied(family, load, b, o, m),
                             vm_metric(class_, VM_RESPONSE));
-                pleat_page_cell(page, "%s %%", pleat_estimate_text_plus(in_percent(by), 0).text);
+                pleat_page_cell(page, "%s %%", pleat_estimate_text_plus(vm_percent(by), 0).text);
             }
     }
 }
@@ -283,7 +179,8 @@ int vm_chapter6_write(struct pleat_study *study, const struct vm_results *result
         {"figures-6-12-to-6-15", "Figures 6.12 to 6.15: execution, with 95 % intervals"}};
     int rc = 0;
     pleat_page_heading(&study->page, "Folding by job type with backfilling (chapter 6)");
-    tell_all(study, results);
+    vm_conclusions6_tell(study, results);
+    vm_conclusions6_write(study, results);
     for (int time = 0; !rc && time < VM_TIMES; time++)
         rc = draw(study, results, figures[time].name, figures[time].caption, time, err);
     if (rc)

@@ -21,6 +21,8 @@ static const struct {
                             "queue=fcfs moldability=folding malleability=folding", UNLIMITED},
     [VM_FJT_FIGURE] = {"FJT(4) as in figure 5.5",
                        "queue=fcfs moldability=fjt-figure malleability=partition", 4},
+    [VM_PSA_PRINTED] = {"PSA by the letter", "queue=fcfs moldability=psa-printed malleability=none",
+                        1},
     [VM_FJT1_ABORT] = {"FJT(1)+abort", "queue=backfill-abort moldability=fjt-1 malleability=none",
                        1},
     [VM_FJT1_MALLEABILITY] = {"FJT(1)+malleability",
@@ -33,6 +35,19 @@ static const struct {
                                   "queue=backfill-malleability-due moldability=fjt-1 "
                                   "malleability=partition",
                                   4},
+    [VM_FCFS_ABORT_DUE] = {"FCFS+abort (6.1)",
+                           "queue=backfill-abort-due moldability=largest malleability=none", 1},
+    [VM_FJT1_ABORT_FURTHER] = {"FJT(1)+abort (on)",
+                               "queue=backfill-abort-further moldability=fjt-1 malleability=none",
+                               1},
+    [VM_FJT1_MALLEABILITY_FURTHER] = {"FJT(1)+malleability (on)",
+                                      "queue=backfill-malleability-further moldability=fjt-1 "
+                                      "malleability=partition",
+                                      4},
+    [VM_FCFS_ABORT_FURTHER] = {"FCFS+abort (on)",
+                               "queue=backfill-abort-further moldability=largest "
+                               "malleability=none",
+                               1},
     [VM_FCFS_ABORT] = {"FCFS+abort", "queue=backfill-abort moldability=largest malleability=none",
                        1},
 };

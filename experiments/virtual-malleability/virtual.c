@@ -61,10 +61,22 @@ static int run(struct pleat_study *study, struct pleat_error *err)
     return rc;
 }
 
+static const char *const cautions[] = {
+    "Which policy is best on real machines: what a process more on a processor costs is assumed, "
+    "and decides (see the sweeps).",
+    "Much from a single run: it has one to five long jobs, whose lengths differ by a factor of "
+    "ten, so long jobs need many seeds. Where an interval has 0 in it the order of two policies is "
+    "open.",
+    "That a conclusion is right since it survives in most readings: they differ from what is taken "
+    "in one thing each, not in several.",
+    NULL,
+};
+
 const struct pleat_experiment pleat_experiment_virtual_malleability = {
     .name = "virtual-malleability",
     .title = "Virtual malleability: folding by job type, and backfilling with it",
     .source = "Utrera 2010, 5 and 6",
+    .cautions = cautions,
     .summary = "PSA, ASP60, FOLDING and FJT over w1 to w6; FJT(4), FJT(1) and FCFS with "
                "backfilling at loads of 40 to 100 %",
     .seeds = 200,

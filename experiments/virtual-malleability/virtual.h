@@ -15,12 +15,17 @@ enum vm_policy {
     VM_ASP60_IDLE,
     VM_FOLDING_UNFOLDS,
     VM_FJT_FIGURE,
+    VM_PSA_PRINTED,
     /* chapter 6 */
     VM_FJT1_ABORT,
     VM_FJT1_MALLEABILITY,
     VM_FCFS_ABORT,
     VM_FJT1_ABORT_DUE,
     VM_FJT1_MALLEABILITY_DUE,
+    VM_FCFS_ABORT_DUE,
+    VM_FJT1_ABORT_FURTHER,
+    VM_FJT1_MALLEABILITY_FURTHER,
+    VM_FCFS_ABORT_FURTHER,
     VM_POLICIES
 };
 const char *vm_policy_name(enum vm_policy policy);
@@ -96,6 +101,19 @@ static inline struct pleat_estimate vm_estimate(const struct vm_results *results
 struct pleat_estimate vm_gain(const struct vm_results *results, struct vm_setting a,
                               struct vm_setting b, size_t metric);
 
+static inline struct pleat_estimate vm_percent(struct pleat_estimate estimate)
+{
+    estimate.mean *= 100;
+    estimate.half *= 100;
+    return estimate;
+}
+
+/* What becomes of a conclusion of the thesis in a reading of it. */
+struct vm_verdict {
+    bool holds;
+    char text[480]; /* what was measured */
+};
+
 /* Each chapter adds its settings before the runs, and writes its results after them. */
 int vm_chapter5_add(struct vm_results *results, bool quick) PLEAT_MUST_CHECK;
 int vm_chapter5_write(struct pleat_study *study, const struct vm_results *results,
@@ -103,5 +121,14 @@ int vm_chapter5_write(struct pleat_study *study, const struct vm_results *result
 int vm_chapter6_add(struct vm_results *results, bool quick) PLEAT_MUST_CHECK;
 int vm_chapter6_write(struct pleat_study *study, const struct vm_results *results,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* What the chapters conclude, as taken and in other readings: settings, the shapes, and the table.
+ */
+int vm_conclusions5_add(struct vm_results *results) PLEAT_MUST_CHECK;
+void vm_conclusions5_tell(struct pleat_study *study, const struct vm_results *results);
+void vm_conclusions5_write(struct pleat_study *study, const struct vm_results *results);
+int vm_conclusions6_add(struct vm_results *results) PLEAT_MUST_CHECK;
+void vm_conclusions6_tell(struct pleat_study *study, const struct vm_results *results);
+void vm_conclusions6_write(struct pleat_study *study, const struct vm_results *results);
 
 #endif

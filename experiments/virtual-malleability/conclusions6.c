@@ -1,0 +1,240 @@
+/* conclusions6.c - what chapter 6 concludes, in each reading of the thesis. */
+#include "experiments/virtual-malleability/virtual.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { FJT4, ABORT, MALLEABILITY, FCFS, POLICIES };
+enum { LOW = 0, FULL = VM_LOADS - 1 };
+
+/* The first is what is taken. */
+static const struct reading {
+    const char *name;
+    enum vm_policy policies[POLICIES];
+    bool global_queue;
+} readings[] = {
+    {"as taken: windows of 6.4.3, then figure 3.6",
+     {VM_FJT, VM_FJT1_ABORT, VM_FJT1_MALLEABILITY, VM_FCFS_ABORT},
+     false},
+    {"backfilling goes on, end of 6.4.3",
+     {VM_FJT, VM_FJT1_ABORT_FURTHER, VM_FJT1_MALLEABILITY_FURTHER, VM_FCFS_ABORT_FURTHER},
+     false},
+    {"windows of 6.1",
+     {VM_FJT, VM_FJT1_ABORT_DUE, VM_FJT1_MALLEABILITY_DUE, VM_FCFS_ABORT_DUE},
+     false},
+    {"a global queue", {VM_FJT, VM_FJT1_ABORT, VM_FJT1_MALLEABILITY, VM_FCFS_ABORT}, true},
+};
+
+enum { READINGS = sizeof(readings) / sizeof(readings[0]), OF_6_1 = 2 };
+
+static struct vm_setting setting(const struct reading *reading, int family, int load, int policy)
+{
+    struct vm_setting of = {vm_families[family], vm_loads[load], reading->policies[policy],
+                            vm_chapter6};
+    of.unsaid.global_queue = reading->global_queue;
+    return of;
+}
+
+int vm_conclusions6_add(struct vm_results *results)
+{
+    int rc = 0;
+    for (int r = 0; r < READINGS; r++)
+        for (int family = 0; family < VM_FAMILIES; family++)
+            for (int p = 0; p < POLICIES; p++) {
+                if (!rc)
+                    rc = vm_add(results, setting(&readings[r], family, LOW, p));
+                if (!rc)
+                    rc = vm_add(results, setting(&readings[r], family, FULL, p));
+            }
+    return rc;
+}
+
+/* ---- comparisons ---- */
+
+static const struct comparison {
+    const char *statement, *where;
+    enum pleat_label expected; /* as taken */
+    int load, a, b, class_;    /* a is better than b */
+} comparisons[] = {
+    {"At 40 % FJT(4) is better than FJT(1)+malleability for long jobs",
+     "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, LOW, FJT4, MALLEABILITY, VM_LONG},
+    {"At 40 % FJT(4) is better than FCFS+abort for long jobs", "6.5.2.1, figures 6.4 and 6.6",
+     PLEAT_NOT_FOUND, LOW, FJT4, FCFS, VM_LONG},
+    {"At 100 % FJT(1)+malleability is better than FJT(4) for long jobs",
+     "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, FULL, MALLEABILITY, FJT4, VM_LONG},
+    {"At 100 % FJT(1)+malleability is better than FCFS+abort for long jobs",
+     "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, FULL, MALLEABILITY, FCFS, VM_LONG},
+    {"At 100 % FJT(1)+malleability is better than FCFS+abort for short jobs",
+     "6.5.2.1, figures 6.5 and 6.7", PLEAT_CLAIMED, FULL, MALLEABILITY, FCFS, VM_SHORT},
+    {"At 100 % FJT(1)+malleability is better than FJT(4) for short jobs",
+     "6.5.2.1, figures 6.5 and 6.7", PLEAT_NOT_FOUND, FULL, MALLEABILITY, FJT4, VM_SHORT},
+    {"At 100 % ending windows by malleability is better than by abort for short jobs",
+     "6.1 (up to 25 %), 1.4.3 (20 to 30 %)", PLEAT_NOT_FOUND, FULL, MALLEABILITY, ABORT, VM_SHORT},
+};
+
+enum { COMPARISONS = sizeof(comparisons) / sizeof(comparisons[0]), BY_MALLEABILITY = 6 };
+
+static struct vm_verdict compare(const struct vm_results *results, const struct reading *reading,
+                                 const struct comparison *of)
+{
+    struct pleat_estimate gains[VM_FAMILIES];
+    struct vm_verdict verdict = {.holds = true};
+    for (int f = 0; f < VM_FAMILIES; f++) {
+        gains[f] =
+            vm_gain(results, setting(reading, f, of->load, of->a),
+                    setting(reading, f, of->load, of->b), vm_metric(of->class_, VM_RESPONSE));
+        verdict.holds = verdict.holds && pleat_estimate_above(gains[f], 0);
+    }
+    snprintf(verdict.text, sizeof(verdict.text), "%s %% (high communication), %s %% (low)",
+             pleat_estimate_text_plus(vm_percent(gains[0]), 0).text,
+             pleat_estimate_text_plus(vm_percent(gains[1]), 0).text);
+    return verdict;
+}
+
+/* ---- what grows with the load ---- */
+
+/* By how much a time of long jobs is longer at 100 % than at 40 %, run by run. */
+static struct pleat_estimate growth(const struct vm_results *results, const struct reading *reading,
+                                    int family, int policy, int time)
+{
+    return pleat_numbers_difference(
+        &results->numbers, vm_find(results, setting(reading, family, FULL, policy)),
+        vm_find(results, setting(reading, family, LOW, policy)), vm_metric(VM_LONG, time));
+}
+
+static bool is_above(struct pleat_estimate a, struct pleat_estimate b)
+{
+    return a.count > 1 && a.mean - a.half > b.mean + b.half;
+}
+
+static struct vm_verdict degrades(const struct vm_results *results, const struct reading *reading)
+{
+    struct vm_verdict verdict = {.holds = true};
+    struct pleat_estimate fjt4[VM_FAMILIES], fjt1[VM_FAMILIES];
+    for (int f = 0; f < VM_FAMILIES; f++) {
+        fjt4[f] = growth(results, reading, f, FJT4, VM_RESPONSE);
+        fjt1[f] = growth(results, reading, f, MALLEABILITY, VM_RESPONSE);
+        verdict.holds = verdict.holds && is_above(fjt4[f], fjt1[f]);
+    }
+    snprintf(verdict.text, sizeof(verdict.text),
+             "from 40 to 100 %%: %s s against %s s (high communication), %s s against %s s (low)",
+             pleat_estimate_text(fjt4[0], 0).text, pleat_estimate_text(fjt1[0], 0).text,
+             pleat_estimate_text(fjt4[1], 0).text, pleat_estimate_text(fjt1[1], 0).text);
+    return verdict;
+}
+
+static struct vm_verdict by_execution(const struct vm_results *results,
+                                      const struct reading *reading)
+{
+    struct vm_verdict verdict = {.holds = true};
+    struct pleat_estimate execution[VM_FAMILIES], wait[VM_FAMILIES];
+    for (int f = 0; f < VM_FAMILIES; f++) {
+        execution[f] = growth(results, reading, f, FJT4, VM_EXECUTION);
+        wait[f] = growth(results, reading, f, FJT4, VM_WAIT);
+        verdict.holds = verdict.holds && is_above(execution[f], wait[f]);
+    }
+    snprintf(verdict.text, sizeof(verdict.text),
+             "execution %s s, waiting %s s (high communication); %s s, %s s (low)",
+             pleat_estimate_text(execution[0], 0).text, pleat_estimate_text(wait[0], 0).text,
+             pleat_estimate_text(execution[1], 0).text, pleat_estimate_text(wait[1], 0).text);
+    return verdict;
+}
+
+static struct vm_verdict constant(const struct vm_results *results, const struct reading *reading)
+{
+    struct vm_verdict verdict = {.holds = true};
+    struct pleat_estimate from[VM_FAMILIES], to[VM_FAMILIES];
+    for (int f = 0; f < VM_FAMILIES; f++) {
+        from[f] = vm_estimate(results, setting(reading, f, LOW, MALLEABILITY),
+                              vm_metric(VM_LONG, VM_WAIT));
+        to[f] = vm_estimate(results, setting(reading, f, FULL, MALLEABILITY),
+                            vm_metric(VM_LONG, VM_WAIT));
+        verdict.holds = verdict.holds && to[f].mean + to[f].half < 1.2 * from[f].mean;
+    }
+    snprintf(verdict.text, sizeof(verdict.text), "long jobs: %s to %s s, and %s to %s s",
+             pleat_estimate_text(from[0], 1).text, pleat_estimate_text(to[0], 1).text,
+             pleat_estimate_text(from[1], 1).text, pleat_estimate_text(to[1], 1).text);
+    return verdict;
+}
+
+static const struct {
+    const char *statement, *where;
+    enum pleat_label expected;
+    struct vm_verdict (*of)(const struct vm_results *results, const struct reading *reading);
+} growths[] = {
+    {"FJT(4) degrades for long jobs as the load grows, more than FJT(1)+malleability",
+     "6.5.2.1, figures 6.4 and 6.6", PLEAT_CLAIMED, degrades},
+    {"What grows under FJT(4) is execution", "6.5.2.2", PLEAT_CLAIMED, by_execution},
+    {"Waiting under FJT(1)+malleability is constant, whatever the load (within 20 %)",
+     "6.5.2.2, figures 6.8 to 6.11", PLEAT_NOT_FOUND, constant},
+};
+
+enum { GROWTHS = sizeof(growths) / sizeof(growths[0]) };
+
+/* ---- all ---- */
+
+void vm_conclusions6_tell(struct pleat_study *study, const struct vm_results *results)
+{
+    for (int c = 0; c < COMPARISONS; c++) {
+        struct vm_verdict verdict = compare(results, &readings[0], &comparisons[c]);
+        pleat_study_shape(study,
+                          &(struct pleat_shape){comparisons[c].statement, comparisons[c].where,
+                                                comparisons[c].expected, verdict.holds},
+                          "%s", verdict.text);
+    }
+    struct vm_verdict due = compare(results, &readings[OF_6_1], &comparisons[BY_MALLEABILITY]);
+    pleat_study_shape(study,
+                      &(struct pleat_shape){"The same with windows of 6.1: short jobs",
+                                            comparisons[BY_MALLEABILITY].where, PLEAT_CLAIMED,
+                                            due.holds},
+                      "%s", due.text);
+    for (int c = 0; c < GROWTHS; c++) {
+        struct vm_verdict verdict = growths[c].of(results, &readings[0]);
+        pleat_study_shape(study,
+                          &(struct pleat_shape){growths[c].statement, growths[c].where,
+                                                growths[c].expected, verdict.holds},
+                          "%s", verdict.text);
+    }
+}
+
+static void write_verdict(struct pleat_page *page, struct vm_verdict verdict)
+{
+    pleat_page_cell(page, "%s: %s", verdict.holds ? "yes" : "**no**", verdict.text);
+}
+
+void vm_conclusions6_write(struct pleat_study *study, const struct vm_results *results)
+{
+    struct pleat_page *page = &study->page;
+    struct pleat_string titles = {0};
+    pleat_page_subheading(page, "Which conclusions survive in which reading");
+    pleat_page_paragraph(
+        page,
+        "By how much the first is better than the second, with %zu seeds each; a minus is a loss. "
+        "Figure 3.6 backfills only if no window has expired; by the end of 6.4.3 (and 3.2.2) "
+        "others are backfilled, too, if what the expired ones give is not enough for the first "
+        "that waits. By 6.1 a window ends as soon as the first that waits could start. In the last "
+        "column the processes of a folded job share one queue on its processors.",
+        results->numbers.seeds);
+    pleat_string_add(&titles, "the thesis concludes");
+    for (int r = 0; r < READINGS; r++)
+        pleat_string_addf(&titles, "|<%s", readings[r].name);
+    pleat_page_table(page, titles.text ? titles.text : "");
+    study->out_of_memory |= titles.failed != 0;
+    pleat_string_finish(&titles);
+    for (int c = 0; c < COMPARISONS; c++) {
+        pleat_page_cell(page, "%s", comparisons[c].statement);
+        for (int r = 0; r < READINGS; r++)
+            write_verdict(page, compare(results, &readings[r], &comparisons[c]));
+    }
+    for (int c = 0; c < GROWTHS; c++) {
+        pleat_page_cell(page, "%s", growths[c].statement);
+        for (int r = 0; r < READINGS; r++)
+            write_verdict(page, growths[c].of(results, &readings[r]));
+    }
+    pleat_page_paragraph(
+        page, "Whether backfilling goes on once windows have expired (6.4.3) or not (figure 3.6) "
+              "changes no number: windows as 6.4.3 has them hardly ever expire. Windows of 6.1 are "
+              "the only ones in which malleability gains anything over abort, and far less than "
+              "the 20 to 30 %% of 1.4.3. With a global queue FJT(4) loses less by folding, so its "
+              "lead at low load is larger and its loss at full load smaller; no conclusion turns.");
+}
