@@ -63,13 +63,20 @@ static int make_platform(const struct koala_unsaid *unsaid, struct pleat_platfor
     static const struct {
         const char *name;
         int32_t nodes;
-    } clusters[] = {{"vu", 85}, {"uva", 41}, {"delft", 68}, {"multimedian", 46}, {"leiden", 32}};
+        int place; /* the one in place 5 is left out first. The last one has as many nodes as the
+                    * largest jobs may have processors: 46 */
+    } clusters[] = {
+        {"vu", 85, 5}, {"uva", 41, 2}, {"delft", 68, 4}, {"multimedian", 46, 1}, {"leiden", 32, 3}};
     for (size_t i = 0; i < sizeof(clusters) / sizeof(clusters[0]); i++) {
+        if (clusters[i].place > 5 - unsaid->left_out)
+            continue;
         if (pleat_platform_add(platform, clusters[i].name, clusters[i].nodes))
             return PLEAT_E_NOMEM;
-        struct pleat_sim_site *site = &platform->sites.items[i];
+        struct pleat_sim_site *site = &platform->sites.items[platform->sites.count - 1];
         site->threshold = threshold_of(site, unsaid);
         site->claim.mean_us = llround(unsaid->claim_s * 1e6);
+        site->claim_each_us = llround(unsaid->claim_each_s * 1e6);
+        site->release.mean_us = llround(unsaid->release_s * 1e6);
         if (add_background(site, unsaid->background, unsaid->steady))
             return PLEAT_E_NOMEM;
     }
@@ -145,11 +152,17 @@ int koala_run(const struct pleat_study *study, enum approach approach, int run,
     static const char *const egs_policies[] = {"malleability=egs", "malleability=egs-once",
                                                "malleability=egs-printed"};
     bool egs = run == EGS_WM || run == EGS_WMR;
+    static const char *const approaches[] = {"approach=pra", "approach=pwa",
+                                             "approach=pwa-printed"};
     *trial = (struct koala_trial){0};
+    options.parameters[PLEAT_PARAM_DECIDE_US] = llround(unsaid->decide_s * 1e6);
+    options.parameters[PLEAT_PARAM_GROW_TOTAL] = unsaid->total;
+    options.parameters[PLEAT_PARAM_ROOM_PARTLY] = unsaid->partly;
     int rc =
         pleat_trial_policies(&options, "queue=scan placement=worst-fit moldability=minimum", err);
     if (!rc)
-        rc = pleat_trial_policies(&options, approach == PRA ? "approach=pra" : "approach=pwa", err);
+        rc = pleat_trial_policies(&options, approaches[approach == PRA ? 0 : 1 + unsaid->nowhere],
+                                  err);
     if (!rc)
         rc = pleat_trial_policies(&options, egs ? egs_policies[unsaid->egs] : "malleability=fpsma",
                                   err);
