@@ -305,7 +305,7 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
               request <= pleat_view_buffer_room(&core->view, comp);
     if (ok && request > 0) {
         const struct pleat_site *site = site_at(core, comp->site);
-        ok = request <= pleat_view_site_unused(site) - site->threshold;
+        ok = request <= pleat_view_site_unused(site) - pleat_view_site_left(site);
     }
     if (!ok)
         return pleat_error_set(

@@ -83,6 +83,19 @@ static void site_anew(struct pleat_site *site)
     site->failed_starts = 0;
 }
 
+/* What others use of a site. False: it is as it was. */
+static bool take_background(struct pleat_site *site, const struct pleat_event *event)
+{
+    bool queues = event->flags & PLEAT_SITE_QUEUES;
+    int32_t background = queues ? 0 : event->u.site.background;
+    int32_t others = queues ? event->u.site.background : 0;
+    if (site->background == background && site->others == others)
+        return false;
+    site->background = background;
+    site->others = others;
+    return true;
+}
+
 int on_site(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     if (event->component > core->sites.count || event->component >= PLEAT_SITES_MAX ||
@@ -114,7 +127,7 @@ int on_site(struct pleat_core *core, const struct pleat_event *event, struct ple
         site_anew(site);
     site->capacity = event->u.site.capacity;
     site->threshold = event->u.site.threshold;
-    site->background = event->u.site.background;
+    (void)take_background(site, event);
     site->several = 0; /* until NODE says otherwise */
     site->shut = 0;
     for (size_t n = 0; n < core->nodes.count; n++) {
@@ -154,9 +167,8 @@ int on_background(struct pleat_core *core, const struct pleat_event *event, stru
         return pleat_error_set(err, PLEAT_E_INVALID, "site %u with %d processors in use",
                                event->component, event->u.site.background);
     struct pleat_site *site = site_at(core, event->component);
-    if (site->gone || site->background == event->u.site.background)
+    if (site->gone || !take_background(site, event))
         return PLEAT_CORE_STALE;
-    site->background = event->u.site.background;
     core->wants_pass = true;
     return 0;
 }
@@ -300,7 +312,7 @@ int on_site_gone(struct pleat_core *core, const struct pleat_event *event, struc
     core_nodes_drop(core, event->component);
     site->gone = site->drained = 1;
     site->several = 0;
-    site->capacity = site->threshold = site->background = 0;
+    site->capacity = site->threshold = site->background = site->others = 0;
     site_pardon(core, event->component);
     core->wants_pass = true;
     return 0;

@@ -55,9 +55,10 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
               to - component->processors == event->u.resize.accepted;
     if (ok && to > component->processors) {
         const struct pleat_site *site = site_at(core, component->site);
-        ok = !site->drained &&
-             size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
-             to - component->processors <= pleat_view_site_unused(site) - site->threshold;
+        ok =
+            !site->drained &&
+            size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
+            to - component->processors <= pleat_view_site_unused(site) - pleat_view_site_left(site);
     } else if (ok) {
         ok = size_is_accepted(core, component, to, component->processors);
     }
@@ -119,8 +120,9 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
                                wanted, node->node);
     if (node)
         snprintf(on_node, sizeof(on_node), " on its node (%u)", node->node);
-    if (site->background > 0)
-        snprintf(text, sizeof(text), ", %d are busy with what is not Pleat's", site->background);
+    if (site->background + site->others > 0)
+        snprintf(text, sizeof(text), ", %d are busy with what is not Pleat's",
+                 site->background + site->others);
     if (site->threshold > 0)
         snprintf(text + strlen(text), sizeof(text) - strlen(text),
                  ", %d are never used for growing", site->threshold);

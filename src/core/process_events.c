@@ -91,7 +91,7 @@ static bool may_ask(const struct pleat_core *core, const struct pleat_component 
     const struct pleat_site *site = &core->sites.items[component->site];
     return pleat_view_buffer_room(&core->view, component) > 0 &&
            site->quiet_until_us <= now_of(core) &&
-           pleat_view_site_unused(site) - site->threshold > 0;
+           pleat_view_site_unused(site) - pleat_view_site_left(site) > 0;
 }
 
 int on_add_process(struct pleat_core *core, const struct pleat_event *event,

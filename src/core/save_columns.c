@@ -172,7 +172,9 @@
     X(41, spare2)                                                                                  \
     X(42, gone)                                                                                    \
     X(43, reserved)                                                                                \
-    X(44, shut)
+    X(44, shut)                                                                                    \
+    X(45, others)                                                                                  \
+    X(46, spare3)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \

@@ -11,7 +11,7 @@ void asked_reason(const struct daemon *d, const struct pleat_component *componen
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     const struct pleat_site *site = &view->sites[component->site];
-    int32_t idle = site->capacity - site->background - site->claimed - site->threshold;
+    int32_t idle = site->capacity - site->background - site->claimed - pleat_view_site_left(site);
     *text = '\0';
     switch ((enum pleat_ask_reason)ask->reason) {
     case PLEAT_ASK_FULLY:

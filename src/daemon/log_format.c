@@ -10,9 +10,9 @@
 #include "daemon/daemon.h"
 #include "daemon/log_format.h"
 
-/* To be raised when something that records had before (a flag, a member, a value) gets a meaning
- * that an older pleatd cannot know. What is counted below needs no such care. */
-enum { RULES = 1 };
+/* To be raised by whoever gives records that there were before (a flag, a member, a value) a
+ * meaning that a pleatd from before cannot know. What is counted below needs no hand. */
+enum { RULES = 2 };
 
 enum { TEXT_SIZE = 256 };
 

@@ -111,7 +111,7 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     for (uint32_t i = 0; i < view->site_count && i < d->config.site_count; i++) {
         const struct pleat_site *site = &view->sites[i];
-        int32_t unused = pleat_view_site_unused(site);
+        int32_t unused = pleat_view_site_unused(site) - site->others;
         if (site->gone || d->config.sites[i].gone)
             continue;
         int silent_s = agents_silent_s(d, i);
@@ -123,9 +123,9 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
                 "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o, s:s}",
                 "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name, "processors",
                 site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
-                "background", site->background, "threshold", site->threshold, "oversubscribed",
-                site->capacity > cpus && !d->config.sites[i].brings_agents, "cpus",
-                (json_int_t)cpus, "bound", slots_are_bound(d, i), "sharing",
+                "background", site->background + site->others, "threshold", site->threshold,
+                "oversubscribed", site->capacity > cpus && !d->config.sites[i].brings_agents,
+                "cpus", (json_int_t)cpus, "bound", slots_are_bound(d, i), "sharing",
                 d->config.sites[i].shares_time ? "time" : "space", "slot_cpus",
                 slots_are_bound(d, i)
                     ? (site->several ? d->config.sites[i].here.cpus : slots_cpus(d, i, 0))

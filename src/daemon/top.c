@@ -47,15 +47,15 @@ static json_t *sites_to_json(struct daemon *d, const struct pleat_view *view)
     json_t *sites = json_array();
     for (uint32_t s = 0; s < view->site_count && s < d->config.site_count; s++) {
         const struct pleat_site *site = &view->sites[s];
-        int32_t unused = pleat_view_site_unused(site);
+        int32_t unused = pleat_view_site_unused(site) - site->others;
         if (site->gone)
             continue;
         json_array_append_new(
             sites,
             json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "name", d->config.sites[s].name,
                       "processors", site->capacity, "free", unused > 0 ? unused : 0, "used",
-                      site->claimed, "background", site->background, "threshold", site->threshold,
-                      "drained", site->drained, "nodes", nodes_to_json(view, s)));
+                      site->claimed, "background", site->background + site->others, "threshold",
+                      site->threshold, "drained", site->drained, "nodes", nodes_to_json(view, s)));
     }
     return sites;
 }

@@ -34,6 +34,13 @@ static json_t *policies_of(struct daemon *d)
 
 /* ---- waiting ---- */
 
+/* What nobody uses of a site, others included. */
+static int32_t unused_of(const struct pleat_pass *pass, uint32_t site)
+{
+    int32_t unused = pleat_plan_idle(pass->plan, site) - pass->view->sites[site].others;
+    return unused > 0 ? unused : 0;
+}
+
 static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
                          const struct pleat_component *comp)
 {
@@ -46,8 +53,8 @@ static json_t *sites_for(struct daemon *d, const struct pleat_pass *pass,
             sites,
             json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "site",
                       d->config.sites[s].name, "processors", site->capacity, "free",
-                      pleat_plan_idle(pass->plan, s), "used", site->claimed, "releasing",
-                      site->releasing, "background", site->background, "reclaimable",
+                      unused_of(pass, s), "used", site->claimed, "releasing", site->releasing,
+                      "background", site->background + site->others, "reclaimable",
                       site->reclaimable, "drained", site->drained, "quiet_until_s",
                       site->quiet_until_us > pass->view->now_us ? json_seconds(site->quiet_until_us)
                                                                 : json_null()));
@@ -227,8 +234,8 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
         pleat_size_name(answer.code), "site", d->config.sites[comp->site].name, "cap",
         comp->cap < PLEAT_SIZE_MAX ? json_integer(comp->cap) : json_null(), "least",
         pleat_accept_smallest(view, comp), "largest", answer.largest, "next", answer.next, "free",
-        pleat_plan_idle(pass->plan, comp->site), "growable", answer.growable, "threshold",
-        site->threshold, "background", site->background, "waiter", number_of(view, answer.waiter),
+        unused_of(pass, comp->site), "growable", answer.growable, "threshold", site->threshold,
+        "background", site->background + site->others, "waiter", number_of(view, answer.waiter),
         "until_s", json_seconds(answer.until_us), "resize", resize_to_json(d, view, comp),
         "declared", declared_to_json(d, comp), "asked", asked_to_json(d, comp), "own_cap",
         (int)pleat_view_ask(view, comp)->caps, "credit", pleat_view_ask(view, comp)->credit,

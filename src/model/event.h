@@ -54,6 +54,9 @@ enum {
     PLEAT_SITE_INSTANT = 1 /* the site is not asked: a claim is held, a start runs and a release is
                             * done at once (a simulated site without delays) */
 };
+/* flag of SITE and BACKGROUND: what others use counts for growing, and for the choice of a site;
+ * whoever starts may wait for it in the site's own queue */
+enum { PLEAT_SITE_QUEUES = 2 };
 /* flag of RESIZE, DEMAND, ASKED and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
 /* another flag of ASKED: the application has computed nothing yet, and waits in its beginning */

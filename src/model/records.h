@@ -380,10 +380,12 @@ struct pleat_site {
     uint8_t several;        /* its processors are on several nodes, of which each has a record */
     uint8_t drained;        /* by its user: nobody is placed or grown there */
     uint8_t spare2[1];
-    int64_t faded_us; /* until when errors and failed_starts have been halved as time went on */
+    int64_t faded_us; /* errors and failed_starts have halved for all the time until then */
+    int32_t others;   /* in use by others, who may end before a start: PLEAT_SITE_QUEUES */
+    uint8_t spare3[4];
 };
 
-_Static_assert(sizeof(struct pleat_site) == 136, "no padding in a site");
+_Static_assert(sizeof(struct pleat_site) == 144, "no padding in a site");
 
 /* A node of a site whose agent was heard of, or whose processors are known. */
 struct pleat_node {

@@ -92,7 +92,8 @@ static int32_t lacking(const struct pleat_pass *pass, const struct pleat_compone
     int32_t idle = pleat_plan_idle(pass->plan, component->site);
     if (site->several)
         idle = pleat_smaller(idle, pleat_plan_on_a_node(pass->plan, index, component->site));
-    return count + site->threshold - idle - site->releasing - site->coming - component->coming;
+    return count + pleat_view_site_left(site) - idle - site->releasing - site->coming -
+           component->coming;
 }
 
 /* Shrinks components, those that started last first, as far as they accept it. */

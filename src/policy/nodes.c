@@ -119,7 +119,7 @@ bool pleat_view_needs_drained(const struct pleat_view *view,
 int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component)
 {
     const struct pleat_site *site = &view->sites[component->site];
-    int32_t unused = pleat_view_site_unused(site) - site->threshold;
+    int32_t unused = pleat_view_site_unused(site) - pleat_view_site_left(site);
     const struct pleat_node *node =
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)

@@ -102,8 +102,8 @@ int32_t pleat_plan_left_of_total(const struct pleat_plan *plan)
 
 int32_t pleat_plan_growable(const struct pleat_plan *plan, uint32_t site)
 {
-    int32_t left =
-        pleat_plan_free(plan, site) - plan->view->sites[site].threshold - plan->sites[site].kept;
+    int32_t left = pleat_plan_free(plan, site) - pleat_view_site_left(&plan->view->sites[site]) -
+                   plan->sites[site].kept;
     if (left <= 0 || plan->sites[site].withheld)
         return 0;
     return plan->view->grow_total > 0 ? pleat_smaller(left, pleat_plan_left_of_total(plan)) : left;
@@ -119,6 +119,12 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
         usable = usable < on_a_node ? usable : on_a_node;
     }
     return (usable > 0 ? usable : 0) + earmarked;
+}
+
+int32_t pleat_plan_at_once(const struct pleat_plan *plan, uint32_t component, uint32_t site)
+{
+    int32_t left = pleat_plan_available(plan, component, site) - plan->view->sites[site].others;
+    return left > 0 ? left : 0;
 }
 
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component)

@@ -118,6 +118,9 @@ int32_t pleat_plan_left_of_total(const struct pleat_plan *plan);
 /* How many processors a waiting component could start on at a site: free ones, as far as it may use
  * them, and those earmarked for it. */
 int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, uint32_t site);
+/* How many of these it need not wait for: those that others use of a site with a queue of its own
+ * it would wait for there. */
+int32_t pleat_plan_at_once(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
 /* How many more processors a component that must be on one node can have on one of a site's nodes,
  * whether it is tied to that node already or not. PLEAT_SIZE_MAX where the site has one node, or

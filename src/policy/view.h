@@ -85,6 +85,13 @@ static inline int32_t pleat_view_node_unused(const struct pleat_node *node)
     return pleat_view_node_is_closed(node) ? 0 : node->slots - node->claimed - node->background;
 }
 
+/* Unused processors of a site that growing leaves: the threshold, and what others use of one that
+ * has a queue of its own, in which only starts wait. */
+static inline int32_t pleat_view_site_left(const struct pleat_site *site)
+{
+    return site->threshold + site->others;
+}
+
 /* Whether all processors of a component must be on one node, of several that the site has. */
 static inline bool pleat_view_is_on_one_node(const struct pleat_view *view,
                                              const struct pleat_component *component, uint32_t site)

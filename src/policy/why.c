@@ -169,11 +169,11 @@ struct pleat_wait_answer pleat_why_waits(const struct pleat_pass *pass, uint32_t
 /* Nothing at a component's site may be used for growing: for whom are the free processors kept? */
 static enum pleat_why_size nothing_growable(const struct pleat_pass *pass, uint32_t site)
 {
-    if (pleat_plan_idle(pass->plan, site) == 0)
+    if (pleat_plan_idle(pass->plan, site) <= pass->view->sites[site].others)
         return PLEAT_SIZE_NONE_FREE;
     if (pass->plan->sites[site].withheld)
         return PLEAT_SIZE_FOR_WAITER;
-    if (pleat_plan_idle(pass->plan, site) <= pass->view->sites[site].threshold)
+    if (pleat_plan_idle(pass->plan, site) <= pleat_view_site_left(&pass->view->sites[site]))
         return PLEAT_SIZE_THRESHOLD;
     if (pass->view->grow_total > 0 && pleat_plan_left_of_total(pass->plan) == 0)
         return PLEAT_SIZE_TOTAL;

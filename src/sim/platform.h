@@ -75,9 +75,9 @@ struct pleat_sim_site {
     /* A batch system has the processors: each claim is an allocation that waits in its queue,
      * beside other users' jobs: those of `others`, in the order of their submission, and those of
      * the model above, whose users ask for load_estimate times as long as they run. An allocation's
-     * processors are the batch system's again when its job has given back the last of them, or when
-     * its limit is over; a job that grows first gets those that it gave back. Policies do not know
-     * what other users have, as with real clusters */
+     * processors are the batch system's again when its job has given the last of them back, or
+     * when its limit is over; a job that grows gets those back first. Policies do not know what
+     * others have, as with background = ignore of real ones */
     enum pleat_queue_kind queue;
     struct pleat_other_jobs others;
     double load_estimate;                 /* at least 1 */

@@ -13,6 +13,7 @@
 #include "site/batch_end.h"
 #include "site/batch_found.h"
 #include "site/batch_jobs.h"
+#include "site/batch_load.h"
 #include "site/site.h"
 #include "wire/reply.h"
 
@@ -94,63 +95,7 @@ static void on_jobs(void *arg, uint64_t token, const json_t *result,
         pleat_batch_look_later(site, site->allocations.items[i], 0);
 }
 
-/* ---- how large it is ---- */
-
-static void tell_capacity(struct pleat_batch_site *site, int32_t capacity)
-{
-    if (site->processors > 0 && capacity > site->processors)
-        capacity = site->processors;
-    if (capacity == site->capacity)
-        return;
-    site->capacity = capacity;
-    const struct pleat_event there = {
-        .kind = PLEAT_EV_SITE,
-        .component = site->index,
-        .u.site = {.capacity = capacity, .threshold = site->threshold}};
-    site->host->emit(site->host->arg, &there);
-}
-
-static void on_nodes(void *arg, uint64_t token, const json_t *result,
-                     const struct pleat_error *wrong)
-{
-    struct pleat_batch_site *site = arg;
-    int64_t cpus = 0;
-    size_t i;
-    const json_t *node;
-    (void)token;
-    (void)wrong;
-    site->asking_nodes = false;
-    if (!result)
-        return; /* nothing has changed */
-    json_decref(site->hosts);
-    site->hosts = json_incref(pleat_reply_array(result, "nodes"));
-    site->hosts_us =
-        site->host->now_us(site->host->arg) - pleat_reply_int(result, "age_ms", 0) * 1000;
-    site->largest = 0;
-    site->total = 0;
-    json_array_foreach(pleat_reply_array(result, "nodes"), i, node)
-    {
-        int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
-        site->largest = own > site->largest ? own : site->largest;
-        site->total += own;
-        if (!pleat_reply_is(node, "state", "down") && !pleat_reply_is(node, "state", "drained") &&
-            !pleat_batch_is_shut(site, pleat_reply_text(node, "name", "")))
-            cpus += own;
-    }
-    if (site->partition_cpus > 0 && site->total > site->partition_cpus)
-        site->total = site->partition_cpus;
-    if (site->partition_cpus > 0 && cpus > site->partition_cpus)
-        cpus = site->partition_cpus;
-    tell_capacity(site, cpus < PLEAT_BATCH_UNKNOWN ? (int32_t)cpus : PLEAT_BATCH_UNKNOWN);
-}
-
-static void ask_nodes(struct pleat_batch_site *site)
-{
-    if (site->asking_nodes)
-        return;
-    site->asking_nodes = true;
-    pleat_batch_adapter_ask(site->adapter, "nodes", json_object(), on_nodes, 0);
-}
+/* ---- the cluster ---- */
 
 static void on_cluster(void *arg, uint64_t token, const json_t *result,
                        const struct pleat_error *wrong)
@@ -172,7 +117,7 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
                    : pleat_reply_true(partition, "default"))
             site->partition_cpus = pleat_reply_small(partition, "cpus", 0, PLEAT_BATCH_UNKNOWN);
     }
-    ask_nodes(site);
+    pleat_batch_ask_nodes(site);
 }
 
 /* ---- the adapter ---- */
@@ -249,7 +194,7 @@ int pleat_batch_open(const struct pleat_batch_kind *kind, const struct pleat_sit
     site->threshold = options->threshold;
     snprintf(site->prefix, sizeof(site->prefix), "pleat-%.*s-%s:", INSTANCE_PART,
              options->instance ? options->instance : "0", options->name);
-    tell_capacity(site, PLEAT_BATCH_UNKNOWN);
+    pleat_batch_tell_size(site, PLEAT_BATCH_UNKNOWN, 0);
     *out = &site->base;
     return 0;
 }
@@ -259,7 +204,7 @@ int pleat_batch_probe(struct pleat_site_instance *base, struct pleat_error *err)
     struct pleat_batch_site *site = of(base);
     (void)err;
     if (site->synced)
-        ask_nodes(site);
+        pleat_batch_ask_nodes(site);
     return 0;
 }
 
@@ -355,7 +300,7 @@ void pleat_batch_shut_hosts(struct pleat_site_instance *base, const json_t *name
     json_decref(site->shut);
     site->shut = json_array_size(names) ? json_deep_copy(names) : NULL;
     if (site->synced)
-        ask_nodes(site); /* what the claims have of the nodes has changed */
+        pleat_batch_ask_nodes(site); /* it has other processors now */
 }
 
 int pleat_batch_split(struct pleat_site_instance *base, uint64_t id, uint64_t into,

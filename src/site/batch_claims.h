@@ -94,13 +94,16 @@ struct pleat_batch_site {
     int32_t processors, threshold, capacity, largest; /* largest: CPUs of a node; 0: not known */
     int64_t total; /* CPUs of all nodes, also those that are down; 0: not known */
     int32_t partition_cpus;
-    json_t *hosts;     /* the last answer about nodes; NULL: there was none */
-    int64_t hosts_us;  /* when that answer came */
-    json_t *shut;      /* names of nodes on which nothing new is claimed; NULL: none */
-    bool synced;       /* the allocations were compared with the batch system's jobs */
-    bool asking_nodes; /* not answered yet */
-    bool silent;       /* people were told that it cannot be reached */
-    void (*on_time)(void *site, uint64_t number); /* looks after an allocation */
+    int32_t others;        /* what was told of what others use */
+    int64_t others_before; /* the same of the answer at others_us, as it was */
+    int64_t others_us;     /* 0: there was none */
+    json_t *hosts;         /* of the last answer about nodes; NULL: there was none */
+    int64_t hosts_us;      /* when that came */
+    json_t *shut;          /* names of nodes on which nothing new is claimed; NULL: none */
+    bool synced;           /* what is there was compared with what the batch system has */
+    bool asking_nodes;     /* not answered yet */
+    bool silent;           /* people were told that it cannot be reached */
+    void (*on_time)(void *site, uint64_t number); /* looks after that allocation */
     struct pleat_batch_offer offer;
     char prefix[PLEAT_BATCH_PREFIX_ROOM];
     uint64_t next_number;
@@ -136,6 +139,8 @@ void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_
                               uint32_t room);
 /* Whether nothing new is to be claimed on that node. */
 bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host);
+/* Processors that others use of a node, as the batch system told it. */
+int64_t pleat_batch_others_on(const struct pleat_batch_site *site, const json_t *node);
 bool pleat_batch_has_shut_node(const struct pleat_batch_site *site,
                                const struct pleat_batch_allocation *one);
 bool pleat_batch_agent_is_there(const struct pleat_batch_site *site, uint32_t node);

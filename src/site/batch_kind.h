@@ -10,16 +10,25 @@
 #include "model/event.h"
 #include "site/site.h"
 
+/* What processors that others use count for. The choices of the option `background`, in this order.
+ */
+enum pleat_batch_background {
+    PLEAT_BATCH_BACKGROUND_AUTO, /* LEFT_BY_GROWTH, unless growths wait in the queue */
+    PLEAT_BATCH_IGNORED,         /* nothing */
+    PLEAT_BATCH_LEFT_BY_GROWTH,  /* jobs grow into what is idle; starts wait in the queue */
+    PLEAT_BATCH_LEFT             /* starts wait for idle ones, too, in Pleat */
+};
+
 /* Options of all these kinds; those of a kind begin with them. */
 struct pleat_batch_options {
     char *adapter;     /* the program; "auto": the kind's, beside pleatd's own */
     int64_t memory_mb; /* memory of an allocation on each node; 0: not said */
     int64_t limit_us;  /* time limit of an allocation; 0: the batch system's */
     int64_t queue_us;  /* how long a claim may wait in the queue, */
-    int64_t grow_us;   /* and how long the claim of a growth; 0: it gets what is free now, or
-                        * nothing */
-    int64_t agent_us;  /* how long an agent may take to call */
-    int64_t leave_us;  /* how long before the end of its time an allocation is left */
+    int64_t grow_us;   /* and that of a growth; 0: it gets what is free now, or nothing */
+    int64_t agent_us;  /* by then an agent must have called */
+    int64_t leave_us;  /* so long before its time is over an allocation is left */
+    int background;    /* enum pleat_batch_background */
 };
 
 /* What a reason for which the batch system has a job wait means. */
@@ -133,6 +142,12 @@ void pleat_batch_set_text(json_t *params, const char *member, const char *value)
          .low = 1,                                                                                 \
          .high = 86400,                                                                            \
          .help = "how long before the end of an allocation a job there is ended"},                 \
+        {.name = "background",                                                                     \
+         .type = PLEAT_OPTION_CHOICE,                                                              \
+         .offset = offsetof(struct pleat_batch_options, background),                               \
+         .usual = "auto",                                                                          \
+         .choices = "auto ignore grow start",                                                      \
+         .help = "who leaves processors that others use"},                                         \
     {                                                                                              \
         .name = "adapter", .type = PLEAT_OPTION_TEXT,                                              \
         .offset = offsetof(struct pleat_batch_options, adapter), .usual = "auto",                  \

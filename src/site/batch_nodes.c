@@ -47,17 +47,24 @@ static int64_t own_on(const struct pleat_batch_site *site, const char *host)
     return own;
 }
 
-/* This site's processors are known now, those of others were counted when the batch system was
- * asked. */
+int64_t pleat_batch_others_on(const struct pleat_batch_site *site, const json_t *node)
+{
+    int64_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
+    int64_t all = pleat_reply_small(node, "used", 0, PLEAT_BATCH_NODE_CPUS);
+    int64_t own = own_on(site, pleat_reply_text(node, "name", ""));
+    all = all < cpus ? all : cpus;
+    return all > own ? all - own : 0;
+}
+
+/* Ours are known now, the others were counted when the batch system was asked. */
 static json_t *node_to_json(const struct pleat_batch_site *site, const json_t *node)
 {
     const char *name = pleat_reply_text(node, "name", "");
     const char *state = pleat_reply_text(node, "state", "");
     int64_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
-    int64_t all = pleat_reply_small(node, "used", 0, PLEAT_BATCH_NODE_CPUS);
+    int64_t others = pleat_batch_others_on(site, node);
     int64_t own = own_on(site, name);
     own = own < cpus ? own : cpus;
-    int64_t others = all > own ? all - own : 0;
     bool shut = pleat_batch_is_shut(site, name);
     bool open = !shut && (!strcmp(state, "idle") || !strcmp(state, "used"));
     int64_t unused = open && cpus > own + others ? cpus - own - others : 0;

@@ -125,8 +125,10 @@ static json_t *nodes_json(const struct played_slurm *slurm)
     for (int h = 0; h < slurm->hosts; h++) {
         char name[16];
         snprintf(name, sizeof(name), "n%d", h + 1);
-        json_array_append_new(nodes, json_pack("{sssiss}", "name", name, "cpus",
-                                               slurm->processors / slurm->hosts, "state", "used"));
+        int32_t cpus = slurm->processors / slurm->hosts;
+        json_array_append_new(nodes, json_pack("{sssisiss}", "name", name, "cpus", cpus, "used",
+                                               cpus - slurm->free_on[h] + slurm->others_on[h],
+                                               "state", "used"));
     }
     return json_pack("{so}", "nodes", nodes);
 }

@@ -13,6 +13,7 @@ struct played_slurm {
     struct pleat_helper *helper; /* the helper that was told something last */
     int32_t processors, free;    /* of all hosts */
     int32_t free_on[PLAYED_SLURM_HOSTS];
+    int32_t others_on[PLAYED_SLURM_HOSTS]; /* for the test to set: told, and never given back */
     int hosts, count, queries;
     struct played_slurm_job {
         char name[140], near[16];

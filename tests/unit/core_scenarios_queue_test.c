@@ -102,6 +102,34 @@ static void test_a_growth_waits_as_long_as_the_site_says(void **state)
     hand_finish(&h);
 }
 
+/* What others use of a site with a queue: nothing grows into it, also not at its user's wish, and
+ * whoever starts may wait for it there. It is so after a restart, and until they use less. */
+static void test_others_use_what_a_growth_wants(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t component = hand_run(&h, 2, 16, 4);
+    struct pleat_event others = {
+        .kind = PLEAT_EV_BACKGROUND, .flags = PLEAT_SITE_QUEUES, .u.site = {.background = 10}};
+    assert_int_equal(hand_feed(&h, others), 0);
+    assert_int_equal(hand_feed(&h, others), PLEAT_CORE_STALE);
+    hand_restart(&h);
+    assert_int_equal(hand_site(&h)->background, 0);
+    assert_int_equal(hand_site(&h)->others, 10);
+    assert_int_equal(hand_resize(&h, component, 7, PLEAT_NONE), PLEAT_E_STATE);
+    assert_int_equal(hand_demand(&h, component, 7, false), PLEAT_E_STATE);
+    assert_non_null(strstr(h.err.text, "2 of 16 may be used for growing now, 10 are busy with"));
+    uint32_t waits = hand_submit(&h, PLEAT_RIGID, 12, 12, 0);
+    is(&h, waits, PLEAT_CLAIMING);
+    assert_int_equal(hand_cancel(&h, waits), 0);
+    hand_release_all(&h);
+    others.u.site.background = 9;
+    assert_int_equal(hand_feed(&h, others), 0);
+    assert_int_equal(hand_resize(&h, component, 7, PLEAT_NONE), 0);
+    hand_finish(&h);
+}
+
 static void test_cancelled_while_it_waits_in_a_site_s_queue(void **state)
 {
     (void)state;
@@ -252,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_a_start_waits_as_long_as_the_site_says),
         cmocka_unit_test(test_a_start_that_waits_in_vain_is_placed_anew),
         cmocka_unit_test(test_a_growth_waits_as_long_as_the_site_says),
+        cmocka_unit_test(test_others_use_what_a_growth_wants),
         cmocka_unit_test(test_cancelled_while_it_waits_in_a_site_s_queue),
         cmocka_unit_test(test_policies_decide_at_set_times),
         cmocka_unit_test(test_policies_decide_at_once_again),

@@ -433,6 +433,23 @@ static void test_threshold_and_background_are_left_alone(void **state)
     bench_finish(&bench);
 }
 
+/* What others use of a site with a queue of its own is free for starts, and not for growing. */
+static void test_others_of_a_queue_are_left_alone(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_init(&bench);
+    uint32_t site = bench_site(&bench, 20, 3);
+    bench.sites[site].others = 5;
+    bench_run(&bench, site, PLEAT_MALLEABLE, 2, 2, 46);
+    bench_begin(&bench);
+    assert_int_equal(pleat_plan_free(&bench.plan, site), 18);
+    assert_int_equal(pleat_plan_growable(&bench.plan, site), 10);
+    pleat_pass_grow(&bench.pass, site);
+    assert_int_equal(bench_after(&bench, 0), 12);
+    bench_finish(&bench);
+}
+
 static void test_more_background_than_processors(void **state)
 {
     (void)state;
@@ -526,6 +543,7 @@ int main(void)
         cmocka_unit_test(test_room_is_made_in_one_round),
         cmocka_unit_test(test_offers_go_on_until_nobody_takes_more),
         cmocka_unit_test(test_threshold_and_background_are_left_alone),
+        cmocka_unit_test(test_others_of_a_queue_are_left_alone),
         cmocka_unit_test(test_more_background_than_processors),
         cmocka_unit_test(test_nobody_is_offered_while_in_a_resize),
         cmocka_unit_test(test_one_plan_does_not_grow_and_shrink_the_same),

@@ -49,6 +49,25 @@ static uint32_t rigid(struct bench *b, int32_t size)
     return bench_wait(b, PLEAT_RIGID, size, size, 0);
 }
 
+/* Others use 28 of the 30 at site 1, in whose queue a job would wait: it goes where more are idle.
+ * One that fits nowhere else waits there. */
+static void test_what_others_use_of_a_queue(void **state)
+{
+    (void)state;
+    static const struct pleat_policy *const all[] = {
+        &pleat_policy_worst_fit, &pleat_policy_close_to_files, &pleat_policy_cluster_minimization};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct bench b;
+        four_sites(&b, all[i]);
+        b.sites[1].others = 28;
+        uint32_t small = rigid(&b, 5), large = rigid(&b, 25);
+        bench_decide(&b);
+        begins_at(&b, small, 2, 5);
+        begins_at(&b, large, 1, 25);
+        bench_finish(&b);
+    }
+}
+
 /* ---- Close-to-Files ---- */
 
 /* A file of 12 GB is at sites 0 and 2; links: 0 to 1 with 100 MB/s, 2 to 1 with 400 MB/s, 2 to 3
@@ -343,6 +362,7 @@ static void test_steps_are_given_up_in_turn(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_others_use_of_a_queue),
         cmocka_unit_test(test_bringing_a_file_takes_its_time),
         cmocka_unit_test(test_close_to_files),
         cmocka_unit_test(test_close_to_files_is_worst_fit_without_files),

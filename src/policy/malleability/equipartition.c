@@ -96,7 +96,7 @@ static int32_t spare(const struct pleat_pass *pass, uint32_t site)
 {
     const struct pleat_site *place = &pass->view->sites[site];
     int32_t left = pleat_plan_idle(pass->plan, site) + place->coming + place->releasing -
-                   place->threshold - pleat_plan_kept(pass->plan, site);
+                   pleat_view_site_left(place) - pleat_plan_kept(pass->plan, site);
     return left > 0 ? left : 0;
 }
 

@@ -19,10 +19,11 @@ static uint32_t close_to_files_place(struct pleat_pass *pass, uint32_t component
             pleat_accept_start_floor(pass->view, comp, available) == 0)
             continue;
         int64_t us = pleat_view_transfer(pass->view, comp, site);
-        if (us < least_us || (us == least_us && available > most)) {
+        int32_t idle = pleat_plan_at_once(pass->plan, component, site);
+        if (us < least_us || (us == least_us && idle > most)) {
             best = site;
             least_us = us;
-            most = available;
+            most = idle;
         }
     }
     return best;

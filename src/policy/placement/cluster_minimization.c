@@ -26,7 +26,7 @@ static uint32_t cluster_minimization_place(struct pleat_pass *pass, uint32_t com
 {
     const struct pleat_component *comp = &pass->view->components[component];
     uint32_t best = PLEAT_NONE;
-    int32_t best_available = 0;
+    int32_t best_available = 0, best_idle = 0;
     bool best_shared = false;
     for (uint32_t site = 0; site < pass->view->site_count; site++) {
         int32_t available = pleat_plan_available(pass->plan, component, site);
@@ -34,12 +34,14 @@ static uint32_t cluster_minimization_place(struct pleat_pass *pass, uint32_t com
             pleat_accept_start_floor(pass->view, comp, available) == 0)
             continue;
         bool shared = has_sibling(pass, comp, site);
+        int32_t idle = pleat_plan_at_once(pass->plan, component, site);
         bool better = shared != best_shared ? shared
                       : shared              ? available < best_available
-                                            : available > best_available;
+                                            : idle > best_idle;
         if (best == PLEAT_NONE || better) {
             best = site;
             best_available = available;
+            best_idle = idle;
             best_shared = shared;
         }
     }

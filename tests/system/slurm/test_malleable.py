@@ -1,5 +1,6 @@
 """Malleable jobs that grow by allocations of their own, onto other hosts of a cluster, and give these back."""
 
+import contextlib
 import os
 import signal
 
@@ -185,6 +186,64 @@ def held_by_others(pleat, *hosts):
                                   text_in="#!/bin/sh\nsleep 100000\n").strip() for host in hosts]
     wait_until(lambda: all(pleat.cluster.jobs().get(job) == "RUNNING" for job in jobs), "somebody else has the hosts")
     return jobs
+
+
+@contextlib.contextmanager
+def configured(pleat, old, new):
+    """pleatd is started anew with another configuration, and afterwards with the one before."""
+    conf = pleat.path("pleat.conf")
+    before = conf.read_text()
+    pleat.run("stop")
+    conf.write_text(before.replace(old, new))
+    yield
+    pleat.run("stop")
+    conf.write_text(before)
+
+
+def site_is(pleat, **wanted):
+    def there():
+        [site] = pleat.ask("sites")["sites"]
+        return {key: site[key] for key in wanted} == wanted
+    wait_until(there, f"{wanted}: {pleat.run('sites').stdout}{pleat.log()}")
+
+
+def test_what_others_use_is_left_to_them(pleat):
+    """A job grows into what is idle, less the threshold, and further when somebody else's job has ended."""
+    go = go_file("go-others")
+    with configured(pleat, "agent_s = 30", "agent_s = 30 threshold = 1"):
+        others = held_by_others(pleat, "a3")
+        job, _ = begun(pleat, "openmpi", "loop", go)
+        site_is(pleat, used=2, background=2, free=2, threshold=1)
+        pleat.run("limits", job, "--max", 6)
+        on(pleat, job, "loop", 3)
+        has(pleat, ("a3", 2), ("a1", 2), ("a2", 1))
+        site_is(pleat, used=3, background=2, free=1, threshold=1)
+        assert "(threshold)" in pleat.run("why", job).stdout, pleat.run("why", job)
+        refused = pleat.run("grow", job, "1", check=False)
+        assert refused.returncode and "2 are busy with what is not Pleat's, 1 are never used for growing" in refused.stderr
+        pleat.cluster.command("scancel", *others)
+        on(pleat, job, "loop", 5)
+        ends(pleat, job, go)
+
+
+def test_a_start_waits_for_what_others_use(pleat):
+    """With background = start it does so in Pleat: nothing of it is in Slurm's queue."""
+    go = go_file("go-start")
+    with configured(pleat, "agent_s = 30", "agent_s = 30 background = start"):
+        others = held_by_others(pleat, "a2", "a3")
+        first, _ = begun(pleat, "openmpi", "loop", go, options=("--min", 2, "--max", 4))  # could grow: the cluster is asked
+        site_is(pleat, used=2, background=4, free=0)
+        job = pleat.submit("--", "hostname")
+        why = wait_until(lambda: "4 kept busy by others" in pleat.run("why", job).stdout, "it waits in Pleat")
+        assert why and not waits(pleat) and pleat.job(job)["state"] == "queued"
+        pleat.cluster.command("scancel", others.pop())
+        assert pleat.until(job, *ENDED)["state"] == "done", pleat.log()
+        assert pleat.output(job) == "a3\n"
+        pleat.cluster.command("scancel", *others)
+        let_go(pleat, go)
+        assert pleat.until(first, *ENDED)["state"] == "done"
+        pleat.cluster.until_empty()
+        pleat.cluster.until_idle()
 
 
 def waits(pleat):

@@ -1,0 +1,122 @@
+#include "site/batch_load.h"
+
+#include "site/batch_kind.h"
+#include "wire/reply.h"
+
+/* Answers that are less apart are taken for the same one: the adapter keeps the last. */
+#define APART_US INT64_C(200000)
+
+/* ---- what is told ---- */
+
+static enum pleat_batch_background counts_for(const struct pleat_batch_site *site)
+{
+    int choice = site->options->background;
+    if (choice == PLEAT_BATCH_BACKGROUND_AUTO)
+        return site->options->grow_us > 0 ? PLEAT_BATCH_IGNORED : PLEAT_BATCH_LEFT_BY_GROWTH;
+    return (enum pleat_batch_background)choice;
+}
+
+void pleat_batch_tell_size(struct pleat_batch_site *site, int32_t capacity, int32_t others)
+{
+    if (site->processors > 0 && capacity > site->processors)
+        capacity = site->processors;
+    if (capacity == site->capacity && others == site->others)
+        return;
+    const struct pleat_event event = {
+        .kind = capacity != site->capacity ? PLEAT_EV_SITE : PLEAT_EV_BACKGROUND,
+        .flags = counts_for(site) == PLEAT_BATCH_LEFT_BY_GROWTH ? PLEAT_SITE_QUEUES : 0,
+        .component = site->index,
+        .u.site = {.capacity = capacity != site->capacity ? capacity : 0,
+                   .threshold = capacity != site->capacity ? site->threshold : 0,
+                   .background = others}};
+    site->capacity = capacity;
+    site->others = others;
+    site->host->emit(site->host->arg, &event);
+}
+
+/* ---- what is there ---- */
+
+struct size {
+    int64_t cpus, others; /* of nodes that take jobs */
+};
+
+static bool takes_jobs(const struct pleat_batch_site *site, const json_t *node)
+{
+    return !pleat_reply_is(node, "state", "down") && !pleat_reply_is(node, "state", "drained") &&
+           !pleat_batch_is_shut(site, pleat_reply_text(node, "name", ""));
+}
+
+static struct size add_up(struct pleat_batch_site *site, const json_t *nodes)
+{
+    struct size size = {0};
+    size_t i;
+    const json_t *node;
+    site->largest = 0;
+    site->total = 0;
+    json_array_foreach(nodes, i, node)
+    {
+        int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
+        site->largest = own > site->largest ? own : site->largest;
+        site->total += own;
+        if (!takes_jobs(site, node))
+            continue;
+        size.cpus += own;
+        size.others += pleat_batch_others_on(site, node);
+    }
+    return size;
+}
+
+/* An allocation that comes or goes while the batch system is asked may look like somebody else's:
+ * what others use has grown when two answers say so. */
+static int64_t settled(struct pleat_batch_site *site, int64_t others)
+{
+    int64_t before = site->others_us ? site->others_before : others;
+    if (site->others_us && site->hosts_us - site->others_us < APART_US)
+        return site->others < others ? site->others : others;
+    site->others_us = site->hosts_us;
+    site->others_before = others;
+    return others < before ? others : before;
+}
+
+/* What others use beyond what is not this site's anyway. */
+static int32_t others_of(struct pleat_batch_site *site, struct size size, int64_t capacity)
+{
+    if (counts_for(site) == PLEAT_BATCH_IGNORED)
+        return 0;
+    int64_t others = settled(site, size.others) - (size.cpus - capacity);
+    return others < 0 ? 0 : others < capacity ? (int32_t)others : (int32_t)capacity;
+}
+
+static void on_nodes(void *arg, uint64_t token, const json_t *result,
+                     const struct pleat_error *wrong)
+{
+    struct pleat_batch_site *site = arg;
+    (void)token;
+    (void)wrong;
+    site->asking_nodes = false;
+    if (!result)
+        return; /* it is as it was */
+    json_decref(site->hosts);
+    site->hosts = json_incref(pleat_reply_array(result, "nodes"));
+    site->hosts_us =
+        site->host->now_us(site->host->arg) - pleat_reply_int(result, "age_ms", 0) * 1000;
+    struct size size = add_up(site, site->hosts);
+    int64_t capacity = size.cpus;
+    if (site->partition_cpus > 0 && site->total > site->partition_cpus)
+        site->total = site->partition_cpus;
+    if (site->partition_cpus > 0 && capacity > site->partition_cpus)
+        capacity = site->partition_cpus;
+    if (site->processors > 0 && capacity > site->processors)
+        capacity = site->processors;
+    if (capacity > PLEAT_BATCH_UNKNOWN)
+        capacity = PLEAT_BATCH_UNKNOWN;
+    pleat_batch_tell_size(site, (int32_t)capacity, others_of(site, size, capacity));
+}
+
+void pleat_batch_ask_nodes(struct pleat_batch_site *site)
+{
+    if (site->asking_nodes)
+        return;
+    site->asking_nodes = true;
+    pleat_batch_adapter_ask(site->adapter, "nodes", json_object(), on_nodes, 0);
+}
