@@ -8,10 +8,18 @@ static void want(struct pleat_adapter_nodes *nodes)
     pleat_adapter_pace_want(nodes->pace, &nodes->question, 0);
 }
 
-static void answer(struct pleat_adapter_nodes *nodes, int64_t id)
+/* "next": the number of the first node that is not in the answer, where that is too short for all.
+ */
+static void answer(struct pleat_adapter_nodes *nodes, int64_t id, size_t from)
 {
-    json_t *result = json_pack("{sOsI}", "nodes", nodes->known, "age_ms",
+    json_t *part = json_array();
+    size_t count = json_array_size(nodes->known), at = from;
+    for (; at < count && at - from < PLEAT_ADAPTER_NODES; at++)
+        json_array_append(part, json_array_get(nodes->known, at));
+    json_t *result = json_pack("{sosI}", "nodes", part, "age_ms",
                                (json_int_t)(uv_now(nodes->calls->loop) - nodes->known_ms));
+    if (at < count)
+        json_object_set_new(result, "next", json_integer((json_int_t)at));
     pleat_adapter_answer(nodes->calls->lines, id, result);
 }
 
@@ -34,9 +42,9 @@ static void on_asked(struct pleat_adapter_call *call)
     nodes->known = json_incref(call->result);
     nodes->known_ms = uv_now(nodes->calls->loop);
     if (!call->late)
-        answer(nodes, call->id);
+        answer(nodes, call->id, 0);
     for (size_t i = 0; i < nodes->waiting.count; i++)
-        answer(nodes, nodes->waiting.items[i]);
+        answer(nodes, nodes->waiting.items[i], 0);
     nodes->waiting.count = 0;
 }
 
@@ -67,10 +75,11 @@ void pleat_adapter_nodes_open(struct pleat_adapter_nodes *nodes, struct pleat_ad
     nodes->question = (struct pleat_adapter_question){.ask = ask, .arg = nodes};
 }
 
-void pleat_adapter_nodes_ask(struct pleat_adapter_nodes *nodes, int64_t id)
+void pleat_adapter_nodes_ask(struct pleat_adapter_nodes *nodes, int64_t id, size_t from)
 {
-    if (nodes->known && uv_now(nodes->calls->loop) - nodes->known_ms < nodes->pace->interval_ms) {
-        answer(nodes, id);
+    if (nodes->known &&
+        (from > 0 || uv_now(nodes->calls->loop) - nodes->known_ms < nodes->pace->interval_ms)) {
+        answer(nodes, id, from);
         return;
     }
     if (pleat_array_push(&nodes->waiting, id))

@@ -8,6 +8,9 @@
 #include "adapter/pace.h"
 #include "base/array.h"
 
+/* Nodes of an answer: with names of 256 letters they fit into a line. */
+enum { PLEAT_ADAPTER_NODES = 2000 };
+
 PLEAT_ARRAY(pleat_adapter_id_list, int64_t);
 
 struct pleat_adapter_nodes {
@@ -21,7 +24,9 @@ struct pleat_adapter_nodes {
 
 void pleat_adapter_nodes_open(struct pleat_adapter_nodes *nodes, struct pleat_adapter_calls *calls,
                               struct pleat_adapter_pace *pace);
-/* Answers request `id`, now or when the controller has been asked. */
-void pleat_adapter_nodes_ask(struct pleat_adapter_nodes *nodes, int64_t id);
+/* Answers request `id`, now or when the controller has been asked: with the nodes from number
+ * `from` on, of which an answer has PLEAT_ADAPTER_NODES at most. Above 0: those of the same list as
+ * before. */
+void pleat_adapter_nodes_ask(struct pleat_adapter_nodes *nodes, int64_t id, size_t from);
 
 #endif

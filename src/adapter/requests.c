@@ -8,7 +8,7 @@
 #include "adapter/step.h"
 #include "wire/reply.h"
 
-enum { NAME_PART_MAX = 100, VALUE_MAX = 255 };
+enum { NAME_PART_MAX = 100, VALUE_MAX = 255, NODES_MAX = 1 << 24 };
 
 /* ---- what is answered with what the operation gave ---- */
 
@@ -60,9 +60,11 @@ static int ask_cluster(struct pleat_adapter *adapter, const struct pleat_message
 static int ask_nodes(struct pleat_adapter *adapter, const struct pleat_message *message,
                      struct pleat_error *err)
 {
-    (void)err;
-    pleat_adapter_nodes_ask(&adapter->nodes, message->id);
-    return 0;
+    int64_t from = 0;
+    int failure = pleat_get_int(message->params, "from", false, 0, NODES_MAX, &from, err);
+    if (!failure)
+        pleat_adapter_nodes_ask(&adapter->nodes, message->id, (size_t)from);
+    return failure;
 }
 
 /* ---- allocate ---- */

@@ -432,6 +432,7 @@ void pleat_batch_close(struct pleat_site_instance *base)
     pleat_array_finish(&site->allocations);
     pleat_array_finish(&site->agents);
     json_decref(site->hosts);
+    json_decref(site->coming_hosts);
     json_decref(site->shut);
     json_decref(site->offer.cluster);
     free(site);

@@ -97,6 +97,7 @@ struct pleat_batch_site {
     int32_t others;        /* what was told of what others use */
     int64_t others_before; /* the same of the answer at others_us, as it was */
     int64_t others_us;     /* 0: there was none */
+    json_t *coming_hosts;  /* of an answer in parts: those that have come */
     json_t *hosts;         /* of the last answer about nodes; NULL: there was none */
     int64_t hosts_us;      /* when that came */
     json_t *shut;          /* names of nodes on which nothing new is claimed; NULL: none */

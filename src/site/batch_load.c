@@ -1,5 +1,7 @@
 #include "site/batch_load.h"
 
+#include <stdlib.h>
+
 #include "site/batch_kind.h"
 #include "wire/reply.h"
 
@@ -87,19 +89,9 @@ static int32_t others_of(struct pleat_batch_site *site, struct size size, int64_
     return others < 0 ? 0 : others < capacity ? (int32_t)others : (int32_t)capacity;
 }
 
-static void on_nodes(void *arg, uint64_t token, const json_t *result,
-                     const struct pleat_error *wrong)
+/* All of them have come. */
+static void take_nodes(struct pleat_batch_site *site)
 {
-    struct pleat_batch_site *site = arg;
-    (void)token;
-    (void)wrong;
-    site->asking_nodes = false;
-    if (!result)
-        return; /* it is as it was */
-    json_decref(site->hosts);
-    site->hosts = json_incref(pleat_reply_array(result, "nodes"));
-    site->hosts_us =
-        site->host->now_us(site->host->arg) - pleat_reply_int(result, "age_ms", 0) * 1000;
     struct size size = add_up(site, site->hosts);
     int64_t capacity = size.cpus;
     if (site->partition_cpus > 0 && site->total > site->partition_cpus)
@@ -113,10 +105,46 @@ static void on_nodes(void *arg, uint64_t token, const json_t *result,
     pleat_batch_tell_size(site, (int32_t)capacity, others_of(site, size, capacity));
 }
 
+static void ask_from(struct pleat_batch_site *site, int64_t from);
+
+/* token: the number of the first one. */
+static void on_nodes(void *arg, uint64_t token, const json_t *result,
+                     const struct pleat_error *wrong)
+{
+    struct pleat_batch_site *site = arg;
+    int64_t next = pleat_reply_int(result, "next", 0);
+    (void)wrong;
+    if (token == 0) {
+        json_decref(site->coming_hosts);
+        site->coming_hosts = json_array();
+    }
+    if (result && json_array_extend(site->coming_hosts, pleat_reply_array(result, "nodes")))
+        abort();
+    if (result && next > (int64_t)token) {
+        ask_from(site, next);
+        return;
+    }
+    site->asking_nodes = false;
+    if (!result)
+        return; /* it is as it was */
+    json_decref(site->hosts);
+    site->hosts = site->coming_hosts;
+    site->coming_hosts = NULL;
+    site->hosts_us =
+        site->host->now_us(site->host->arg) - pleat_reply_int(result, "age_ms", 0) * 1000;
+    take_nodes(site);
+}
+
+static void ask_from(struct pleat_batch_site *site, int64_t from)
+{
+    pleat_batch_adapter_ask(site->adapter, "nodes", json_pack("{sI}", "from", (json_int_t)from),
+                            on_nodes, (uint64_t)from);
+}
+
 void pleat_batch_ask_nodes(struct pleat_batch_site *site)
 {
     if (site->asking_nodes)
         return;
     site->asking_nodes = true;
-    pleat_batch_adapter_ask(site->adapter, "nodes", json_object(), on_nodes, 0);
+    ask_from(site, 0);
 }

@@ -119,10 +119,13 @@ static json_t *jobs_json(const struct played_slurm *slurm, const char *prefix)
     return json_pack("{so}", "jobs", jobs);
 }
 
-static json_t *nodes_json(const struct played_slurm *slurm)
+static json_t *nodes_json(const struct played_slurm *slurm, const json_t *params)
 {
     json_t *nodes = json_array();
-    for (int h = 0; h < slurm->hosts; h++) {
+    int first = (int)pleat_reply_int(params, "from", 0);
+    int end =
+        slurm->page > 0 && slurm->page < slurm->hosts - first ? first + slurm->page : slurm->hosts;
+    for (int h = first; h < end; h++) {
         char name[16];
         snprintf(name, sizeof(name), "n%d", h + 1);
         int32_t cpus = slurm->processors / slurm->hosts;
@@ -130,7 +133,8 @@ static json_t *nodes_json(const struct played_slurm *slurm)
                                                cpus - slurm->free_on[h] + slurm->others_on[h],
                                                "state", "used"));
     }
-    return json_pack("{so}", "nodes", nodes);
+    return end < slurm->hosts ? json_pack("{sosi}", "nodes", nodes, "next", end)
+                              : json_pack("{so}", "nodes", nodes);
 }
 
 static json_t *answer(struct played_slurm *slurm, const char *method, const json_t *params)
@@ -144,7 +148,7 @@ static json_t *answer(struct played_slurm *slurm, const char *method, const json
     if (!strcmp(method, "run"))
         return json_pack("{si}", "pid", 1);
     if (!strcmp(method, "nodes"))
-        return nodes_json(slurm);
+        return nodes_json(slurm, params);
     if (!strcmp(method, "check"))
         return json_object();
     assert_string_equal(method, "cluster");

@@ -15,6 +15,7 @@ struct played_slurm {
     int32_t free_on[PLAYED_SLURM_HOSTS];
     int32_t others_on[PLAYED_SLURM_HOSTS]; /* for the test to set: told, and never given back */
     int hosts, count, queries;
+    int page; /* for the test to set: an answer has no more hosts; 0: it has all */
     struct played_slurm_job {
         char name[140], near[16];
         int32_t processors;

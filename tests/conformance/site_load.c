@@ -102,6 +102,30 @@ static void test_what_others_use_is_told(void **state)
     }
 }
 
+/* A cluster is larger than an answer may be. */
+static void test_nodes_come_in_parts(void **state)
+{
+    (void)state;
+    FOR_BOTH_KINDS(ops)
+    {
+        struct bed bed;
+        uint16_t flags = 0;
+        begin(&bed, ops, 0, NULL, NULL);
+        bed.slurm.page = 1;
+        bed.slurm.others_on[0] = bed.slurm.others_on[1] = 1;
+        poll(&bed);
+        poll(&bed);
+        assert_int_equal(told(&bed, &flags), 2);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_SITE, NULL), 2);
+        struct pleat_site_nodes nodes = {0};
+        bed.site->ops->nodes(bed.site, &nodes);
+        assert_int_equal(json_array_size(nodes.list), 2);
+        json_decref(nodes.list);
+        json_decref(nodes.offer);
+        finish(&bed);
+    }
+}
+
 /* Of a node on which nothing is claimed neither processors nor load count. */
 static void test_a_shut_node_and_a_part_of_a_cluster(void **state)
 {
@@ -160,6 +184,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_others_use_is_told),
+        cmocka_unit_test(test_nodes_come_in_parts),
         cmocka_unit_test(test_a_shut_node_and_a_part_of_a_cluster),
         cmocka_unit_test(test_what_it_counts_for_is_chosen),
     };

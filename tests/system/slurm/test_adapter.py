@@ -351,6 +351,30 @@ def test_commands_that_answer_nonsense(a):
         assert "scontrol" in refused.value.text
 
 
+def test_a_large_cluster(a):
+    """More nodes than a line has room for come in several answers, all of one look."""
+    fake = a.world.path("/media/home/tester/large")
+    fake.mkdir()
+    (fake / "scontrol").write_text("""#!/bin/sh
+i=0
+while [ $i -lt 4500 ]; do
+    echo "NodeName=node-of-a-large-cluster-whose-nodes-have-long-names-which-make-all-answers-long-too-$i CPUTot=4 CPUAlloc=1 \
+CPULoad=0.5 State=MIXED RealMemory=1000"
+    i=$((i + 1))
+done
+""")
+    (fake / "scontrol").chmod(0o755)
+    with speaking(a, "commands", PATH="/media/home/tester/large:/usr/bin:/bin") as adapter:
+        answers = [adapter.ask("nodes")]
+        while "next" in answers[-1]:
+            answers.append(adapter.ask("nodes", **{"from": answers[-1]["next"]}))
+        assert [len(answer["nodes"]) for answer in answers] == [2000, 2000, 500]
+        assert len({node["name"] for answer in answers for node in answer["nodes"]}) == 4500
+        with pytest.raises(Refused) as refused:
+            adapter.ask("nodes", **{"from": -1})
+        assert refused.value.name == "invalid"
+
+
 # ---- what it is told ----
 
 def test_refuses_what_makes_no_sense(a):
