@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import APPS, BIN, ENDED, Pleat, go_file, until_file
+from clusters.pleat import APPS, BIN, ENDED, Counted, Pleat, go_file, until_file
 from clusters.world import USER
 
 
@@ -166,6 +166,49 @@ def test_a_node_is_drained(pleat):
     assert states() == {"a1": "ok", "a2": "ok"}
     assert pleat.run("run", "hostname").stdout == "a1\n"
     pleat.cluster.until_empty()
+
+
+def test_whole_nodes(slurms):
+    """What a job has of its node is its own; the rest is for its growth alone, and for nobody else of Pleat's."""
+    slurm, go = slurms[1], go_file("go-whole")
+    pleat = Pleat(slurm, f'kind = slurm conf = "{slurm.conf}" partition = main whole = nodes', ["srun"], name="whole",
+                  more="lifetime_s = 0\n")
+
+    def allocations():
+        return slurm.command("squeue", "-h", "-S", "i", "-t", "R", "-o", "%N:%C").split()
+
+    def computes_on(size):
+        def there():
+            shown = pleat.job(job)
+            return (shown["state"] == "running" and shown["processors"] == size == len(slurm.nodes[0].pids("loop")) and
+                    (shown["progress"] or {}).get("iteration"))
+        wait_until(there, f"{size} ranks: {pleat.log()}")
+
+    job = pleat.submit("--min", 1, "--max", 2, "--initial", 1, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
+    computes_on(2)
+    assert allocations() == ["b1:4"] and pleat.ask("sites")["sites"][0]["used"] == 2
+    pleat.run("limits", job, "--max", 4)
+    computes_on(4)
+    assert allocations() == ["b1:4"]  # nothing was asked for
+    pleat.run("limits", job, "--max", 2)
+    computes_on(2)
+    other, third = Counted(pleat, "other"), Counted(pleat, "third")
+    assert other.begun() == "b2"
+    wait_until(lambda: "PENDING" in slurm.jobs().values(), "it waits in Slurm's queue")
+    assert allocations() == ["b1:4", "b2:4"] and sorted(slurm.jobs().values()) == ["PENDING", "RUNNING", "RUNNING"]
+    [site] = pleat.ask("sites")["sites"]
+    assert (site["processors"], site["used"], site["background"]) == (8, 4, 0), site  # 2, 1 and the 1 that waits
+    other.is_done_once()
+    assert third.begun() == "b2"
+    third.is_done_once()
+    slurm.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    slurm.until_empty()
+    slurm.until_idle()
+    job = pleat.submit("-n", 6, "--", f"{APPS}/ring", "--iterations", 2000)  # over both
+    wait_until(lambda: allocations() == [f"{slurm.name}[1-2]:8"], f"all of both: {pleat.log()}")
+    assert pleat.until(job, *ENDED)["state"] == "done" and "ranks=6" in pleat.output(job), pleat.output(job)
+    pleat.finish()
 
 
 def test_the_doctor_asks_the_cluster(pleat):
