@@ -26,6 +26,7 @@ static const struct pleat_adapter_saying known[] = {
     {"not allowed", PLEAT_E_PERMISSION},
     {"no access", PLEAT_E_PERMISSION},
     {"is no submit host", PLEAT_E_PERMISSION},
+    {"is not an admin host", PLEAT_E_PERMISSION},
     {"neither submit nor admin host", PLEAT_E_PERMISSION},
     {NULL, 0},
 };
