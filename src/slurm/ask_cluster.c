@@ -68,16 +68,27 @@ static json_t *partition_json(const char *line)
     return object;
 }
 
-/* Appends what `make` makes of each line; frees the text. */
-static int each_line(char *text, json_t *list, json_t *(*make)(const char *line))
+/* Appends what `make` makes of each line, which begins with "KEY=NAME "; frees the text. A line
+ * that does not is no answer of Slurm's, but `none`: there is nothing to be shown. */
+static int each_line(char *text, const char *key, const char *none, json_t *list,
+                     json_t *(*make)(const char *line), struct pleat_error *err)
 {
-    int bad = 0;
+    int failure = 0;
     char *rest = text;
-    for (char *line = strsep(&rest, "\n"); line && !bad; line = strsep(&rest, "\n"))
-        if (line[0])
-            bad = json_array_append_new(list, make(line));
+    size_t length = strlen(key);
+    for (char *line = strsep(&rest, "\n"); line && !failure; line = strsep(&rest, "\n")) {
+        bool is_one = !strncmp(line, key, length) && line[length] == '=' &&
+                      line[length + 1] > ' ' && strchr(line, ' ');
+        if (!line[0] || !strcmp(line, none))
+            continue;
+        if (!is_one)
+            failure = pleat_error_set(err, PLEAT_E_PROTOCOL,
+                                      "an answer of scontrol makes no sense: no line of %s=", key);
+        else if (json_array_append_new(list, make(line)))
+            failure = pleat_slurm_no_memory(err);
+    }
     free(text);
-    return bad;
+    return failure;
 }
 
 /* The value of a line "NAME   = value" of `scontrol show config`. */
@@ -106,17 +117,22 @@ int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err)
     }
     json_t *list = json_array();
     *cluster = json_object();
-    int bad = !list || each_line(partitions, list, partition_json) || !*cluster ||
-              json_object_set_new(*cluster, "cluster", configured(text, "\nClusterName")) ||
-              json_object_set_new(*cluster, "version", configured(text, "\nSLURM_VERSION")) ||
-              json_object_set(*cluster, "partitions", list);
+    if (!list || !*cluster)
+        abort();
+    failure = each_line(partitions, "PartitionName", "No partitions in the system", list,
+                        partition_json, err);
+    if (!failure &&
+        (json_object_set_new(*cluster, "cluster", configured(text, "\nClusterName")) ||
+         json_object_set_new(*cluster, "version", configured(text, "\nSLURM_VERSION")) ||
+         json_object_set(*cluster, "partitions", list)))
+        failure = pleat_slurm_no_memory(err);
     free(text);
     json_decref(list);
-    if (!bad)
+    if (!failure)
         return 0;
     json_decref(*cluster);
     *cluster = NULL;
-    return pleat_slurm_no_memory(err);
+    return failure;
 }
 
 /* ---- nodes ---- */
@@ -171,9 +187,12 @@ int pleat_slurm_ask_nodes(json_t **nodes, struct pleat_error *err)
     *nodes = json_array();
     if (!*nodes)
         abort();
-    if (!each_line(text, *nodes, node_json))
+    failure = each_line(text, "NodeName", "", *nodes, node_json, err);
+    if (!failure && json_array_size(*nodes) == 0)
+        failure = pleat_error_set(err, PLEAT_E_PROTOCOL, "scontrol has shown no node");
+    if (!failure)
         return 0;
     json_decref(*nodes);
     *nodes = NULL;
-    return pleat_slurm_no_memory(err);
+    return failure;
 }

@@ -345,6 +345,13 @@ def test_commands_that_answer_nonsense(a):
                 with pytest.raises(Refused) as refused:
                     adapter.ask("jobs", prefix="x") if name == "squeue" else adapter.allocate()
                 assert refused.value.name == "protocol", (name, text, refused.value)
+    (fake / "scontrol").write_text("#!/bin/sh\nprintf '%s\\n' \"$ANSWER\"\n")
+    (fake / "scontrol").chmod(0o755)
+    for text in ("", "garbage", "NodeName=", "NodeName=a1", "PartitionName= x", "NodeName=a1 CPUTot=4\nx", "a NodeName=a1 CPUTot=4"):
+        with speaking(a, "commands", PATH="/media/home/tester/fake:/usr/bin:/bin", ANSWER=text) as adapter:
+            with pytest.raises(Refused) as refused:
+                adapter.ask("nodes")
+            assert refused.value.name == "protocol", (text, refused.value)
     with speaking(a, "commands", PATH="/nowhere") as adapter:
         with pytest.raises(Refused) as refused:
             adapter.ask("nodes")
