@@ -256,7 +256,8 @@ class World:
         try:
             said = self.shell.stdout.readline()
             if said != "ready\n":
-                raise AssertionError(f"no world: {said}{self.shell.communicate(timeout=LIMIT_S)[0]}")
+                # not communicate(): it knows nothing of what readline() has read ahead
+                raise AssertionError(f"no world: {said}{self.shell.stdout.read()}")
             [self.init] = children_of(self.shell.pid)
             for host in self.hosts.values():
                 host.begin()
