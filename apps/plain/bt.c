@@ -66,9 +66,10 @@ static void begin(struct bt *bt)
 }
 
 /* t (source + K (Dx + Dy + Dz) u) */
-static void right_hand_side(const struct bt *bt, struct multi_cell *cell, long long x, long long y,
+static void right_hand_side(void *data, struct multi_cell *cell, long long x, long long y,
                             long long z)
 {
+    const struct bt *bt = data;
     long long at = multi_offset(&bt->multi, cell, x, y, z);
     const double *u = cell->u + at;
     double around[BLOCK], *rhs = cell->rhs + at;
@@ -114,37 +115,14 @@ static void backward(void *data, struct multi_cell *cell, int direction, long lo
     memcpy(out, line.r, BLOCK * sizeof(double));
 }
 
-static void iterate(struct bt *bt)
-{
-    const struct multi_sweep sweep = {forward, backward, FORWARD_WORDS, BLOCK, bt};
-    multi_exchange(&bt->multi);
-    for (int c = 0; c < bt->multi.q; c++) {
-        struct multi_cell *cell = &bt->multi.cell[c];
-        for (long long z = 0; z < cell->count[2]; z++)
-            for (long long y = 0; y < cell->count[1]; y++)
-                for (long long x = 0; x < cell->count[0]; x++)
-                    right_hand_side(bt, cell, x, y, z);
-    }
-    for (int d = 0; d < 3; d++)
-        multi_solve(&bt->multi, d, &sweep);
-    multi_add(&bt->multi);
-}
-
 int main(int argc, char **argv)
 {
     struct bt bt = {.plain = {.name = "bt"}};
     plain_begin_sized(&bt.plain, argc, argv, usage, 400, 600);
     begin(&bt);
-    for (long long i = 0; i < bt.plain.iterations; i++) {
-        iterate(&bt);
-        struct multi_cell *cell = &bt.multi.cell[0];
-        cell->u[multi_offset(&bt.multi, cell, 0, 0, 0)] += i == bt.plain.corrupt;
-        if (bt.plain.verify)
-            multi_check(&bt.multi, &bt.modes, i + 1);
-        plain_step(&bt.plain);
-    }
-    multi_check(&bt.multi, &bt.modes, bt.plain.iterations);
-    uint64_t sum = multi_sum(&bt.multi);
+    const struct multi_scheme scheme = {right_hand_side,
+                                        {forward, backward, FORWARD_WORDS, BLOCK, &bt}};
+    uint64_t sum = multi_run(&bt.multi, &bt.modes, &scheme);
     for (int c = 0; c < bt.multi.q; c++)
         free(bt.upper[c]);
     free(bt.upper);

@@ -265,3 +265,36 @@ uint64_t multi_sum(const struct multi *multi)
     }
     return sum;
 }
+
+/* ---- the program ---- */
+
+static void iterate(struct multi *multi, const struct multi_scheme *scheme)
+{
+    multi_exchange(multi);
+    for (int c = 0; c < multi->q; c++) {
+        struct multi_cell *cell = &multi->cell[c];
+        for (long long z = 0; z < cell->count[2]; z++)
+            for (long long y = 0; y < cell->count[1]; y++)
+                for (long long x = 0; x < cell->count[0]; x++)
+                    scheme->right_hand_side(scheme->sweep.data, cell, x, y, z);
+    }
+    for (int d = 0; d < 3; d++)
+        multi_solve(multi, d, &scheme->sweep);
+    multi_add(multi);
+}
+
+uint64_t multi_run(struct multi *multi, const struct modes *modes,
+                   const struct multi_scheme *scheme)
+{
+    struct plain *plain = multi->plain;
+    for (long long i = 0; i < plain->iterations; i++) {
+        iterate(multi, scheme);
+        struct multi_cell *cell = &multi->cell[0];
+        cell->u[multi_offset(multi, cell, 0, 0, 0)] += i == plain->corrupt;
+        if (plain->verify)
+            multi_check(multi, modes, i + 1);
+        plain_step(plain);
+    }
+    multi_check(multi, modes, plain->iterations);
+    return multi_sum(multi);
+}

@@ -52,6 +52,17 @@ void multi_exchange(struct multi *multi);
 /* Solves all lines of a direction. */
 void multi_solve(struct multi *multi, int direction, const struct multi_sweep *sweep);
 
+/* What an iteration does with the values: the right-hand side at each point, then the lines. */
+struct multi_scheme {
+    void (*right_hand_side)(void *data, struct multi_cell *cell, long long x, long long y,
+                            long long z);
+    struct multi_sweep sweep; /* its data is that of right_hand_side, too */
+};
+
+/* Runs the program's iterations, and checks what comes of them. Returns multi_sum(). */
+uint64_t multi_run(struct multi *multi, const struct modes *modes,
+                   const struct multi_scheme *scheme);
+
 /* Sets all values to those at the beginning. */
 void multi_fill(struct multi *multi, const struct modes *modes);
 /* Counts values that differ from those after `steps` steps. */

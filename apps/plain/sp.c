@@ -67,9 +67,10 @@ static void begin(struct sp *sp)
     multi_fill(&sp->multi, &sp->modes);
 }
 
-static void right_hand_side(const struct sp *sp, struct multi_cell *cell, long long x, long long y,
+static void right_hand_side(void *data, struct multi_cell *cell, long long x, long long y,
                             long long z)
 {
+    const struct sp *sp = data;
     long long at = multi_offset(&sp->multi, cell, x, y, z);
     double shape = modes_shape(&sp->modes, MODE_STAYS, cell->first[0] + x, cell->first[1] + y,
                                cell->first[2] + z);
@@ -140,37 +141,14 @@ static void backward(void *data, struct multi_cell *cell, int direction, long lo
     }
 }
 
-static void iterate(struct sp *sp)
-{
-    const struct multi_sweep sweep = {forward, backward, FORWARD_WORDS, BACKWARD_WORDS, sp};
-    multi_exchange(&sp->multi);
-    for (int c = 0; c < sp->multi.q; c++) {
-        struct multi_cell *cell = &sp->multi.cell[c];
-        for (long long z = 0; z < cell->count[2]; z++)
-            for (long long y = 0; y < cell->count[1]; y++)
-                for (long long x = 0; x < cell->count[0]; x++)
-                    right_hand_side(sp, cell, x, y, z);
-    }
-    for (int d = 0; d < 3; d++)
-        multi_solve(&sp->multi, d, &sweep);
-    multi_add(&sp->multi);
-}
-
 int main(int argc, char **argv)
 {
     struct sp sp = {.plain = {.name = "sp"}};
     plain_begin_sized(&sp.plain, argc, argv, usage, 250, 500);
     begin(&sp);
-    for (long long i = 0; i < sp.plain.iterations; i++) {
-        iterate(&sp);
-        struct multi_cell *cell = &sp.multi.cell[0];
-        cell->u[multi_offset(&sp.multi, cell, 0, 0, 0)] += i == sp.plain.corrupt;
-        if (sp.plain.verify)
-            multi_check(&sp.multi, &sp.modes, i + 1);
-        plain_step(&sp.plain);
-    }
-    multi_check(&sp.multi, &sp.modes, sp.plain.iterations);
-    uint64_t sum = multi_sum(&sp.multi);
+    const struct multi_scheme scheme = {right_hand_side,
+                                        {forward, backward, FORWARD_WORDS, BACKWARD_WORDS, &sp}};
+    uint64_t sum = multi_run(&sp.multi, &sp.modes, &scheme);
     for (int c = 0; c < sp.multi.q; c++)
         free(sp.factors[c]);
     free(sp.factors);
