@@ -118,25 +118,14 @@ static int check_kind(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
-/* Checks an option that only some kinds have. The kind of the site may not be known yet: here the
- * option must be right for one of them. */
-static int check_own(cfg_t *cfg, cfg_opt_t *option)
+/* Keeps the line of an option that only some kinds have: it is checked at the end of the block,
+ * when the kind of the site is known. */
+static int note_line(cfg_t *cfg, cfg_opt_t *option)
 {
-    struct pleat_error first = {0};
-    const struct pleat_site_ops *kind;
     char line[16];
     snprintf(line, sizeof(line), "%d", cfg->line);
-    cfg_opt_setcomment(option, line); /* named by errors found at the end of the block */
-    for (size_t k = 0; (kind = pleat_site_kind_at(k)); k++) {
-        const struct pleat_site_option *row = pleat_site_option_find(kind, option->name);
-        struct pleat_error err = {0};
-        if (row && !pleat_site_option_check(row, text_of(option), &err))
-            return 0;
-        if (row && !first.code)
-            first = err;
-    }
-    cfg_error(cfg, "%s", first.text);
-    return -1;
+    cfg_opt_setcomment(option, line);
+    return 0;
 }
 
 /* ---- a whole block ---- */
@@ -406,7 +395,7 @@ void config_site_checks(cfg_t *cfg, const cfg_opt_t *keys)
     char path[80];
     size_t count = sizeof(common) / sizeof(common[0]);
     for (size_t i = 0; keys[i].name; i++) {
-        cfg_validate_callback_t check = check_own;
+        cfg_validate_callback_t check = note_line;
         for (size_t c = 0; c < count; c++)
             if (!strcmp(common[c].key, keys[i].name))
                 check = common[c].check;

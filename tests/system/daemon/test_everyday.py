@@ -224,6 +224,7 @@ CONFIGURATIONS = {
     'site "local" { cores = 4 }': (2, "cores"),
     'site "local" { kind = moon }': (2, "kind = moon: must be local"),
     'site "local" { background = maybe }': (2, "background = maybe: must be auto, measure or ignore"),
+    'site "c" { background = maybe kind = slurm }': (2, "background = maybe: must be auto, ignore, grow or start"),
     "apply_s = -1": (2, "apply_s = -1: must be from 0 to 1e9 seconds"),
     "apply_s = soon": (2, "apply_s"),
     "attempts = -3": (2, "attempts = -3: must be from 0 to 1000000"),
