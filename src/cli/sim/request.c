@@ -315,14 +315,12 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
 int pleat_sim_request_parameter(struct pleat_sim_request *request, const char *text,
                                 struct pleat_error *err)
 {
-    char names[PLEAT_PARAM_COUNT][40], list[500] = "";
+    char names[PLEAT_PARAM_COUNT][40];
     const char *known[PLEAT_PARAM_COUNT];
     size_t length = strcspn(text, "="), count = 0;
     for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
         bool seconds = in_seconds(p, names[p], sizeof(names[p]));
         known[count++] = names[p];
-        snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s%s", count > 1 ? ", " : "",
-                 names[p]);
         if (strlen(names[p]) != length || strncmp(names[p], text, length) != 0 || !text[length])
             continue;
         if (seconds) {
@@ -341,6 +339,6 @@ int pleat_sim_request_parameter(struct pleat_sim_request *request, const char *t
     if (near && !text[length])
         return pleat_error_set(err, PLEAT_E_INVALID, "--parameter: '%s' is not NAME=VALUE", text);
     return pleat_error_set(
-        err, PLEAT_E_INVALID, "--parameter: there is no '%s'%s%s%s; there are: %s", name,
-        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "", list);
+        err, PLEAT_E_INVALID, "--parameter: there is no '%s'%s%s%s: docs/admin-guide.md lists them",
+        name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
