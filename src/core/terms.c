@@ -114,8 +114,9 @@ void running_arm(struct pleat_core *core, uint32_t component)
         at_us = pleat_view_young_until(&core->view, comp);
     if (signal_due(core, comp) < at_us)
         at_us = signal_due(core, comp);
-    if (lent_to(core, comp).next_us < at_us)
-        at_us = lent_to(core, comp).next_us;
+    int64_t leaves_us = lent_to(core, comp).next_us;
+    if (leaves_us < at_us)
+        at_us = leaves_us;
     if (at_us < PLEAT_NEVER)
         arm(core, &comp->deadline, DEADLINE_COMPONENT, component, at_us);
     else
