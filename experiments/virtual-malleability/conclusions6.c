@@ -107,15 +107,27 @@ static bool is_above(struct pleat_estimate a, struct pleat_estimate b)
     return a.count > 1 && a.mean - a.half > b.mean + b.half;
 }
 
+/* Whether long jobs' time `first` under the first policy grows by more with the load than their
+ * time `second` under the second one, in each family; both growths are put into the arrays. */
+static bool grows_more(const struct vm_results *results, const struct reading *reading, int policy,
+                       int first, int other, int second, struct pleat_estimate *more,
+                       struct pleat_estimate *less)
+{
+    bool holds = true;
+    for (int f = 0; f < VM_FAMILIES; f++) {
+        more[f] = growth(results, reading, f, policy, first);
+        less[f] = growth(results, reading, f, other, second);
+        holds = holds && is_above(more[f], less[f]);
+    }
+    return holds;
+}
+
 static struct vm_verdict degrades(const struct vm_results *results, const struct reading *reading)
 {
-    struct vm_verdict verdict = {.holds = true};
+    struct vm_verdict verdict = {0};
     struct pleat_estimate fjt4[VM_FAMILIES], fjt1[VM_FAMILIES];
-    for (int f = 0; f < VM_FAMILIES; f++) {
-        fjt4[f] = growth(results, reading, f, FJT4, VM_RESPONSE);
-        fjt1[f] = growth(results, reading, f, MALLEABILITY, VM_RESPONSE);
-        verdict.holds = verdict.holds && is_above(fjt4[f], fjt1[f]);
-    }
+    verdict.holds =
+        grows_more(results, reading, FJT4, VM_RESPONSE, MALLEABILITY, VM_RESPONSE, fjt4, fjt1);
     snprintf(verdict.text, sizeof(verdict.text),
              "from 40 to 100 %%: %s s against %s s (high communication), %s s against %s s (low)",
              pleat_estimate_text(fjt4[0], 0).text, pleat_estimate_text(fjt1[0], 0).text,
@@ -126,13 +138,10 @@ static struct vm_verdict degrades(const struct vm_results *results, const struct
 static struct vm_verdict by_execution(const struct vm_results *results,
                                       const struct reading *reading)
 {
-    struct vm_verdict verdict = {.holds = true};
+    struct vm_verdict verdict = {0};
     struct pleat_estimate execution[VM_FAMILIES], wait[VM_FAMILIES];
-    for (int f = 0; f < VM_FAMILIES; f++) {
-        execution[f] = growth(results, reading, f, FJT4, VM_EXECUTION);
-        wait[f] = growth(results, reading, f, FJT4, VM_WAIT);
-        verdict.holds = verdict.holds && is_above(execution[f], wait[f]);
-    }
+    verdict.holds =
+        grows_more(results, reading, FJT4, VM_EXECUTION, FJT4, VM_WAIT, execution, wait);
     snprintf(verdict.text, sizeof(verdict.text),
              "execution %s s, waiting %s s (high communication); %s s, %s s (low)",
              pleat_estimate_text(execution[0], 0).text, pleat_estimate_text(wait[0], 0).text,
