@@ -2,6 +2,7 @@
 give up, programs that write down when they begin and end, and what must be true of all of that."""
 
 import collections
+import contextlib
 import importlib.util
 import json
 import os
@@ -263,6 +264,23 @@ class ChaosInstance(Instance):
                    f"nobody holds anything of {self.dir}: {[(p, words_of(p)) for p in holders(self.dir)]}", 20)
 
 
+@contextlib.contextmanager
+def chaos_instance(conf=None):
+    """One, with that text in pleat.conf, which is ended well at the end; if it is not, its log is printed."""
+    instance = ChaosInstance()
+    if conf:
+        instance.configure(conf)
+    try:
+        yield instance
+        instance.finish()
+    except BaseException:
+        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
+            print(file.read()[-20000:])
+        raise
+    finally:
+        instance.clean()
+
+
 def counted(states):
     return dict(collections.Counter(states))
 
@@ -274,13 +292,5 @@ def touch(path):
 
 @pytest.fixture
 def pleat():  # in place of the one that came with daemon_tests
-    instance = ChaosInstance()
-    try:
+    with chaos_instance() as instance:
         yield instance
-        instance.finish()
-    except BaseException:
-        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
-            print(file.read())
-        raise
-    finally:
-        instance.clean()

@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from conftest import ChaosInstance, Client, Failure, Lost, Stubborn, check_nothing_left, kill
+from conftest import Client, Failure, Lost, Stubborn, chaos_instance, check_nothing_left, kill
 
 TASKS = int(os.environ.get("PLEAT_CHAOS_TASKS", "1200"))
 KILL_S = float(os.environ.get("PLEAT_CHAOS_KILL_S", "0.1"))
@@ -64,17 +64,8 @@ class Patient(Stubborn):
 
 @pytest.fixture(name="pleat")
 def fixture_pleat():
-    instance = ChaosInstance()
-    instance.configure("keep_ended_s = 5")
-    try:
+    with chaos_instance("keep_ended_s = 5") as instance:
         yield instance
-        instance.finish()
-    except BaseException:
-        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
-            print(file.read()[-20000:])
-        raise
-    finally:
-        instance.clean()
 
 
 class World:

@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from conftest import ChaosInstance, Failure, Lost, Stubborn, check_nothing_left, kill, wait_until
+from conftest import Failure, Lost, Stubborn, chaos_instance, check_nothing_left, kill, wait_until
 
 JOBS = int(os.environ.get("PLEAT_CHAOS_JOBS", "240"))
 SEED = int(os.environ.get("PLEAT_CHAOS_SEED", "0")) or random.SystemRandom().randrange(1, 10**6)
@@ -28,17 +28,8 @@ MORE_S = 5           # the most by which a restart may take longer: it reads not
 
 @pytest.fixture(name="pleat")
 def fixture_pleat():
-    instance = ChaosInstance()
-    instance.configure("keep_ended_s = 0\ncheckpoint_records = 60")
-    try:
+    with chaos_instance("keep_ended_s = 0\ncheckpoint_records = 60") as instance:
         yield instance
-        instance.finish()
-    except BaseException:
-        with open(instance.path("pleatd.log"), encoding="utf-8", errors="replace") as file:
-            print(file.read()[-20000:])
-        raise
-    finally:
-        instance.clean()
 
 
 class Markers:

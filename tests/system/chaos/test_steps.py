@@ -196,28 +196,30 @@ def test_killed_in_warm_relaunches(first, program, mpi):
     assert every_step((program, mpi), **steps) > 30, "the scenario has become too short to mean anything"
 
 
+def over_nodes(first):
+    """Which steps: the scenarios over nodes are long."""
+    return {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
+
+
 @pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
 @pytest.mark.parametrize("first, program, mpi", [(1, LOOP, "openmpi"), pytest.param(
     11, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_restarts_over_nodes(first, program, mpi):
-    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
-    assert every_step((program, mpi, 4, 3, "restart"), **steps) > 50, "the scenario has become too short to mean anything"
+    assert every_step((program, mpi, 4, 3, "restart"), **over_nodes(first)) > 50, "the scenario has become too short to mean anything"
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
 @pytest.mark.parametrize("first, program, mpi", [(21, LOOP, "openmpi"), pytest.param(
     1, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_relaunches_beside_one_another_over_nodes(first, program, mpi):
-    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
-    assert every_step((program, mpi, 4, 3), **steps) > 50, "the scenario has become too short to mean anything"
+    assert every_step((program, mpi, 4, 3), **over_nodes(first)) > 50, "the scenario has become too short to mean anything"
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
 @pytest.mark.parametrize("first, program, mpi", [(31, LOOP, "openmpi"), pytest.param(
     21, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_warm_relaunches_over_nodes(first, program, mpi):
-    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
-    assert every_step((program, mpi, 4, 2), **steps) > 50, "the scenario has become too short to mean anything"
+    assert every_step((program, mpi, 4, 2), **over_nodes(first)) > 50, "the scenario has become too short to mean anything"
 
 
 def test_every_daemon_is_killed_at_its_nth_step():
