@@ -249,6 +249,18 @@ static uint64_t new_memory(const struct pleat_object *object, bool in_tail)
     return items && items->home ? items->home->ahead.all : 0;
 }
 
+/* Whether it was not seen yet how many items of a set before this one there are. */
+static bool is_behind_unknown(const struct pleat_items *items)
+{
+    for (const struct pleat_object *object = items->home->session->objects;
+         object && object != &items->object; object = object->next) {
+        const struct pleat_items *other = object->tail ? pleat_items_of_const(object) : NULL;
+        if (other && other->home && !other->home->ahead.from.ranks)
+            return true;
+    }
+    return false;
+}
+
 /* Memory is taken ahead for the first sets, as long as they are, with what is loaded before them,
  * not much larger than the largest one of all: small ones before a large one do no harm.
  * array-ahead.c says why. */
@@ -265,7 +277,7 @@ static bool may_take_memory(const struct pleat_items *items)
             largest = bytes > largest ? bytes : largest;
             before = before && !(in_tail && object == &items->object);
         }
-    return until <= largest + largest / 8;
+    return until <= largest + largest / 8 && !is_behind_unknown(items);
 }
 
 /* There is always more to look at: how many items there are changes as the others compute. */
@@ -283,6 +295,8 @@ enum pleat_foreseen pleat_items_foresee(struct pleat_object *object, int data)
         return PLEAT_FORESEEN_NOTHING;
     if (may_take_memory(items))
         pleat_home_take(home, ranks, rank);
+    else if (home->ahead.takes) /* sets before this one have become larger */
+        pleat_home_close(home, false);
     return pleat_home_go_on(home) ? PLEAT_FORESEEN_MORE : PLEAT_FORESEEN_NOTHING;
 }
 

@@ -259,6 +259,16 @@ static int settle(struct pleat_session *session, struct pleat_object *object, in
     return 0;
 }
 
+/* Returns when all ranks have freed the memory in which objects were. A rank alone may have none to
+ * free, and would take memory for the next object before others have freed theirs: then the data
+ * file would take more than that of one object besides. Collective. */
+static int await_freeing(struct pleat_session *session, struct pleat_error *err)
+{
+    int agreed = 0;
+    pleat_freeing_end(&session->freeing);
+    return pleat_session_agree(session, 0, &agreed, err);
+}
+
 /* Also after an error of this rank, where it is collective: where nodes are several, or objects are
  * in the data file. Then *code is agreed on. */
 static int load_tail(struct pleat_session *session, int *code, struct pleat_error *err)
@@ -268,16 +278,21 @@ static int load_tail(struct pleat_session *session, int *code, struct pleat_erro
                               .end = session->held.bytes,
                               .rank = session->rank,
                               .size = session->size};
+    const bool in_file = session->in_data && !session->nodes;
+    bool first = true;
     int failed = 0;
     for (struct pleat_object *object = session->objects; object && !failed; object = object->next) {
         uint64_t bytes = 0;
         if (!object->tail)
             continue;
+        if (in_file && !first)
+            failed = await_freeing(session, err);
+        first = false;
         if (session->nodes)
             failed = pleat_nodes_bring_tail(session, object, &tail, code, err);
         if (!failed && !*code)
             *code = object->tail->load(object, &tail, &bytes, err);
-        if (!failed && session->in_data && !session->nodes)
+        if (!failed && in_file)
             failed = settle(session, object, code, err);
         tail.offset += bytes;
     }
