@@ -137,7 +137,7 @@ int koala_sweep_run(struct pleat_study *study, struct koala_sweep *sweep, struct
                                 .seeds = SEEDS,
                                 .run = run_drawn};
     struct pleat_sweep second = {.what = "the best readings",
-                                 .settings = (KOALA_SHAPES + 1) * RUNS * APPROACHES,
+                                 .settings = (size_t)(KOALA_SHAPES + 1) * RUNS * APPROACHES,
                                  .metrics = METRICS,
                                  .run = run_best,
                                  .context = sweep};

@@ -180,7 +180,8 @@ static struct vm_verdict short_waits(const struct vm_results *results,
         snprintf(verdict.text + length, sizeof(verdict.text) - length, "%s%s %s", p ? ", " : "",
                  names[p], pleat_estimate_text(vm_percent(shown), 0).text);
     }
-    strcat(verdict.text, " %");
+    const size_t used = strlen(verdict.text);
+    snprintf(verdict.text + used, sizeof(verdict.text) - used, " %%");
     return verdict;
 }
 

@@ -39,7 +39,7 @@ static uint64_t *measure(struct pleat_home *home)
     ahead->all = 0;
     for (place.rank = 0; used && place.rank < place.ranks; place.rank++)
         for (int c = 0; c < home->columns; c++) {
-            uint64_t *one = &used[place.rank * home->columns + c];
+            uint64_t *one = &used[(size_t)place.rank * (size_t)home->columns + (size_t)c];
             *one = pleat_state_data_filled(place.fd, pleat_home_offset(home, &place, c),
                                            pleat_home_room(home, place.ranks));
             ahead->all += *one;
@@ -91,7 +91,7 @@ struct part {
 static struct part part_of(const struct pleat_home *home, const uint64_t *used, int rank,
                            double before, const double share[2])
 {
-    const double bytes = (double)used[rank * home->columns];
+    const double bytes = (double)used[(size_t)rank * (size_t)home->columns];
     const double first = share[0] > before ? share[0] - before : 0;
     const double end = share[1] < before + bytes ? share[1] - before : bytes;
     return (struct part){first, end, bytes};
@@ -130,13 +130,13 @@ static bool visit(struct pleat_home *home, const uint64_t *used, int ranks, int 
     double before = 0;
     bool good = true;
     for (int i = 0; i < home->ahead.from.ranks; i++)
-        all += (double)used[i * home->columns];
+        all += (double)used[(size_t)i * (size_t)home->columns];
     const double share[2] = {all * rank / ranks, all * (rank + 1) / ranks};
     for (int i = 0; i < home->ahead.from.ranks; i++) {
         const struct part part = part_of(home, used, i, before, share);
         before += part.of;
         for (int c = 0; c < home->columns && part.first < part.end; c++) {
-            const double bytes = (double)used[i * home->columns + c];
+            const double bytes = (double)used[(size_t)i * (size_t)home->columns + (size_t)c];
             if (plans)
                 plan_column(home, i, c, bytes, &part, anew);
             else
