@@ -93,13 +93,17 @@ class World:
         return thread
 
     def kill_now_and_then(self, daemon):
+        """Soon, since a phase may be a short one, and then every KILL_S; once at least, even where the phase is over by then."""
         rng = random.Random(SEED)
-        while not self.over.wait(KILL_S * rng.uniform(0.5, 1.5)):
+        over = self.over.wait(min(0.02, KILL_S) * rng.random())
+        while True:
             if kill(daemon.call("info")["pid"]):
                 self.kills += 1
                 begun = time.monotonic()
                 daemon.call("info")
                 self.restarts.append(time.monotonic() - begun)
+            if over or self.over.wait(KILL_S * rng.uniform(0.5, 1.5)):
+                return
 
     @contextlib.contextmanager
     def phase(self, name):
