@@ -12,13 +12,16 @@
 #include "core/tally.h"
 #include "core/transition.h"
 
-/* Whether a component is as most are: rigid, of a size that needs no further check. */
-static bool is_usual(const struct pleat_component *component)
+/* Whether a component is as most are: rigid, of a size that needs no further check. Asked of the
+ * event, since small members of the record were stored one by one just before: a load of several of
+ * them together would wait until they have reached the cache. */
+static bool is_usual(const struct pleat_event *event)
 {
-    return component->kind == PLEAT_RIGID && component->sizes_kind == PLEAT_SIZES_ANY &&
-           component->minimum > 0 && component->minimum == component->maximum &&
-           component->maximum <= PLEAT_SIZE_MAX && component->initial == 0 &&
-           !pleat_view_folds(component);
+    return event->u.submit.job_kind == PLEAT_RIGID &&
+           event->u.submit.sizes_kind == PLEAT_SIZES_ANY && event->u.submit.minimum > 0 &&
+           event->u.submit.minimum == event->u.submit.maximum &&
+           event->u.submit.maximum <= PLEAT_SIZE_MAX && event->u.submit.initial == 0 &&
+           !(event->flags & PLEAT_COMPONENT_FOLDS);
 }
 
 /* Is the first site large enough for a usual component, wherever it may run? limits_check_fits
@@ -74,7 +77,7 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
                                   !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
                                   core->open_lead == PLEAT_NONE;
     int rc = alone ? 0 : job_check_submit(core, event, component, &is_part, err);
-    bool usual = is_usual(component);
+    bool usual = is_usual(event);
     if (!rc && !usual)
         rc = check_sizes(core, component, is_part, err);
     if (rc)

@@ -196,11 +196,17 @@ static int end(struct sim *sim, uint32_t component, int32_t signal)
     }
     if (rc)
         return rc;
-    struct pleat_event event = {
-        .time_us = sim->now_us,
-        .kind = PLEAT_EV_EXITED,
-        .component = component,
-        .u.exit = {.run = app->run, .signal = signal, .reason = PLEAT_REASON_EXIT}};
+    /* member by member: where an initializer clears what it does not name, the core's first load of
+     * a cleared member waits until two overlapping stores have reached the cache */
+    struct pleat_event event;
+    event.time_us = sim->now_us;
+    event.kind = PLEAT_EV_EXITED;
+    event.flags = 0;
+    event.component = component;
+    event.u.exit.run = app->run;
+    event.u.exit.code = 0;
+    event.u.exit.signal = signal;
+    event.u.exit.reason = PLEAT_REASON_EXIT;
     rc = input(sim, &event);
     return rc ? rc : conclude(sim, component);
 }
