@@ -15,10 +15,10 @@
 #define GRACE_US (2 * PLEAT_US_PER_S)
 #define LIMIT_US (10 * PLEAT_US_PER_S)
 #define LOOK_MS 50
-#define DOUBTS_MAX 10
-#define DOUBT_MS 10
-#define INIT 1   /* was there before any agent; that of a container may have no environment */
-#define KERNEL 2 /* parent of the kernel's threads, which have no environment */
+#define DOUBTS_MAX 13
+#define DOUBT_MS 10 /* at most; less at first, since executing another program takes no time */
+#define INIT 1      /* was there before any agent; that of a container may have no environment */
+#define KERNEL 2    /* parent of the kernel's threads, which have no environment */
 
 /* Whether the process that "<pid>:<start>" names is alive. */
 static bool agent_lives(const struct pleat_agent *agent, const char *text)
@@ -36,7 +36,9 @@ static bool agent_lives(const struct pleat_agent *agent, const char *text)
 struct hunt {
     struct pleat_tree tree;
     struct pleat_string env;
-    struct pleat_tree told; /* the processes that got SIGTERM */
+    struct pleat_tree told;    /* the processes that got SIGTERM */
+    struct pleat_tree settled; /* those that are no strays, and will not be: not read again */
+    struct pleat_tree fresh;   /* what becomes `settled` at the end of a round */
     /* of the last round: processes that may be strays but whose environment cannot be read */
     size_t unsettled;
     size_t ending;
@@ -82,6 +84,12 @@ static bool is_stray(struct hunt *hunt, const struct pleat_agent *agent,
            run[length] == ':' && strcmp(where, node) == 0 && !agent_lives(agent, whose);
 }
 
+static bool is_settled(const struct hunt *hunt, const struct pleat_tree_process *process)
+{
+    const struct pleat_tree_process *known = pleat_tree_find(&hunt->settled, process->pid);
+    return known && known->start == process->start;
+}
+
 static bool was_told(const struct hunt *hunt, const struct pleat_tree_process *process)
 {
     for (size_t i = 0; i < hunt->told.count; i++)
@@ -111,6 +119,21 @@ static void end_stray(const struct pleat_agent *agent, struct hunt *hunt,
         pleat_log("%s", err.text);
 }
 
+/* Looks at one process. Returns whether it may be forgotten: it is no stray, for good. The marks
+ * are inherited, so a program that it executes does not get them; but a process that has executed
+ * none yet has the environment of its parent, which may be the dead agent. */
+static bool settle(struct hunt *hunt, const struct pleat_agent *agent,
+                   const struct pleat_tree_process *process, bool killing, size_t *strays)
+{
+    size_t unclear = hunt->unsettled + hunt->ending;
+    if (is_stray(hunt, agent, process)) {
+        ++*strays;
+        end_stray(agent, hunt, process, killing);
+        return false;
+    }
+    return !process->unexecuted && hunt->unsettled + hunt->ending == unclear;
+}
+
 /* One round. Returns how many strays there are. */
 static size_t hunt_round(const struct pleat_agent *agent, struct hunt *hunt, bool killing)
 {
@@ -122,14 +145,27 @@ static size_t hunt_round(const struct pleat_agent *agent, struct hunt *hunt, boo
         return 0;
     }
     hunt->unsettled = hunt->tree.vanished;
+    hunt->fresh.count = 0;
     for (size_t i = 0; i < hunt->tree.count; i++) {
         const struct pleat_tree_process *process = &hunt->tree.items[i];
-        if (process->pid == agent->pid || !is_stray(hunt, agent, process))
+        if (process->pid == agent->pid)
             continue;
-        strays++;
-        end_stray(agent, hunt, process, killing);
+        bool settled = is_settled(hunt, process) || settle(hunt, agent, process, killing, &strays);
+        /* without memory it is looked at again */
+        if (settled && pleat_array_push(&hunt->fresh, *process))
+            pleat_log("no memory to remember process %d", (int)process->pid);
     }
+    struct pleat_tree before = hunt->settled;
+    hunt->settled = hunt->fresh; /* in the order of pids, as the snapshot is */
+    hunt->fresh = before;
     return strays;
+}
+
+/* How long to wait before the next look at processes that cannot be read, of which `doubts` were.
+ */
+static int doubt_ms(int doubts)
+{
+    return doubts < 4 ? 1 << doubts : DOUBT_MS;
 }
 
 void pleat_strays_end(const struct pleat_agent *agent)
@@ -146,12 +182,16 @@ void pleat_strays_end(const struct pleat_agent *agent)
         doubts = busy == 0 && hunt.unsettled > 0 ? doubts + 1 : 0;
         if ((busy == 0 && (hunt.unsettled == 0 || doubts > DOUBTS_MAX)) || age >= LIMIT_US)
             break;
-        /* strays are no children of this process, so their end has to be polled for */
-        (void)poll(NULL, 0, strays ? LOOK_MS : DOUBT_MS);
+        /* strays are no children of this process, so their end has to be polled for; what ended
+         * while it was listed may have left a child, which the next list has */
+        if (busy > 0 || hunt.unsettled > hunt.tree.vanished)
+            (void)poll(NULL, 0, strays ? LOOK_MS : doubt_ms(doubts));
     }
     if (strays)
         pleat_log("%zu processes of an earlier agent do not end although they were killed", strays);
     pleat_tree_finish(&hunt.tree);
     pleat_tree_finish(&hunt.told);
+    pleat_tree_finish(&hunt.settled);
+    pleat_tree_finish(&hunt.fresh);
     pleat_string_finish(&hunt.env);
 }
