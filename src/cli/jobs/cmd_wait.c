@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,6 +44,17 @@ static int wait_for(struct wait *wait, int64_t number)
     return 0;
 }
 
+/* Says so of a job that will not end by itself: who waits for it would not know why nothing
+ * happens. */
+static void note_held(const json_t *job)
+{
+    int64_t number = pleat_reply_int(job, "job", 0);
+    if (!pleat_job_ended(job) && pleat_job_is_held(job))
+        pleat_say("job %" PRId64 " is held: it is waited for until it has been released ('pleat "
+                  "release %" PRId64 "') and has ended",
+                  number, number);
+}
+
 /* Finds all jobs that wait or run now. Their numbers are needed, since the daemon's answer that no
  * job is left would not say how they have ended. */
 static int find_living(struct wait *wait)
@@ -56,6 +68,7 @@ static int find_living(struct wait *wait)
     {
         if (!code && pleat_array_push(&wait->numbers, pleat_reply_int(job, "job", 0)))
             code = out_of_memory();
+        note_held(job);
     }
     json_decref(jobs);
     return code;
@@ -93,6 +106,7 @@ static int count_tasks(struct wait *wait, int64_t number, size_t *count)
     *count = 1;
     if (code)
         return code;
+    note_held(job);
     const json_t *array = json_object_get(job, "array");
     if (pleat_reply_int(array, "job", 0) == number &&
         !pleat_indexes_parse(pleat_reply_text(array, "list", ""), &indexes, &limit, NULL))
@@ -163,9 +177,9 @@ const struct pleat_command pleat_cmd_wait = {
     .summary = "Waits until jobs have ended (without JOB: all that wait or run now)",
     .help = "Then it lists them as 'pleat ps' does, with how they ended. It does not "
             "wait for jobs that\n"
-            "are submitted meanwhile. The number of an array stands for all of its jobs. Ctrl-C "
-            "ends\n"
-            "'pleat wait', not the jobs.\n"
+            "are submitted meanwhile. The number of an array stands for all of its jobs. Jobs that "
+            "are held\n"
+            "are waited for, too, and named. Ctrl-C ends 'pleat wait', not the jobs.\n"
             "\n"
             "Options:\n"
             "      --retry TIME how long to wait for a daemon that has ended (default: "

@@ -14,6 +14,18 @@ bool pleat_job_ended(const json_t *job)
            pleat_reply_is(job, "state", "cancelled");
 }
 
+bool pleat_job_is_held(const json_t *job)
+{
+    const json_t *by;
+    size_t i;
+    json_array_foreach(pleat_reply_array(job, "held_by"), i, by)
+    {
+        if (json_is_string(by) && !strcmp(json_string_value(by), "user"))
+            return true;
+    }
+    return false;
+}
+
 bool pleat_job_succeeded(const json_t *job)
 {
     return pleat_reply_is(job, "state", "done") && pleat_reply_int(job, "exit_code", -1) == 0;

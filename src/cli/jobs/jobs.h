@@ -11,6 +11,8 @@
 int pleat_jobs_print(const json_t *jobs);
 
 bool pleat_job_ended(const json_t *job);
+/* Whether its user holds it in the queue. */
+bool pleat_job_is_held(const json_t *job);
 /* Whether the job is done, with exit code 0. */
 bool pleat_job_succeeded(const json_t *job);
 /* The exit code that a shell would give for the job: its exit code, 128 + signal, 130 if the user

@@ -7,6 +7,7 @@
 #include "cli/common/daemon.h"
 #include "cli/common/reply.h"
 #include "cli/jobs/job_argument.h"
+#include "cli/jobs/jobs.h"
 
 static const char *const states[] = {"waiting",    "held",     "running",  "queued",
                                      "staging in", "claiming", "resizing", "finishing"};
@@ -93,23 +94,13 @@ static bool is_waiting(const json_t *job)
     return pleat_reply_is(job, "state", "queued");
 }
 
-static bool is_held(const json_t *job)
-{
-    size_t i;
-    json_t *by;
-    json_array_foreach(
-        pleat_reply_array(job, "held_by"), i,
-        by) if (!strcmp(json_string_value(by) ? json_string_value(by) : "", "user")) return true;
-    return false;
-}
-
 static bool fits(const json_t *job, enum pleat_selects selects)
 {
     switch (selects) {
     case PLEAT_SELECTS_WAITING:
-        return is_waiting(job) && !is_held(job);
+        return is_waiting(job) && !pleat_job_is_held(job);
     case PLEAT_SELECTS_HELD:
-        return is_held(job);
+        return pleat_job_is_held(job);
     case PLEAT_SELECTS_RUNNING:
         return !is_waiting(job) && !pleat_reply_is(job, "state", "finishing");
     default:
@@ -122,7 +113,7 @@ static bool is_in_state(const json_t *job, const char *state)
     if (!strcmp(state, "waiting"))
         return is_waiting(job);
     if (!strcmp(state, "held"))
-        return is_held(job);
+        return pleat_job_is_held(job);
     if (!strcmp(state, "running"))
         return !is_waiting(job) && !pleat_reply_is(job, "state", "finishing");
     return pleat_reply_is(job, "state", state);

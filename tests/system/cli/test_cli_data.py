@@ -309,6 +309,18 @@ def test_wait_for_all(cli):
         assert (done.returncode, done.stdout) == (0, "")
 
 
+def test_wait_names_what_is_held(cli):
+    """It would be waited for without end, and without a word; in an array every job is held with the first."""
+    held = dict(JOBS[3], state="queued", held_by=["user"])
+    other = dict(JOBS[0], state="queued", held_by=["dependency"])
+    over = lambda p, _: {"jobs": [JOBS[p["job"] - 1]]}
+    with cli.fake({"wait": over, "jobs": {"jobs": [other, held]}, "job": lambda p, _: held if p["job"] == 4 else other}):
+        for words in ((), ("1", "4")):
+            said = cli("wait", *words).stderr
+            assert "job 4 is held" in said and "'pleat release 4'" in said and "job 1" not in said
+        assert not cli("wait", "1").stderr
+
+
 def test_wait_outlasts_the_daemon(cli):
     def gone(_params, connection):
         connection.close()
