@@ -89,7 +89,7 @@ static int32_t whole(const struct pleat_pass *pass, uint32_t site, int32_t taken
 {
     const struct pleat_site *place = &pass->view->sites[site];
     if (!pleat_pass_reserved(pass))
-        return place->capacity - place->background - pleat_view_shut_slots(pass->view, site);
+        return pleat_view_open_processors(pass->view, site);
     return pass->plan->sites[site].free + place->releasing + place->coming + taken;
 }
 

@@ -55,6 +55,12 @@ int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site)
     return sum;
 }
 
+int32_t pleat_view_open_processors(const struct pleat_view *view, uint32_t site)
+{
+    return view->sites[site].capacity - view->sites[site].background -
+           pleat_view_shut_slots(view, site);
+}
+
 bool pleat_view_is_shut(const struct pleat_view *view, const struct pleat_component *component)
 {
     if (component->site == PLEAT_NONE ||

@@ -115,6 +115,9 @@ int32_t pleat_view_open_capacity(const struct pleat_view *view,
                                  const struct pleat_component *component, uint32_t site);
 /* Processors of a site's closed nodes that others do not use. */
 int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site);
+/* Processors of a site that jobs have or could have: not those that others use, nor closed nodes'.
+ */
+int32_t pleat_view_open_processors(const struct pleat_view *view, uint32_t site);
 /* How many of a component's last processors, which a shrink gives back, are certainly on a node. */
 int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
                            uint32_t node);

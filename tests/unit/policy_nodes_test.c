@@ -157,6 +157,31 @@ static void test_withheld_of_any_node(void **state)
     bench_finish(b);
 }
 
+/* A part of the machine is one of the nodes that are open: a part of all would never be there. */
+static void test_closed_nodes_are_not_part_of_the_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *policy;
+        int32_t size;
+    } cases[] = {{"psa", 4}, {"psa-printed", 4}, {"asp-max", 2}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct nodes_bench n;
+        struct bench *b = begin(&n);
+        bench_policy(b, pleat_policy_find(PLEAT_QUEUE, "fcfs"));
+        bench_policy(b, pleat_policy_find(PLEAT_MOLDABILITY, cases[i].policy));
+        n.nodes[1].drained = true;
+        b->sites[0].shut = EACH;
+        uint32_t job = bench_wait(b, PLEAT_MALLEABLE, 1, 8, 0);
+        b->components[job].flags |= PLEAT_COMPONENT_SPREADS;
+        bench_decide(b);
+        const struct pleat_event *start = bench_decision(b, job);
+        assert_non_null(start);
+        assert_int_equal(start->u.start.processors, cases[i].size);
+        bench_finish(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_nobody_overtakes_who_waits_for_a_node),
         cmocka_unit_test(test_withheld_on_its_node),
         cmocka_unit_test(test_withheld_of_any_node),
+        cmocka_unit_test(test_closed_nodes_are_not_part_of_the_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
  *   a job's processes: what is available, at most MAX = 60 % of the machine
  *
  * Section 5.4.1 says 60 % of the idle processors: asp-max-idle. Taken where the thesis is silent: a
- * job whose smallest size is above the limit starts with that. */
+ * job whose smallest size is above the limit starts with that; closed nodes are not part of the
+ * machine. */
 #include "policy/classes.h"
 #include "policy/policies.h"
 
@@ -18,9 +19,8 @@ static int32_t part(int32_t processors)
 static struct pleat_start_size asp_max_size(struct pleat_pass *pass, uint32_t component,
                                             uint32_t site, int32_t available)
 {
-    const struct pleat_site *place = &pass->view->sites[site];
-    return pleat_start_share(pass, component, site, part(place->capacity - place->background),
-                             available, 1);
+    return pleat_start_share(pass, component, site,
+                             part(pleat_view_open_processors(pass->view, site)), available, 1);
 }
 
 static struct pleat_start_size asp_max_idle_size(struct pleat_pass *pass, uint32_t component,
@@ -31,7 +31,7 @@ static struct pleat_start_size asp_max_idle_size(struct pleat_pass *pass, uint32
 
 const struct pleat_policy pleat_policy_asp_max = {
     .number = 12,
-    .version = 1,
+    .version = 2,
     .question = PLEAT_MOLDABILITY,
     .name = "asp-max",
     .source = "Utrera 2010, 5.2 (Rosti et al. 1998)",

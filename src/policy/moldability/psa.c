@@ -16,7 +16,7 @@
  *
  * Taken where the thesis is silent: the part is rounded up (psa, psa-printed) or down (psa-idle),
  * but not below the smallest size that the job takes; what is compared is what the job takes of its
- * part. */
+ * part; closed nodes are not part of the machine. */
 #include "policy/classes.h"
 #include "policy/policies.h"
 
@@ -24,11 +24,11 @@
 static struct pleat_start_size part_of_machine(const struct pleat_pass *pass, uint32_t component,
                                                uint32_t site)
 {
-    const struct pleat_site *place = &pass->view->sites[site];
-    int32_t waiting = pleat_waiting(pass), processors = place->capacity - place->background;
-    int32_t part =
-        pleat_smaller(processors / waiting + (processors % waiting != 0),
-                      pleat_view_capacity(pass->view, &pass->view->components[component], site));
+    int32_t waiting = pleat_waiting(pass);
+    int32_t processors = pleat_view_open_processors(pass->view, site);
+    int32_t part = pleat_smaller(
+        processors / waiting + (processors % waiting != 0),
+        pleat_view_open_capacity(pass->view, &pass->view->components[component], site));
     return pleat_start_share(pass, component, site, part, PLEAT_SIZE_MAX, 1);
 }
 
@@ -68,7 +68,7 @@ static struct pleat_start_size psa_idle_size(struct pleat_pass *pass, uint32_t c
 
 const struct pleat_policy pleat_policy_psa = {
     .number = 11,
-    .version = 1,
+    .version = 2,
     .question = PLEAT_MOLDABILITY,
     .name = "psa",
     .source = "Utrera 2010, 5.2 (Rosti et al. 1998)",
@@ -88,7 +88,7 @@ const struct pleat_policy pleat_policy_psa_idle = {
 
 const struct pleat_policy pleat_policy_psa_printed = {
     .number = 20,
-    .version = 1,
+    .version = 2,
     .question = PLEAT_MOLDABILITY,
     .name = "psa-printed",
     .source = "Utrera 2010, 5.2",
