@@ -9,7 +9,7 @@
 #ifndef PLEAT_POLICY_ACCEPT_H
 #define PLEAT_POLICY_ACCEPT_H
 
-#include "policy/view.h"
+#include "policy/view_size.h"
 
 /* The smallest and the largest size at which a component can run. The smallest is 0 only if the
  * component may be emptied while it runs. largest < smallest: there is none. */
