@@ -4,18 +4,15 @@
  * where they belong.
  */
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/rows-block.h"
+#include "app/rows-messages.h"
 #include "app/rows.h"
 #include "checkpoint/checkpoint.h"
 #include "dist/dim.h"
-
-/* Size of one message at most: MPI counts are int, and larger messages are no faster. */
-#define PIECE_BYTES ((size_t)16 << 20)
-#define ROWS_TAG 0x504c
 
 static struct pleat_rows *rows_of(struct pleat_object *object)
 {
@@ -27,23 +24,6 @@ static const struct pleat_rows *const_rows_of(const struct pleat_object *object)
     return (const struct pleat_rows *)(const void *)object;
 }
 
-/* The rows of a rank at a size. */
-static struct pleat_block block_at(const struct pleat_rows *rows, int size, int rank)
-{
-    return pleat_block_of(rows->rows, rows->ranks ? rows->ranks(rows->arg, size) : size, rank);
-}
-
-/* Offset of global row `row` in the memory; it may be a halo row before or behind the array. */
-static size_t offset_of(const struct pleat_rows *rows, int64_t row)
-{
-    return rows->padding + (size_t)(row + rows->halo) * rows->row_bytes;
-}
-
-static size_t bytes_of(const struct pleat_rows *rows, struct pleat_block block)
-{
-    return (size_t)pleat_block_count(block) * rows->row_bytes;
-}
-
 static bool is_in_file(const struct pleat_rows *rows)
 {
     return rows->memory.fd >= 0;
@@ -52,9 +32,9 @@ static bool is_in_file(const struct pleat_rows *rows)
 /* The block in bytes of the memory. */
 static struct pleat_span span_of(const struct pleat_rows *rows, struct pleat_block block)
 {
-    return pleat_block_count(block)
-               ? (struct pleat_span){offset_of(rows, block.first), offset_of(rows, block.end)}
-               : (struct pleat_span){0, 0};
+    return pleat_block_count(block) ? (struct pleat_span){pleat_rows_offset(rows, block.first),
+                                                          pleat_rows_offset(rows, block.end)}
+                                    : (struct pleat_span){0, 0};
 }
 
 static struct pleat_span span_with_halo(const struct pleat_rows *rows, struct pleat_block block)
@@ -67,8 +47,8 @@ static int open_block(struct pleat_rows *rows, struct pleat_block block, struct 
 {
     if (!pleat_block_count(block))
         return 0;
-    return pleat_memory_open(&rows->memory, offset_of(rows, block.first - rows->halo),
-                             offset_of(rows, block.end + rows->halo), err);
+    return pleat_memory_open(&rows->memory, pleat_rows_offset(rows, block.first - rows->halo),
+                             pleat_rows_offset(rows, block.end + rows->halo), err);
 }
 
 static void keep_block(struct pleat_rows *rows, struct pleat_block block)
@@ -76,8 +56,8 @@ static void keep_block(struct pleat_rows *rows, struct pleat_block block)
     if (!pleat_block_count(block))
         pleat_memory_keep(&rows->memory, 0, 0);
     else
-        pleat_memory_keep(&rows->memory, offset_of(rows, block.first - rows->halo),
-                          offset_of(rows, block.end + rows->halo));
+        pleat_memory_keep(&rows->memory, pleat_rows_offset(rows, block.first - rows->halo),
+                          pleat_rows_offset(rows, block.end + rows->halo));
 }
 
 static void zero_halo(struct pleat_rows *rows)
@@ -85,8 +65,8 @@ static void zero_halo(struct pleat_rows *rows)
     if (!rows->halo || !pleat_block_count(rows->local))
         return;
     size_t bytes = (size_t)rows->halo * rows->row_bytes;
-    memset(rows->memory.base + offset_of(rows, rows->local.first - rows->halo), 0, bytes);
-    memset(rows->memory.base + offset_of(rows, rows->local.end), 0, bytes);
+    memset(rows->memory.base + pleat_rows_offset(rows, rows->local.first - rows->halo), 0, bytes);
+    memset(rows->memory.base + pleat_rows_offset(rows, rows->local.end), 0, bytes);
 }
 
 static uint64_t rows_shape(const struct pleat_object *object)
@@ -102,68 +82,27 @@ static void rows_text(const struct pleat_object *object, char *text, size_t size
              rows->row_bytes, rows->halo);
 }
 
-/* A message of this rank in a resize: to or from which rank, and which rows. */
-struct message {
-    int peer;
-    bool send;
-    struct pleat_block block;
-};
-
-/* Gets the next message of this rank from *cursor on, first those to send. False: there are no
- * more. */
-static bool next_message(const struct pleat_rows *rows, const struct pleat_change *change,
-                         int *cursor, struct message *message)
-{
-    const struct pleat_block before = block_at(rows, change->old_size, change->rank);
-    const struct pleat_block after = block_at(rows, change->new_size, change->rank);
-    for (; *cursor < change->new_size + change->old_size; (*cursor)++) {
-        bool send = *cursor < change->new_size;
-        int peer = send ? *cursor : *cursor - change->new_size;
-        if (peer == change->rank)
-            continue;
-        struct pleat_block theirs =
-            block_at(rows, send ? change->new_size : change->old_size, peer);
-        struct pleat_block common = pleat_block_common(send ? before : after, theirs);
-        if (!pleat_block_count(common))
-            continue;
-        *message = (struct message){.peer = peer, .send = send, .block = common};
-        (*cursor)++;
-        return true;
-    }
-    return false;
-}
-
 /* From now on the memory is that of the data file. */
 static void share(struct pleat_rows *rows, int data)
 {
     pleat_memory_share(&rows->memory, data,
                        (int64_t)(PLEAT_STATE_OFFSET + rows->object.offset) -
-                           (int64_t)offset_of(rows, 0));
+                           (int64_t)pleat_rows_offset(rows, 0));
 }
 
 static int prepare_messages(struct pleat_rows *rows, const struct pleat_change *change,
                             struct pleat_error *err)
 {
-    size_t count = 0;
-    struct message message;
-    for (int cursor = 0; next_message(rows, change, &cursor, &message);)
-        count += (bytes_of(rows, message.block) + PIECE_BYTES - 1) / PIECE_BYTES;
-    if (count > INT_MAX)
-        return pleat_error_set(err, PLEAT_E_TOOBIG, "rows '%s' would need %zu messages",
-                               rows->object.name, count);
-    rows->requests = malloc((count ? count : 1) * sizeof(MPI_Request));
-    if (!rows->requests)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to move rows '%s'",
-                               rows->object.name);
-    const struct pleat_block after = block_at(rows, change->new_size, change->rank);
-    int code = open_block(rows, after, err);
+    const struct pleat_block after = pleat_rows_block(rows, change->new_size, change->rank);
+    int code = pleat_rows_messages_begin(rows, change, err);
+    if (code)
+        return code;
+    code = open_block(rows, after, err);
     if (!code && pleat_block_count(after))
-        pleat_memory_populate(&rows->memory, offset_of(rows, after.first),
-                              offset_of(rows, after.end));
-    if (code) {
-        free(rows->requests);
-        rows->requests = NULL;
-    }
+        pleat_memory_populate(&rows->memory, pleat_rows_offset(rows, after.first),
+                              pleat_rows_offset(rows, after.end));
+    if (code)
+        pleat_rows_messages_end(rows);
     return code;
 }
 
@@ -173,7 +112,7 @@ static int rows_prepare(struct pleat_object *object, const struct pleat_change *
     struct pleat_rows *rows = rows_of(object);
     if (!change->in_data)
         return prepare_messages(rows, change, err);
-    rows->coming = block_at(rows, change->new_size, change->rank);
+    rows->coming = pleat_rows_block(rows, change->new_size, change->rank);
     share(rows, change->data);
     return pleat_memory_prepare(&rows->memory, span_of(rows, rows->coming), err);
 }
@@ -185,50 +124,18 @@ static void rows_cancel(struct pleat_object *object)
         pleat_memory_unprepare(&rows->memory, span_of(rows, rows->coming));
         return;
     }
-    free(rows->requests);
-    rows->requests = NULL;
+    pleat_rows_messages_end(rows);
     keep_block(rows, rows->local);
-}
-
-static int start_message(struct pleat_rows *rows, const struct pleat_change *change,
-                         const struct message *message, int *used, struct pleat_error *err)
-{
-    unsigned char *at = rows->memory.base + offset_of(rows, message->block.first);
-    size_t left = bytes_of(rows, message->block);
-    while (left) {
-        int piece = (int)(left < PIECE_BYTES ? left : PIECE_BYTES);
-        MPI_Request *request = &rows->requests[*used];
-        int result =
-            message->send
-                ? MPI_Isend(at, piece, MPI_BYTE, message->peer, ROWS_TAG, change->comm, request)
-                : MPI_Irecv(at, piece, MPI_BYTE, message->peer, ROWS_TAG, change->comm, request);
-        int code = pleat_mpi_check(result, "moving rows", err);
-        if (code)
-            return code;
-        (*used)++;
-        at += piece;
-        left -= (size_t)piece;
-    }
-    return 0;
 }
 
 static int rows_exchange(struct pleat_object *object, const struct pleat_change *change,
                          struct pleat_error *err)
 {
     struct pleat_rows *rows = rows_of(object);
-    int used = 0;
     if (is_in_file(rows))
         return 0;
-    int code = 0;
-    struct message message;
-    for (int cursor = 0; !code && next_message(rows, change, &cursor, &message);)
-        code = start_message(rows, change, &message, &used, err);
-    /* After a failure the other messages are not waited for: that could last for ever, and the
-     * session is broken anyway. MPI_Wait, unlike MPI_Waitall, gives each message's own error. */
-    for (int i = 0; i < used && !code; i++)
-        code = pleat_mpi_check(MPI_Wait(&rows->requests[i], MPI_STATUS_IGNORE), "moving rows", err);
-    free(rows->requests);
-    rows->requests = NULL;
+    int code = pleat_rows_messages_exchange(rows, change, err);
+    pleat_rows_messages_end(rows);
     return code;
 }
 
@@ -246,7 +153,7 @@ static void private_parts(const struct pleat_rows *rows, struct pleat_span part[
 /* Offset in the state of a byte of the memory. Rows lie one after another there, without halos. */
 static uint64_t place_of(const struct pleat_rows *rows, size_t at)
 {
-    return rows->object.offset + at - offset_of(rows, 0);
+    return rows->object.offset + at - pleat_rows_offset(rows, 0);
 }
 
 static int read_private_parts(struct pleat_rows *rows, struct pleat_error *err)
@@ -287,7 +194,7 @@ static int rows_commit(struct pleat_object *object, const struct pleat_change *c
                        struct pleat_error *err)
 {
     struct pleat_rows *rows = rows_of(object);
-    rows->local = block_at(rows, change->new_size, change->rank);
+    rows->local = pleat_rows_block(rows, change->new_size, change->rank);
     if (is_in_file(rows)) {
         int code = map_block(rows, err);
         return code ? code : read_private_parts(rows, err);
@@ -303,8 +210,9 @@ static uint64_t rows_moved(const struct pleat_object *object, const struct pleat
     int most = change->old_size > change->new_size ? change->old_size : change->new_size;
     int64_t stay = 0;
     for (int rank = 0; rank < most; rank++)
-        stay += pleat_block_count(pleat_block_common(block_at(rows, change->old_size, rank),
-                                                     block_at(rows, change->new_size, rank)));
+        stay +=
+            pleat_block_count(pleat_block_common(pleat_rows_block(rows, change->old_size, rank),
+                                                 pleat_rows_block(rows, change->new_size, rank)));
     return (uint64_t)(rows->rows - stay) * rows->row_bytes;
 }
 
@@ -331,9 +239,9 @@ static int rows_save(const struct pleat_object *object, struct pleat_state *stat
         return 0;
     if (is_in_file(rows) && pleat_state_is_data(state))
         return write_private_parts(rows, state, err);
-    size_t first = offset_of(rows, rows->local.first);
+    size_t first = pleat_rows_offset(rows, rows->local.first);
     return pleat_state_write(state, place_of(rows, first), rows->memory.base + first,
-                             bytes_of(rows, rows->local), err);
+                             pleat_rows_bytes(rows, rows->local), err);
 }
 
 static int rows_parts(const struct pleat_object *object, bool in_data, bool loading,
@@ -352,11 +260,11 @@ static int rows_parts(const struct pleat_object *object, bool in_data, bool load
 /* Reads the local block from a copy. */
 static int read_block(struct pleat_rows *rows, struct pleat_state *state, struct pleat_error *err)
 {
-    size_t first = offset_of(rows, rows->local.first);
-    pleat_memory_populate(&rows->memory, first, offset_of(rows, rows->local.end));
+    size_t first = pleat_rows_offset(rows, rows->local.first);
+    pleat_memory_populate(&rows->memory, first, pleat_rows_offset(rows, rows->local.end));
     zero_halo(rows);
     return pleat_state_read(state, place_of(rows, first), rows->memory.base + first,
-                            bytes_of(rows, rows->local), err);
+                            pleat_rows_bytes(rows, rows->local), err);
 }
 
 static int prepare_block(struct pleat_rows *rows, int data, struct pleat_error *err)
@@ -489,7 +397,7 @@ static int first_block(struct pleat_session *session, struct pleat_rows *rows,
 {
     if (session->joiner)
         return 0;
-    rows->local = block_at(rows, session->size, session->rank);
+    rows->local = pleat_rows_block(rows, session->size, session->rank);
     if (!session->in_data || session->resumed)
         return open_block(rows, rows->local, err);
     share(rows, pleat_state_data(session->saved));
@@ -545,13 +453,13 @@ int pleat_rows_create(struct pleat_session *session, const char *name, int64_t c
 void *pleat_rows_from(const struct pleat_rows *rows, int64_t before)
 {
     return pleat_block_count(rows->local)
-               ? rows->memory.base + offset_of(rows, rows->local.first - before)
+               ? rows->memory.base + pleat_rows_offset(rows, rows->local.first - before)
                : NULL;
 }
 
 void *pleat_rows_data(const struct pleat_rows *handle)
 {
-    return handle->memory.base + offset_of(handle, handle->local.first);
+    return handle->memory.base + pleat_rows_offset(handle, handle->local.first);
 }
 
 int64_t pleat_rows_first(const struct pleat_rows *handle)
