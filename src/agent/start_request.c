@@ -128,17 +128,12 @@ static int read_place(const json_t *params, struct pleat_run_request *request,
     return result;
 }
 
-/* limits: room for the limits to which the request refers. */
-static int read_start(const json_t *params, struct pleat_run_request *request,
-                      struct pleat_limits *limits, struct pleat_error *err)
+/* What is started, and where. */
+static int read_program(const json_t *params, struct pleat_run_request *request,
+                        struct pleat_error *err)
 {
-    int64_t ranks = 0, launches = 0, hosts = 0, cpus = 0, mask = 077, part = 0;
-    int result = pleat_param_id(params, "run", &request->id, err);
-    request->job = "?";
-    if (!result)
-        result = pleat_get_string(params, "job", false, &request->job, err);
-    if (!result)
-        result = pleat_param_strings(params, "argv", false, &request->argv, err);
+    int64_t mask = 077;
+    int result = pleat_param_strings(params, "argv", false, &request->argv, err);
     if (!result && json_array_size(request->argv) == 0)
         result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
     if (!result)
@@ -146,7 +141,22 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     if (!result)
         result = get_path(params, "cwd", &request->cwd, err);
     if (!result)
-        result = get_path(params, "stdout", &request->stdout_path, err);
+        result = pleat_get_string(params, "file", false, &request->file, err);
+    if (!result && request->file)
+        result = pleat_get_string(params, "text", true, &request->file_text, err);
+    if (!result && request->file && (strchr(request->file, '/') || *request->file == '.'))
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'file' is no name of a file");
+    if (!result)
+        result = pleat_get_int(params, "umask", false, 0, 0777, &mask, err);
+    request->umask = (mode_t)mask;
+    return result;
+}
+
+/* What it reads and writes. */
+static int read_streams(const json_t *params, struct pleat_run_request *request,
+                        struct pleat_error *err)
+{
+    int result = get_path(params, "stdout", &request->stdout_path, err);
     if (!result)
         result = get_path(params, "stderr", &request->stderr_path, err);
     if (!result && json_object_get(params, "stdin"))
@@ -155,41 +165,41 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = pleat_get_bool(params, "stdin_sent", false, &request->stdin_sent, err);
     if (!result)
         result = pleat_get_bool(params, "output_sent", false, &request->output_sent, err);
-    if (!result)
-        result = pleat_get_string(params, "file", false, &request->file, err);
-    if (!result && request->file)
-        result = pleat_get_string(params, "text", true, &request->file_text, err);
-    if (!result && request->file && (strchr(request->file, '/') || *request->file == '.'))
-        result = pleat_error_set(err, PLEAT_E_INVALID, "'file' is no name of a file");
     if (!result && json_object_get(params, "terminal"))
         result = get_path(params, "terminal", &request->terminal, err);
     if (!result)
         result = pleat_get_bool(params, "truncate", false, &request->truncate, err);
-    if (!result)
-        result = pleat_get_int(params, "umask", false, 0, 0777, &mask, err);
-    request->umask = (mode_t)mask;
-    if (!result)
-        result =
-            pleat_get_int(params, "mailbox_ranks", false, 0, PLEAT_PARAM_RANKS_MAX, &ranks, err);
-    request->mailbox_ranks = (uint32_t)ranks;
-    if (!result)
-        result = read_process(params, request, limits, err);
+    return result;
+}
+
+/* Which ranks it has, or may have. */
+static int read_ranks(const json_t *params, struct pleat_run_request *request,
+                      struct pleat_error *err)
+{
+    const int64_t most = PLEAT_PARAM_RANKS_MAX;
+    int64_t ranks = 0, launches = 0, hosts = 0, cpus = 0;
+    int result = pleat_get_int(params, "mailbox_ranks", false, 0, most, &ranks, err);
     if (!result)
         result = pleat_get_int(params, "launches", false, 0, ranks, &launches, err);
-    request->launches = (uint32_t)launches;
     if (!result)
         result = pleat_get_bool(params, "adapts", false, &request->launches_adapt, err);
     if (!result)
-        result = pleat_get_int(params, "hosts", false, 0, PLEAT_PARAM_RANKS_MAX, &hosts, err);
+        result = pleat_get_int(params, "hosts", false, 0, most, &hosts, err);
+    if (!result)
+        result = pleat_get_int(params, "cpus_per_task", false, 0, most, &cpus, err);
+    request->mailbox_ranks = (uint32_t)ranks;
+    request->launches = (uint32_t)launches;
     request->hosts = (uint32_t)hosts;
-    if (!result)
-        result =
-            pleat_get_int(params, "cpus_per_task", false, 0, PLEAT_PARAM_RANKS_MAX, &cpus, err);
     request->cpus_per_task = (uint32_t)cpus;
-    if (!result && json_object_get(params, "scratch"))
-        result = get_scratch(params, &request->scratch, err);
-    if (!result)
-        result = pleat_param_slots(params, &request->slots, err);
+    return result;
+}
+
+/* On which nodes and slots. */
+static int read_nodes(const json_t *params, struct pleat_run_request *request,
+                      struct pleat_error *err)
+{
+    int64_t part = 0;
+    int result = pleat_param_slots(params, &request->slots, err);
     if (!result)
         result = pleat_get_int(params, "part", false, 1, UINT32_MAX, &part, err);
     request->part = (uint32_t)part;
@@ -200,8 +210,32 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
         result = read_place(params, request, err);
     if (!result && request->nodes && !json_is_array(request->nodes))
         result = pleat_error_set(err, PLEAT_E_INVALID, "'nodes' must be an array");
+    return result;
+}
+
+/* limits: room for the limits to which the request refers. */
+static int read_start(const json_t *params, struct pleat_run_request *request,
+                      struct pleat_limits *limits, struct pleat_error *err)
+{
+    int result = pleat_param_id(params, "run", &request->id, err);
+    request->job = "?";
     if (!result)
-        result = pleat_param_seconds(params, "linger_s", ranks ? LINGER_MALLEABLE_S : LINGER_S,
+        result = pleat_get_string(params, "job", false, &request->job, err);
+    if (!result)
+        result = read_program(params, request, err);
+    if (!result)
+        result = read_streams(params, request, err);
+    if (!result)
+        result = read_ranks(params, request, err);
+    if (!result)
+        result = read_process(params, request, limits, err);
+    if (!result && json_object_get(params, "scratch"))
+        result = get_scratch(params, &request->scratch, err);
+    if (!result)
+        result = read_nodes(params, request, err);
+    if (!result)
+        result = pleat_param_seconds(params, "linger_s",
+                                     request->mailbox_ranks ? LINGER_MALLEABLE_S : LINGER_S,
                                      &request->linger_us, err);
     return result;
 }

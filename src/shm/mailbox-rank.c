@@ -161,8 +161,42 @@ int pleat_mailbox_set_size(struct pleat_mailbox_rank *self, uint32_t size)
     return 0;
 }
 
+/* A resize is committed, for this adaptation point or a later one. True: *arrival is what this rank
+ * does; false: *word has changed meanwhile, and is to be looked at again. */
+static bool arrive_committed(struct pleat_mailbox_rank *self, uint64_t *word, int *arrival)
+{
+    uint64_t iteration = pleat_word_iteration(*word);
+    bool is_committed = pleat_word_state(*word) == PLEAT_WORD_COMMITTED;
+    if (self->not_now && self->mailbox->nodes == 1 && is_committed) {
+        (void)pleat_word_put_off(self->mailbox, *word);
+        *word = atomic_load(self->word);
+        return false;
+    }
+    if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox)) {
+        /* the resize was committed before any rank passed this point, so all ranks will know of it
+         */
+        if (is_committed && !atomic_compare_exchange_strong(
+                                self->word, word, pleat_word_become(*word, PLEAT_WORD_ANNOUNCED)))
+            return false;
+        self->announced = iteration;
+    }
+    if (iteration != self->iteration) {
+        *arrival = iteration > self->iteration ? PLEAT_ARRIVAL_QUIET : PLEAT_E_CORRUPT;
+        return true;
+    }
+    /* Published before the swap, after which rank 0 reads it. */
+    atomic_store(&self->slot->entered_ns, pleat_word_now_ns());
+    if (!atomic_compare_exchange_strong(self->word, word,
+                                        pleat_word_become(*word, PLEAT_WORD_ENTERED)))
+        return false;
+    self->entered = iteration;
+    *arrival = PLEAT_ARRIVAL_ENTER;
+    return true;
+}
+
 int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
 {
+    int arrival;
     for (;;) {
         uint64_t iteration = pleat_word_iteration(word);
         switch (pleat_word_state(word)) {
@@ -187,32 +221,8 @@ int pleat_mailbox_arrive_slow(struct pleat_mailbox_rank *self, uint64_t word)
             break;
         case PLEAT_WORD_COMMITTED:
         case PLEAT_WORD_ANNOUNCED:
-            if (self->not_now && self->mailbox->nodes == 1 &&
-                pleat_word_state(word) == PLEAT_WORD_COMMITTED) {
-                (void)pleat_word_put_off(self->mailbox, word);
-                word = atomic_load(self->word);
-                break;
-            }
-            if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox)) {
-                /* the resize was committed before any rank passed this point, so all ranks will
-                 * know of it */
-                if (pleat_word_state(word) == PLEAT_WORD_COMMITTED &&
-                    !atomic_compare_exchange_strong(self->word, &word,
-                                                    pleat_word_become(word, PLEAT_WORD_ANNOUNCED)))
-                    break;
-                self->announced = iteration;
-            }
-            if (iteration > self->iteration)
-                return PLEAT_ARRIVAL_QUIET;
-            if (iteration < self->iteration)
-                return PLEAT_E_CORRUPT;
-            /* Published before the swap, after which rank 0 reads it. */
-            atomic_store(&self->slot->entered_ns, pleat_word_now_ns());
-            if (atomic_compare_exchange_strong(self->word, &word,
-                                               pleat_word_become(word, PLEAT_WORD_ENTERED))) {
-                self->entered = iteration;
-                return PLEAT_ARRIVAL_ENTER;
-            }
+            if (arrive_committed(self, &word, &arrival))
+                return arrival;
             break;
         case PLEAT_WORD_ENTERED:
             if (iteration == self->iteration + 1 && pleat_mailbox_ahead(self->mailbox))
