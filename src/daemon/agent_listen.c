@@ -72,9 +72,9 @@ static bool is_held(struct daemon *d, const char *name)
     int fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(fd);
-    return held;
+    return locked;
 }
 
 /* Whether the key is of a node whose site brings its agents: it holds until that node is gone, and

@@ -27,9 +27,9 @@ bool agent_lock_is_held(struct daemon *d, uint32_t site, uint32_t node)
     int fd = open_lock(d, site, node);
     if (fd < 0)
         return false;
-    bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    bool locked = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     close(fd);
-    return held;
+    return locked;
 }
 
 /* The agent has written "PID START" into the file. The start time is compared, since the pid may

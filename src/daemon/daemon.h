@@ -2,7 +2,7 @@
  *
  * The loop only collects inputs (from clients, agents, sites, time). A turn (turn.c) applies them,
  * lets the policies decide, writes all of it in one transaction, and only then carries out the
- * effects and answers. While the log cannot be written, effects and answers are held and no input
+ * effects and answers. While the log cannot be written, effects and answers wait, and no input
  * is taken.
  *
  * The state of each part is a struct in that part's header; struct daemon is made of these. No part

@@ -19,7 +19,7 @@ enum { CODE_NOT_STARTED = 126, CODE_UNWANTED = 143, CODE_LOST = 255 };
 
 /* ---- finding ---- */
 
-struct held_exit *parts_held_exit(struct daemon *d, uint64_t run)
+struct pending_exit *parts_pending_exit(struct daemon *d, uint64_t run)
 {
     for (size_t i = 0; i < d->parts.exits.count; i++)
         if (d->parts.exits.items[i].run == run)
@@ -113,7 +113,7 @@ void parts_end_run(struct daemon *d, const struct part *part)
     else
         snprintf(text, sizeof(text), "what it ran on node %u is lost", part->node);
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
-    if (!parts_held_exit(d, part->run))
+    if (!parts_pending_exit(d, part->run))
         part_request(
             d, c->site, c->lead_node, "kill",
             json_pack("{s:I, s:f}", "run", (json_int_t)part->run, "grace_s", LEAD_GRACE_S));
@@ -260,7 +260,7 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
         ended_with(d, part, CODE_NOT_STARTED, "the job has no other node with that name");
     else if (busy && !has_mailboxes(d, part->run))
         ended_with(d, part, CODE_NOT_STARTED, "the job has a part on that node already");
-    else if (parts_held_exit(d, part->run))
+    else if (parts_pending_exit(d, part->run))
         ended_with(d, part, CODE_UNWANTED, NULL);
     else {
         if (!has_mailboxes(d, part->run))
@@ -435,11 +435,11 @@ void parts_forget(struct daemon *d, uint64_t run)
         drop(part);
         items->items[i] = items->items[--items->count];
     }
-    struct held_exit *held = parts_held_exit(d, run);
-    if (!held)
+    struct pending_exit *pending = parts_pending_exit(d, run);
+    if (!pending)
         return;
-    json_decref(held->params);
-    *held = d->parts.exits.items[--d->parts.exits.count];
+    json_decref(pending->params);
+    *pending = d->parts.exits.items[--d->parts.exits.count];
 }
 
 void parts_finish(struct daemon *d)

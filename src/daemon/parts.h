@@ -62,16 +62,16 @@ struct part {
 PLEAT_ARRAY(part_list, struct part);
 
 /* The end of a run, as its agent told it. */
-struct held_exit {
+struct pending_exit {
     uint64_t run;
     json_t *params;
     int64_t until_us; /* held back at least until then, in the daemon's time */
 };
-PLEAT_ARRAY(held_exits, struct held_exit);
+PLEAT_ARRAY(pending_exits, struct pending_exit);
 
 struct parts {
     struct part_list items;
-    struct held_exits exits;
+    struct pending_exits exits;
 };
 
 /* NULL: that part of the run is not known. */
@@ -119,7 +119,7 @@ bool parts_is_other(const struct agent *agent, uint32_t component);
 void parts_end_run(struct daemon *d, const struct part *part);
 
 /* The end of a run that is held back (parts_exit.h); NULL: it is not. */
-struct held_exit *parts_held_exit(struct daemon *d, uint64_t run);
+struct pending_exit *parts_pending_exit(struct daemon *d, uint64_t run);
 /* Ends what is left of a run on its other nodes, as far as is known. True: nothing is left. */
 bool parts_end_rest(struct daemon *d, uint64_t run);
 

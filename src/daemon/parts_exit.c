@@ -60,8 +60,8 @@ static bool may_be_taken(struct daemon *d, uint64_t run, const json_t *params)
 bool parts_hold(struct daemon *d, uint64_t run, const json_t *params)
 {
     bool taken = may_be_taken(d, run, params);
-    struct held_exit fresh = {run, NULL, 0};
-    struct held_exit *known = parts_held_exit(d, run);
+    struct pending_exit fresh = {run, NULL, 0};
+    struct pending_exit *known = parts_pending_exit(d, run);
     bool has_parts = taken || known;
     for (size_t i = 0; i < d->parts.items.count; i++)
         has_parts = has_parts || d->parts.items.items[i].run == run;
@@ -119,7 +119,7 @@ void parts_end_spoiled(struct daemon *d)
         part->bad_us = 0;
         /* a part that another one has followed was left by a run that was started again */
         part->spoiled = part->role == PART_NOW && c && !c->exited && c->state == PLEAT_RUNNING &&
-                        !parts_is_followed(d, part) && !parts_held_exit(d, part->run);
+                        !parts_is_followed(d, part) && !parts_pending_exit(d, part->run);
         if (part->spoiled)
             parts_end_run(d, part);
     }
@@ -127,7 +127,7 @@ void parts_end_spoiled(struct daemon *d)
 
 bool parts_next_exit(struct daemon *d, uint64_t *run, json_t **params)
 {
-    struct held_exits *exits = &d->parts.exits;
+    struct pending_exits *exits = &d->parts.exits;
     for (size_t i = 0; i < exits->count; i++) {
         if (!is_alone(d, exits->items[i].run) || daemon_now_us(d) < exits->items[i].until_us)
             continue;

@@ -94,21 +94,22 @@ int place_listen(struct daemon *d, void (*accept)(void *, struct pleat_connectio
 
 /* If the lock file was removed or replaced, locks it anew. PLEAT_E_BUSY: another process has it
  * now. */
-static int lock_again(struct daemon *d, const char *directory, int *held, struct pleat_error *err)
+static int lock_again(struct daemon *d, const char *directory, int *lock_fd,
+                      struct pleat_error *err)
 {
     char path[600];
     struct stat there, ours;
     int fd = 0;
     lock_path(directory, path, sizeof(path));
-    if (*held && stat(path, &there) == 0 && fstat(*held, &ours) == 0 &&
+    if (*lock_fd && stat(path, &there) == 0 && fstat(*lock_fd, &ours) == 0 &&
         there.st_dev == ours.st_dev && there.st_ino == ours.st_ino)
         return 0;
     int rc = take(directory, &fd, err);
     if (rc)
         return rc;
-    if (*held)
-        close(*held);
-    *held = fd;
+    if (*lock_fd)
+        close(*lock_fd);
+    *lock_fd = fd;
     (void)record(d, fd);
     return 0;
 }

@@ -256,7 +256,8 @@ static void on_retry(uv_timer_t *handle)
 static void hold(struct daemon *d, const struct pleat_error *why)
 {
     if (!d->turn.holding)
-        daemon_log("the log cannot be written: %s; effects are held, trying again", why->text);
+        daemon_log("the log cannot be written: %s; effects and answers wait, trying again",
+                   why->text);
     d->turn.holding = true;
     d->turn.holding_why = *why;
     uv_timer_start(&d->turn.retry, on_retry, RETRY_MS, 0);
