@@ -78,20 +78,6 @@ static void wait_on(struct conservative_round *round, uint32_t c)
         round->waiter = c;
 }
 
-/* A component gives up the place that it was promised. */
-static void give_up(struct conservative_round *round, uint32_t c)
-{
-    const struct pleat_component *component = &round->pass->view->components[c];
-    int64_t run_us =
-        pleat_view_expected_run(component, pleat_accept_start(round->pass->view, component));
-    int64_t end_us = run_us < PLEAT_NEVER - component->promised_us ? component->promised_us + run_us
-                                                                   : PLEAT_NEVER;
-    if (end_us > round->freed_us)
-        round->freed_us = end_us;
-    if (end_us > round->before_us)
-        round->before_us = end_us;
-}
-
 /* Starts a component, or gives it a place. */
 static void settle(struct conservative_round *round, uint32_t c)
 {
@@ -110,7 +96,7 @@ static void settle(struct conservative_round *round, uint32_t c)
         take_place(pass, c, -1);
     bool started = at_us == now_us && pleat_pass_start(pass, c);
     if (had && (at_us != promised_us || (started && !as_promised(pass, component))))
-        give_up(round, c);
+        conservative_memo_give_up(round, component);
     if (started)
         return;
     if (at_us != PLEAT_NEVER) {
@@ -162,8 +148,7 @@ static void look_at_queue(struct conservative_round *round, uint32_t first)
                 return;
             continue;
         }
-        if (round->before_us <= view->now_us && component->promised_us > view->now_us &&
-            component->promised_us != PLEAT_NEVER)
+        if (conservative_memo_keeps_place(round, component))
             wait_on(round, c);
         else if (is_reservation(component))
             start_reservation(round, c);

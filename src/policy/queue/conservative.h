@@ -48,6 +48,18 @@ bool conservative_memo_take(struct conservative_round *round);
 /* After conservative_memo_take: the first component that has to be looked at; it is a new one if no
  * other one's time has come. */
 uint32_t conservative_memo_first(struct conservative_round *round);
+/* Does a component keep its place without being looked at? Its time is to come, and nothing has
+ * become free since it last looked. */
+static inline bool conservative_memo_keeps_place(const struct conservative_round *round,
+                                                 const struct pleat_component *component)
+{
+    const int64_t now_us = round->pass->view->now_us;
+    return round->before_us <= now_us && component->promised_us > now_us &&
+           component->promised_us != PLEAT_NEVER;
+}
+/* A component gives up the place that it was promised: the others may move there. */
+void conservative_memo_give_up(struct conservative_round *round,
+                               const struct pleat_component *component);
 void conservative_memo_leave(const struct conservative_round *round);
 /* When the next pass is wanted: at the next place, or later if a component is stuck. PLEAT_NEVER:
  * no pass is wanted. */

@@ -61,6 +61,19 @@ uint32_t conservative_memo_first(struct conservative_round *round)
     return fresh;
 }
 
+void conservative_memo_give_up(struct conservative_round *round,
+                               const struct pleat_component *component)
+{
+    int64_t run_us =
+        pleat_view_expected_run(component, pleat_accept_start(round->pass->view, component));
+    int64_t end_us = run_us < PLEAT_NEVER - component->promised_us ? component->promised_us + run_us
+                                                                   : PLEAT_NEVER;
+    if (end_us > round->freed_us)
+        round->freed_us = end_us;
+    if (end_us > round->before_us)
+        round->before_us = end_us;
+}
+
 void conservative_memo_leave(const struct conservative_round *round)
 {
     struct pleat_pass *pass = round->pass;
