@@ -220,6 +220,7 @@ static int read_options(struct pleat_options *options, struct top *top, bool *on
     struct pleat_error err;
     const char *sorts[PLEAT_TOP_SORT_COUNT];
     size_t sort;
+    bool has_interval = false;
     for (int i = 0; i < PLEAT_TOP_SORT_COUNT; i++)
         sorts[i] = pleat_top_sort_name((enum pleat_top_sort)i);
     for (int option; (option = pleat_options_next(options)) != PLEAT_OPTION_END;) {
@@ -235,13 +236,17 @@ static int read_options(struct pleat_options *options, struct top *top, bool *on
             top->view.sort = wrong ? PLEAT_TOP_QUEUE : (enum pleat_top_sort)sort;
         } else {
             wrong = pleat_parse_seconds("--interval", optarg, 0.1, 3600, &top->interval_s, &err);
+            has_interval = true;
         }
         if (wrong) {
             options->exit_code = pleat_usage(&pleat_cmd_top, "%s", err.text);
             return PLEAT_OPTION_EXIT;
         }
     }
-    options->exit_code = pleat_options_count(options, 0, 0);
+    options->exit_code =
+        *once && has_interval
+            ? pleat_usage(&pleat_cmd_top, "--interval does not go with --once: there is one frame")
+            : pleat_options_count(options, 0, 0);
     return options->exit_code ? PLEAT_OPTION_EXIT : 0;
 }
 

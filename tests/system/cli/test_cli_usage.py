@@ -64,6 +64,7 @@ COMMANDS = ("run submit launch mix ps show wait cancel grow shrink limits log ev
     (["log", "1", "--retry", "30s"], "--retry goes with --follow"),
     (["events", "--retry", "30s"], "--retry goes with --follow"),
     (["sites", "--interval", "2"], "--interval goes with --watch"),
+    (["top", "--once", "--interval", "2"], "--interval does not go with --once"),
     (["run", "--priority", "high", "true"], "--priority: 'high'"),
     (["run", "--priority", "40000", "true"], "--priority: '40000'"),
     (["run", "--deadline", "0", "true"], "--deadline: it must be in the future"),
