@@ -141,6 +141,8 @@ static int load_pieces(struct pleat_core *core, const struct section *section, c
 static int load_resizes(struct pleat_core *core, const struct section *section, const char *bytes)
 {
     static const struct pleat_resize fresh;
+    if (section->field == RESIZE_GRANTED_ONCE)
+        return 0;
     LOAD_TABLE(&core->resizes, resize_columns, fresh);
 }
 

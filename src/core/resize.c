@@ -110,7 +110,6 @@ void resize_grant(struct pleat_core *core, uint32_t index)
         resize_end(core, index, PLEAT_OUTCOME_NOT_NOW);
         return;
     }
-    resize->granted_us = now_of(core);
     resize_step(core, index, PLEAT_RESIZE_GRANTED,
                 resize->mandatory ? notice_of(core, component_at(core, resize->component))
                                   : core->parameters[PLEAT_PARAM_APPLY_US]);

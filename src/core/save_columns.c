@@ -199,10 +199,10 @@
     X(3, count)                                                                                    \
     X(4, next)
 
+/* 3 was when the application was told: load.c passes over it. */
 #define RESIZE_MEMBERS(X)                                                                          \
     X(1, id)                                                                                       \
     X(2, begun_us)                                                                                 \
-    X(3, granted_us)                                                                               \
     X(4, component)                                                                                \
     X(5, waiter)                                                                                   \
     X(6, claim)                                                                                    \

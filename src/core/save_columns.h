@@ -43,14 +43,16 @@ struct column {
     size_t offset;
 };
 
-/* Columns of SITES in states of versions that knew one node of a site: what is now in NODES, and
- * padding. Others were padding in later versions, too. */
+/* Columns that only states of earlier versions have. Of SITES: what is now in NODES, where there
+ * was one node of a site, and padding; of RESIZES: when the application was told; of NODES:
+ * padding. */
 enum {
     SITE_RESERVED_ONCE = 19,
     SITE_AGENT_ONCE = 27,
     SITE_AWAY_ONCE = 30,
     SITE_SPARE_ONCE = 32,
     SITE_SPARE2_ONCE = 34,
+    RESIZE_GRANTED_ONCE = 3,
     NODE_SPARE_ONCE = 5,
     NODE_SPARE2_ONCE = 10
 };

@@ -170,23 +170,6 @@ static uint64_t last_claim(struct daemon *d, uint32_t component)
     return claim == PLEAT_NONE ? 0 : pleat_core_claim(d->core, claim)->id;
 }
 
-/* For how long more processors are wanted; 0: nobody knows. */
-static int64_t wanted_us(const struct pleat_component *component, const struct pleat_effect *effect)
-{
-    bool runs = effect->u.claim.purpose != PLEAT_FOR_RUN;
-    if (component->limit_us > 0) {
-        int64_t left_us = component->start_us + component->limit_us - effect->time_us;
-        return !runs ? component->limit_us : left_us > 0 ? left_us : 0;
-    }
-    if (!runs) {
-        int64_t run_us = pleat_view_expected_run(component, component->target);
-        return run_us < PLEAT_NEVER ? run_us : 0;
-    }
-    return component->expected_end_us < PLEAT_NEVER && component->expected_end_us > effect->time_us
-               ? component->expected_end_us - effect->time_us
-               : 0;
-}
-
 /* Nodes that come with claims are not known to the core before. */
 static bool is_on_one_node(struct daemon *d, const struct pleat_component *component, uint32_t site)
 {
@@ -220,7 +203,6 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
                                          .index = effect->u.claim.index,
                                          .count = effect->u.claim.count,
                                          .purpose = (enum pleat_purpose)effect->u.claim.purpose,
-                                         .for_us = wanted_us(component, effect),
                                          .job = component->job,
                                          .beside = last_claim(d, effect->component),
                                          .on_one_node =

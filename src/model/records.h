@@ -446,7 +446,6 @@ struct pleat_piece {
 struct pleat_resize {
     uint64_t id;
     int64_t begun_us;
-    int64_t granted_us; /* when the application was told */
     int64_t left_us; /* what is left of the step's time, which stands still while the agent is away;
                       * 0: it runs */
     uint32_t component;

@@ -62,9 +62,7 @@ struct pleat_site_wish {
     uint32_t index;
     int32_t count;
     enum pleat_purpose purpose; /* RUN, GROWTH or BUFFER: a growth should not wait for long */
-    int64_t for_us; /* how long they are wanted, from when they are given: up to the time limit,
-                     * else as estimated; 0: not known */
-    uint64_t job;   /* number of the job, for people */
+    uint64_t job;               /* number of the job, for people */
     /* id of a claim of the same job, next to whose processors the new ones should be; 0: none */
     uint64_t beside;
     bool on_one_node; /* all on one node: that of `beside`, if there is one */
