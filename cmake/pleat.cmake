@@ -18,7 +18,7 @@ function(pleat_library folder)
   target_link_libraries(pleat-${folder} PUBLIC ${arg_DEPS})
   if(folder IN_LIST PLEAT_TUNED_FOLDERS AND PLEAT_TUNED)
     target_compile_options(pleat-${folder} PRIVATE ${PLEAT_TUNING})
-    if(NOT pleat_profile STREQUAL "generate") # counting knows nothing of that
+    if(NOT pleat_profile STREQUAL "generate") # a build that counts has no use for it
       target_compile_options(pleat-${folder} PRIVATE -flto=auto -ffat-lto-objects)
     endif()
     pleat_profiled(pleat-${folder})
@@ -68,6 +68,7 @@ function(pleat_unit_test name)
   pleat_find(cmocka cmocka)
   add_executable(test-${name} ${arg_SOURCES})
   target_link_libraries(test-${name} PRIVATE ${arg_DEPS} PkgConfig::cmocka)
+  target_include_directories(test-${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests) # for support/
   set_target_properties(test-${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${arg_LABEL}-${name} COMMAND test-${name})
   set_tests_properties(${arg_LABEL}-${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT 300)

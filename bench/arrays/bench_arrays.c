@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "job.h"
 #include "report.h"
+#include "support/store_bytes.h"
 
 static const char usage[] =
     "usage: bench_arrays [options]\n"
@@ -102,7 +103,7 @@ static uint64_t mpi_bytes(void)
 /* All memory of the job: the file with the matrix, and that of mpirun and the ranks. */
 static uint64_t job_bytes(void)
 {
-    return pleat_state_store_bytes(&job.store) + private_bytes(job.pid) + mpi_bytes();
+    return store_bytes(&job.store) + private_bytes(job.pid) + mpi_bytes();
 }
 
 /* Samples all the time how much memory the job has. */
@@ -114,7 +115,7 @@ static void *sample(void *unused)
         uint64_t bytes = job_bytes();
         if (bytes > atomic_load(&peak))
             atomic_store(&peak, bytes);
-        bytes = pleat_state_store_bytes(&job.store);
+        bytes = store_bytes(&job.store);
         if (bytes > atomic_load(&file_peak))
             atomic_store(&file_peak, bytes);
         nanosleep(&moment, NULL);
@@ -168,7 +169,7 @@ static void await_one_matrix(double bytes)
     /* with slabs, pages that two ranks share are not in the file: two for each rank */
     const double less = strcmp(data, "slabs") ? 0 : 2 * 8 * 4096;
     for (double there = 0; there < bytes - less || there > bytes + beside;
-         there = (double)pleat_state_store_bytes(&job.store))
+         there = (double)store_bytes(&job.store))
         app_job_listen(&job);
 }
 
@@ -180,7 +181,7 @@ static void run_memory(struct figures *f, const char *n)
     for (int i = 0; i < STEPS; i++) {
         await_one_matrix(8 * atof(n) * atof(n));
         f->before_bytes[i] = (double)job_bytes();
-        f->before_file[i] = (double)pleat_state_store_bytes(&job.store);
+        f->before_file[i] = (double)store_bytes(&job.store);
         atomic_store(&peak, 0);
         atomic_store(&file_peak, 0);
         atomic_store(&sampling, true);

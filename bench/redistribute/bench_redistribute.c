@@ -16,6 +16,7 @@
 #include "dist/copy.h"
 #include "dist/grid.h"
 #include "report.h"
+#include "support/dist_elements.h"
 
 static const char usage[] =
     "usage: bench_redistribute [options]\n"
@@ -159,8 +160,8 @@ static void check(const struct parts *parts, char *memory, bool fill)
         double *element = (double *)(void *)(memory + parts->offset[rank]);
         for (int64_t j = 0; j < owned[1]; j++)
             for (int64_t i = 0; i < owned[0]; i++, element++) {
-                int64_t global[2];
-                pleat_dist_global(&parts->dist, rank, (const int64_t[]){i, j}, global);
+                int64_t global[2] = {0};
+                dist_global(&parts->dist, rank, (const int64_t[]){i, j}, global);
                 double value = (double)(global[0] * 65536 + global[1]);
                 if (fill)
                     *element = value;

@@ -245,7 +245,7 @@ static void measure_reading(void)
     FILE *file = open_memstream(&text, &length);
     if (!file)
         case_fail("writing", "out of memory");
-    if (pleat_swf_write(&bench.workload, file, NULL, &err))
+    if (pleat_swf_write(&bench.workload, NULL, file, NULL, &err))
         case_fail("writing", err.text);
     if (fclose(file))
         case_fail("writing", "out of memory");

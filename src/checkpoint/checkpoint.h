@@ -172,13 +172,8 @@ int pleat_checkpoint_reread(const struct pleat_checkpoint_writer *writer,
  * whole, or the new one, whole. */
 int pleat_checkpoint_name(struct pleat_checkpoint_writer *writer,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Both: writes the head, waits for the disk, and gives the
- * file its name. After an error the name has what it had before, whole, or the new one, whole. */
-int pleat_checkpoint_commit(struct pleat_checkpoint_writer *writer,
-                            const struct pleat_checkpoint *checkpoint,
-                            struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Closes the file. keep: as commit or another rank left it; otherwise it is removed. Accepts one
- * that was not made (fd -1, path NULL). */
+/* Closes the file. keep: as it has its name, or for another rank; otherwise it is removed. Accepts
+ * one that was not made (fd -1, path NULL). */
 void pleat_checkpoint_close(struct pleat_checkpoint_writer *writer, bool keep);
 
 #endif

@@ -239,13 +239,6 @@ int pleat_checkpoint_name(struct pleat_checkpoint_writer *writer, struct pleat_e
     return sync_directory(writer->path, err);
 }
 
-int pleat_checkpoint_commit(struct pleat_checkpoint_writer *writer,
-                            const struct pleat_checkpoint *checkpoint, struct pleat_error *err)
-{
-    int code = pleat_checkpoint_flush(writer, checkpoint, err);
-    return code ? code : pleat_checkpoint_name(writer, err);
-}
-
 void pleat_checkpoint_close(struct pleat_checkpoint_writer *writer, bool keep)
 {
     if (!keep && writer->part)

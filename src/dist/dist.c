@@ -211,17 +211,6 @@ int pleat_dist_rank(const struct pleat_dist *dist, const int coordinates[PLEAT_D
     return rank;
 }
 
-/* ---- elements ---- */
-
-void pleat_dist_global(const struct pleat_dist *dist, int rank, const int64_t *local,
-                       int64_t *global)
-{
-    int coordinates[PLEAT_DIST_DIMS];
-    pleat_dist_coordinates(dist, rank, coordinates);
-    for (int d = 0; d < dist->dims; d++)
-        global[d] = pleat_dim_global(&dist->dim[d], coordinates[d], local[d]);
-}
-
 int64_t pleat_dist_bytes(const struct pleat_dist *dist)
 {
     int64_t bytes = dist->element_bytes;
@@ -268,13 +257,4 @@ int pleat_dist_layout(const struct pleat_dist *dist, int rank, const int64_t *al
     if (!empty)
         *layout = made;
     return 0;
-}
-
-int64_t pleat_dist_offset(const struct pleat_dist *dist, const struct pleat_layout *layout,
-                          const int64_t *local)
-{
-    int64_t offset = 0;
-    for (int d = 0; d < dist->dims; d++)
-        offset += (local[d] + dist->dim[d].halo_low) * layout->stride[d];
-    return offset;
 }

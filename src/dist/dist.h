@@ -48,10 +48,6 @@ int pleat_dist_grid_size(const struct pleat_dist *dist);
 bool pleat_dist_coordinates(const struct pleat_dist *dist, int rank,
                             int coordinates[PLEAT_DIST_DIMS]);
 int pleat_dist_rank(const struct pleat_dist *dist, const int coordinates[PLEAT_DIST_DIMS]);
-/* Which element of the array is at `local` of the local array, without halos, of a rank that is in
- * the grid. */
-void pleat_dist_global(const struct pleat_dist *dist, int rank, const int64_t *local,
-                       int64_t *global);
 /* Size of the global array in bytes. */
 int64_t pleat_dist_bytes(const struct pleat_dist *dist);
 /* The dimension that is fastest in memory (step 0) to the slowest (step dims - 1). */
@@ -70,8 +66,5 @@ struct pleat_layout {
  * rank's part; PLEAT_E_TOOBIG. */
 int pleat_dist_layout(const struct pleat_dist *dist, int rank, const int64_t *allocated,
                       struct pleat_layout *layout, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Where an element that the rank owns is in its local array, in bytes from its beginning. */
-int64_t pleat_dist_offset(const struct pleat_dist *dist, const struct pleat_layout *layout,
-                          const int64_t *local);
 
 #endif

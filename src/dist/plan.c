@@ -126,12 +126,6 @@ static int count(struct pleat_plan *plan, struct pleat_error *err)
                                "%s: what rank %d exchanges does not fit into 63 bits",
                                name_of(&plan->new), plan->rank);
     plan->peers = peers;
-    size_t own = pleat_plan_find(plan, plan->rank);
-    if (own != SIZE_MAX) {
-        struct pleat_plan_peer peer;
-        pleat_plan_peer(plan, own, &peer);
-        plan->bytes_in_place = peer.bytes;
-    }
     return 0;
 }
 

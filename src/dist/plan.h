@@ -34,8 +34,7 @@ struct pleat_plan {
     size_t copies; /* how many ranks want each peer's part: more than 1 where the array is
                     * replicated */
     size_t peers;
-    int64_t bytes;          /* received or sent in all, what stays in place included */
-    int64_t bytes_in_place; /* bytes of which this rank itself is the peer */
+    int64_t bytes; /* received or sent in all, what stays in place included */
 };
 
 /* Plans for one rank from `old` to `new`, which must have the same extents and element size.
@@ -52,10 +51,7 @@ int pleat_plan_send(const struct pleat_dist *old, const struct pleat_dist *new, 
 /* Accepts zero bytes. */
 void pleat_plan_finish(struct pleat_plan *plan);
 
-/* The part of one peer. A datatype of MPI for it is made from the fastest dimension to the slowest:
- * in each, the vectors (pleat_runs_vectors) of all runs of part[d], one after the other, at
- * `stride` bytes for an index, whose element is the type of the dimension before. Types that both
- * sides make so have the same signature. */
+/* The part of one peer. */
 struct pleat_plan_peer {
     int rank;
     int64_t bytes; /* more than 0 */

@@ -321,21 +321,3 @@ struct pleat_runs_place pleat_runs_find(const struct pleat_runs *runs, int64_t e
     }
     return (struct pleat_runs_place){element / runs->per_period, low, rest - runs->run[low].before};
 }
-
-int pleat_runs_vectors(const struct pleat_runs *runs, size_t run, struct pleat_vector vectors[2])
-{
-    const struct pleat_run *r = &runs->run[run];
-    int64_t whole = runs->elements / runs->per_period;
-    int64_t rest = runs->elements % runs->per_period - r->before;
-    rest = rest < r->length ? rest : r->length;
-    int count = 0;
-    if (rest == r->length) { /* whole in the last period, too */
-        whole++;
-        rest = 0;
-    }
-    if (whole > 0)
-        vectors[count++] = (struct pleat_vector){r->mine, whole, r->length, runs->mine_step};
-    if (rest > 0)
-        vectors[count++] = (struct pleat_vector){r->mine + whole * runs->mine_step, 1, rest, 0};
-    return count;
-}

@@ -79,16 +79,4 @@ struct pleat_runs_place {
 
 struct pleat_runs_place pleat_runs_find(const struct pleat_runs *runs, int64_t element);
 
-/* Equal pieces at equal distances: MPI_Type_vector. Of mine, in indices. */
-struct pleat_vector {
-    int64_t first;
-    int64_t count;
-    int64_t length;
-    int64_t step;
-};
-
-/* Run number `run` in all periods, as one or two vectors (the second one: what is cut off at the
- * end); returns how many, and 0 where the list ends before. */
-int pleat_runs_vectors(const struct pleat_runs *runs, size_t run, struct pleat_vector vectors[2]);
-
 #endif

@@ -96,11 +96,6 @@ bool pleat_mailbox_wait_for(struct pleat_mailbox_rank *self, int64_t most_ns)
     return true;
 }
 
-void pleat_mailbox_wait(struct pleat_mailbox_rank *self)
-{
-    (void)pleat_mailbox_wait_for(self, PLEAT_NO_LIMIT);
-}
-
 bool pleat_mailbox_await_dismissal(const struct pleat_mailbox_rank *self, int64_t most_ns)
 {
     _Atomic uint32_t *dismissed = &self->mailbox->segment->dismissed;

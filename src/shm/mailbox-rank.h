@@ -228,12 +228,10 @@ uint64_t pleat_mailbox_take_resume(struct pleat_mailbox *mailbox);
 /* Rank 0, before anything else: whether this program waits before it begins (1), or not (0).
  * PLEAT_E_BUSY: another program waits already, and there is only one to take over. */
 int pleat_mailbox_claim(struct pleat_mailbox *mailbox) PLEAT_MUST_CHECK;
-/* Every rank of a program that waits, once it is attached and ready to begin: sleeps until the
- * agent lets it begin. */
-void pleat_mailbox_wait(struct pleat_mailbox_rank *self);
-/* The same for `most_ns` nanoseconds at most (0: does not sleep); false: the rank may not begin
- * yet, and still waits. */
 #define PLEAT_NO_LIMIT INT64_MAX
+/* Every rank of a program that waits, once it is attached and ready to begin: sleeps until the
+ * agent lets it begin, for `most_ns` nanoseconds at most (0: does not sleep; PLEAT_NO_LIMIT).
+ * False: the rank may not begin yet, and still waits. */
 bool pleat_mailbox_wait_for(struct pleat_mailbox_rank *self, int64_t most_ns);
 
 /* Rank 0, before pleat_mailbox_set_size or right after it: from now on every rank knows at an

@@ -31,9 +31,9 @@
  * tells.
  *
  * Everything read from the segment is checked before use, since the application can write there.
- * Functions return 0 or a negative code. None blocks but pleat_mailbox_wait; only create and open
- * allocate. The agent's
- * side is for one thread of one process, and so is every rank's side.
+ * Functions return 0 or a negative code. None blocks, unless what is said of it is that it sleeps
+ * or waits; only create and open allocate. The agent's side is for one thread of one process, and
+ * so is every rank's side.
  */
 #ifndef PLEAT_SHM_MAILBOX_H
 #define PLEAT_SHM_MAILBOX_H

@@ -65,12 +65,3 @@ int pleat_state_store_held(const struct pleat_state_store *store, struct pleat_s
     uint64_t latest;
     return pleat_state_file_find(store->fd, header, &latest) < 0 ? PLEAT_E_NOTFOUND : 0;
 }
-
-uint64_t pleat_state_store_bytes(const struct pleat_state_store *store)
-{
-    uint64_t bytes = 0;
-    for (int i = 0; i < FILES; i++)
-        if (store->fd[i] >= 0)
-            bytes += pleat_state_file_memory(store->fd[i]);
-    return bytes;
-}

@@ -107,8 +107,6 @@ void pleat_state_store_paths(const struct pleat_state_store *store,
 /* Fills *header with the state's header. PLEAT_E_NOTFOUND: there is no state. */
 int pleat_state_store_held(const struct pleat_state_store *store,
                            struct pleat_state_header *header) PLEAT_MUST_CHECK;
-/* The memory that all files take, in bytes. */
-uint64_t pleat_state_store_bytes(const struct pleat_state_store *store);
 
 /* ---- a rank's side (libpleat) ---- */
 

@@ -38,9 +38,6 @@ struct pleat_distribution {
  * unchanged. */
 int pleat_distribution_parse(const char *text, struct pleat_distribution *distribution,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Appends the text that pleat_distribution_parse reads. Numbers in it read back exactly. */
-void pleat_distribution_format(const struct pleat_distribution *distribution,
-                               struct pleat_string *out);
 
 /* A stream of numbers (GSL's Mersenne twister). */
 struct pleat_stream;

@@ -1,11 +1,10 @@
-/* generate_distribution.c - reads, writes and draws from distributions. */
+/* generate_distribution.c - reads distributions, and draws from them. */
 #include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/random.h"
-#include "workload/decimal.h"
 #include "workload/generate-internal.h"
 
 struct form {
@@ -15,7 +14,6 @@ struct form {
     const char *needs, *example;
 };
 
-/* The first form of a kind has the name that pleat_distribution_format writes. */
 static const struct form forms[] = {
     {"constant", PLEAT_DIST_CONSTANT, 1, "one number, the value", "constant:30"},
     {"uniform", PLEAT_DIST_UNIFORM, 2, "two numbers, the least and the greatest", "uniform:10,50"},
@@ -188,37 +186,6 @@ int pleat_distribution_parse(const char *text, struct pleat_distribution *distri
                                form->example);
     *distribution = d;
     return 0;
-}
-
-/* ---- writing ---- */
-
-void pleat_distribution_format(const struct pleat_distribution *d, struct pleat_string *out)
-{
-    size_t i = 0;
-    while (i + 1 < FORMS && forms[i].kind != d->kind)
-        i++;
-    pleat_string_addf(out, "%s:", forms[i].name);
-    for (uint32_t v = 0; forms[i].numbers == 0 && v < d->count; v++) {
-        pleat_string_add(out, v ? "," : "");
-        pleat_decimal_add_real(out, d->values[v]);
-        pleat_string_add(out, "=");
-        pleat_decimal_add_real(out, d->weights[v]);
-    }
-    if (forms[i].numbers > 0)
-        pleat_decimal_add_real(out, d->a);
-    if (forms[i].numbers > 1) {
-        pleat_string_add(out, ",");
-        pleat_decimal_add_real(out, d->b);
-    }
-    if (d->least > 0 || d->most > 0) {
-        pleat_string_add(out, "[");
-        if (d->least > 0)
-            pleat_decimal_add_real(out, d->least);
-        pleat_string_add(out, "..");
-        if (d->most > 0)
-            pleat_decimal_add_real(out, d->most);
-        pleat_string_add(out, "]");
-    }
 }
 
 /* ---- drawing ---- */

@@ -31,7 +31,7 @@ struct pleat_swf_record {
     int64_t allocated;
     double cpu_s, memory_kb;
     int64_t requested;
-    double requested_s, requested_kb;
+    double requested_kb; /* its requested time is the estimate of the workload's job */
     int64_t status, user, group, executable, queue, partition, preceding;
     double think_s;
 };
@@ -90,17 +90,12 @@ int pleat_swf_read_text(const char *text, size_t length, const char *name,
                         struct pleat_swf_report *report, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Writes a workload with a complete header, and with Pleat's columns where a job needs them.
- * comment (may be NULL): how the workload was made, for the header's Note. Reading the file with
- * PLEAT_SWF_ZERO_KEEP gives the same workload. PLEAT_E_INVALID: the workload is wrong, and nothing
- * was written. PLEAT_E_SYSTEM: writing failed. */
-int pleat_swf_write(const struct pleat_workload *workload, FILE *file, const char *comment,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
-
-/* As pleat_swf_write, of a workload that was read from a log. Also writes what else that log has:
- * its header lines, and the columns that a workload does not keep. PLEAT_E_INVALID also where the
- * source is of other jobs. */
-int pleat_swf_write_again(const struct pleat_workload *workload,
-                          const struct pleat_swf_source *source, FILE *file, const char *comment,
-                          struct pleat_error *err) PLEAT_MUST_CHECK;
+ * source: of the log that it was read from; then also what else that log has is written, its header
+ * lines and the columns that a workload does not keep. NULL: it was not read from one. comment (may
+ * be NULL): how the workload was made, for the header's Note. Reading the file with
+ * PLEAT_SWF_ZERO_KEEP gives the same workload. PLEAT_E_INVALID: the workload is wrong, or the
+ * source is of other jobs, and nothing was written. PLEAT_E_SYSTEM: writing failed. */
+int pleat_swf_write(const struct pleat_workload *workload, const struct pleat_swf_source *source,
+                    FILE *file, const char *comment, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -229,9 +229,8 @@ static int write_jobs(const struct pleat_workload *workload, const struct pleat_
     return rc ? rc : put(out, file, err);
 }
 
-int pleat_swf_write_again(const struct pleat_workload *workload,
-                          const struct pleat_swf_source *source, FILE *file, const char *comment,
-                          struct pleat_error *err)
+int pleat_swf_write(const struct pleat_workload *workload, const struct pleat_swf_source *source,
+                    FILE *file, const char *comment, struct pleat_error *err)
 {
     struct pleat_string out = {0};
     struct pleat_swf_layout layout;
@@ -249,10 +248,4 @@ int pleat_swf_write_again(const struct pleat_workload *workload,
         rc = pleat_error_sys(err, errno, "cannot write the workload");
     pleat_string_finish(&out);
     return rc;
-}
-
-int pleat_swf_write(const struct pleat_workload *workload, FILE *file, const char *comment,
-                    struct pleat_error *err)
-{
-    return pleat_swf_write_again(workload, NULL, file, comment, err);
 }

@@ -1,5 +1,6 @@
 #include "grid_fuzz.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +11,21 @@ enum { JOBS = 50 };
 
 unsigned long pleat_fuzz_grid_mixes, pleat_fuzz_grid_workloads;
 
-static void there_and_back(const struct pleat_distribution *distribution)
+/* What is drawn from it is a number. */
+static void check_distribution(const struct pleat_distribution *distribution)
 {
-    struct pleat_distribution again;
-    struct pleat_string text = {0};
-    pleat_distribution_format(distribution, &text);
-    must(pleat_distribution_parse(text.text, &again, NULL) == 0);
-    must(memcmp(&again, distribution, sizeof(again)) == 0);
-    pleat_string_finish(&text);
+    const bool discrete = distribution->kind == PLEAT_DIST_DISCRETE;
+    double weights = 0;
+    must(distribution->kind < PLEAT_DIST_KIND_COUNT);
+    must(isfinite(distribution->a) && isfinite(distribution->b));
+    must(distribution->count <= PLEAT_DIST_VALUES && discrete == (distribution->count > 0));
+    for (uint32_t i = 0; i < distribution->count; i++) {
+        must(isfinite(distribution->values[i]) && distribution->weights[i] >= 0);
+        weights += distribution->weights[i];
+    }
+    must(!discrete || (weights > 0 && isfinite(weights)));
+    must(distribution->least >= 0 && isfinite(distribution->least));
+    must(distribution->most == 0 || distribution->most >= distribution->least);
 }
 
 static void check_draw(const struct pleat_grid_mix *mix, const struct pleat_grid_draw *draw)
@@ -78,11 +86,11 @@ static void use(struct pleat_grid_mix *mix)
     struct pleat_grid_draw draws[2] = {{{0}, 0, 0, 0}};
     struct pleat_string texts[2] = {{0}};
     struct pleat_error err = {0};
-    there_and_back(&mix->gap);
+    check_distribution(&mix->gap);
     for (size_t i = 0; i < mix->types.count; i++) {
-        there_and_back(&mix->types.items[i].components);
-        there_and_back(&mix->types.items[i].size);
-        there_and_back(&mix->types.items[i].run);
+        check_distribution(&mix->types.items[i].components);
+        check_distribution(&mix->types.items[i].size);
+        check_distribution(&mix->types.items[i].run);
     }
     mix->jobs = mix->jobs < JOBS ? mix->jobs : JOBS;
     for (int i = 0; i < 2; i++) {

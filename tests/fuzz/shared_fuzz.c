@@ -244,7 +244,6 @@ static void fuzz_state(const uint8_t *bytes, size_t size, unsigned what)
         fill(store.fd[!(what >> 5 & 1)], bytes + half, size - half);
     int held = pleat_state_store_held(&store, &header);
     must(held == 0 || held == PLEAT_E_NOTFOUND);
-    (void)pleat_state_store_bytes(&store);
     read_state(state);
     save_state(state, what);
     pleat_state_close(state);

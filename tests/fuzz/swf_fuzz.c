@@ -56,7 +56,7 @@ static char *written(const struct pleat_workload *workload, size_t *length)
 {
     char *text = NULL;
     FILE *file = open_memstream(&text, length);
-    must(file && pleat_swf_write(workload, file, "fuzz\n", NULL) == 0);
+    must(file && pleat_swf_write(workload, NULL, file, "fuzz\n", NULL) == 0);
     must(fclose(file) == 0);
     return text;
 }
@@ -115,7 +115,7 @@ static void log_again(const char *text, size_t length, const struct pleat_swf_op
                                  &workload, NULL, NULL) == 0);
         must(source.records.count == workload.jobs.count);
         FILE *file = open_memstream(&texts[i], &lengths[i]);
-        must(file && pleat_swf_write_again(&workload, &source, file, NULL, NULL) == 0);
+        must(file && pleat_swf_write(&workload, &source, file, NULL, NULL) == 0);
         must(fclose(file) == 0);
         pleat_workload_finish(&workload);
         pleat_swf_source_finish(&source);

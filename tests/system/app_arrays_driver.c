@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app_job.h"
+#include "support/store_bytes.h"
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -74,7 +75,7 @@ static void resizes(void)
 static void await_memory(void)
 {
     const uint64_t once = 4500000;
-    while (!copies && pleat_state_store_bytes(&job.store) > once)
+    while (!copies && store_bytes(&job.store) > once)
         app_job_listen(&job);
 }
 
@@ -417,12 +418,12 @@ static void items_memory(void)
     const uint64_t once = 9600000;
     const uint64_t beside = 2000000;
     start(2, WORDS(program, "--few", "--crowd", "200000", "--resizes", "1"));
-    while (pleat_state_store_bytes(&job.store) < once)
+    while (store_bytes(&job.store) < once)
         app_job_listen(&job);
     const struct pleat_mailbox_request request = {.resize = 1, .target = 3, .relaunch = true};
     APP_CHECK(&job, pleat_mailbox_post(job.mailbox, &request) == 0);
     APP_CHECK(&job, app_job_wait(&job) == 0);
-    APP_CHECK(&job, pleat_state_store_bytes(&job.store) < once + beside);
+    APP_CHECK(&job, store_bytes(&job.store) < once + beside);
     app_job_start_again(&job, 3);
     end_well();
 }
@@ -435,7 +436,7 @@ static void *sample(void *unused)
     const struct timespec moment = {0, 100000};
     (void)unused;
     while (atomic_load(&sampling)) {
-        uint64_t bytes = pleat_state_store_bytes(&job.store);
+        uint64_t bytes = store_bytes(&job.store);
         if (bytes > atomic_load(&most_bytes))
             atomic_store(&most_bytes, bytes);
         nanosleep(&moment, NULL);
@@ -449,8 +450,7 @@ static void resize_within(uint32_t size, bool warm, uint64_t once, uint64_t larg
 {
     const uint64_t beside = 2000000; /* pages that are not full, and marks */
     pthread_t sampler;
-    for (uint64_t there = 0; there < once || there > once + beside;
-         there = pleat_state_store_bytes(&job.store))
+    for (uint64_t there = 0; there < once || there > once + beside; there = store_bytes(&job.store))
         app_job_listen(&job);
     atomic_store(&most_bytes, 0);
     atomic_store(&sampling, true);
@@ -491,7 +491,7 @@ static void items_ahead(void)
     for (uint32_t size = 3; size >= 2; size--) {
         const uint64_t beside = 2000000;
         for (uint64_t there = 0; there < once || there > once + beside;
-             there = pleat_state_store_bytes(&job.store))
+             there = store_bytes(&job.store))
             app_job_listen(&job);
         APP_CHECK(&job, app_job_relaunch_warm(&job, size).phase == PLEAT_MAILBOX_SAVED);
         APP_CHECK(&job, app_job_status(&job).size == size);

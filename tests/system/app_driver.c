@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app_job.h"
+#include "support/store_bytes.h"
 
 static const char *programs[3]; /* loop, heat, matmul */
 static bool mpich;
@@ -449,7 +450,7 @@ static void no_room_to_save(void)
         check_failure("ulimit -f");
     }
     APP_CHECK(&job, pleat_state_store_held(&job.store, &header) == PLEAT_E_NOTFOUND);
-    APP_CHECK(&job, pleat_state_store_bytes(&job.store) == 0);
+    APP_CHECK(&job, store_bytes(&job.store) == 0);
     end_well();
 }
 

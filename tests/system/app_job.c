@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "support/marked.h"
+#include "support/store_bytes.h"
 
 #define MARK_NAME "PLEAT_TEST_JOB"
 #define LISTEN_MS 50
@@ -467,7 +468,7 @@ struct pleat_mailbox_status app_job_relaunch_warm(struct app_job *job, uint32_t 
     while (waiting = app_job_status(job), !waiting.attached || waiting.waiting != target)
         listen_on(job, "its new ranks to wait");
     APP_CHECK(job, waiting.size == target && !waiting.begun);
-    job->waiting_bytes = pleat_state_store_bytes(&job->store);
+    job->waiting_bytes = store_bytes(&job->store);
     APP_CHECK(job, pleat_mailbox_post(old.mailbox, &request) == 0);
     while (pleat_mailbox_status(old.mailbox, &status), status.phase != PLEAT_MAILBOX_SAVED)
         listen_on(job, "a state to be saved");

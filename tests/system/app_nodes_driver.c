@@ -25,6 +25,7 @@
 #include "shm/mailbox.h"
 #include "shm/state.h"
 #include "support/marked.h"
+#include "support/store_bytes.h"
 
 #define HOSTS 3
 #define RANKS 6
@@ -827,7 +828,7 @@ static void memory(void)
             for (int rank = 0; rank < layout.ranks; rank++)
                 share += layout.host[rank] == host;
             share = share * STATE * MIB / (uint64_t)layout.ranks;
-            CHECK(pleat_state_store_bytes(&stores[host]) <= share + 2 * MIB);
+            CHECK(store_bytes(&stores[host]) <= share + 2 * MIB);
         }
     }
     finish();

@@ -6,6 +6,7 @@ function(dist_reference mpi target launcher ranks cases)
     return()
   endif()
   add_executable(dist-reference-${mpi} ${test_dir}/dist/reference.c)
+  target_include_directories(dist-reference-${mpi} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(dist-reference-${mpi} PRIVATE pleat-dist ${PLEAT_SCALAPACK_${mpi}} ${target})
   set_target_properties(dist-reference-${mpi} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

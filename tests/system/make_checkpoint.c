@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     if (pleat_checkpoint_plan(&plan, entries, 3, &origin, &err) ||
         pleat_checkpoint_create(argv[1], plan.file_bytes, &writer, &err) ||
         pleat_checkpoint_sum(writer.fd, &plan, 0, plan.pieces, plan.sums, &err) ||
-        pleat_checkpoint_commit(&writer, &plan, &err))
+        pleat_checkpoint_flush(&writer, &plan, &err) || pleat_checkpoint_name(&writer, &err))
         return fail(&err);
     pleat_checkpoint_close(&writer, true);
     pleat_checkpoint_finish(&plan);

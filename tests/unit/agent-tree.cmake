@@ -7,7 +7,4 @@ if(TARGET pleat-agent-base)
   pleat_unit_test(agent-cpus SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-cpus.c DEPS pleat-agent-base)
   pleat_unit_test(agent-cpuset SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-cpuset.c
     DEPS pleat-agent-base)
-  foreach(test agent-cpus agent-cpuset)
-    target_include_directories(test-${test} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  endforeach()
 endif()

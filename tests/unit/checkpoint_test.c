@@ -105,7 +105,8 @@ static void write_all(unsigned salt)
     }
     for (int i = 1; i < PARTS; i++)
         pleat_checkpoint_close(&writer[i], true);
-    assert_int_equal(pleat_checkpoint_commit(&writer[0], &plan, &err), 0);
+    assert_int_equal(pleat_checkpoint_flush(&writer[0], &plan, &err), 0);
+    assert_int_equal(pleat_checkpoint_name(&writer[0], &err), 0);
     pleat_checkpoint_close(&writer[0], true);
     pleat_checkpoint_finish(&plan);
 }

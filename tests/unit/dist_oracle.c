@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dist/copy.h"
+#include "support/dist_elements.h"
 
 #define NOTHING 0xEE /* what is in memory that nobody writes */
 
@@ -377,8 +378,8 @@ static void list_offsets(const struct pleat_plan *plan, const struct pleat_plan_
     }
     int d = pleat_plan_order(plan, step);
     for (size_t run = 0; run < peer->part[d]->count; run++) {
-        struct pleat_vector vectors[2];
-        int count = pleat_runs_vectors(peer->part[d], run, vectors);
+        struct vector vectors[2];
+        int count = dist_vectors(peer->part[d], run, vectors);
         for (int v = 0; v < count; v++)
             for (int64_t i = 0; i < vectors[v].count * vectors[v].length; i++) {
                 int64_t index = vectors[v].first + i / vectors[v].length * vectors[v].step +
@@ -426,6 +427,17 @@ static void pass_all(struct pair *pair, void (*pass)(struct pair *, int, size_t,
     compare_got(pair);
 }
 
+/* The bytes of which the plan's rank itself is the peer. */
+static int64_t bytes_in_place(const struct pleat_plan *plan)
+{
+    struct pleat_plan_peer peer;
+    const size_t own = pleat_plan_find(plan, plan->rank);
+    if (own == SIZE_MAX)
+        return 0;
+    pleat_plan_peer(plan, own, &peer);
+    return peer.bytes;
+}
+
 static void check_sums(struct pair *pair)
 {
     int64_t sums[3] = {0};
@@ -434,7 +446,7 @@ static void check_sums(struct pair *pair)
     int64_t expected = 0;
     for (int rank = 0; rank < pair->new->ranks; rank++) {
         sums[0] += pair->receive[rank].bytes;
-        sums[2] += pair->receive[rank].bytes - pair->receive[rank].bytes_in_place;
+        sums[2] += pair->receive[rank].bytes - bytes_in_place(&pair->receive[rank]);
     }
     for (int rank = 0; rank < pair->old->ranks; rank++)
         sums[1] += pair->send[rank].bytes;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dist/copy.h"
+#include "support/dist_elements.h"
 
 /* ---- one dimension ---- */
 
@@ -140,11 +141,10 @@ static void test_every_element_of_a_matrix(void **state)
         }
         int rank = pleat_dist_rank(&dist, coordinates);
         assert_int_equal(rank, oracle_owner(&oracle, global));
-        pleat_dist_global(&dist, rank, local, back);
+        dist_global(&dist, rank, local, back);
         assert_memory_equal(back, global, 2 * sizeof(*back));
         assert_int_equal(pleat_dist_layout(&dist, rank, NULL, &layout, NULL), 0);
-        assert_int_equal(pleat_dist_offset(&dist, &layout, local),
-                         oracle_place(&oracle, global) * 4);
+        assert_int_equal(dist_offset(&dist, &layout, local), oracle_place(&oracle, global) * 4);
     } while (oracle_next(&dist, global));
     oracle_finish(&oracle);
     assert_int_equal(pleat_dist_bytes(&dist), 11 * 7 * 4);

@@ -203,7 +203,7 @@ static pid_t waiting_rank(struct pair *pair, uint32_t rank)
     pid_t pid = fork();
     if (pid)
         return pid;
-    pleat_mailbox_wait(&pair->ranks[rank]);
+    (void)pleat_mailbox_wait_for(&pair->ranks[rank], PLEAT_NO_LIMIT);
     _exit(rank || pleat_mailbox_take_resume(pair->application) == 3 ? 0 : 1);
 }
 
@@ -242,7 +242,7 @@ static void test_a_world_that_waits_for_the_state(void **state)
     }
     assert_int_equal(status_of(&pair).waiting, 0);
     /* who comes to the wait now does not sleep */
-    pleat_mailbox_wait(&pair.ranks[1]);
+    (void)pleat_mailbox_wait_for(&pair.ranks[1], PLEAT_NO_LIMIT);
     pair_close(&pair);
 }
 

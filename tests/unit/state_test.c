@@ -18,6 +18,7 @@
 
 #include "base/random.h"
 #include "shm/state.h"
+#include "support/store_bytes.h"
 
 #define RANKS 3
 #define BYTES 30000
@@ -115,7 +116,7 @@ static void test_saved_and_loaded_in_turn(void **state)
         assert_int_equal(pleat_state_store_held(&job.store, &header), 0);
         assert_int_equal(header.generation, iteration - 9);
         /* Never more than two. */
-        assert_in_range(pleat_state_store_bytes(&job.store), BYTES, 2 * (BYTES + 2 * 4096));
+        assert_in_range(store_bytes(&job.store), BYTES, 2 * (BYTES + 2 * 4096));
     }
     job_close(&job);
 }
@@ -181,12 +182,12 @@ static void test_a_save_given_up(void **state)
     struct job job;
     job_open(&job);
     save(&job, 7, 1000);
-    uint64_t before = pleat_state_store_bytes(&job.store);
+    uint64_t before = store_bytes(&job.store);
     save(&job, 8, 2 * RANKS);
-    assert_true(pleat_state_store_bytes(&job.store) > before);
+    assert_true(store_bytes(&job.store) > before);
     for (int rank = RANKS - 1; rank >= 0; rank--)
         pleat_state_abandon(job.ranks[rank]);
-    assert_int_equal(pleat_state_store_bytes(&job.store), before);
+    assert_int_equal(store_bytes(&job.store), before);
     check_held(&job, 7);
     assert_int_equal(pleat_state_commit(job.ranks[0], &err), PLEAT_E_STATE);
     assert_int_equal(pleat_state_write(job.ranks[1], 0, "x", 1, &err), PLEAT_E_STATE);
@@ -233,14 +234,14 @@ static void test_given_up_under_a_writer(void **state)
     struct job job;
     job_open(&job);
     save(&job, 7, 1000);
-    uint64_t before = pleat_state_store_bytes(&job.store);
+    uint64_t before = store_bytes(&job.store);
     save(&job, 8, 2 * RANKS);
     size_t length = PLEAT_STATE_OFFSET + BYTES;
     char *at =
         mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, job.store.fd[1], 0); /* the second */
     assert_ptr_not_equal(at, MAP_FAILED);
     pleat_state_abandon(job.ranks[0]);
-    assert_int_equal(pleat_state_store_bytes(&job.store), before);
+    assert_int_equal(store_bytes(&job.store), before);
     memset(at + length - 100, 1, 100);
     munmap(at, length);
     check_held(&job, 7);
@@ -305,7 +306,7 @@ static void test_no_memory(void **state)
     uint64_t generation;
     job_open(&job);
     save(&job, 4, 1000);
-    uint64_t before = pleat_state_store_bytes(&job.store);
+    uint64_t before = store_bytes(&job.store);
     const uint64_t sizes[] = {UINT64_C(1) << 50, PLEAT_STATE_BYTES_MAX, PLEAT_STATE_BYTES_MAX + 1,
                               UINT64_MAX};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
@@ -314,7 +315,7 @@ static void test_no_memory(void **state)
                          PLEAT_E_NOMEM);
         assert_non_null(strstr(err.text, "no room to save"));
     }
-    assert_int_equal(pleat_state_store_bytes(&job.store), before);
+    assert_int_equal(store_bytes(&job.store), before);
     check_held(&job, 4);
     job_close(&job);
 }

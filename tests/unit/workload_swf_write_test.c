@@ -24,7 +24,7 @@ static void write_text(const struct pleat_workload *workload, const char *commen
     struct pleat_error err;
     FILE *file = open_memstream(&text->bytes, &text->length);
     assert_non_null(file);
-    if (pleat_swf_write(workload, file, comment, &err))
+    if (pleat_swf_write(workload, NULL, file, comment, &err))
         fail_msg("%s", err.text);
     assert_int_equal(fclose(file), 0);
 }
@@ -308,7 +308,7 @@ static void write_again(const struct pleat_workload *workload,
 {
     FILE *file = open_memstream(&text->bytes, &text->length);
     assert_non_null(file);
-    assert_int_equal(pleat_swf_write_again(workload, source, file, "again", NULL), 0);
+    assert_int_equal(pleat_swf_write(workload, source, file, "again", NULL), 0);
     assert_int_equal(fclose(file), 0);
 }
 
@@ -406,7 +406,7 @@ static void test_source_of_another_log(void **state)
     workload.jobs.count--;
     FILE *file = open_memstream(&text.bytes, &text.length);
     assert_non_null(file);
-    assert_int_equal(pleat_swf_write_again(&workload, &source, file, NULL, &err), PLEAT_E_INVALID);
+    assert_int_equal(pleat_swf_write(&workload, &source, file, NULL, &err), PLEAT_E_INVALID);
     assert_non_null(strstr(err.text, "1 jobs cannot be written with the columns of 2 others"));
     assert_int_equal(fclose(file), 0);
     assert_int_equal(text.length, 0);
@@ -429,7 +429,7 @@ static void test_full_disk(void **state)
         struct pleat_error err = {0};
         FILE *full = fopen("/dev/full", "w");
         assert_non_null(full);
-        assert_int_equal(pleat_swf_write(&workload, full, NULL, &err), PLEAT_E_SYSTEM);
+        assert_int_equal(pleat_swf_write(&workload, NULL, full, NULL, &err), PLEAT_E_SYSTEM);
         assert_non_null(strstr(err.text, "cannot write the workload: No space left"));
         (void)fclose(full);
         for (int i = 0; i < 10000; i++)
@@ -458,7 +458,7 @@ static void test_refusals(void **state)
     assert_int_equal(pleat_array_push(&workload.jobs, job), 0);
     FILE *file = open_memstream(&text.bytes, &text.length);
     assert_non_null(file);
-    assert_int_equal(pleat_swf_write(&workload, file, NULL, &err), PLEAT_E_INVALID);
+    assert_int_equal(pleat_swf_write(&workload, NULL, file, NULL, &err), PLEAT_E_INVALID);
     assert_non_null(strstr(err.text, "job 77"));
     assert_int_equal(fclose(file), 0);
     assert_int_equal(text.length, 0);

@@ -83,7 +83,7 @@ int pleat_workload_save(const struct pleat_workload *workload,
     struct pleat_error err;
     if (pleat_replacement_open(&file, path, &err))
         return pleat_fail(&err);
-    int rc = pleat_swf_write_again(workload, source, file.file, comment, &err);
+    int rc = pleat_swf_write(workload, source, file.file, comment, &err);
     if (rc) {
         pleat_replacement_abandon(&file);
         pleat_error_prefix(&err, rc, "%s", strcmp(path, "-") != 0 ? path : "standard output");

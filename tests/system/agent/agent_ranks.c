@@ -73,7 +73,7 @@ static _Noreturn void be_rank(uint32_t rank, uint64_t iteration, int told)
     if (pleat_mailbox_attach(mailbox, rank, iteration, -1, &self))
         give_up("a rank cannot attach");
     if (waits)
-        pleat_mailbox_wait(&self);
+        (void)pleat_mailbox_wait_for(&self, PLEAT_NO_LIMIT);
     if (read(told, &byte, 1) == 1)
         while (!has_file("leave") && getppid() != 1)
             nap();
@@ -219,7 +219,7 @@ static void wait_for_the_other(void)
     printf("waits %u %d\n", size, (int)getpid());
     fflush(stdout);
     if (waits)
-        pleat_mailbox_wait(&ranks[0]);
+        (void)pleat_mailbox_wait_for(&ranks[0], PLEAT_NO_LIMIT);
 }
 
 static void begin(void)

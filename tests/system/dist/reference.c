@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "dist/copy.h"
 #include "dist/descriptor.h"
+#include "support/dist_elements.h"
 
 /* The BLACS and ScaLAPACK, as their C interfaces are: they have no headers. */
 extern void Cblacs_get(int context, int what, int *value);
@@ -126,9 +127,9 @@ static void fill(struct side *side)
     for (int64_t j = 0; j < layout.owned[1]; j++)
         for (int64_t i = 0; i < layout.owned[0]; i++) {
             const int64_t local[] = {i, j};
-            int64_t global[2];
-            pleat_dist_global(&side->dist, rank, local, global);
-            side->memory[pleat_dist_offset(&side->dist, &layout, local) / (int)sizeof(double)] =
+            int64_t global[2] = {0};
+            dist_global(&side->dist, rank, local, global);
+            side->memory[dist_offset(&side->dist, &layout, local) / (int)sizeof(double)] =
                 (double)(global[0] * 4096 + global[1]);
         }
 }
@@ -145,8 +146,8 @@ static MPI_Datatype type_of(const struct pleat_runs *runs, int64_t stride, MPI_D
     if (!lengths || !places || !types)
         give_up("out of memory");
     for (size_t i = 0; i < runs->count; i++) {
-        struct pleat_vector vectors[2];
-        int some = pleat_runs_vectors(runs, i, vectors);
+        struct vector vectors[2];
+        int some = dist_vectors(runs, i, vectors);
         for (int v = 0; v < some; v++) {
             MPI_Datatype piece;
             MPI_Type_create_hvector((int)vectors[v].length, 1, stride, inner, &piece);
