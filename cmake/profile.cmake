@@ -45,7 +45,7 @@ function(pleat_profiled target)
   if(pleat_profile STREQUAL "generate")
     target_compile_options(${target} PRIVATE -fprofile-generate=${PLEAT_PROFILE_DIR} ${names})
   elseif(pleat_profile STREQUAL "use")
-    # what the training never came to is not for that made small and slow
+    # code that the training never ran is optimized as usual, not for size
     target_compile_options(${target} PRIVATE -fprofile-use=${PLEAT_PROFILE_DIR} ${names}
       -fprofile-partial-training -Wno-missing-profile)
     get_target_property(sources ${target} SOURCES)

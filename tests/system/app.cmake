@@ -1,4 +1,4 @@
-# libpleat with real MPI processes. They wait more than they compute, so two jobs at a time are well even on two cores.
+# libpleat with real MPI processes. They wait more than they compute, so two of these tests can run at a time even on two cores.
 if(PLEAT_MPI)
   add_library(test-app-die MODULE ${test_dir}/app_die.c)
   target_link_libraries(test-app-die PRIVATE ${CMAKE_DL_LIBS})

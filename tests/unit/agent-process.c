@@ -28,7 +28,8 @@ static struct pleat_process_spec spec_of(char *const *argv)
                                        .stderr_path = "/dev/null"};
 }
 
-/* Begins, waits, and takes a process that failed away; what a loop does in the agent. */
+/* Begins a start, waits for its outcome, and reaps a process that failed: what the loop does in the
+ * agent. */
 static int start(const struct pleat_process_spec *spec, pid_t *pid, bool *user_fault,
                  struct pleat_error *err)
 {

@@ -434,7 +434,7 @@ static void check_saved(const struct world *world, struct saved *saved)
     pleat_core_destroy(whole);
 }
 
-/* The agent of a component that is just being started goes away: only by chance did that hardly
+/* The agent of a component that is just being started goes away: by chance alone that would hardly
  * ever happen. */
 static void lose_a_start(struct world *world)
 {

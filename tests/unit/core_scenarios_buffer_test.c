@@ -30,7 +30,7 @@ static uint32_t submit(struct hand *h, enum pleat_job_kind kind, int32_t minimum
     return component;
 }
 
-/* One that runs on `size`, which only itself changes. */
+/* A component that runs on `size`, and that only its own program resizes. */
 static uint32_t run(struct hand *h, int32_t minimum, int32_t maximum, int32_t size)
 {
     uint32_t component = submit(h, PLEAT_MOLDABLE, minimum, maximum, size);
@@ -70,7 +70,7 @@ static int progress(struct hand *h, uint32_t component, int32_t iteration, int64
     return hand_feed(h, event);
 }
 
-/* All that was asked for since the mark comes, and is old news then; how many. */
+/* All claims since the mark are given, and the mark is set behind them; how many there were. */
 static int give_all(struct hand *h)
 {
     size_t end = h->effects.count;

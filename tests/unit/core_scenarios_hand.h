@@ -42,7 +42,7 @@ const struct pleat_site *hand_site(const struct hand *hand);
 int hand_count(const struct hand *hand, unsigned kind);
 /* The latest effect of a kind; fails the test where there is none. */
 struct pleat_effect hand_last(const struct hand *hand, unsigned kind);
-/* Effects so far are old news. */
+/* Sets the mark: only later effects are counted. */
 void hand_mark(struct hand *hand);
 /* The outcome with which a resize ended since the mark; NONE: none did. */
 enum pleat_outcome hand_outcome(const struct hand *hand);

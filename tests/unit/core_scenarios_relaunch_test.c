@@ -514,7 +514,7 @@ static void test_relaunched_too_often(void **state)
     for (int64_t i = 0; i < allowed; i++) {
         stuck(&h, component);
         assert_int_equal(hand_relaunched(&h, component, 4, true), 0);
-        /* the offer of growth that cost it this is not repeated soon */
+        /* it is not soon offered processors again: an offer is why it was relaunched */
         assert_true(hand_component(&h, component)->quiet_until_us - h.now_us >= 16 * quiet_us);
         quiet_us = hand_component(&h, component)->quiet_until_us - h.now_us;
         hand_release_all(&h);

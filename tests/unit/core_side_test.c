@@ -173,7 +173,8 @@ static void test_saved_and_loaded(void **state)
     assert_true(pleat_view_has_files(view, hand_component(&h, reads)));
     assert_int_equal(pleat_view_sibling(view, lead), last);
     assert_int_equal(pleat_view_sibling(view, last), PLEAT_NONE);
-    /* where nothing is to be made any more when the last one has its processors */
+    /* loading made that of the last component, too: it needs no memory when it has its
+     * processors */
     assert_int_not_equal(hand_component(&h, last)->coallocation, PLEAT_NONE);
     assert_int_equal(pleat_view_terms(view, hand_component(&h, has_terms))->notice_us, 5 * SECONDS);
     assert_int_equal(pleat_view_lifetime(view, hand_component(&h, has_terms)), 7 * SECONDS);

@@ -376,8 +376,8 @@ static int wait_for_a_deserted_one(void)
                                                                                               : 2;
 }
 
-/* Processor 1 is nobody's: the one that slept there was called to processor 0, where it computes.
- * Who waits there finds out. */
+/* Processor 1 is nobody's: the process that slept there was called to processor 0, where it
+ * computes. A process that waits on processor 1 finds that out, and takes the processor. */
 static void a_deserted_processor_is_taken(void **state)
 {
     (void)state;

@@ -114,8 +114,9 @@ static void live(struct hand *h, uint32_t jobs, int64_t *starts_us)
     fail_msg("it does not come to an end");
 }
 
-/* Here there is a pass between any two answers of a site, which a forecast gives at one instant:
- * these do not mind. All queues and approaches: forecast_worlds_test.c. */
+/* Here there is a pass between any two answers of a site, which a forecast gives at one instant.
+ * Under these queue policies jobs start at the same times all the same. All queues and approaches:
+ * forecast_worlds_test.c. */
 static const char *const queues[] = {"fcfs", "easy"};
 
 /* Rigid and malleable jobs, of which some run: what was expected is what comes. */

@@ -411,7 +411,8 @@ static void test_only_short_ones_are_backfilled(void **state)
         bench_decide(&b);
         check_start(&b, head, 0, 0, 0);
         check_start(&b, slow, 0, 0, 0);
-        /* who may be folded when his window expires is foldable, though he starts unfolded */
+        /* a job that may be folded when its window expires counts as foldable, though it
+         * starts unfolded */
         check_start(&b, brief, 8, 8, q ? 4 : 1);
         bench_finish(&b);
     }

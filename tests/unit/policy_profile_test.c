@@ -72,7 +72,8 @@ static void compare(const struct pleat_profile *profile, const int32_t *free, in
         assert_int_not_equal(profile->steps.items[s].free, profile->steps.items[s - 1].free);
 }
 
-/* Who has a place, and would give it up: as if he had given it up, and looked. */
+/* The earliest place for a job that has one already is found without taking that one out: it is the
+ * one that is found after taking it out. */
 static void compare_earlier(struct pleat_profile *profile, int64_t now, struct pleat_random *random)
 {
     int64_t place = now + (int64_t)pleat_random_below(random, (uint64_t)(SPAN - now));

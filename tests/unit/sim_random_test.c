@@ -68,9 +68,10 @@ static void make_apps(struct sim_world *world, struct pleat_random *random)
     }
 }
 
-/* Some ask: not those that must have more, as what stands still meanwhile is not in the changes by
- * which work is done again below. Other random numbers than those of the rest, which stays as it
- * is. */
+/* Some applications ask for processors, but none must have them: one that waits for processors
+ * stands still without a change of its size, and from these changes its work is computed again
+ * below. Drawn from random numbers of their own, so that the rest of each world does not depend on
+ * them. */
 static void make_asks(struct sim_world *world, uint64_t seed)
 {
     struct pleat_random random;
@@ -90,7 +91,7 @@ static void make_asks(struct sim_world *world, uint64_t seed)
     }
 }
 
-/* They cannot go on without every second one of what they ask for. Those with sections can. */
+/* Applications without sections cannot go on without every second growth that they ask for. */
 static void must_have(struct sim_world *world)
 {
     for (size_t a = 0; a < world->workload.apps.count; a++) {

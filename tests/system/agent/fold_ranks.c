@@ -3,12 +3,12 @@
  *   fold-ranks COUNT DIRECTORY [HOW [WORK...]]
  *
  * Forks COUNT processes, which find the segment through their environment, attach and pass a
- * number round and round, each adding one; whoever waits for it gives his processor away. `ring`:
- * until the file `stop` is in DIRECTORY; each also computes for WORK us in every round (one for
- * each process, the last one for all that follow). `silent`: they do not attach. `lie`: the first
- * one says that it is process 1 of the machine. `scribble`: the first one writes nonsense all over
- * the segment. `die`: the last one is killed by itself as soon as the file `die` is there. `stay`:
- * when there is a file `leave`, they leave the segment, and go on until `stop`.
+ * number round and round, each adding one; a process that waits for it gives its processor away.
+ * `ring`: until the file `stop` is in DIRECTORY; each also computes for WORK us in every round (one
+ * for each process, the last one for all that follow). `silent`: they do not attach. `lie`: the
+ * first one says that it is process 1 of the machine. `scribble`: the first one writes nonsense all
+ * over the segment. `die`: the last one is killed by itself as soon as the file `die` is there.
+ * `stay`: when there is a file `leave`, they leave the segment, and go on until `stop`.
  *
  * Writes the pids to DIRECTORY/pids; prints the number of rounds that were right, or why one was
  * not. */

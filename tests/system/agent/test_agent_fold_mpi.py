@@ -51,7 +51,7 @@ def end(world, run=1):
 
 
 def change_until_it_ends(world, run, most):
-    """How many changes there were; a program that ends meanwhile is as good as one that does not."""
+    """Returns how many changes there were: fewer than `most` where the program has ended before."""
     for number in range(most):
         try:
             resize(world, run * 1000 + number, [BOTH, ONE, BOTH, OTHER][number % 4], run=run)

@@ -49,7 +49,7 @@ class World:
         self.hit = collections.defaultdict(list)  # a job's number: kinds of its own processes that were struck
         self.agents_struck = []                   # uptimes: from when, until when it may be lost by that
         self.jobs, self.clients, self.timers, self.hung = {}, [], [], []
-        self.shared_processors = []               # what was seen of jobs that had the same one
+        self.shared_processors = []               # messages about two jobs that were seen on the same processor
         self.instance = self.daemon = None
 
     # ---- the whole of it

@@ -282,8 +282,8 @@ def test_room_is_made_by_folding(pleat):
 
 @pytest.mark.parametrize("name", ["backfill-malleability", "backfill-abort"])
 def test_a_window_expires(pleat, name):
-    """Who overtook is folded for the first in the queue when nobody is left who stood before it, and
-    not ended; under the other policy it is ended, and waits again."""
+    """A job that was backfilled is folded for the head of the queue, and not ended, when no job that was in front of the
+    head runs any more; under the other policy it is preempted, and waits again."""
     begin(pleat, **POLICIES[name])
     first, second = pleat.path("first"), pleat.path("second")
     before = pleat.submit("-n", 2, "--class", "long", *until_file(first))

@@ -59,12 +59,12 @@ def test_a_file_system_that_does_not_answer(pleat):
             (("output", "true"), {"output": f"{place}/out"}),
             (("input", "true"), {"input": f"{place}/in"}),
             (("program", f"{place}/program"), {}))]
-        # who reads what such a job writes is told, and neither hangs nor lets others wait
+        # commands that read what such a job writes say so, and neither hang nor let others wait
         once, follower = (readers.enter_context(pleat.popen(*words, hung[1])) for words in (["log"], ["log", "-f"]))
         for _ in range(3):  # the others are not disturbed, before those are given up and after
             job = pleat.call("submit", **spec("other", "sh", "-c", "exit 5"))["job"]
             assert pleat.wait_end(job)["exit_code"] == 5
-        # the kernel lets go of some of them when they are killed, not of those that it waits for an answer for
+        # some of them end when they are killed; those for which the kernel waits for an answer do not
         def stuck():
             return [each for each in hung
                     if "do not end although" in str(pleat.call("events", job=each, limit=1000)["events"])]

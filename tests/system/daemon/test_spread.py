@@ -118,7 +118,8 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
 
 
 def beside(pleat, mpi, apply_s=60):
-    """A job on one node whose new processes wait on two of them, for its ranks, of which one is stopped: that one."""
+    """A job on one node whose new processes wait on two nodes for the old ranks to save, one of which is
+    stopped. Returns the job and the stopped rank."""
     divided(pleat, f"attempts = 9\napply_s = {apply_s}\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\nstuck_s = 60\nbackoff_s = 600\n")
     job = submit(pleat, mpi, sizes=(1, 2))
     on(pleat, job, "loop", [2, 0])
@@ -181,8 +182,8 @@ TEXT = "attempts = 9\nshrink_s = 60\nvacate_s = 60\nlifetime_s = 0\nstuck_s = 60
 
 
 def both_stay(pleat, mpi, options=(), text="apply_s = 60\n"):
-    """A job on two nodes whose new processes wait on both of them beside its ranks, of which one is stopped: the old ranks by
-    node, that one, and the new ones on the other node."""
+    """A job on two nodes whose new processes wait on both of them beside the old ranks, one of which is stopped. Returns the job,
+    the old ranks by node, the stopped one, and the new ones on the other node."""
     divided(pleat, TEXT + text)
     job = submit(pleat, mpi, sizes=(2, 3), options=["--initial", "3", *options])
     on(pleat, job, "loop", [2, 1])
@@ -264,7 +265,7 @@ def test_old_ones_that_end_beside_new_ones_on_another_node(pleat, mpi, what):
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_new_ones_wait_for_the_data_of_their_node(pleat, mpi):
-    """Where old ones have not given it up, though the first rank of all has, the new ones there do not begin."""
+    """On a node whose old ranks have not given the data up new ranks do not begin, though rank 0 has given up its own."""
     divided(pleat, TEXT + "apply_s = 60\n")
     job = submit(pleat, mpi, sizes=(2, 4), options=["--initial", "4"], misbehave="release")
     on(pleat, job, "loop", [2, 2])
