@@ -110,22 +110,22 @@ static char *map(size_t bytes)
 struct move {
     struct parts old, new;
     char *from;
-    struct pleat_plan plans[PARTS_MAX];
+    struct pleat_dist_plan plans[PARTS_MAX];
 };
 
 static void make_plans(struct move *move)
 {
     struct pleat_error err;
     for (int rank = 0; rank < move->new.dist.ranks; rank++)
-        if (pleat_plan_receive(&move->old.dist, &move->new.dist, rank, NULL, 0, &move->plans[rank],
-                               &err))
+        if (pleat_dist_plan_receive(&move->old.dist, &move->new.dist, rank, NULL, 0,
+                                    &move->plans[rank], &err))
             give_up(err.text);
 }
 
 static void drop_plans(struct move *move)
 {
     for (int rank = 0; rank < move->new.dist.ranks; rank++)
-        pleat_plan_finish(&move->plans[rank]);
+        pleat_dist_plan_finish(&move->plans[rank]);
 }
 
 static void copy_all(const struct move *move, char *to)
@@ -134,8 +134,8 @@ static void copy_all(const struct move *move, char *to)
     for (int rank = 0; rank < move->new.dist.ranks; rank++) {
         struct pleat_copy_source sources[PARTS_MAX];
         for (size_t i = 0; i < move->plans[rank].peers; i++) {
-            struct pleat_plan_peer peer;
-            pleat_plan_peer(&move->plans[rank], i, &peer);
+            struct pleat_dist_plan_peer peer;
+            pleat_dist_plan_peer(&move->plans[rank], i, &peer);
             sources[i] =
                 (struct pleat_copy_source){.base = move->from + move->old.offset[peer.rank]};
         }

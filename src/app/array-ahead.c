@@ -47,17 +47,17 @@ static bool take_memory(const struct pleat_array *array, struct pleat_part *part
 static void map_sources(struct pleat_array *array)
 {
     struct pleat_array_ahead *ahead = &array->ahead;
-    struct pleat_plan plan = {0};
-    int code = pleat_plan_receive(&ahead->from.dist, &array->now.dist, array->now.rank, NULL, 0,
-                                  &plan, NULL);
+    struct pleat_dist_plan plan = {0};
+    int code = pleat_dist_plan_receive(&ahead->from.dist, &array->now.dist, array->now.rank, NULL,
+                                       0, &plan, NULL);
     if (!code && plan.peers)
         code = pleat_old_parts_open(array, &ahead->from, &ahead->old, NULL);
     if (!code && plan.peers)
         ahead->sources = calloc(plan.peers, sizeof(*ahead->sources));
     for (size_t i = 0; ahead->sources && i < plan.peers && !code; i++) {
-        struct pleat_plan_peer peer;
+        struct pleat_dist_plan_peer peer;
         struct pleat_layout layout;
-        pleat_plan_peer(&plan, i, &peer);
+        pleat_dist_plan_peer(&plan, i, &peer);
         code = pleat_dist_layout(&ahead->from.dist, peer.rank, NULL, &layout, NULL);
         const size_t first = (size_t)peer.rank * ahead->old.stride;
         const struct pleat_span pages = {first, first + pleat_part_pages(&layout)};
@@ -65,7 +65,7 @@ static void map_sources(struct pleat_array *array)
             code = pleat_memory_ahead_over(&ahead->sources[i], ahead->old.memory, pages, NULL);
         ahead->source_count += !code;
     }
-    pleat_plan_finish(&plan);
+    pleat_dist_plan_finish(&plan);
 }
 
 /* Finds out where the array is; false: it is not known yet. */

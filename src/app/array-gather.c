@@ -26,7 +26,7 @@ static int sender_of(const struct pleat_array *array, int old_rank)
     return pleat_spread_rank(session->nodes->of, session->size, node, (size_t)old_rank);
 }
 
-static int send_part(struct gathering *gathering, const struct pleat_plan *plan, size_t peer,
+static int send_part(struct gathering *gathering, const struct pleat_dist_plan *plan, size_t peer,
                      int to, int old_rank, struct pleat_error *err)
 {
     const unsigned char *base = gathering->old.memory + (size_t)old_rank * gathering->old.stride;
@@ -44,10 +44,10 @@ static int send_part(struct gathering *gathering, const struct pleat_plan *plan,
 static int receive_part(struct gathering *gathering, size_t peer, int from, struct pleat_error *err)
 {
     struct pleat_array *array = gathering->array;
-    struct pleat_plan_peer part;
+    struct pleat_dist_plan_peer part;
     int64_t done = 0;
     int code = 0;
-    pleat_plan_peer(&array->receive, peer, &part);
+    pleat_dist_plan_peer(&array->receive, peer, &part);
     for (int64_t left = part.bytes; left > 0 && !code;) {
         const int64_t bytes = left < gathering->room ? left : gathering->room;
         code = pleat_mpi_check(MPI_Recv(gathering->buffer, (int)bytes, MPI_BYTE, from, GATHER_TAG,
@@ -68,16 +68,17 @@ static int send_old(struct gathering *gathering, int old_rank, struct pleat_erro
 {
     struct pleat_array *array = gathering->array;
     struct pleat_session *session = array->session;
-    struct pleat_plan plan = {0};
+    struct pleat_dist_plan plan = {0};
     int code =
-        pleat_plan_send(&array->loaded.dist, &array->now.dist, old_rank, NULL, 0, &plan, err);
+        pleat_dist_plan_send(&array->loaded.dist, &array->now.dist, old_rank, NULL, 0, &plan, err);
     for (int to = 0; to < array->now.dist.ranks && !code && plan.peers; to++) {
-        const size_t peer =
-            session->nodes->of[to] == session->nodes->node ? SIZE_MAX : pleat_plan_find(&plan, to);
+        const size_t peer = session->nodes->of[to] == session->nodes->node
+                                ? SIZE_MAX
+                                : pleat_dist_plan_find(&plan, to);
         if (peer != SIZE_MAX)
             code = send_part(gathering, &plan, peer, to, old_rank, err);
     }
-    pleat_plan_finish(&plan);
+    pleat_dist_plan_finish(&plan);
     return code;
 }
 
@@ -89,7 +90,8 @@ static int exchange(struct gathering *gathering, struct pleat_error *err)
     int code = 0;
     for (int old = 0; old < array->loaded.dist.ranks && !code; old++) {
         const int sender = sender_of(array, old);
-        const size_t peer = array->receive.peers ? pleat_plan_find(&array->receive, old) : SIZE_MAX;
+        const size_t peer =
+            array->receive.peers ? pleat_dist_plan_find(&array->receive, old) : SIZE_MAX;
         if (sender == array->session->rank)
             code = send_old(gathering, old, err);
         else if (peer != SIZE_MAX && !pleat_array_is_here(array, old))
@@ -138,7 +140,7 @@ int pleat_array_gather(struct pleat_object *object, int *code, struct pleat_erro
         failed = exchange(&gathering, err);
     free(gathering.buffer);
     pleat_old_parts_close(&gathering.old);
-    pleat_plan_finish(&array->receive);
-    array->receive = (struct pleat_plan){0};
+    pleat_dist_plan_finish(&array->receive);
+    array->receive = (struct pleat_dist_plan){0};
     return failed;
 }

@@ -20,13 +20,13 @@ static int prepare_plans(struct pleat_array *array, const struct pleat_change *c
     const struct pleat_dist *old = &array->now.dist;
     const struct pleat_dist *new = &array->coming.dist;
     if (change->rank < change->new_size) {
-        int code = pleat_plan_receive(old, new, change->rank, NULL, 0, &array->receive, err);
+        int code = pleat_dist_plan_receive(old, new, change->rank, NULL, 0, &array->receive, err);
         if (code)
             return code;
     }
     if (change->in_data || change->rank >= change->old_size)
         return 0;
-    return pleat_plan_send(old, new, change->rank, NULL, 0, &array->send, err);
+    return pleat_dist_plan_send(old, new, change->rank, NULL, 0, &array->send, err);
 }
 
 /* The array as it is before the resize, which a rank that joins has not seen yet. */
@@ -67,8 +67,8 @@ int pleat_array_prepare(struct pleat_object *object, const struct pleat_change *
 
 static void drop_plans(struct pleat_array *array)
 {
-    pleat_plan_finish(&array->send);
-    pleat_plan_finish(&array->receive);
+    pleat_dist_plan_finish(&array->send);
+    pleat_dist_plan_finish(&array->receive);
     memset(&array->send, 0, sizeof(array->send));
     memset(&array->receive, 0, sizeof(array->receive));
 }
@@ -83,7 +83,7 @@ void pleat_array_cancel(struct pleat_object *object)
 
 /* ---- copying ---- */
 
-int pleat_array_copy(const struct pleat_plan *plan, const struct pleat_old_parts *old,
+int pleat_array_copy(const struct pleat_dist_plan *plan, const struct pleat_old_parts *old,
                      struct pleat_part *new, struct pleat_error *err)
 {
     if (!new->memory || !plan->peers)
@@ -92,8 +92,8 @@ int pleat_array_copy(const struct pleat_plan *plan, const struct pleat_old_parts
     if (!sources)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory to copy an array");
     for (size_t i = 0; i < plan->peers; i++) {
-        struct pleat_plan_peer peer;
-        pleat_plan_peer(plan, i, &peer);
+        struct pleat_dist_plan_peer peer;
+        pleat_dist_plan_peer(plan, i, &peer);
         sources[i].base = old->memory + (size_t)peer.rank * old->stride;
     }
     int code = pleat_copy_all(plan, sources, new->memory, err);
@@ -111,12 +111,12 @@ struct traffic {
     unsigned char *out, *in;
 };
 
-static int64_t bytes_of_peer(const struct pleat_plan *plan, size_t index)
+static int64_t bytes_of_peer(const struct pleat_dist_plan *plan, size_t index)
 {
-    struct pleat_plan_peer peer;
+    struct pleat_dist_plan_peer peer;
     if (index == SIZE_MAX)
         return 0;
-    pleat_plan_peer(plan, index, &peer);
+    pleat_dist_plan_peer(plan, index, &peer);
     return peer.bytes;
 }
 
@@ -172,9 +172,9 @@ static int exchange_pair(struct pleat_array *array, MPI_Comm comm, const struct 
     return code;
 }
 
-static size_t find_peer(const struct pleat_plan *plan, int rank)
+static size_t find_peer(const struct pleat_dist_plan *plan, int rank)
 {
-    return plan->peers ? pleat_plan_find(plan, rank) : SIZE_MAX;
+    return plan->peers ? pleat_dist_plan_find(plan, rank) : SIZE_MAX;
 }
 
 static int send_parts(struct pleat_array *array, const struct pleat_change *change,
@@ -271,7 +271,7 @@ uint64_t pleat_array_moved(const struct pleat_object *object, const struct pleat
     int64_t moved = 0;
     if (pleat_part_describe(array, change->old_size, 0, NULL, &old, NULL) ||
         pleat_part_describe(array, change->new_size, 0, NULL, &new, NULL) ||
-        pleat_plan_moved(&old.dist, &new.dist, &moved, NULL))
+        pleat_dist_plan_moved(&old.dist, &new.dist, &moved, NULL))
         return 0;
     return (uint64_t)moved;
 }

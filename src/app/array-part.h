@@ -71,7 +71,7 @@ struct pleat_array {
     struct pleat_part now;
     /* between prepare and exchange, or cancel */
     struct pleat_part coming;
-    struct pleat_plan send, receive; /* receive: also between load and gather */
+    struct pleat_dist_plan send, receive; /* receive: also between load and gather */
     struct pleat_old_parts old;
     struct pleat_array_ahead ahead; /* between foresee and load */
     /* between load and tidy: where the array was loaded from, if it was distributed otherwise */
@@ -191,7 +191,7 @@ int pleat_array_exchange(struct pleat_object *object, const struct pleat_change 
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 uint64_t pleat_array_moved(const struct pleat_object *object, const struct pleat_change *change);
 /* Copies a rank's new part from the old ones, which are mapped. */
-int pleat_array_copy(const struct pleat_plan *plan, const struct pleat_old_parts *old,
+int pleat_array_copy(const struct pleat_dist_plan *plan, const struct pleat_old_parts *old,
                      struct pleat_part *new, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- array-state.c: saving and loading; the functions are those of object.h ---- */

@@ -41,15 +41,15 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
     if (pleat_state_is_data(state))
         return pleat_session_leads(array->session) ? pleat_mark_write(array, now, err) : 0;
     struct pleat_dist one;
-    struct pleat_plan plan = {0};
+    struct pleat_dist_plan plan = {0};
     void *whole = NULL;
     const size_t bytes = (size_t)pleat_array_stored(object);
     if (!now->memory || !bytes)
         return 0;
     int code = in_one_piece(array, &one, err);
     if (!code)
-        code = pleat_plan_receive(&now->dist, &one, 0, NULL, 0, &plan, err);
-    size_t me = code ? SIZE_MAX : pleat_plan_find(&plan, now->rank);
+        code = pleat_dist_plan_receive(&now->dist, &one, 0, NULL, 0, &plan, err);
+    size_t me = code ? SIZE_MAX : pleat_dist_plan_find(&plan, now->rank);
     if (me != SIZE_MAX) {
         const struct pleat_copy_source source = {.base = now->memory};
         code = pleat_state_map(state, object->offset, bytes, true, &whole, err);
@@ -58,7 +58,7 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
     }
     if (whole)
         munmap(whole, bytes);
-    pleat_plan_finish(&plan);
+    pleat_dist_plan_finish(&plan);
     return code;
 }
 
@@ -96,7 +96,7 @@ static int load_copy(struct pleat_array *array, struct pleat_state *state, struc
 {
     struct pleat_part *now = &array->now;
     struct pleat_dist one;
-    struct pleat_plan plan = {0};
+    struct pleat_dist_plan plan = {0};
     void *whole = NULL;
     const size_t bytes = (size_t)pleat_array_stored(&array->object);
     int code = pleat_part_check_room(array, now->half, (uint64_t)now->layout.bytes, err);
@@ -108,7 +108,7 @@ static int load_copy(struct pleat_array *array, struct pleat_state *state, struc
         return code;
     code = in_one_piece(array, &one, err);
     if (!code)
-        code = pleat_plan_receive(&one, &now->dist, now->rank, NULL, 0, &plan, err);
+        code = pleat_dist_plan_receive(&one, &now->dist, now->rank, NULL, 0, &plan, err);
     if (!code)
         code = pleat_state_map(state, array->object.offset, bytes, false, &whole, err);
     const struct pleat_copy_source source = {.base = whole};
@@ -116,7 +116,7 @@ static int load_copy(struct pleat_array *array, struct pleat_state *state, struc
         code = pleat_copy_all(&plan, &source, now->memory, err);
     if (whole)
         munmap(whole, bytes);
-    pleat_plan_finish(&plan);
+    pleat_dist_plan_finish(&plan);
     return code;
 }
 
@@ -151,13 +151,13 @@ bool pleat_array_is_here(const struct pleat_array *array, int old_rank)
 }
 
 /* Copies the elements of the old array that are in the memory of this node. */
-static int copy_what_is_here(struct pleat_array *array, const struct pleat_plan *plan,
+static int copy_what_is_here(struct pleat_array *array, const struct pleat_dist_plan *plan,
                              const struct pleat_old_parts *old, struct pleat_error *err)
 {
     int code = 0;
     for (size_t i = 0; i < plan->peers && !code; i++) {
-        struct pleat_plan_peer peer;
-        pleat_plan_peer(plan, i, &peer);
+        struct pleat_dist_plan_peer peer;
+        pleat_dist_plan_peer(plan, i, &peer);
         const struct pleat_copy_source source = {.base =
                                                      old->memory + (size_t)peer.rank * old->stride};
         if (pleat_array_is_here(array, peer.rank))
@@ -172,11 +172,12 @@ static int load_from_old(struct pleat_array *array, struct pleat_error *err)
 {
     struct pleat_part *now = &array->now;
     struct pleat_old_parts old = {0};
-    struct pleat_plan plan = {0};
+    struct pleat_dist_plan plan = {0};
     const unsigned half = 1 - array->loaded.half;
     int code = take_memory(array, half, err);
     if (!code)
-        code = pleat_plan_receive(&array->loaded.dist, &now->dist, now->rank, NULL, 0, &plan, err);
+        code = pleat_dist_plan_receive(&array->loaded.dist, &now->dist, now->rank, NULL, 0, &plan,
+                                       err);
     if (!code && plan.peers)
         code = pleat_array_sources(array, &array->loaded, &old, err);
     if (!code && !array->session->nodes)
@@ -187,7 +188,7 @@ static int load_from_old(struct pleat_array *array, struct pleat_error *err)
     if (!code && array->session->nodes)
         array->receive = plan;
     else
-        pleat_plan_finish(&plan);
+        pleat_dist_plan_finish(&plan);
     return code;
 }
 

@@ -148,20 +148,20 @@ struct axis {
 };
 
 struct walk {
-    const struct pleat_plan *plan;
+    const struct pleat_dist_plan *plan;
     struct axis axis[PLEAT_DIST_DIMS]; /* the fastest one first */
     int axes;
     int64_t unit;
     int64_t scale; /* of the fastest one: dimensions before it that are whole are part of it */
 };
 
-static void walk_init(struct walk *walk, const struct pleat_plan *plan,
-                      const struct pleat_plan_peer *peer)
+static void walk_init(struct walk *walk, const struct pleat_dist_plan *plan,
+                      const struct pleat_dist_plan_peer *peer)
 {
     *walk = (struct walk){
         .plan = plan, .axes = plan->old.dims, .unit = plan->old.element_bytes, .scale = 1};
     for (int i = 0; i < walk->axes; i++) {
-        int d = pleat_plan_order(plan, i);
+        int d = pleat_dist_plan_order(plan, i);
         const struct pleat_runs_dim *runs = &plan->dim[d];
         walk->axis[i] = (struct axis){.dim = d,
                                       .list = peer ? peer->part[d] : runs->all,
@@ -262,7 +262,7 @@ struct source {
     struct pleat_layout layout;
 };
 
-static int open_source(const struct pleat_plan *plan, int rank,
+static int open_source(const struct pleat_dist_plan *plan, int rank,
                        const struct pleat_copy_source *given, struct source *source,
                        struct pleat_error *err)
 {
@@ -330,7 +330,7 @@ static void copy_from(struct walk *walk, const struct sources *sources, char *mi
     } while (next_row(walk));
 }
 
-int pleat_copy_all(const struct pleat_plan *plan, const struct pleat_copy_source *sources,
+int pleat_copy_all(const struct pleat_dist_plan *plan, const struct pleat_copy_source *sources,
                    void *mine, struct pleat_error *err)
 {
     struct walk walk;
@@ -351,8 +351,8 @@ int pleat_copy_all(const struct pleat_plan *plan, const struct pleat_copy_source
         failed = PLEAT_E_NOMEM;
     }
     for (size_t i = 0; !failed && i < plan->peers; i++) {
-        struct pleat_plan_peer peer;
-        pleat_plan_peer(plan, i, &peer);
+        struct pleat_dist_plan_peer peer;
+        pleat_dist_plan_peer(plan, i, &peer);
         failed = open_source(plan, peer.rank, &sources[i], &all.source[i], err);
     }
     if (!failed)
@@ -362,14 +362,14 @@ int pleat_copy_all(const struct pleat_plan *plan, const struct pleat_copy_source
     return failed;
 }
 
-int pleat_copy_peer(const struct pleat_plan *plan, size_t peer,
+int pleat_copy_peer(const struct pleat_dist_plan *plan, size_t peer,
                     const struct pleat_copy_source *source, void *mine, struct pleat_error *err)
 {
     struct walk walk;
     struct source one;
     struct end end;
-    struct pleat_plan_peer part;
-    pleat_plan_peer(plan, peer, &part);
+    struct pleat_dist_plan_peer part;
+    pleat_dist_plan_peer(plan, peer, &part);
     int failed = open_source(plan, part.rank, source, &one, err);
     if (failed)
         return failed;
@@ -382,12 +382,12 @@ int pleat_copy_peer(const struct pleat_plan *plan, size_t peer,
 /* ---- by way of buffers ---- */
 
 /* Copies up to `room` bytes between the local array and a buffer. */
-static int64_t pass(const struct pleat_plan *plan, size_t index, char *mine, int64_t *done,
+static int64_t pass(const struct pleat_dist_plan *plan, size_t index, char *mine, int64_t *done,
                     char *buffer, int64_t room, bool packs)
 {
     struct walk walk;
-    struct pleat_plan_peer peer;
-    pleat_plan_peer(plan, index, &peer);
+    struct pleat_dist_plan_peer peer;
+    pleat_dist_plan_peer(plan, index, &peer);
     walk_init(&walk, plan, &peer);
     while (walk.axes > 1 && is_whole(&walk, &walk.axis[0]))
         fold_fastest(&walk);
@@ -419,14 +419,14 @@ static int64_t pass(const struct pleat_plan *plan, size_t index, char *mine, int
     return passed;
 }
 
-int64_t pleat_copy_pack(const struct pleat_plan *plan, size_t peer, const void *mine, int64_t *done,
-                        void *buffer, int64_t room)
+int64_t pleat_copy_pack(const struct pleat_dist_plan *plan, size_t peer, const void *mine,
+                        int64_t *done, void *buffer, int64_t room)
 {
     return pass(plan, peer, (char *)(uintptr_t)mine, done, buffer, room, true);
 }
 
-int64_t pleat_copy_unpack(const struct pleat_plan *plan, size_t peer, void *mine, int64_t *done,
-                          const void *buffer, int64_t bytes)
+int64_t pleat_copy_unpack(const struct pleat_dist_plan *plan, size_t peer, void *mine,
+                          int64_t *done, const void *buffer, int64_t bytes)
 {
     return pass(plan, peer, mine, done, (char *)(uintptr_t)buffer, bytes, false);
 }

@@ -35,7 +35,7 @@ static int check_pair(const struct pleat_dist *old, const struct pleat_dist *new
     return 0;
 }
 
-static const struct pleat_dist *peers_of(const struct pleat_plan *plan)
+static const struct pleat_dist *peers_of(const struct pleat_dist_plan *plan)
 {
     return plan->sends ? &plan->new : &plan->old;
 }
@@ -43,7 +43,8 @@ static const struct pleat_dist *peers_of(const struct pleat_plan *plan)
 /* ---- peers ---- */
 
 /* Peer `index` as one index for each dimension, and which of the copies it is. */
-static size_t split_index(const struct pleat_plan *plan, size_t index, size_t at[PLEAT_DIST_DIMS])
+static size_t split_index(const struct pleat_dist_plan *plan, size_t index,
+                          size_t at[PLEAT_DIST_DIMS])
 {
     for (int d = plan->old.dims; d-- > 0;) {
         at[d] = index % plan->dim[d].peers;
@@ -52,7 +53,8 @@ static size_t split_index(const struct pleat_plan *plan, size_t index, size_t at
     return index;
 }
 
-void pleat_plan_peer(const struct pleat_plan *plan, size_t index, struct pleat_plan_peer *peer)
+void pleat_dist_plan_peer(const struct pleat_dist_plan *plan, size_t index,
+                          struct pleat_dist_plan_peer *peer)
 {
     size_t at[PLEAT_DIST_DIMS];
     int coordinates[PLEAT_DIST_DIMS] = {0};
@@ -81,7 +83,7 @@ static size_t find_coordinate(const struct pleat_runs_dim *runs, int coordinate)
     return low < runs->peers && runs->coordinate[low] == coordinate ? low : SIZE_MAX;
 }
 
-size_t pleat_plan_find(const struct pleat_plan *plan, int rank)
+size_t pleat_dist_plan_find(const struct pleat_dist_plan *plan, int rank)
 {
     int coordinates[PLEAT_DIST_DIMS];
     size_t index = 0;
@@ -100,7 +102,7 @@ size_t pleat_plan_find(const struct pleat_plan *plan, int rank)
     return index;
 }
 
-int pleat_plan_order(const struct pleat_plan *plan, int step)
+int pleat_dist_plan_order(const struct pleat_dist_plan *plan, int step)
 {
     return pleat_dist_fastest(&plan->new, step);
 }
@@ -108,7 +110,7 @@ int pleat_plan_order(const struct pleat_plan *plan, int step)
 /* ---- making ---- */
 
 /* How many peers there are, and what they get in all. */
-static int count(struct pleat_plan *plan, struct pleat_error *err)
+static int count(struct pleat_dist_plan *plan, struct pleat_error *err)
 {
     size_t peers = plan->copies;
     bool too_many = false;
@@ -129,7 +131,7 @@ static int count(struct pleat_plan *plan, struct pleat_error *err)
     return 0;
 }
 
-static int make(struct pleat_plan *plan, const int coordinates[PLEAT_DIST_DIMS],
+static int make(struct pleat_dist_plan *plan, const int coordinates[PLEAT_DIST_DIMS],
                 struct pleat_error *err)
 {
     const struct pleat_dist *mine = plan->sends ? &plan->old : &plan->new;
@@ -144,17 +146,17 @@ static int make(struct pleat_plan *plan, const int coordinates[PLEAT_DIST_DIMS],
 }
 
 static int plan_rank(const struct pleat_dist *old, const struct pleat_dist *new, bool sends,
-                     int rank, const int64_t *allocated, unsigned flags, struct pleat_plan *plan,
-                     struct pleat_error *err)
+                     int rank, const int64_t *allocated, unsigned flags,
+                     struct pleat_dist_plan *plan, struct pleat_error *err)
 {
     int coordinates[PLEAT_DIST_DIMS];
-    *plan = (struct pleat_plan){.sends = sends, .rank = rank, .copies = 1};
+    *plan = (struct pleat_dist_plan){.sends = sends, .rank = rank, .copies = 1};
     int failed = check_pair(old, new, err);
     if (failed)
         return failed;
     plan->old = *old;
     plan->new = *new;
-    plan->halos = flags & PLEAT_PLAN_HALOS;
+    plan->halos = flags & PLEAT_DIST_PLAN_HALOS;
     const struct pleat_dist *mine = sends ? &plan->old : &plan->new;
     failed = pleat_dist_layout(mine, rank, allocated, &plan->mine, err);
     if (failed)
@@ -167,25 +169,25 @@ static int plan_rank(const struct pleat_dist *old, const struct pleat_dist *new,
         plan->copies = (size_t) new->ranks;
     failed = make(plan, coordinates, err);
     if (failed)
-        pleat_plan_finish(plan);
+        pleat_dist_plan_finish(plan);
     return failed;
 }
 
-int pleat_plan_receive(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
-                       const int64_t *allocated, unsigned flags, struct pleat_plan *plan,
-                       struct pleat_error *err)
+int pleat_dist_plan_receive(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
+                            const int64_t *allocated, unsigned flags, struct pleat_dist_plan *plan,
+                            struct pleat_error *err)
 {
     return plan_rank(old, new, false, rank, allocated, flags, plan, err);
 }
 
-int pleat_plan_send(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
-                    const int64_t *allocated, unsigned flags, struct pleat_plan *plan,
-                    struct pleat_error *err)
+int pleat_dist_plan_send(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
+                         const int64_t *allocated, unsigned flags, struct pleat_dist_plan *plan,
+                         struct pleat_error *err)
 {
     return plan_rank(old, new, true, rank, allocated, flags, plan, err);
 }
 
-void pleat_plan_finish(struct pleat_plan *plan)
+void pleat_dist_plan_finish(struct pleat_dist_plan *plan)
 {
     for (int d = 0; d < PLEAT_DIST_DIMS; d++)
         pleat_runs_finish(&plan->dim[d]);
@@ -236,8 +238,8 @@ static int64_t count_in_place(const struct pleat_dist *old, const struct pleat_d
     return sum;
 }
 
-int pleat_plan_moved(const struct pleat_dist *old, const struct pleat_dist *new, int64_t *moved,
-                     struct pleat_error *err)
+int pleat_dist_plan_moved(const struct pleat_dist *old, const struct pleat_dist *new,
+                          int64_t *moved, struct pleat_error *err)
 {
     struct pleat_runs_dim *shared[PLEAT_DIST_DIMS] = {NULL};
     int64_t wanted = 0;

@@ -22,9 +22,9 @@
 #include "dist/runs.h"
 
 /* Halos of the new array that lie inside the global array are filled, too. */
-#define PLEAT_PLAN_HALOS 1u
+#define PLEAT_DIST_PLAN_HALOS 1u
 
-struct pleat_plan {
+struct pleat_dist_plan {
     struct pleat_dist old, new;
     bool sends; /* a send plan: mine is old, the peers are new; else the other way round */
     bool halos;
@@ -39,36 +39,37 @@ struct pleat_plan {
 
 /* Plans for one rank from `old` to `new`, which must have the same extents and element size.
  * allocated: of this rank's local array, as for pleat_dist_layout; may be NULL. A rank that has no
- * part gets a plan without peers. flags: PLEAT_PLAN_HALOS or 0, the same on all ranks.
+ * part gets a plan without peers. flags: PLEAT_DIST_PLAN_HALOS or 0, the same on all ranks.
  * PLEAT_E_INVALID: a description is impossible, or they do not fit together; PLEAT_E_TOOBIG;
- * PLEAT_E_NOMEM. After success, pleat_plan_finish frees what it holds. */
-int pleat_plan_receive(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
-                       const int64_t *allocated, unsigned flags, struct pleat_plan *plan,
-                       struct pleat_error *err) PLEAT_MUST_CHECK;
-int pleat_plan_send(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
-                    const int64_t *allocated, unsigned flags, struct pleat_plan *plan,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
+ * PLEAT_E_NOMEM. After success, pleat_dist_plan_finish frees what it holds. */
+int pleat_dist_plan_receive(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
+                            const int64_t *allocated, unsigned flags, struct pleat_dist_plan *plan,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_dist_plan_send(const struct pleat_dist *old, const struct pleat_dist *new, int rank,
+                         const int64_t *allocated, unsigned flags, struct pleat_dist_plan *plan,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Accepts zero bytes. */
-void pleat_plan_finish(struct pleat_plan *plan);
+void pleat_dist_plan_finish(struct pleat_dist_plan *plan);
 
 /* The part of one peer. */
-struct pleat_plan_peer {
+struct pleat_dist_plan_peer {
     int rank;
     int64_t bytes; /* more than 0 */
     const struct pleat_runs *part[PLEAT_DIST_DIMS];
 };
 
 /* Peer number `index`, 0 to plan->peers - 1, in the order of their coordinates. */
-void pleat_plan_peer(const struct pleat_plan *plan, size_t index, struct pleat_plan_peer *peer);
+void pleat_dist_plan_peer(const struct pleat_dist_plan *plan, size_t index,
+                          struct pleat_dist_plan_peer *peer);
 /* The index of a rank, or SIZE_MAX: nothing is exchanged with it. */
-size_t pleat_plan_find(const struct pleat_plan *plan, int rank);
+size_t pleat_dist_plan_find(const struct pleat_dist_plan *plan, int rank);
 /* The order in which elements are exchanged and local arrays are written: dimension number `step`,
  * from the fastest in the new array. */
-int pleat_plan_order(const struct pleat_plan *plan, int step);
+int pleat_dist_plan_order(const struct pleat_dist_plan *plan, int step);
 
 /* Over all ranks: the bytes of the new distribution that come from another rank. Without halos.
  * Errors as above. */
-int pleat_plan_moved(const struct pleat_dist *old, const struct pleat_dist *new, int64_t *moved,
-                     struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_dist_plan_moved(const struct pleat_dist *old, const struct pleat_dist *new,
+                          int64_t *moved, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

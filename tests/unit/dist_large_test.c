@@ -62,15 +62,15 @@ static void check_elements(const struct pleat_dist *old, const struct pleat_dist
             theirs[d] = local_of(&old->dim[d], global);
             mine[d] = local_of(&new->dim[d], global);
         }
-        struct pleat_plan plan;
+        struct pleat_dist_plan plan;
         struct pleat_error err;
         int rank = pleat_dist_rank(new, to);
-        if (pleat_plan_receive(old, new, rank, NULL, 0, &plan, &err))
+        if (pleat_dist_plan_receive(old, new, rank, NULL, 0, &plan, &err))
             fail_msg("%s", err.text);
         int found = 0;
         for (size_t p = 0; p < plan.peers; p++) {
-            struct pleat_plan_peer peer;
-            pleat_plan_peer(&plan, p, &peer);
+            struct pleat_dist_plan_peer peer;
+            pleat_dist_plan_peer(&plan, p, &peer);
             int64_t at[2] = {look_up(peer.part[0], mine[0]), look_up(peer.part[1], mine[1])};
             if (at[0] < 0 || at[1] < 0)
                 continue;
@@ -81,7 +81,7 @@ static void check_elements(const struct pleat_dist *old, const struct pleat_dist
         }
         assert_int_equal(found, 1);
         assert_int_equal(plan.bytes, plan.mine.bytes);
-        pleat_plan_finish(&plan);
+        pleat_dist_plan_finish(&plan);
     }
 }
 
@@ -123,23 +123,23 @@ static void test_plans_stay_small(void **state)
     struct pleat_dist old = {
         .dims = 1, .ranks = 4, .element_bytes = 8, .dim = {cyclic((int64_t)1 << 40, 4, 1, 0)}};
     struct pleat_dist new = old;
-    struct pleat_plan plan;
+    struct pleat_dist_plan plan;
     (void)state;
     new.ranks = 6;
     new.dim[0].processes = 6;
     for (int rank = 0; rank < 6; rank++) {
-        assert_int_equal(pleat_plan_receive(&old, &new, rank, NULL, 0, &plan, NULL), 0);
+        assert_int_equal(pleat_dist_plan_receive(&old, &new, rank, NULL, 0, &plan, NULL), 0);
         assert_true(plan.peers == 2 && plan.dim[0].lists == 1);
         assert_true(plan.dim[0].all[0].count <= 2);
-        pleat_plan_finish(&plan);
+        pleat_dist_plan_finish(&plan);
     }
     new.dim[0].format = PLEAT_DIM_BLOCK;
-    assert_int_equal(pleat_plan_send(&old, &new, 3, NULL, 0, &plan, NULL), 0);
+    assert_int_equal(pleat_dist_plan_send(&old, &new, 3, NULL, 0, &plan, NULL), 0);
     assert_int_equal(plan.peers, 6);
     for (size_t i = 0; i < 6; i++)
         assert_true(plan.dim[0].peer[i].count <= 2);
     assert_int_equal(plan.bytes, (int64_t)8 << 38);
-    pleat_plan_finish(&plan);
+    pleat_dist_plan_finish(&plan);
 }
 
 static void test_blocks_above_2_to_31(void **state)
@@ -150,7 +150,7 @@ static void test_blocks_above_2_to_31(void **state)
         .element_bytes = 8,
         .dim = {cyclic((int64_t)1 << 36, 3, ((int64_t)1 << 31) + 5, 1), cyclic(7, 1, 1, 0)}};
     struct pleat_dist new = old;
-    struct pleat_plan plan;
+    struct pleat_dist_plan plan;
     struct pleat_error err;
     (void)state;
     new.ranks = 5;
@@ -159,7 +159,7 @@ static void test_blocks_above_2_to_31(void **state)
     check_elements(&new, &old);
     /* every element by itself, and no short pattern that repeats */
     new.dim[0].block = 1;
-    assert_int_equal(pleat_plan_receive(&old, &new, 0, NULL, 0, &plan, &err), PLEAT_E_TOOBIG);
+    assert_int_equal(pleat_dist_plan_receive(&old, &new, 0, NULL, 0, &plan, &err), PLEAT_E_TOOBIG);
     assert_string_equal(err.text,
                         "array: dimension 0: a dimension of 68719476736 indices would move in more "
                         "than 2097152 different runs; choose block sizes that have more in common");
@@ -176,18 +176,18 @@ static void test_sums_above_2_to_32(void **state)
     int64_t moved;
     (void)state;
     new.ranks = new.dim[0].processes = 4;
-    assert_int_equal(pleat_plan_moved(&old, &new, &moved, NULL), 0);
+    assert_int_equal(pleat_dist_plan_moved(&old, &new, &moved, NULL), 0);
     /* rank 0 keeps its first half, rank 1 has the fourth quarter no more */
     assert_int_equal(moved, (int64_t)3 << 58);
     /* many copies of a large array */
     new.dim[0] = (struct pleat_dim){
         .extent = (int64_t)1 << 40, .format = PLEAT_DIM_COLLAPSED, .processes = 1};
     new.ranks = 16;
-    struct pleat_plan plan;
+    struct pleat_dist_plan plan;
     struct pleat_error err;
-    assert_int_equal(pleat_plan_moved(&old, &new, &moved, &err), PLEAT_E_TOOBIG);
+    assert_int_equal(pleat_dist_plan_moved(&old, &new, &moved, &err), PLEAT_E_TOOBIG);
     assert_string_equal(err.text, "array: its copies do not fit into 63 bits");
-    assert_int_equal(pleat_plan_send(&old, &new, 0, NULL, 0, &plan, &err), PLEAT_E_TOOBIG);
+    assert_int_equal(pleat_dist_plan_send(&old, &new, 0, NULL, 0, &plan, &err), PLEAT_E_TOOBIG);
     assert_string_equal(err.text, "array: what rank 0 exchanges does not fit into 63 bits");
 }
 

@@ -284,7 +284,7 @@ struct pair {
     const struct pleat_dist *old, *new;
     unsigned flags;
     struct parts from, wanted, got;
-    struct pleat_plan *receive, *send;
+    struct pleat_dist_plan *receive, *send;
     struct pleat_random *random;
 };
 
@@ -306,10 +306,10 @@ static void copy_all(struct pair *pair)
 {
     struct pleat_copy_source sources[64];
     for (int rank = 0; rank < pair->new->ranks; rank++) {
-        const struct pleat_plan *plan = &pair->receive[rank];
+        const struct pleat_dist_plan *plan = &pair->receive[rank];
         for (size_t i = 0; i < plan->peers; i++) {
-            struct pleat_plan_peer peer;
-            pleat_plan_peer(plan, i, &peer);
+            struct pleat_dist_plan_peer peer;
+            pleat_dist_plan_peer(plan, i, &peer);
             sources[i] = (struct pleat_copy_source){.base = pair->from.memory[peer.rank]};
         }
         assert_int_equal(pleat_copy_all(plan, sources, pair->got.memory[rank], NULL), 0);
@@ -321,8 +321,8 @@ static void copy_by_peer(struct pair *pair)
 {
     for (int rank = 0; rank < pair->new->ranks; rank++)
         for (size_t i = pair->receive[rank].peers; i-- > 0;) {
-            struct pleat_plan_peer peer;
-            pleat_plan_peer(&pair->receive[rank], i, &peer);
+            struct pleat_dist_plan_peer peer;
+            pleat_dist_plan_peer(&pair->receive[rank], i, &peer);
             const struct pleat_copy_source source = {.base = pair->from.memory[peer.rank]};
             assert_int_equal(
                 pleat_copy_peer(&pair->receive[rank], i, &source, pair->got.memory[rank], NULL), 0);
@@ -333,10 +333,10 @@ static void copy_by_peer(struct pair *pair)
 /* Packed in pieces of one size, unpacked in pieces of another one. */
 static void pass_packed(struct pair *pair, int from, size_t index, int to)
 {
-    const struct pleat_plan *send = &pair->send[from];
-    const struct pleat_plan *receive = &pair->receive[to];
-    struct pleat_plan_peer peer;
-    pleat_plan_peer(send, index, &peer);
+    const struct pleat_dist_plan *send = &pair->send[from];
+    const struct pleat_dist_plan *receive = &pair->receive[to];
+    struct pleat_dist_plan_peer peer;
+    pleat_dist_plan_peer(send, index, &peer);
     char *buffer = zeros((size_t)peer.bytes, 1);
     int64_t unit = pair->old->element_bytes;
     int64_t elements = 1 + (int64_t)pleat_random_below(pair->random, 40);
@@ -350,7 +350,7 @@ static void pass_packed(struct pair *pair, int from, size_t index, int to)
         assert_true(done == packed && packed <= peer.bytes);
     }
     assert_int_equal(packed, peer.bytes);
-    size_t back = pleat_plan_find(receive, from);
+    size_t back = pleat_dist_plan_find(receive, from);
     elements = 1 + (int64_t)pleat_random_below(pair->random, 40);
     done = 0;
     while (done < packed) {
@@ -369,14 +369,15 @@ struct offsets {
     size_t count;
 };
 
-static void list_offsets(const struct pleat_plan *plan, const struct pleat_plan_peer *peer,
-                         int step, int64_t offset, struct offsets *offsets)
+static void list_offsets(const struct pleat_dist_plan *plan,
+                         const struct pleat_dist_plan_peer *peer, int step, int64_t offset,
+                         struct offsets *offsets)
 {
     if (step < 0) {
         offsets->at[offsets->count++] = offset;
         return;
     }
-    int d = pleat_plan_order(plan, step);
+    int d = pleat_dist_plan_order(plan, step);
     for (size_t run = 0; run < peer->part[d]->count; run++) {
         struct vector vectors[2];
         int count = dist_vectors(peer->part[d], run, vectors);
@@ -389,10 +390,10 @@ static void list_offsets(const struct pleat_plan *plan, const struct pleat_plan_
     }
 }
 
-static struct offsets offsets_of(const struct pleat_plan *plan, size_t index)
+static struct offsets offsets_of(const struct pleat_dist_plan *plan, size_t index)
 {
-    struct pleat_plan_peer peer;
-    pleat_plan_peer(plan, index, &peer);
+    struct pleat_dist_plan_peer peer;
+    pleat_dist_plan_peer(plan, index, &peer);
     int64_t elements = peer.bytes / plan->old.element_bytes;
     struct offsets offsets = {zeros((size_t)elements, sizeof(int64_t)), 0};
     list_offsets(plan, &peer, plan->old.dims - 1, 0, &offsets);
@@ -402,9 +403,9 @@ static struct offsets offsets_of(const struct pleat_plan *plan, size_t index)
 
 static void pass_typed(struct pair *pair, int from, size_t index, int to)
 {
-    const struct pleat_plan *receive = &pair->receive[to];
+    const struct pleat_dist_plan *receive = &pair->receive[to];
     struct offsets a = offsets_of(&pair->send[from], index);
-    struct offsets b = offsets_of(receive, pleat_plan_find(receive, from));
+    struct offsets b = offsets_of(receive, pleat_dist_plan_find(receive, from));
     assert_int_equal(a.count, b.count);
     for (size_t i = 0; i < a.count; i++)
         memcpy(pair->got.memory[to] + b.at[i], pair->from.memory[from] + a.at[i],
@@ -417,24 +418,24 @@ static void pass_all(struct pair *pair, void (*pass)(struct pair *, int, size_t,
 {
     for (int from = 0; from < pair->old->ranks; from++)
         for (size_t i = 0; i < pair->send[from].peers; i++) {
-            struct pleat_plan_peer peer;
-            pleat_plan_peer(&pair->send[from], i, &peer);
+            struct pleat_dist_plan_peer peer;
+            pleat_dist_plan_peer(&pair->send[from], i, &peer);
             assert_true(peer.rank >= 0 && peer.rank < pair->new->ranks);
-            assert_int_equal(pleat_plan_find(&pair->send[from], peer.rank), i);
-            assert_true(pleat_plan_find(&pair->receive[peer.rank], from) != SIZE_MAX);
+            assert_int_equal(pleat_dist_plan_find(&pair->send[from], peer.rank), i);
+            assert_true(pleat_dist_plan_find(&pair->receive[peer.rank], from) != SIZE_MAX);
             pass(pair, from, i, peer.rank);
         }
     compare_got(pair);
 }
 
 /* The bytes of which the plan's rank itself is the peer. */
-static int64_t bytes_in_place(const struct pleat_plan *plan)
+static int64_t bytes_in_place(const struct pleat_dist_plan *plan)
 {
-    struct pleat_plan_peer peer;
-    const size_t own = pleat_plan_find(plan, plan->rank);
+    struct pleat_dist_plan_peer peer;
+    const size_t own = pleat_dist_plan_find(plan, plan->rank);
     if (own == SIZE_MAX)
         return 0;
-    pleat_plan_peer(plan, own, &peer);
+    pleat_dist_plan_peer(plan, own, &peer);
     return peer.bytes;
 }
 
@@ -451,8 +452,8 @@ static void check_sums(struct pair *pair)
     for (int rank = 0; rank < pair->old->ranks; rank++)
         sums[1] += pair->send[rank].bytes;
     assert_int_equal(sums[0], sums[1]);
-    assert_int_equal(pleat_plan_moved(pair->old, pair->new, &moved, NULL), 0);
-    if (pair->flags & PLEAT_PLAN_HALOS)
+    assert_int_equal(pleat_dist_plan_moved(pair->old, pair->new, &moved, NULL), 0);
+    if (pair->flags & PLEAT_DIST_PLAN_HALOS)
         return;
     assert_int_equal(moved, sums[2]);
     if (oracle_has_elements(pair->old))
@@ -473,10 +474,11 @@ static void make_plans(struct pair *pair)
     pair->receive = zeros((size_t)pair->new->ranks, sizeof(*pair->receive));
     pair->send = zeros((size_t)pair->old->ranks, sizeof(*pair->send));
     for (int r = 0; r < pair->new->ranks; r++)
-        if (pleat_plan_receive(pair->old, pair->new, r, NULL, pair->flags, &pair->receive[r], &err))
+        if (pleat_dist_plan_receive(pair->old, pair->new, r, NULL, pair->flags, &pair->receive[r],
+                                    &err))
             fail_msg("%s", err.text);
     for (int r = 0; r < pair->old->ranks; r++)
-        if (pleat_plan_send(pair->old, pair->new, r, NULL, pair->flags, &pair->send[r], &err))
+        if (pleat_dist_plan_send(pair->old, pair->new, r, NULL, pair->flags, &pair->send[r], &err))
             fail_msg("%s", err.text);
 }
 
@@ -490,7 +492,7 @@ void oracle_check_pair(const struct pleat_dist *old, const struct pleat_dist *ne
     parts_init(&pair.got, new);
     parts_fill(&pair.from, false);
     parts_fill(&pair.wanted, true);
-    for (int rank = 0; (flags & PLEAT_PLAN_HALOS) && rank < new->ranks; rank++)
+    for (int rank = 0; (flags & PLEAT_DIST_PLAN_HALOS) && rank < new->ranks; rank++)
         fill_halos(&pair.wanted, rank);
     make_plans(&pair);
     for (int rank = 0; rank < new->ranks; rank++)
@@ -501,9 +503,9 @@ void oracle_check_pair(const struct pleat_dist *old, const struct pleat_dist *ne
     pass_all(&pair, pass_typed);
     check_sums(&pair);
     for (int rank = 0; rank < new->ranks; rank++)
-        pleat_plan_finish(&pair.receive[rank]);
+        pleat_dist_plan_finish(&pair.receive[rank]);
     for (int rank = 0; rank < old->ranks; rank++)
-        pleat_plan_finish(&pair.send[rank]);
+        pleat_dist_plan_finish(&pair.send[rank]);
     free(pair.receive);
     free(pair.send);
     parts_finish(&pair.from);

@@ -103,7 +103,7 @@ static void test_general_blocks(void **state)
             set_ranks(&old, 0);
             set_ranks(&new, 1);
             oracle_check_pair(&old, &new, 0, &random_numbers);
-            oracle_check_pair(&new, &old, PLEAT_PLAN_HALOS, &random_numbers);
+            oracle_check_pair(&new, &old, PLEAT_DIST_PLAN_HALOS, &random_numbers);
             new.dim[0] = dim_general(17, 5, bounds[j]);
             set_ranks(&new, 0);
             oracle_check_pair(&old, &new, 0, &random_numbers);
@@ -141,7 +141,7 @@ static void test_slabs_and_pencils(void **state)
                 set_ranks(&new, below(2));
                 oracle_check_pair(&old, &new, 0, &random_numbers);
                 if (halos & 2)
-                    oracle_check_pair(&old, &new, PLEAT_PLAN_HALOS, &random_numbers);
+                    oracle_check_pair(&old, &new, PLEAT_DIST_PLAN_HALOS, &random_numbers);
             }
 }
 
@@ -224,7 +224,7 @@ static void test_any_pair(void **state)
         struct pleat_dist new = random_dist(dims, extent, bytes, bounds[1]);
         if (below(4))
             new.storage = old.storage;
-        oracle_check_pair(&old, &new, below(2) ? PLEAT_PLAN_HALOS : 0, &random_numbers);
+        oracle_check_pair(&old, &new, below(2) ? PLEAT_DIST_PLAN_HALOS : 0, &random_numbers);
     }
 }
 

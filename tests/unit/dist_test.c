@@ -270,14 +270,14 @@ static void test_what_is_too_big(void **state)
 static void refuse_pair(const struct pleat_dist *new, const char *text)
 {
     struct pleat_dist old = good();
-    struct pleat_plan plan;
+    struct pleat_dist_plan plan;
     struct pleat_error err = {0};
     int64_t moved;
-    assert_int_equal(pleat_plan_receive(&old, new, 0, NULL, 0, &plan, &err), PLEAT_E_INVALID);
+    assert_int_equal(pleat_dist_plan_receive(&old, new, 0, NULL, 0, &plan, &err), PLEAT_E_INVALID);
     assert_string_equal(err.text, text);
-    assert_int_equal(pleat_plan_send(&old, new, 0, NULL, 0, &plan, NULL), PLEAT_E_INVALID);
-    assert_int_equal(pleat_plan_moved(&old, new, &moved, NULL), PLEAT_E_INVALID);
-    pleat_plan_finish(&plan);
+    assert_int_equal(pleat_dist_plan_send(&old, new, 0, NULL, 0, &plan, NULL), PLEAT_E_INVALID);
+    assert_int_equal(pleat_dist_plan_moved(&old, new, &moved, NULL), PLEAT_E_INVALID);
+    pleat_dist_plan_finish(&plan);
 }
 
 static void test_pairs_that_do_not_fit(void **state)
@@ -303,19 +303,20 @@ static void test_padding_of_a_peer(void **state)
                              .storage = PLEAT_DIST_COLUMN_MAJOR,
                              .dim = {dim_cyclic(3, 1, 2, 0), dim_cyclic(2, 1, 2, 0)}};
     struct pleat_dist new = old;
-    struct pleat_plan plan;
+    struct pleat_dist_plan plan;
     const int64_t leading[] = {5, 0};
     const int64_t short_one[] = {2, 0};
     struct pleat_copy_source source = {"abc--def--", leading};
     char got[] = "....|....|";
     (void)state;
-    assert_int_equal(pleat_plan_receive(&old, &new, 0, (const int64_t[]){4, 0}, 0, &plan, NULL), 0);
+    assert_int_equal(
+        pleat_dist_plan_receive(&old, &new, 0, (const int64_t[]){4, 0}, 0, &plan, NULL), 0);
     assert_int_equal(pleat_copy_all(&plan, &source, got, NULL), 0);
     assert_string_equal(got, "abc.def..|");
     source.allocated = short_one;
     assert_int_equal(pleat_copy_peer(&plan, 0, &source, got, NULL), PLEAT_E_INVALID);
     assert_int_equal(pleat_copy_all(&plan, &source, got, NULL), PLEAT_E_INVALID);
-    pleat_plan_finish(&plan);
+    pleat_dist_plan_finish(&plan);
 }
 
 int main(void)

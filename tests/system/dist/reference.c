@@ -169,18 +169,18 @@ static MPI_Datatype type_of(const struct pleat_runs *runs, int64_t stride, MPI_D
 }
 
 /* Types for all ranks: of what is exchanged with each. */
-static void make_types(const struct pleat_plan *plan, int *counts, MPI_Datatype *types)
+static void make_types(const struct pleat_dist_plan *plan, int *counts, MPI_Datatype *types)
 {
     for (int i = 0; i < ranks; i++) {
         counts[i] = 0;
         types[i] = MPI_BYTE;
     }
     for (size_t i = 0; i < plan->peers; i++) {
-        struct pleat_plan_peer peer;
-        pleat_plan_peer(plan, i, &peer);
+        struct pleat_dist_plan_peer peer;
+        pleat_dist_plan_peer(plan, i, &peer);
         MPI_Datatype inner = MPI_DOUBLE;
         for (int step = 0; step < 2; step++) {
-            int d = pleat_plan_order(plan, step);
+            int d = pleat_dist_plan_order(plan, step);
             MPI_Datatype outer = type_of(peer.part[d], plan->mine.stride[d], inner);
             if (inner != MPI_DOUBLE)
                 MPI_Type_free(&inner);
@@ -197,10 +197,10 @@ static void redistribute(const struct side *old, const struct side *new, void *t
     static int counts[2][RANKS_MAX];
     static const int zeros[RANKS_MAX];
     static MPI_Datatype types[2][RANKS_MAX];
-    struct pleat_plan plans[2];
+    struct pleat_dist_plan plans[2];
     struct pleat_error err;
-    if (pleat_plan_send(&old->dist, &new->dist, rank, old->allocated, 0, &plans[0], &err) ||
-        pleat_plan_receive(&old->dist, &new->dist, rank, new->allocated, 0, &plans[1], &err))
+    if (pleat_dist_plan_send(&old->dist, &new->dist, rank, old->allocated, 0, &plans[0], &err) ||
+        pleat_dist_plan_receive(&old->dist, &new->dist, rank, new->allocated, 0, &plans[1], &err))
         give_up(err.text);
     for (int i = 0; i < 2; i++)
         make_types(&plans[i], counts[i], types[i]);
@@ -210,7 +210,7 @@ static void redistribute(const struct side *old, const struct side *new, void *t
         for (int peer = 0; peer < ranks; peer++)
             if (counts[i][peer])
                 MPI_Type_free(&types[i][peer]);
-        pleat_plan_finish(&plans[i]);
+        pleat_dist_plan_finish(&plans[i]);
     }
 }
 
