@@ -313,6 +313,7 @@ int config_site_take(cfg_t *from, struct pleat_config_site *site)
         .own = site->own};
     if (site->ops->settle)
         (void)site->ops->settle(&options, NULL);
+    site->here.nodes = site->brings_agents ? 0 : 1;
     if (site->ops->here)
         site->ops->here(site->own, &site->here);
     site->processors = options.processors;

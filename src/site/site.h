@@ -105,7 +105,8 @@ struct pleat_site_ops {
     /* Checks options against each other, and completes them; NULL: there is nothing to check.
      * PLEAT_E_INVALID: err says what is wrong. */
     int (*settle)(struct pleat_site_options *options, struct pleat_error *err);
-    /* Fills *here from the options (`own`); NULL: pleatd starts no agents for it. */
+    /* Fills *here from the options (`own`); NULL: this machine is its only node, or, if it brings
+     * its agents, no node of it. */
     void (*here)(const void *own, struct pleat_site_here *here);
     /* Opens a site, and emits a SITE event with its capacity. The host is borrowed until close. */
     int (*open)(const struct pleat_site_options *options, const struct pleat_host *host,

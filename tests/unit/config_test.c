@@ -22,7 +22,8 @@ struct key {
 
 PLEAT_ARRAY(key_array, struct key);
 
-/* A second kind, so that there are options of another one. It replaces src/site/kinds.c here. */
+/* A kind more than there are: the options of all kinds are told apart. The table below replaces
+ * src/site/kinds.c here. */
 struct lake {
     int64_t nodes, patience_us;
     char *shore;
@@ -58,13 +59,15 @@ static const struct pleat_site_option lake_rows[] = {{.name = "nodes",
 static const struct pleat_site_ops lake = {
     .name = "lake", .options = lake_rows, .own_size = sizeof(struct lake)};
 
+static const struct pleat_site_ops *const kinds[] = {
+#define SITE(kind) &pleat_site_##kind,
+#include "site/kinds.def"
+#undef SITE
+    &lake};
+
 const struct pleat_site_ops *pleat_site_kind_at(size_t index)
 {
-    return index == 0   ? &pleat_site_local
-           : index == 1 ? &lake
-           : index == 2 ? &pleat_site_slurm
-           : index == 3 ? &pleat_site_gridengine
-                        : NULL;
+    return index < sizeof(kinds) / sizeof(kinds[0]) ? kinds[index] : NULL;
 }
 
 const struct pleat_site_ops *pleat_site_find(const char *kind)
@@ -402,12 +405,15 @@ static void test_options_of_a_kind(void **state)
     loads("site \"a\" {\n  nodes = 3\n}\n"
           "site b {\n  patience_s = 0.25\n  kind = lake\n  nodes = 2001\n  shore = \"here, "
           "there\"\n}\n"
-          "site c { kind = lake depth = flat depth = deep }",
+          "site c { kind = lake depth = flat depth = deep }\n"
+          "site d { kind = slurm }",
           &config);
     assert_int_equal(own_of(&config, 0)->nodes, 3);
     const struct lake *b = config.sites[1].own, *c = config.sites[2].own;
     assert_ptr_equal(config.sites[1].ops, &lake);
-    assert_int_equal(config.sites[1].here.nodes, 0);
+    /* a kind that says nothing of nodes has this machine, unless it brings its agents */
+    assert_int_equal(config.sites[1].here.nodes, 1);
+    assert_int_equal(config.sites[3].here.nodes, 0);
     assert_int_equal(b->nodes, 2001);
     assert_int_equal(b->patience_us, 250000);
     assert_string_equal(b->shore, "here, there");
