@@ -233,6 +233,7 @@ static uint32_t count_vain(struct turn_self *self)
 void turn_hand_over(struct turn_self *self, uint64_t now_ns)
 {
     struct pleat_fold_slot *slot = self->slot;
+    turn_let_go(self, now_ns);
     atomic_store(&slot->away, 0);
     atomic_store_explicit(&slot->parked_ns, now_ns, memory_order_relaxed);
     turn_count_switch(self);

@@ -1,6 +1,6 @@
 /* turn_self.h - what a folded process knows about itself, shared by turn.c and turn_*.c. Lowest
- * first: turn_how.c, turn_useful.c, turn_watch.c, turn_next.c; turn_pin.c; turn_partition.c;
- * turn_give.c; turn.c.
+ * first: turn_how.c, turn_useful.c, turn_watch.c, turn_next.c, turn_let_go.c; turn_pin.c;
+ * turn_partition.c; turn_give.c; turn.c.
  *
  * It is used by the thread that called turn_attach. If several threads may call MPI (`shared`), any
  * of them gives the processor away and waits for it, one at a time (turn_enter); members that
@@ -140,6 +140,12 @@ bool turn_is_held(const struct turn_self *self);
  * or since the holder uses no processor time (it is dead, stopped, or blocked in the kernel), or
  * computes for so long that the kernel should share the processor. */
 bool turn_may_take(struct turn_self *self, uint64_t now_ns);
+
+/* ---- others on the processor (turn_let_go.c) ---- */
+
+/* Now and then sleeps for a moment, before the process hands its processor on: so that the kernel
+ * gives the CPU to others that want it. */
+void turn_let_go(const struct turn_self *self, uint64_t now_ns);
 
 /* ---- which CPUs it may use (turn_pin.c) ---- */
 

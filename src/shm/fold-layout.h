@@ -63,6 +63,8 @@ struct pleat_fold_processor {
     _Atomic uint32_t doze_us;   /* length of the next sleep of an idle holder, in microseconds */
     _Atomic uint32_t cpu;       /* written by the agent: number of the CPU */
     _Atomic uint32_t contended; /* written by the agent: 1: others compute there, too */
+    _Atomic uint32_t let_go_us; /* time between two sleeps of holders (turn_let_go.c) */
+    _Atomic uint64_t let_go_ns; /* when a holder slept last; 0: never */
     /* what the process saw that last checked the holder (turn_watch.c) */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t watch_holder;
     _Atomic uint64_t watch_switches;

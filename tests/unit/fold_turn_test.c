@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/random.h"
@@ -98,6 +99,31 @@ static void what_nobody_tells_of_is_found(void **state)
         }
         children_finish(&children);
     }
+}
+
+/* This process sleeps again and again on the CPU on which the others hand their processor on. Some
+ * kernels would wake it only when they have ended (turn_let_go.c). */
+static void others_on_the_cpu_get_on(void **state)
+{
+    enum { ROUNDS = 50000 };
+    const struct timespec moment = {.tv_nsec = 1000000};
+    cpu_set_t allowed, one;
+    uint32_t sleeps = 0;
+    struct children children;
+    (void)state;
+    children_prepare(&children, 4, 1, "wait=immediate");
+    assert_int_equal(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+    CPU_ZERO(&one);
+    CPU_SET(atomic_load(&children.fold->processors[0].cpu), &one);
+    children_start(&children, ROUNDS);
+    assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+    for (; atomic_load(&children.boxes[0].received) < ROUNDS; sleeps++)
+        nanosleep(&moment, NULL);
+    assert_int_equal(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
+    children_wait_all(&children);
+    assert_in_range(sleeps, 20, UINT32_MAX);
+    assert_int_not_equal(atomic_load(&children.fold->processors[0].let_go_ns), 0);
+    children_finish(&children);
 }
 
 /* ---- changes ---- */
@@ -496,6 +522,7 @@ int main(void)
         cmocka_unit_test(every_setting_brings_all_to_an_end),
         cmocka_unit_test(messages_and_switches_are_counted),
         cmocka_unit_test(what_nobody_tells_of_is_found),
+        cmocka_unit_test(others_on_the_cpu_get_on),
         cmocka_unit_test(partition_changes_under_load),
         cmocka_unit_test(settings_change_under_load),
         cmocka_unit_test(without_a_segment_nothing_happens),
