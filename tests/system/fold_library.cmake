@@ -51,4 +51,13 @@ if(TARGET pleat-fold-openmpi)
         ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1;FOLD_MPI=${mpi};PLEAT_SANITIZED=${PLEAT_SANITIZE}")
     endforeach()
   endforeach()
+  # Some of the tests that MPI's implementers use; their sources come from Debian's archive: scripts/test gets them.
+  foreach(mpi openmpi mpich)
+    if(TARGET pleat-fold-${mpi})
+      add_test(NAME system-fold-conformance-${mpi} COMMAND ${test_dir}/fold/conformance --small --mpi ${mpi}
+        --build ${CMAKE_BINARY_DIR} --limit 100)
+      set_tests_properties(system-fold-conformance-${mpi} PROPERTIES LABELS system TIMEOUT 600 SKIP_RETURN_CODE 77
+        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+    endif()
+  endforeach()
 endif()
