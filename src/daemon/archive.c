@@ -20,7 +20,7 @@
 
 enum {
     BATCH = 1000,      /* jobs let go of in one turn */
-    PAUSE_US = 100000, /* least time between two such turns, since each looks at all jobs */
+    PAUSE_US = 100000, /* least time between two such turns, which others have to wait for */
 };
 
 /* ---- accounts ---- */
@@ -156,28 +156,24 @@ bool archive_let_go(struct daemon *d, struct job *job)
                    rc < 0 ? err.text : "it is already");
         return false;
     }
-    job->gone = true;
+    job_gone(d, job);
     return true;
 }
 
 /* Lets go of the jobs that ended up to until_us, BATCH at most. *next: when the next job's time
- * comes. Returns the number of jobs let go of. */
+ * comes. Returns the number of jobs let go of. One that the core does not forget is kept until
+ * pleatd starts again. */
 static size_t let_go_until(struct daemon *d, int64_t until_us, int64_t *next)
 {
     size_t count = 0;
-    *next = INT64_MAX;
-    for (size_t i = 0; i < d->jobs.by_number.count; i++) {
-        struct job *job = d->jobs.by_number.items[i];
-        int64_t end_us = job->ended ? job_component(d, job)->end_us : INT64_MAX;
-        if (end_us == INT64_MAX)
-            continue;
-        if (end_us <= until_us && count < BATCH) {
-            ensure_account(d, job);
-            count += archive_let_go(d, job);
-        } else if (end_us + d->config.keep_ended_us < *next) { /* also those beyond the batch */
-            *next = end_us + d->config.keep_ended_us;
-        }
+    int64_t end_us;
+    struct job *job;
+    while ((job = jobs_first_ended(d, &end_us)) != NULL && end_us <= until_us && count < BATCH) {
+        ensure_account(d, job);
+        count += archive_let_go(d, job);
+        jobs_pass_first_ended(d);
     }
+    *next = job ? end_us + d->config.keep_ended_us : INT64_MAX;
     return count;
 }
 

@@ -15,6 +15,13 @@ static int reserve(struct daemon *d, uint32_t component)
     return pleat_array_reserve(&d->jobs.by_number, 1);
 }
 
+static void add_end(struct daemon *d, const struct job *job)
+{
+    struct job_end end = {job_component(d, job)->end_us, job->id};
+    if (pleat_array_push(&d->jobs.by_end, end))
+        daemon_log("out of memory: job %lld is kept until pleatd starts again", (long long)job->id);
+}
+
 int job_add(struct daemon *d, int64_t id, uint32_t component)
 {
     struct job *job = calloc(1, sizeof(*job));
@@ -26,6 +33,8 @@ int job_add(struct daemon *d, int64_t id, uint32_t component)
     job->component = component;
     job->ended = pleat_state_is_final((enum pleat_state)job_component(d, job)->state);
     d->jobs.living += !job->ended;
+    if (job->ended)
+        add_end(d, job);
     d->jobs.by_component.items[component] = job;
     d->jobs.last_number = id > d->jobs.last_number ? id : d->jobs.last_number;
     d->jobs.by_number.items[d->jobs.by_number.count++] = job;
@@ -38,10 +47,20 @@ static int by_number(const void *a, const void *b)
     return ((*one)->id > (*other)->id) - ((*one)->id < (*other)->id);
 }
 
+static int by_end(const void *a, const void *b)
+{
+    const struct job_end *one = a, *other = b;
+    if (one->end_us != other->end_us)
+        return one->end_us < other->end_us ? -1 : 1;
+    return (one->job > other->job) - (one->job < other->job);
+}
+
 void jobs_sort(struct daemon *d)
 {
     if (d->jobs.by_number.count)
         qsort(d->jobs.by_number.items, d->jobs.by_number.count, sizeof(struct job *), by_number);
+    if (d->jobs.by_end.count)
+        qsort(d->jobs.by_end.items, d->jobs.by_end.count, sizeof(struct job_end), by_end);
 }
 
 struct job *job_of_component(struct daemon *d, uint32_t component)
@@ -76,8 +95,35 @@ const struct pleat_component *job_component(struct daemon *d, const struct job *
 
 void job_ended(struct daemon *d, struct job *job)
 {
-    d->jobs.living -= !job->ended;
+    if (job->ended)
+        return;
+    d->jobs.living--;
     job->ended = true;
+    add_end(d, job);
+}
+
+struct job *jobs_first_ended(struct daemon *d, int64_t *end_us)
+{
+    for (; d->jobs.next_end < d->jobs.by_end.count; jobs_pass_first_ended(d)) {
+        const struct job_end *first = &d->jobs.by_end.items[d->jobs.next_end];
+        struct job *job = job_find(d, first->job);
+        *end_us = first->end_us;
+        if (job) /* else its user has had it removed */
+            return job;
+    }
+    return NULL;
+}
+
+/* What was passed is dropped when it is half of the list, so each end is moved once on average. */
+void jobs_pass_first_ended(struct daemon *d)
+{
+    struct job_ends *ends = &d->jobs.by_end;
+    d->jobs.next_end++;
+    if (d->jobs.next_end < ends->count - d->jobs.next_end)
+        return;
+    ends->count -= d->jobs.next_end;
+    memmove(ends->items, ends->items + d->jobs.next_end, ends->count * sizeof(ends->items[0]));
+    d->jobs.next_end = 0;
 }
 
 int64_t job_not_now(const struct job *job, const struct pleat_component *component)
@@ -96,20 +142,33 @@ static void job_free(struct job *job)
     free(job);
 }
 
+void job_gone(struct daemon *d, struct job *job)
+{
+    job->gone = true;
+    if (d->jobs.leaving++ == 0 || job->id < d->jobs.leaves_from)
+        d->jobs.leaves_from = job->id;
+}
+
+/* Looks only at the jobs between the first and the last that go: there may be a million others. */
 void jobs_forget(struct daemon *d)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < d->jobs.by_number.count; i++) {
-        struct job *job = d->jobs.by_number.items[i];
+    struct job_list *all = &d->jobs.by_number;
+    size_t at = d->jobs.leaving ? job_after(d, d->jobs.leaves_from - 1) : all->count, kept = at;
+    for (; d->jobs.leaving > 0 && at < all->count; at++) {
+        struct job *job = all->items[at];
         if (!job->gone) {
-            d->jobs.by_number.items[kept++] = job;
+            all->items[kept++] = job;
             continue;
         }
+        d->jobs.leaving--;
         d->jobs.by_component.items[job->component] = NULL;
         spec_forget(d, job->id);
         job_free(job);
     }
-    d->jobs.by_number.count = kept;
+    if (kept < at) {
+        memmove(all->items + kept, all->items + at, (all->count - at) * sizeof(all->items[0]));
+        all->count -= at - kept;
+    }
 }
 
 void jobs_finish(struct daemon *d)
@@ -118,6 +177,8 @@ void jobs_finish(struct daemon *d)
         job_free(d->jobs.by_number.items[i]);
     pleat_array_finish(&d->jobs.by_component);
     pleat_array_finish(&d->jobs.by_number);
+    pleat_array_finish(&d->jobs.by_end);
+    d->jobs.next_end = d->jobs.leaving = 0;
     specs_finish(d);
 }
 

@@ -45,11 +45,22 @@ struct job {
 
 PLEAT_ARRAY(job_list, struct job *);
 
+/* An ended job that may be let go of. */
+struct job_end {
+    int64_t end_us, job;
+};
+
+PLEAT_ARRAY(job_ends, struct job_end);
+
 struct jobs {
     struct job_list by_component; /* by the core's index; NULL: no job has it */
     struct job_list by_number;    /* by job number, the lowest first */
-    size_t living;                /* number of jobs that have not ended */
-    int64_t last_number;          /* the highest job number given so far */
+    struct job_ends by_end;       /* the ended ones from next_end on, the first to end first */
+    size_t next_end;
+    size_t living;       /* number of jobs that have not ended */
+    size_t leaving;      /* number of jobs that are `gone` and still in the lists */
+    int64_t leaves_from; /* the lowest number of these */
+    int64_t last_number; /* the highest job number given so far */
 };
 
 /* Adds a job that the core knows. Job numbers must grow from call to call; a recovery, which finds
@@ -61,6 +72,12 @@ struct job *job_of_component(struct daemon *d, uint32_t component);
 /* The index in d->jobs.by_number of the first job with a number above `id`. */
 size_t job_after(const struct daemon *d, int64_t id);
 void job_ended(struct daemon *d, struct job *job);
+/* The ended job that ended first, of those that jobs_pass_first_ended has not passed; NULL: there
+ * is none. *end_us: when it ended. */
+struct job *jobs_first_ended(struct daemon *d, int64_t *end_us);
+void jobs_pass_first_ended(struct daemon *d);
+/* The core has forgotten the job. */
+void job_gone(struct daemon *d, struct job *job);
 /* Removes the jobs that are `gone`. */
 void jobs_forget(struct daemon *d);
 void jobs_finish(struct daemon *d);
