@@ -436,6 +436,7 @@ void pleat_run_exited(struct pleat_run *run)
                               "it was ended before it was started again with the state that it "
                               "had saved");
     }
+    pleat_memory_explain(run);
     bool abnormal = run->code != 0 || run->signal != 0;
     pleat_run_finish(run, !over && abnormal && !run->unwanted && run->kind->is_broken(run));
 }

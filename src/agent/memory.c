@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "agent/bind.h"
+#include "agent/cgroup.h"
 #include "agent/log.h"
 #include "agent/memgroup.h"
 #include "agent/notify.h"
@@ -52,6 +54,14 @@ int64_t pleat_memory_proportional_kb(const struct pleat_agent *agent, pid_t pid)
                                                     : pleat_memory_resident_kb(agent, pid);
 }
 
+/* How many processes the kernel has ended since the machine was started because memory was used up,
+ * of all users and groups. */
+static int64_t oom_kills(const struct pleat_agent *agent)
+{
+    long long kills = pleat_cgroup_read_key(agent->proc, "vmstat", "oom_kill");
+    return kills > 0 ? kills : 0;
+}
+
 /* ---- what is known of a run ---- */
 
 static void raise_peak(struct pleat_memory *memory, int64_t kb)
@@ -63,6 +73,20 @@ static void raise_peak(struct pleat_memory *memory, int64_t kb)
 void pleat_memory_largest(struct pleat_run *run, int64_t kb)
 {
     raise_peak(&run->memory, kb);
+}
+
+void pleat_memory_explain(struct pleat_run *run)
+{
+    bool killed = run->signal == SIGKILL || run->code == 128 + SIGKILL;
+    int64_t kills = oom_kills(run->agent) - run->memory.oom_kills;
+    if (!killed || run->was_told || run->killing || run->failure.text[0] || kills <= 0)
+        return;
+    (void)pleat_error_set(&run->failure, PLEAT_E_NOMEM,
+                          "memory was used up: the kernel ended %" PRId64 " process%s of this "
+                          "machine while the job ran, %sof the job",
+                          kills, kills == 1 ? "" : "es",
+                          kills == 1 ? "most likely one " : "most likely also ");
+    pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, run->failure.text);
 }
 
 void pleat_memory_report(struct pleat_run *run)
@@ -130,6 +154,7 @@ void pleat_memory_group(struct pleat_run *run, int *procs)
     struct pleat_error err;
     *procs = -1;
     run->memory.since_us = pleat_clock_monotonic_us();
+    run->memory.oom_kills = oom_kills(agent);
     if (!*agent->memgroups.path || run->memory.limit_kb == 0)
         return;
     pleat_bind_group_name(run, name);

@@ -25,6 +25,7 @@ struct pleat_memory {
     int64_t peak_kb;     /* the most that was measured so far */
     int64_t told_kb;     /* the peak that the daemon was told */
     int64_t since_us;    /* when the main process was started (monotonic) */
+    int64_t oom_kills;   /* how many processes of the machine the kernel had ended by then */
     int64_t resident_kb; /* resident set sizes at the last look, summed */
     /* proportional set sizes at the last look; only where resident_kb was above the peak */
     int64_t measured_kb;
@@ -41,6 +42,9 @@ void pleat_memory_group(struct pleat_run *run, int *procs);
 void pleat_memory_largest(struct pleat_run *run, int64_t resident_kb);
 /* Checks once more whether a run wanted more than its limit. If so, run->failure says it. */
 bool pleat_memory_is_over(struct pleat_run *run);
+/* Where nothing else explains why a run that has ended was killed, and the kernel has ended
+ * processes meanwhile because memory was used up, run->failure says so. */
+void pleat_memory_explain(struct pleat_run *run);
 /* Tells the daemon the run's peak, if it is known. */
 void pleat_memory_report(struct pleat_run *run);
 /* Removes the group of a run of which nothing is left. Accepts a run without one. */

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from conftest import CONFIG, wait_until
+from conftest import CONFIG, PLEAT, wait_until
 
 MIB = 1024  # KiB
 PYTHON = sys.executable
@@ -111,6 +111,57 @@ def test_what_a_lost_agent_measured_is_kept(pleat):
     os.kill(pleat.agent_pid(), signal.SIGKILL)
     job = pleat.wait_end(number)
     assert job["state"] == "failed" and job["memory_kb"] > 50 * MIB, job
+
+
+@pytest.fixture
+def small_group():
+    """A group of the kernel's whose processes have 300 MiB together; where they write themselves down to join."""
+    with open("/proc/self/cgroup", encoding="ascii") as file:
+        mine = {line.split(":")[1]: line.split(":")[2].strip() for line in file}
+    first = "memory" in mine
+    top = "/sys/fs/cgroup/memory" if first else "/sys/fs/cgroup"
+    place = os.path.join(top + mine["memory" if first else ""], f"pleat-test-{os.getpid()}")
+    limits = {"memory.limit_in_bytes" if first else "memory.max": 300 << 20,
+              "memory.memsw.limit_in_bytes" if first else "memory.swap.max": 300 << 20 if first else 0}
+    try:
+        os.mkdir(place)
+        for name, value in limits.items():
+            if os.path.exists(os.path.join(place, name)) or "swap" not in name and "memsw" not in name:
+                with open(os.path.join(place, name), "w", encoding="ascii") as file:
+                    file.write(str(value))
+    except OSError as failure:
+        if os.path.isdir(place):
+            os.rmdir(place)
+        pytest.skip(f"SKIPPED: no group with a limit of memory can be made here: {failure}")
+    yield os.path.join(place, "cgroup.procs")
+    wait_until(lambda: not open(os.path.join(place, "cgroup.procs"), encoding="ascii").read(), "nobody is in it")
+    os.rmdir(place)
+
+
+def test_the_kernel_ends_a_job_where_memory_is_used_up(small_group, pleat):
+    """Daemon, agent and jobs have little memory together, and no limit of the job's own keeps it: the kernel ends the
+    job, of which this is said, and neither daemon nor agent; a small job beside it goes on."""
+    go = pleat.path("go")
+    join = f'echo $$ >{small_group} && exec "$0" "$@"'
+    done = pleat.popen("-c", join, PLEAT, "info", program="sh")
+    assert done.wait(60) == 0, done.communicate()
+    daemon = pleat.daemon_pid()
+    small = pleat.submit("--", PYTHON, "-c", EAT, 1, go)
+    pleat.wait_for(small, "running")
+    agent = pleat.agent_pid()
+    with open(small_group, encoding="ascii") as file:
+        members = {int(line) for line in file}
+    assert {daemon, agent} <= members and set(pleat.job_pids(small)) & members
+    large = pleat.submit("--", PYTHON, "-c", EAT, 600, go)
+    job = pleat.wait_end(large)
+    assert (job["state"], job["signal"], job["attempt"]) == ("failed", signal.SIGKILL, 0), job
+    assert "memory was used up: the kernel ended 1 process of this machine" in job["text"], job["text"]
+    for word in ("why", "show"):
+        assert "memory was used up" in " ".join(pleat.pleat(word, large, check=0).stdout.split())
+    assert pleat.daemon_pid() == daemon and pleat.agent_pid() == agent
+    assert pleat.job(small)["state"] == "running"
+    open(go, "w", encoding="ascii").close()
+    assert pleat.wait_end(small)["state"] == "done" and pleat.job(small)["text"] is None
 
 
 def test_sizes_say_their_unit(pleat):
