@@ -57,6 +57,7 @@ struct pleat_store {
     int64_t committed_first_seq;
     bool open;                /* a transaction is open */
     bool reading;             /* inside a callback */
+    int reason;               /* errno of the last BEGIN, COMMIT or ROLLBACK; 0: it was done */
     bool damaged;             /* something in the file is not as it was written */
     struct file_id file, wal; /* the files that were opened; wal.inode 0: none yet */
     bool was_left_open;       /* the process that had the store before died without closing it */

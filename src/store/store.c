@@ -84,6 +84,8 @@ static int system_failure(const struct pleat_store *store, const char *doing, in
                           struct pleat_error *err)
 {
     int reason = sqlite3_system_errno(store->db);
+    if (!reason && primary == SQLITE_IOERR)
+        reason = store->reason;
     const char *what = sqlite3_errmsg(store->db);
     const char *advice = "";
     if (primary == SQLITE_FULL || reason == ENOSPC || reason == EDQUOT)
@@ -126,9 +128,12 @@ int pleat_store_failure(struct pleat_store *store, const char *doing, struct ple
 
 /* ---- transactions ---- */
 
+/* SQLite before 3.42 does not keep the system's reason for a COMMIT that failed. */
 static int run(struct pleat_store *store, enum statement which)
 {
+    errno = 0;
     int code = sqlite3_step(store->statements[which]);
+    store->reason = code == SQLITE_DONE ? 0 : errno;
     sqlite3_reset(store->statements[which]);
     return code == SQLITE_DONE ? 0 : -1;
 }

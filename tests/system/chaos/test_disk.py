@@ -1,13 +1,18 @@
 """A full and a read-only disk, in a mount namespace of the test's own; needs root."""
 
+import contextlib
 import ctypes
+import errno
 import os
 import shutil
+import signal
 import subprocess
+import sys
 
 import pytest
 
-from conftest import ChaosInstance, Diary, Stubborn, check_nothing_left, diary, holders, is_alive, kill, touch, wait_until
+from conftest import (HERE, ChaosInstance, Diary, Stubborn, check_nothing_left, diary, holders, is_alive, kill, touch,
+                      wait_until)
 
 CLONE_NEWNS = 0x00020000
 
@@ -243,6 +248,126 @@ def test_the_disk_hangs(on_disk, tmp_path):
     assert len(Diary(wrote).begun) == 1
     check_nothing_left(on_disk, daemon)
     daemon.close()
+
+
+@contextlib.contextmanager
+def loopback(place, behind):
+    """A file system in user space at `place`; its process."""
+    os.makedirs(behind, mode=0o700)
+    with subprocess.Popen([sys.executable, os.path.join(HERE, "loopback_fuse.py"), str(behind), str(place)],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        if server.stdout.readline() != "mounted\n":
+            pytest.skip(server.communicate()[1])
+        try:
+            yield server
+        finally:
+            server.send_signal(signal.SIGCONT)
+            subprocess.run(["umount", "-l", str(place)], check=True)
+            server.kill()
+
+
+@pytest.fixture(name="quota")
+def fixture_quota(private_mounts, tmp_path):
+    """An instance whose files are all on a file system on which the quota can be used up."""
+    assert private_mounts is None
+    instance = ChaosInstance()
+    with loopback(instance.dir, tmp_path / "behind") as server:
+        instance.server = server
+        instance.configure()
+        try:
+            yield instance
+            instance.finish()
+        finally:
+            server.send_signal(signal.SIGUSR2)
+            for pid in holders(instance.dir):
+                kill(pid)
+    instance.clean()
+
+
+def test_the_quota_is_used_up(quota, tmp_path):
+    """While a job runs and another waits: as on a full disk, and the reason is said by its name."""
+    go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
+    daemon = Stubborn(quota)
+    job = daemon.submit("job", diary(wrote, *until(go)), 8)
+    daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
+    waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8)
+    quota.server.send_signal(signal.SIGUSR1)
+
+    def holds():
+        if daemon.call("info")["holding"] is None:
+            quota.popen("submit", "--", "true")
+        return daemon.call("info")["holding"]
+
+    said = wait_until(holds, "the log cannot be written")
+    assert os.strerror(errno.EDQUOT) in said and "free some space" in said, said
+    done = quota.pleat("submit", "--", "true", check=1)
+    assert "cannot write its log" in done.stderr and "refused until it can" in done.stderr
+    touch(go)
+    wait_until(lambda: Diary(wrote).ended, "the job has ended")
+    assert daemon.job(job)["state"] != "done", "its end is not written down"
+    quota.server.send_signal(signal.SIGUSR2)
+    for number in (job, waits):
+        assert daemon.wait_end(number)["state"] == "done"
+    assert len(Diary(wrote).begun) == 1 and len(Diary(str(tmp_path / "d-waits")).begun) == 1
+    wait_until(lambda: not daemon.call("jobs")["jobs"], "what was held is taken, and ends")
+    assert daemon.call("info")["damage"] is None
+    check_nothing_left(quota, daemon)
+    daemon.close()
+
+
+class Home(ChaosInstance):
+    """An instance whose state is on a file system of its own, as a home is that comes over a network; its sockets and
+    its configuration are not."""
+
+    def __init__(self, top):
+        super().__init__()
+        self.state = top / "home"
+        for name in ("home", "run", "config", "config/pleat"):
+            (top / name).mkdir(mode=0o700)
+        shutil.copy(self.path("pleat.conf"), top / "config" / "pleat")
+        del self.env["PLEAT_DIR"]
+        self.env |= {"XDG_STATE_HOME": str(self.state), "XDG_RUNTIME_DIR": str(top / "run"),
+                     "XDG_CONFIG_HOME": str(top / "config")}
+        self.socket = str(top / "run" / "pleat" / "pleatd.sock")
+
+
+def test_the_file_system_of_the_state_hangs(private_mounts, tmp_path):
+    """One in user space, which answers nothing: neither reading, writing nor looking names up. Jobs run on and end,
+    commands end with the reason; when it goes on, so does everything, and nothing has run twice."""
+    assert private_mounts is None
+    home = Home(tmp_path)
+    go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
+    daemon = Stubborn(home)
+    elsewhere = {"output": "/dev/null", "error": "/dev/null"}
+    with loopback(home.state, tmp_path / "behind") as server:
+        try:
+            job = daemon.submit("job", diary(wrote, *until(go)), 8, **elsewhere)
+            daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
+            waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8, **elsewhere)
+            daemon.close()
+            server.send_signal(signal.SIGSTOP)
+            asked = home.popen("cancel", waits)
+
+            def refused():
+                done = home.pleat("ps", timeout=30)
+                return done if done.returncode else None
+            done = wait_until(refused, "pleatd waits for the file system")
+            assert done.returncode == 3 and "does not answer in time" in done.stderr, done.stderr
+            assert "file system" in done.stderr, done.stderr
+            touch(go)
+            wait_until(lambda: Diary(wrote).ended, "the job has ended")
+            assert asked.poll() is None
+            server.send_signal(signal.SIGCONT)
+            assert daemon.wait_end(job)["state"] == "done"
+            assert asked.wait(60) == 0 and daemon.wait_end(waits)["state"] == "cancelled"
+            assert len(Diary(wrote).begun) == 1 and not Diary(str(tmp_path / "d-waits")).begun
+            assert daemon.call("info")["damage"] is None
+            check_nothing_left(home, daemon)
+        finally:
+            server.send_signal(signal.SIGCONT)
+            daemon.close()
+            home.pleat("stop", "--force", check=0)
+            shutil.rmtree(home.dir)
 
 
 def test_read_only_disk(pleat):
