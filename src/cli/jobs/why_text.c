@@ -2,6 +2,7 @@
 #include "cli/jobs/event_text.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 #include "base/timefmt.h"
@@ -378,6 +379,15 @@ static void add_size(const json_t *why, const json_t *size, struct pleat_string 
 
 /* ---- the headline ---- */
 
+/* A shell or an MPI launcher ends with 128 + N where signal N has ended what it waited for. */
+static void add_signal_of_code(const json_t *ending, struct pleat_string *out)
+{
+    int number = pleat_reply_small(ending, "exit_code", 0, 255) - 128;
+    const char *name = number > 0 && number < NSIG ? sigabbrev_np(number) : NULL;
+    if (name && pleat_reply_int(ending, "signal", 0) == 0)
+        pleat_string_addf(out, " (as after signal %d, SIG%s)", number, name);
+}
+
 static void add_ending(const json_t *why, const json_t *ending, struct pleat_string *out)
 {
     const char *text = pleat_reply_text(why, "text", NULL);
@@ -392,6 +402,7 @@ static void add_ending(const json_t *why, const json_t *ending, struct pleat_str
     if (!pleat_reply_is(why, "state", "cancelled")) {
         pleat_string_add(out, ": ");
         pleat_job_add_ending(job, out);
+        add_signal_of_code(ending, out);
     } else {
         pleat_string_addf(out, ": %s", pleat_reply_text(ending, "reason", "?"));
     }

@@ -1,6 +1,9 @@
 """Why a job waits, has its size, has ended: what a real daemon says, and a frame of the live view."""
 
 import re
+import signal
+
+import pytest
 
 from conftest import CONFIG, loop, wait_until
 
@@ -79,6 +82,19 @@ def test_the_end(pleat):
     assert [one["what"] for one in facts["decisions"]][-1] == "failed"
     assert "exit 3" in pleat.pleat("why", number, check=0).stdout
     assert pleat.pleat("why", 99).returncode == 4
+
+
+@pytest.mark.parametrize("number, name", [(signal.SIGSEGV, "SEGV"), (signal.SIGKILL, "KILL")])
+def test_a_crash(pleat, number, name):
+    """Of a program, and of one that a script started last: then the shell's exit code stands for it."""
+    job = pleat.submit("--", "sh", "-c", f"kill -{name} $$")
+    assert pleat.wait_end(job)["state"] == "failed"
+    ending = why(pleat, job)["ending"]
+    assert (ending["signal"], ending["over"]) == (number, True)
+    assert f"signal {int(number)} (SIG{name})" in pleat.pleat("why", job, check=0).stdout
+    script = pleat.submit("--", "sh", "-c", f"sh -c 'kill -{name} $$'; exit $?")
+    assert pleat.wait_end(script)["exit_code"] == 128 + number
+    assert f"exit {128 + number} (as after signal {int(number)}, SIG{name})" in pleat.pleat("why", script, check=0).stdout
 
 
 def test_the_same_after_a_restart(pleat):
