@@ -1,5 +1,6 @@
-! numbers FILE: the module `pleat` in use. Ranks add up numbers that they keep in rows, in an array, and in particles,
-! until there is a file of that name.
+! numbers FILE LIMIT: the module `pleat` in use. Ranks add up numbers that they keep in rows, in an array, and in particles,
+! until there is a file FILE. They count their steps in data of their own, too, which they pack when a resize is pending.
+! The file LIMIT, where there is one, says how many ranks the program can use.
 module callbacks
   use, intrinsic :: iso_c_binding
   use pleat
@@ -58,18 +59,21 @@ program numbers
   type(pleat_csr) :: sparse
   type(pleat_array_shape) :: shape
   type(pleat_error) :: err
-  integer(c_int64_t), target :: step = 0
+  integer(c_int64_t), target :: step = 0, packed = 0
+  integer(c_int64_t) :: own = 0 ! steps that this rank has counted: each step is counted by one
   integer(c_int64_t), pointer :: mine(:, :), entries(:, :), list(:)
-  integer(c_int) :: what
+  integer(c_int) :: what, pending
   integer :: ierr
-  character(len=1024) :: file
+  character(len=1024) :: file, limit
   logical :: over
 
   call get_command_argument(1, file)
+  call get_command_argument(2, limit)
   call MPI_Init(ierr)
   call check_types()
   if (pleat_session_create(session, err) /= 0) call give_up()
   if (pleat_value_register(session, 'step', c_loc(step), c_sizeof(step), err) /= 0) call give_up()
+  if (pleat_value_register(session, 'packed', c_loc(packed), c_sizeof(packed), err) /= 0) call give_up()
   if (pleat_rows_create(session, 'numbers', rows, 16_c_size_t, 1, handle, err) /= 0) call give_up()
   call pleat_session_on_grid(session, c_funloc(columns), c_null_ptr)
   shape%dims = 2
@@ -87,8 +91,10 @@ program numbers
   if (pleat_session_limits(session, 1, 2, '1,2', err) /= 0) call give_up()
   if (pleat_session_limit(session, 0, err) /= 0) call give_up()
   if (pleat_session_limits(session, 1, 0, 'any', err) /= 0) call give_up()
+  if (pleat_session_announce(session, err) /= 0) call give_up()
   what = pleat_session_begin(session, err)
   if (what < 0) call give_up()
+  if (what /= PLEAT_STARTED) call unpack()
   if (pleat_session_give_back(session, 0, err) /= PLEAT_E_INVALID) error stop 'give back'
   if (pleat_session_ask_within(session, 1, 0.0_c_double, err) /= PLEAT_E_INVALID) error stop 'ask within'
   if (pleat_session_ask(session, 0, 0, err) /= 0) call give_up() ! it wants nothing
@@ -104,9 +110,15 @@ program numbers
     mine = mine + 1
     entries = entries + 1
     step = step + 1
+    if (mod(step, int(pleat_session_size(session), c_int64_t)) == pleat_session_rank(session)) own = own + 1
+    call say_limit()
     call MPI_Barrier(pleat_session_comm(session), ierr)
+    pending = pleat_session_pending(session)
+    if (pending /= 0) call MPI_Allreduce(own, packed, 1, MPI_INTEGER8, MPI_SUM, pleat_session_comm(session), ierr)
     what = pleat_session_adapt(session, err)
     if (what < 0) call give_up()
+    if (what > PLEAT_SAME .and. pending == 0) error stop 'a resize came unannounced'
+    if (what == PLEAT_GREW .or. what == PLEAT_SHRANK) call unpack()
   end do
   if (what /= PLEAT_LEAVE) call check()
   call pleat_session_finish(session)
@@ -117,6 +129,22 @@ contains
   ! As tests/system/install/abi.c has them.
   subroutine check_types()
     if (c_sizeof(err) /= 484 .or. c_sizeof(shape) /= 192 .or. c_sizeof(shape%dim(1)) /= 40) error stop 'types'
+  end subroutine
+
+  ! What all ranks had counted is the first one's from now on.
+  subroutine unpack()
+    own = merge(packed, 0_c_int64_t, pleat_session_rank(session) == 0)
+  end subroutine
+
+  subroutine say_limit()
+    integer :: unit, most, failed
+    if (pleat_session_rank(session) /= 0) return
+    open (newunit=unit, file=trim(limit), status='old', action='read', iostat=failed)
+    if (failed /= 0) return
+    read (unit, *, iostat=failed) most
+    close (unit)
+    if (failed /= 0) return
+    if (pleat_session_limit(session, int(most, c_int), err) /= 0) call give_up()
   end subroutine
 
   subroutine check_errors()
@@ -166,21 +194,21 @@ contains
   end subroutine
 
   subroutine check()
-    integer(c_int64_t) :: parts(5), sums(5)
+    integer(c_int64_t) :: parts(6), sums(6)
     integer(c_int64_t), parameter :: n = rows, cells = wide * high
     integer(c_int64_t), pointer :: start(:)
     real(c_double), pointer :: numbers(:)
     call c_f_pointer(pleat_csr_start(sparse), start, [pleat_csr_count(sparse) + 1])
     call c_f_pointer(pleat_csr_field(sparse, 1), numbers, [start(size(start))])
-    parts = [sum(mine), sum(entries), sum(list), size(list, kind=c_int64_t), nint(sum(numbers), c_int64_t)]
+    parts = [sum(mine), sum(entries), sum(list), size(list, kind=c_int64_t), nint(sum(numbers), c_int64_t), own]
     if (any(mod(list, int(pleat_session_size(session), c_int64_t)) /= pleat_session_rank(session))) parts(3) = -1000000
-    call MPI_Reduce(parts, sums, 5, MPI_INTEGER8, MPI_SUM, 0, pleat_session_comm(session), ierr)
+    call MPI_Reduce(parts, sums, 6, MPI_INTEGER8, MPI_SUM, 0, pleat_session_comm(session), ierr)
     if (pleat_session_rank(session) /= 0) return
     if (all(sums == [n * (n + 1) + 2 * n * step, cells * (wide + 1) / 2 + cells * step, 4950_c_int64_t, &
-      100_c_int64_t, 2 * n])) then
+      100_c_int64_t, 2 * n, step])) then
       print '(a, i0)', 'RESULT ok ranks=', pleat_session_size(session)
     else
-      print '(a, 5(1x, i0))', 'RESULT wrong', sums
+      print '(a, 6(1x, i0))', 'RESULT wrong', sums
     end if
   end subroutine
 
