@@ -16,4 +16,16 @@ enum { PLEAT_TASKS_MAX = 5000, PLEAT_INDEX_MAX = 1000000 };
 int pleat_indexes_parse(const char *text, struct pleat_index_list *list, int32_t *limit,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* What a task needs to know of the list, for which the list need not be made. */
+struct pleat_indexes {
+    int32_t count, least, most;
+    int32_t step;  /* from the first to the second; 1: there is no second */
+    int32_t limit; /* as above */
+    int32_t place; /* of the index that is asked for; -1: it is not there */
+};
+
+/* PLEAT_E_INVALID; PLEAT_E_TOOBIG. */
+int pleat_indexes_describe(const char *text, int32_t index, struct pleat_indexes *indexes,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+
 #endif

@@ -232,22 +232,13 @@ static int read_holds(const json_t *object, struct pleat_spec *spec, struct plea
     return rc;
 }
 
-/* The position of an index in the list; -1: it is not there. */
-static int32_t place_of(const struct pleat_index_list *list, int64_t index)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] == index)
-            return (int32_t)i;
-    return -1;
-}
-
 /* "array": a list of indexes, for which tasks are to be made; or {"job","index","list"}, one such
  * task. */
 static int read_array(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const json_t *array = json_object_get(object, "array");
     struct pleat_spec_array *out = &spec->array;
-    struct pleat_index_list list = {0};
+    struct pleat_indexes indexes;
     const char *text = json_string_value(array);
     int64_t job = 0, index = -1;
     int rc = 0;
@@ -263,22 +254,22 @@ static int read_array(const json_t *object, struct pleat_spec *spec, struct plea
         rc = pleat_error_set(err, PLEAT_E_INVALID, "'array' must be a list of indexes: \"0-9:2\"");
     }
     if (!rc)
-        rc = pleat_indexes_parse(text, &list, &out->limit, err);
-    if (!rc && json_is_object(array) && place_of(&list, index) < 0)
+        rc = pleat_indexes_describe(text, (int32_t)index, &indexes, err);
+    if (!rc && json_is_object(array) && indexes.place < 0)
         rc = pleat_error_set(err, PLEAT_E_INVALID, "'array' has no index %lld", (long long)index);
     if (!rc && spec->begin_us)
         rc = pleat_error_set(err, PLEAT_E_INVALID,
                              "processors cannot be reserved for the tasks of an array");
     if (!rc) {
-        out->count = (int32_t)list.count;
-        out->place = place_of(&list, index);
+        out->count = indexes.count;
+        out->place = indexes.place;
+        out->limit = indexes.limit;
         out->job = job;
         out->index = index < 0 ? 0 : (int32_t)index;
-        out->least = list.items[0];
-        out->most = list.items[list.count - 1];
-        out->step = list.count > 1 ? list.items[1] - list.items[0] : 1;
+        out->least = indexes.least;
+        out->most = indexes.most;
+        out->step = indexes.step;
     }
-    pleat_array_finish(&list);
     return rc;
 }
 
