@@ -15,8 +15,8 @@ import threading
 
 import pytest
 
-from conftest import (BUILD, LOOP, RANKS, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots, diary,
-                      is_alive, touch, wait_until)
+from conftest import (BUILD, LOOP, RANKS, YIELD, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots,
+                      diary, is_alive, touch, wait_until)
 
 MPICH_LOOP = os.path.join(BUILD, "apps", "mpich", "loop")
 WARM_LIMIT_S = 60
@@ -101,8 +101,9 @@ def warm_scenario(instance, daemon, number, program, mpi, most=2, least=None, wa
     first."""
     if most > 2:
         instance.configure(text=NODES)
+    env = instance.env | ({"LD_PRELOAD": YIELD} if mpi == "mpich" else {})
     job = daemon.submit("warm", [program, "--pause", "2", "--until", instance.path("end")], 1, most, runner="malleable",
-                        mpi=mpi, initial=most, resize=way)
+                        mpi=mpi, initial=most, resize=way, env=[f"{name}={value}" for name, value in env.items()])
     daemon.wait(job, "computes", lambda job: job["progress"] and job["progress"]["iteration"] > 0, WARM_LIMIT_S)
     resume(instance, daemon, number)
     for size in (least or most - 1, most):

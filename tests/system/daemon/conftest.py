@@ -18,6 +18,8 @@ BUILD = os.path.abspath(os.environ.get(
 PLEAT = os.path.join(BUILD, "bin", "pleat")
 PLEATD = os.path.join(BUILD, "bin", "pleatd")
 LOOP = os.path.join(BUILD, "apps", "loop")
+# Preloaded into ranks of MPICH where there may be more of them than processors: they give way while they wait.
+YIELD = os.path.join(BUILD, "tests", "libtest-app-yield.so")
 REPLAY = os.path.join(BUILD, "tests", "replay-log")
 LIMIT_S = float(os.environ.get("PLEAT_TEST_LIMIT_S", "60"))  # generous: nothing here waits for time to pass
 FINAL = ("done", "failed", "cancelled")

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from conftest import BUILD, wait_until
+from conftest import BUILD, YIELD, wait_until
 
 MPICH = os.path.join(BUILD, "apps", "mpich")
 MPIS = [
@@ -36,13 +36,14 @@ def program(name, mpi):
 
 def submit(pleat, mpi, *, name="loop", sizes=(1, 2), args=(), options=(), misbehave=None, once=True):
     """A malleable job that ends once there is a file `end`."""
-    env = []
+    shims, env = [YIELD] if mpi == "mpich" else [], []
     if misbehave:
-        shim = os.path.join(BUILD, "tests", f"misbehave-{mpi}.so")
-        env = ["--env", f"LD_PRELOAD={shim}", "--env", f"MISBEHAVE={misbehave}",
-               "--env", f"MISBEHAVE_ONCE={pleat.path('once')}"]
+        shims = [os.path.join(BUILD, "tests", f"misbehave-{mpi}.so"), *shims]
+        env = ["--env", f"MISBEHAVE={misbehave}", "--env", f"MISBEHAVE_ONCE={pleat.path('once')}"]
         if once:
             open(pleat.path("once"), "w", encoding="utf-8").close()
+    if shims:
+        env += ["--env", f"LD_PRELOAD={':'.join(shims)}"]
     words = list(args) or ["--pause", "2", "--until", pleat.path("end")]
     return pleat.submit("--min", sizes[0], "--max", sizes[1], *env, *options, "--",
                         program(name, mpi), *words)

@@ -1,0 +1,57 @@
+/* Preloaded into the ranks of MPICH in tests that have more of them than there are processors.
+ *
+ * MPICH waits by polling and never yields, so that ranks which wait have the processors of those
+ * for which they wait: such tests took minutes. With this they give way, as those of Open MPI do by
+ * mpi_yield_when_idle. Each pass of MPICH's loop polls shared memory, and then asks UCX. */
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { PASSES_IN_VAIN = 4, AWAY_NS = 5000, YIELDS_NS = 200000, NAP_NS = 50000 };
+
+typedef unsigned progress_call(void *worker);
+progress_call ucp_worker_progress;
+
+/* One after another of this thread, in which nothing came: it is not seen what came through shared
+ * memory, but a thread that was away from MPICH's loop for a moment had something. */
+static _Thread_local struct {
+    int passes;
+    int64_t since_ns, left_ns;
+} vain;
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void give_way(int64_t now)
+{
+    const struct timespec nap = {0, NAP_NS};
+    if (now - vain.since_ns < YIELDS_NS)
+        (void)sched_yield();
+    else
+        (void)nanosleep(&nap, NULL);
+}
+
+unsigned ucp_worker_progress(void *worker)
+{
+    static union {
+        void *symbol;
+        progress_call *call;
+    } real;
+    if (!real.symbol)
+        real.symbol = dlsym(RTLD_NEXT, "ucp_worker_progress");
+    const unsigned events = real.call(worker);
+    const int64_t now = now_ns();
+    if (events || now - vain.left_ns > AWAY_NS) {
+        vain.passes = 0;
+        vain.since_ns = now;
+    }
+    if (!events && ++vain.passes > PASSES_IN_VAIN)
+        give_way(now);
+    vain.left_ns = now_ns();
+    return events;
+}
