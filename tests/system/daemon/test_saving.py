@@ -62,7 +62,7 @@ def test_ranks_die_between_resizes(pleat, mpi):
     assert job["state"] == "done", (job, pleat.output(number, "stderr"))
     assert bits(pleat, number) == bits(pleat, whole)
     assert [one["outcome"] for one in job["history"]["resizes"]] == ["relaunched"]
-    again = heat(pleat, mpi, 2, "--pause", "30", options=["--save", "0.05s"])
+    again = heat(pleat, mpi, 2, "--pause", "30", "--iterations", "1000000", options=["--save", "0.05s"])  # it does not end
     at = saved(pleat, again)
     kill_one(pleat, again, path)
     wait_until(lambda: went_on(pleat, again), "it was started again")

@@ -188,7 +188,8 @@ def test_agent_is_killed_before_it_is_decided(pleat, mpi, idle):
         wait_until(lambda: pleat.job(other)["state"] == "running", "the other job")
     loop, daemon = program("loop", mpi), pleat.daemon_pid()
     number = needs(pleat, mpi, (1, 8), 2, "3:0:multiples:4")
-    wait_until(lambda: pleat.rank_pids(number, loop), "its first process")
+    # its launcher: ranks may be gone again before they are seen
+    wait_until(lambda: pleat.job_pids(number), "its first process")
     os.kill(daemon, signal.SIGSTOP)
     try:
         wait_until(lambda: len(pleat.rank_pids(number, loop)) == 2 and waits_in_its_beginning(pleat.rank_pids(number, loop)),
