@@ -29,7 +29,7 @@ if(PLEAT_TESTS)
     set_tests_properties(system-bench-redistribute PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-submit
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_submit> --repeats 1 --jobs 20)
-    set_tests_properties(system-bench-submit PROPERTIES LABELS system TIMEOUT 120)
+    set_tests_properties(system-bench-submit PROPERTIES LABELS system TIMEOUT 300)
     add_test(NAME system-bench-sim
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_sim> --repeats 1 --most 20000)
     set_tests_properties(system-bench-sim PROPERTIES LABELS system TIMEOUT 120
@@ -67,4 +67,5 @@ if(PLEAT_TESTS)
     set_tests_properties(system-bench-fold-evaluation PROPERTIES LABELS system TIMEOUT 300
      )
   endif()
+  pleat_weigh_tests()
 endif()

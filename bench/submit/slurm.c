@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TENTHS_MOST 300 /* tenths of a second to wait until something has happened */
+#define TENTHS_MOST 900 /* tenths of a second to wait until something has happened */
 
 static char dir[512];
 static char script[600];
