@@ -3,6 +3,7 @@
  */
 #include <dlfcn.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -54,19 +55,19 @@ static bool is_mpi(const void *address)
     return false;
 }
 
-/* The same, remembered, since it is asked at every poll, and there are few such callers. */
+/* The same, remembered, since it is asked at every poll, and there are few such callers. Threads
+ * ask at the same time, so a caller and the answer are one word: its lowest bit is the answer. */
 static bool is_mpi_polling(const void *caller)
 {
-    static struct {
-        const void *caller;
-        bool is;
-    } known[16];
-    size_t at = ((uintptr_t)caller >> 2) % (sizeof(known) / sizeof(known[0]));
-    if (known[at].caller != caller) {
-        known[at].caller = caller;
-        known[at].is = is_mpi(caller);
+    static _Atomic uintptr_t known[16];
+    uintptr_t key = (uintptr_t)caller << 1;
+    _Atomic uintptr_t *entry = &known[(uintptr_t)caller / 4 % (sizeof(known) / sizeof(known[0]))];
+    uintptr_t found = atomic_load_explicit(entry, memory_order_relaxed);
+    if ((found & ~(uintptr_t)1) != key) {
+        found = key | is_mpi(caller);
+        atomic_store_explicit(entry, found, memory_order_relaxed);
     }
-    return known[at].is;
+    return found & 1;
 }
 
 /* Handles only Open MPI's own polling, in threads that take part; other callers yield. */
