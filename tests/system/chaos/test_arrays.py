@@ -1,6 +1,7 @@
 """More jobs in the store than ever run at a time: arrays of which most end while they wait (cancelled one by one, or since
-what they wait for can no longer happen), and some run, while pleatd is killed every few moments; then all of them are
-cleaned away. Each array is there once, each job ends once and as it has to, programs run once.
+what they wait for can no longer happen), and some run, while pleatd is killed every few moments; those that have ended are
+archived and cleaned away meanwhile, and all in the end. Each array is there once, each job ends once and as it has to,
+programs run once.
 
     PLEAT_CHAOS_TASKS=1000000 PLEAT_CHAOS_KILL_S=20 PLEAT_BUILD=build pytest-3 -s tests/system/chaos/test_arrays.py    an hour
 
@@ -64,7 +65,7 @@ class Patient(Stubborn):
 
 @pytest.fixture(name="pleat")
 def fixture_pleat():
-    with chaos_instance("keep_ended_s = 5") as instance:
+    with chaos_instance("keep_ended_s = 1") as instance:
         yield instance
 
 
@@ -195,22 +196,29 @@ class World:
         for thread in [self.thread(work, which) for which in range(CLIENTS)]:
             thread.join()
 
-    def clean(self):
+    def clean(self, daemon, before_s):
         after, more = 0, True
         while more:
-            answer = self.daemon.call("clean", before_s=time.time(), outputs=True, after=after)
+            answer = daemon.call("clean", before_s=before_s, outputs=True, after=after)
             more, after = answer["more"], answer["after"]
 
+    def await_archive(self):
+        end = time.monotonic() + LONG_S
+        while self.daemon.call("jobs", all=True, brief=True, limit=1)["jobs"]:
+            assert time.monotonic() < end, "not all are archived"
+            time.sleep(0.05)
+
     def history(self):
-        """The states of all jobs that ended, by the job's name."""
-        states, after, more = collections.defaultdict(collections.Counter), 0, True
+        """Name, state and end of all jobs that have ended and are not cleaned away, by number."""
+        found, after, more = {}, 0, True
         while more:
             answer = self.daemon.call("history", after=after)
             for entry in answer["jobs"]:
-                states[entry["name"]][entry["state"]] += 1
                 after = entry["job"]
+                if entry["end_s"] is not None:
+                    found[after] = (entry["name"], entry["state"], entry["end_s"])
             more = answer["more"]
-        return states
+        return found
 
 
 def test_arrays_with_kills_and_clean(pleat):
@@ -222,20 +230,29 @@ def test_arrays_with_kills_and_clean(pleat):
     world.look("nearly all wait")
     with world.phase("cancelled by what they wait for"):
         world.daemon.once("cancel", job=gates["doomed"])
-    with world.phase("cancelled one by one"):
+    ended_s, before = time.time(), world.history()
+    with world.phase("cancelled one by one, while those before are archived and cleaned away"):
+        cleaning = world.thread(world.clean, ended_s)
         world.cancel_one_by_one()
+        cleaning.join()
     with world.phase("run"):
         world.daemon.once("cancel", job=gates["later"])
         world.daemon.call("wait")
     world.look("all have ended")
-    states = world.history()
+    with world.phase("archived"):
+        world.await_archive()
+    after = world.history()
+    assert not [job for job, (_, _, end_s) in before.items() if end_s < ended_s and job in after]
+    states = collections.defaultdict(collections.Counter)
+    for name, state, _ in (before | after).values():
+        states[name][state] += 1
     assert len(world.numbers) == ARRAYS and len(set(world.numbers.values())) == ARRAYS
     assert states == {"later": {"cancelled": 1}, "doomed": {"cancelled": 1}} | {
         f"array-{a}": {KINDS[kind_of(a)]: tasks_of(a)} for a in range(ARRAYS)}
     with open(world.markers, encoding="ascii") as file:
         assert collections.Counter(map(int, file)) == collections.Counter(runs)
     with world.phase("cleaned away"):
-        world.clean()
+        world.clean(world.daemon, time.time())
     world.look("all are gone")
     assert not world.history() and not world.daemon.call("jobs", all=True)["jobs"]
     info = world.daemon.call("info")
