@@ -276,9 +276,9 @@ def fixture_quota(private_mounts, tmp_path):
         instance.configure()
         try:
             yield instance
+            server.send_signal(signal.SIGUSR2)
             instance.finish()
         finally:
-            server.send_signal(signal.SIGUSR2)
             for pid in holders(instance.dir):
                 kill(pid)
     instance.clean()
