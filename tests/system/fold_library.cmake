@@ -47,7 +47,7 @@ if(TARGET pleat-fold-openmpi)
     foreach(part library threads groups)
       add_test(NAME system-fold-${part}-${mpi} COMMAND ${PYTEST} -q -p no:cacheprovider
         ${test_dir}/fold/test_${part}.py)
-      set_tests_properties(system-fold-${part}-${mpi} PROPERTIES LABELS system TIMEOUT 300
+      set_tests_properties(system-fold-${part}-${mpi} PROPERTIES LABELS system TIMEOUT 600
         ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1;FOLD_MPI=${mpi};PLEAT_SANITIZED=${PLEAT_SANITIZE}")
     endforeach()
   endforeach()
