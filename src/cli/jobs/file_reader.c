@@ -31,11 +31,14 @@ static bool transfer(int fd, void *data, size_t size, bool writes)
     return true;
 }
 
-/* The file is opened for each piece: it may be made or replaced meanwhile. */
+/* The file is opened for each piece: it may be made or replaced meanwhile. A FIFO is not opened: the
+ * job would find a reader that goes again, and end by SIGPIPE. */
 static int32_t read_piece(const char *path, int64_t offset, char *buffer)
 {
     struct stat about;
     ssize_t count = 0;
+    if (stat(path, &about) || !S_ISREG(about.st_mode))
+        return 0;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
         count = pread(fd, buffer, PIECE, offset);

@@ -1,5 +1,6 @@
 """What a job can be given: files, environment, a time limit; batch scripts."""
 
+import ctypes
 import getpass
 import os
 import shutil
@@ -24,6 +25,29 @@ def read(pleat, name):
 
 def run(pleat, *words, code=0):
     return pleat.pleat("run", *words, check=code)
+
+
+class Readers:
+    """Whether anybody has had a file open for reading, and closed it."""
+
+    IN_CLOSE_NOWRITE = 0x10
+
+    def __init__(self, path):
+        libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        assert self.fd >= 0 and libc.inotify_add_watch(self.fd, os.fsencode(path), self.IN_CLOSE_NOWRITE) >= 0, ctypes.get_errno()
+
+    def any(self):
+        try:
+            return bool(os.read(self.fd, 1 << 12))
+        except BlockingIOError:
+            return False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        os.close(self.fd)
 
 
 def test_umask(pleat):
@@ -63,8 +87,14 @@ def test_files(pleat):
     assert "cannot open the output file" in done.stderr
     run(pleat, "--output", "/dev/null", "echo", "x")
     os.mkfifo(pleat.path("pipe"))
-    done = run(pleat, "--output", "pipe", "echo", "x", code=125)  # nobody reads it: no waiting
-    assert "cannot open the output file" in done.stderr
+    with Readers(pleat.path("pipe")) as readers:
+        done = run(pleat, "--output", "pipe", "echo", "x", code=125)  # nobody reads it: no waiting
+        assert "cannot open the output file" in done.stderr and not readers.any()
+        reader = os.open(pleat.path("pipe"), os.O_RDONLY | os.O_NONBLOCK)
+        run(pleat, "--output", "pipe", "sh", "-c", "sleep 1; echo x")  # what shows a job's output is no reader, either
+        assert os.read(reader, 100) == b"x\n" and not readers.any()
+        os.close(reader)
+        assert readers.any()
     done = pleat.pleat("submit", "--output", "%q", "true", check=2)
     assert "'%q' in '%q' stands for nothing" in done.stderr
 
