@@ -81,7 +81,7 @@ int pleat_session_asked(const struct pleat_session *session, struct pleat_error 
     if (session->rank != 0)
         return PLEAT_ASKED_NOTHING;
     if (session->mailbox) {
-        int asked = pleat_mailbox_asked(&session->self, session->resumed, reason);
+        int asked = (int)pleat_mailbox_asked(&session->self, session->resumed, reason);
         if (reason[0])
             pleat_error_set(why, asked == PLEAT_ASKED_REFUSED ? PLEAT_E_STATE : 0, "%s", reason);
         return asked;
