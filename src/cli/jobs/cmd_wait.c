@@ -24,13 +24,32 @@ static int out_of_memory(void)
     return PLEAT_EXIT_FAILED;
 }
 
+/* Says of a job that is held that it is waited for: it will not end by itself, and who waits would
+ * not know why nothing happens. */
+static int note_held(struct wait *wait, int64_t number)
+{
+    json_t *job;
+    int code = pleat_daemon_ask_patiently(&wait->client, wait->patience_s, "job",
+                                          json_pack("{s:I}", "job", (json_int_t)number), &job);
+    if (code)
+        return code;
+    if (!pleat_job_ended(job) && pleat_job_is_held(job))
+        pleat_say("job %" PRId64 " is held: it is waited for until it has been released ('pleat "
+                  "release %" PRId64 "') and has ended",
+                  number, number);
+    json_decref(job);
+    return 0;
+}
+
 /* Waits for one job. The daemon may end and come back meanwhile: jobs do not notice, and this
  * command goes on. */
 static int wait_for(struct wait *wait, int64_t number)
 {
     json_t *answer, *job;
     size_t i;
-    int code = pleat_daemon_ask_patiently(&wait->client, wait->patience_s, "wait",
+    int code = note_held(wait, number);
+    if (!code)
+        code = pleat_daemon_ask_patiently(&wait->client, wait->patience_s, "wait",
                                           json_pack("{s:I}", "job", (json_int_t)number), &answer);
     if (code)
         return code;
@@ -42,17 +61,6 @@ static int wait_for(struct wait *wait, int64_t number)
     }
     json_decref(answer);
     return 0;
-}
-
-/* Says so of a job that will not end by itself: who waits for it would not know why nothing
- * happens. */
-static void note_held(const json_t *job)
-{
-    int64_t number = pleat_reply_int(job, "job", 0);
-    if (!pleat_job_ended(job) && pleat_job_is_held(job))
-        pleat_say("job %" PRId64 " is held: it is waited for until it has been released ('pleat "
-                  "release %" PRId64 "') and has ended",
-                  number, number);
 }
 
 /* Finds all jobs that wait or run now. Their numbers are needed, since the daemon's answer that no
@@ -68,7 +76,6 @@ static int find_living(struct wait *wait)
     {
         if (!code && pleat_array_push(&wait->numbers, pleat_reply_int(job, "job", 0)))
             code = out_of_memory();
-        note_held(job);
     }
     json_decref(jobs);
     return code;
@@ -106,7 +113,6 @@ static int count_tasks(struct wait *wait, int64_t number, size_t *count)
     *count = 1;
     if (code)
         return code;
-    note_held(job);
     const json_t *array = json_object_get(job, "array");
     if (pleat_reply_int(array, "job", 0) == number &&
         !pleat_indexes_parse(pleat_reply_text(array, "list", ""), &indexes, &limit, NULL))

@@ -299,7 +299,7 @@ def test_wait(cli):
 def test_wait_for_all(cli):
     """Without a number: each that lives is waited for, and shown as it ended."""
     living = {"jobs": [dict(JOBS[0], state="running"), dict(JOBS[3], state="queued")]}
-    with cli.fake({"wait": lambda p, _: {"jobs": [JOBS[p["job"] - 1]]}, "jobs": living}) as fake:
+    with cli.fake({"wait": lambda p, _: {"jobs": [JOBS[p["job"] - 1]]}, "jobs": living, "job": answers()["job"]}) as fake:
         done = cli("wait", "--json")
         assert fake.asked("jobs")[0]["all"] is False
         assert [params["job"] for params in fake.asked("wait")] == [1, 4]
@@ -310,7 +310,7 @@ def test_wait_for_all(cli):
 
 
 def test_wait_names_what_is_held(cli):
-    """It would be waited for without end, and without a word; in an array every job is held with the first."""
+    """It would be waited for without end, and without a word."""
     held = dict(JOBS[3], state="queued", held_by=["user"])
     other = dict(JOBS[0], state="queued", held_by=["dependency"])
     over = lambda p, _: {"jobs": [JOBS[p["job"] - 1]]}

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 
 import pytest
@@ -297,6 +298,16 @@ def test_wait_waits_for_all_of_an_array(cli):
     assert cli("wait", f"{array}_[1-2]").returncode == 0 and cli("wait", f"{array}_1").returncode == 0
     assert cli("wait", str(int(array) + 1)).returncode == 0  # a later task, by its own number
     assert len(json.loads(cli("wait", "--json", array, f"{array}_2").stdout)["jobs"]) == 3
+
+
+def test_wait_names_a_later_task_that_is_held(cli):
+    array = int(submit(cli, "--hold", "--array", "0-1"))
+    assert cli("release", f"{array}_0").returncode == 0
+    process = cli.start("wait", str(array), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert f"job {array + 1} is held" in process.stderr.readline()
+    assert cli("release", str(array + 1)).returncode == 0
+    process.communicate(timeout=60)
+    assert process.returncode == 0
 
 
 def test_so_many_tasks_at_one_time(cli, tmp_path):
