@@ -15,20 +15,21 @@ set(pleat_busy_tests
 # Then the longest ones, since the last one would run alone: their seconds, about. (Of others ctest goes by what it has
 # measured, once it has.)
 set(pleat_long_tests
-  gridengine-faults=136 slurm-faults=133 chaos-steps=130 gridengine-adapter=116 daemon-spread=110
-  slurm-hosts=90 slurm-adapter=79 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=55 daemon-silence=47
-  bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=40 daemon-fold_real=36 daemon-saving=36 daemon-folding=35
-  daemon-parts=35 bench-fold=33 bench-resize=33 daemon-launches=33 daemon-checkpoint=32 daemon-relaunch=32 chaos-campaign=31
-  fold-groups-mpich=31 fold-library-openmpi=31 agent-fold_mpi-changes=30 daemon-sites=28 daemon-too_few=26 chaos-damage=25
-  fold-threads-mpich=25 daemon-outside=23 daemon-examples=23 daemon-asked=23 fold-threads-openmpi=23 fold-library-mpich=21
-  daemon-recovery=21 fold-conformance-openmpi=25 fold-conformance-mpich=22 agent-cycles=20 app-death-while-saving=20 app-mpich-relaunch-every-size=20 slurm-controller=20
-  daemon-checkpoint_times=19 slurm-cluster=18 chaos-pages=18 daemon-bad_jobs=17 unit-mailbox-agreement=17 agent-life=16
-  fold-groups-openmpi=16 daemon-declared=16 daemon-everyday=16 daemon-limit_signal=15 app-arrays-openmpi-deaths-in-growth=15
-  app-nodes-mpich-items-deaths-in-relaunch=15 daemon-nodes=15 cli-waiting=14 daemon-job_options=14 pmi=14 readme=14
-  app-items-openmpi-deaths-in-shrink=14 unit-core-random=14 chaos-disk=13 bench-cluster=13 daemon-parts_output=13 daemon-pty=13
-  sim-textbook=12 app-nodes-mpich-arrays-deaths-in-relaunch=12 unit-fold-harm=12 daemon-adaptation=12 daemon-tasks=11
-  chaos-place=11 daemon-not_now=11 unit-core-storm=10 app-copies-heat=10 app-heat=10 chaos-clock=10 daemon-starts=10
-  daemon-upgrade=10 agent-tree=10 agent-warm=10)
+  gridengine-faults=136 slurm-faults=133 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=90
+  slurm-adapter=79 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=55
+  daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=40 daemon-fold_real=36 daemon-saving=36
+  daemon-folding=35 daemon-parts=35 bench-fold=33 bench-resize=33 daemon-launches=33 daemon-checkpoint=32 daemon-relaunch=32
+  chaos-campaign=31 fold-groups-mpich=31 fold-library-openmpi=31 agent-fold_mpi-changes=30 daemon-sites=28 daemon-too_few=26
+  chaos-damage=25 fold-threads-mpich=25 fold-conformance-openmpi=25 daemon-outside=23 daemon-examples=23 daemon-asked=23
+  fold-threads-openmpi=23 fold-conformance-mpich=22 fold-library-mpich=21 daemon-recovery=21 agent-cycles=20
+  app-death-while-saving=20 app-mpich-relaunch-every-size=20 slurm-controller=20 daemon-checkpoint_times=19 slurm-cluster=18
+  chaos-pages=18 daemon-bad_jobs=17 unit-mailbox-agreement=17 agent-life=16 fold-groups-openmpi=16 daemon-declared=16
+  daemon-everyday=16 daemon-limit_signal=15 app-arrays-openmpi-deaths-in-growth=15 app-nodes-mpich-items-deaths-in-relaunch=15
+  daemon-nodes=15 cli-waiting=14 daemon-job_options=14 pmi=14 readme=14 app-items-openmpi-deaths-in-shrink=14
+  unit-core-random=14 chaos-disk=13 bench-cluster=13 daemon-parts_output=13 daemon-pty=13 sim-textbook=12
+  app-nodes-mpich-arrays-deaths-in-relaunch=12 unit-fold-harm=12 daemon-adaptation=12 daemon-tasks=11 chaos-place=11
+  daemon-not_now=11 unit-core-storm=10 app-copies-heat=10 app-heat=10 chaos-clock=10 daemon-starts=10 daemon-upgrade=10
+  agent-tree=10 agent-warm=10)
 
 # Of all tests of the directory in which it is called; in the lists a test of the system is named without "system-".
 function(pleat_weigh_tests)

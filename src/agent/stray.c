@@ -161,8 +161,7 @@ static size_t hunt_round(const struct pleat_agent *agent, struct hunt *hunt, boo
     return strays;
 }
 
-/* How long to wait before the next look at processes that cannot be read, of which `doubts` were.
- */
+/* How long to wait before processes that could not be read are looked at again. */
 static int doubt_ms(int doubts)
 {
     return doubts < 4 ? 1 << doubts : DOUBT_MS;

@@ -40,8 +40,7 @@ static int step(int can_fail)
         access(file, F_OK) || place != my_place)
         return 0;
     int fails = !strcmp(how, "fail");
-    /* how often ranks meet depends on how quick each is: failures are counted among what can fail
-     */
+    /* how often ranks meet depends on their speed: failures are counted among what can fail */
     if ((fails && !can_fail) || ++steps < number || unlink(file))
         return 0;
     if (!fails)

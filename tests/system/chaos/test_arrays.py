@@ -18,7 +18,7 @@ import time
 
 import pytest
 
-from conftest import Client, Failure, Lost, Stubborn, chaos_instance, check_nothing_left, kill
+from conftest import Client, Failure, Lost, Stubborn, chaos_instance, check_nothing_left, kill, wait_until
 
 TASKS = int(os.environ.get("PLEAT_CHAOS_TASKS", "1200"))
 KILL_S = float(os.environ.get("PLEAT_CHAOS_KILL_S", "0.1"))
@@ -203,10 +203,7 @@ class World:
             more, after = answer["more"], answer["after"]
 
     def await_archive(self):
-        end = time.monotonic() + LONG_S
-        while self.daemon.call("jobs", all=True, brief=True, limit=1)["jobs"]:
-            assert time.monotonic() < end, "not all are archived"
-            time.sleep(0.05)
+        wait_until(lambda: not self.daemon.call("jobs", all=True, brief=True, limit=1)["jobs"], "all are archived", LONG_S)
 
     def history(self):
         """Name, state and end of all jobs that have ended and are not cleaned away, by number."""

@@ -54,20 +54,28 @@ def until(path):
     return ["sh", "-c", 'while [ ! -e "$1" ]; do sleep 0.05; done', "until", path]
 
 
+def one_runs_and_one_waits(daemon, tmp_path, **more):
+    """Two jobs, of which the first ends when the file "go" is there. What they write: "d-job", "d-waits"."""
+    job = daemon.submit("job", diary(str(tmp_path / "d-job"), *until(str(tmp_path / "go"))), 8, **more)
+    daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(tmp_path / "d-job"))
+    return job, daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8, **more)
+
+
+def why_it_holds(instance, daemon):
+    """Submits jobs until the log cannot be written; what is said of that."""
+    def holds():
+        if daemon.call("info")["holding"] is None:
+            instance.popen("submit", "--", "true")
+        return daemon.call("info")["holding"]
+    return wait_until(holds, "the log cannot be written")
+
+
 def test_full_disk(pleat, tmp_path):
     go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
     daemon = Stubborn(pleat)
-    job = daemon.submit("job", diary(wrote, *until(go)), 8)
-    daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
-    waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8)
+    job, waits = one_runs_and_one_waits(daemon, tmp_path)
     fill(pleat.path("filling"))
-
-    def holds():
-        if daemon.call("info")["holding"] is None:
-            pleat.popen("submit", "--", "true")
-        return daemon.call("info")["holding"]
-
-    assert "free some space" in wait_until(holds, "the log cannot be written")
+    assert "free some space" in why_it_holds(pleat, daemon)
     # the last one (or several, submitted in one turn) is in no log, and nobody was told that it is a job
     jobs = daemon.call("jobs")["jobs"]
     left_out = sum(not one.get("taken", True) for one in jobs)
@@ -288,17 +296,9 @@ def test_the_quota_is_used_up(quota, tmp_path):
     """While a job runs and another waits: as on a full disk, and the reason is said by its name."""
     go, wrote = str(tmp_path / "go"), str(tmp_path / "d-job")
     daemon = Stubborn(quota)
-    job = daemon.submit("job", diary(wrote, *until(go)), 8)
-    daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
-    waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8)
+    job, waits = one_runs_and_one_waits(daemon, tmp_path)
     quota.server.send_signal(signal.SIGUSR1)
-
-    def holds():
-        if daemon.call("info")["holding"] is None:
-            quota.popen("submit", "--", "true")
-        return daemon.call("info")["holding"]
-
-    said = wait_until(holds, "the log cannot be written")
+    said = why_it_holds(quota, daemon)
     assert os.strerror(errno.EDQUOT) in said and "free some space" in said, said
     done = quota.pleat("submit", "--", "true", check=1)
     assert "cannot write its log" in done.stderr and "refused until it can" in done.stderr
@@ -341,9 +341,7 @@ def test_the_file_system_of_the_state_hangs(private_mounts, tmp_path):
     elsewhere = {"output": "/dev/null", "error": "/dev/null"}
     with loopback(home.state, tmp_path / "behind") as server:
         try:
-            job = daemon.submit("job", diary(wrote, *until(go)), 8, **elsewhere)
-            daemon.wait(job, "runs", lambda j: j["state"] == "running" and os.path.exists(wrote))
-            waits = daemon.submit("waits", diary(str(tmp_path / "d-waits"), "true"), 8, **elsewhere)
+            job, waits = one_runs_and_one_waits(daemon, tmp_path, **elsewhere)
             daemon.close()
             server.send_signal(signal.SIGSTOP)
             asked = home.popen("cancel", waits)
