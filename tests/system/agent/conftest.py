@@ -49,6 +49,11 @@ def children_of(pid):
     return [(child, stat[0]) for child, stat in stats if stat and stat[1] == pid]
 
 
+def until_no_child(world):
+    """The agent tells the end of a run before it reaps what kept it: for a moment it may have that child, ended."""
+    wait_until(lambda: children_of(world.first.pid) == [], "the agent has no child left")
+
+
 class Lost(Exception):
     pass
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import children_of, wait_until
+from conftest import children_of, until_no_child
 from test_agent_mpi import LOOP, WORDS, errors, needs_loop, needs_openmpi
 
 LOOP_MPICH = os.path.join(os.path.dirname(LOOP), "mpich", "loop")
@@ -164,6 +164,6 @@ def test_cycles(linked, busy, mpi, way):
 
     linked.daemon.call("kill", run=1, grace_s=5)
     linked.daemon.expect("exited", 1)
-    wait_until(lambda: children_of(linked.first.pid) == [], "what ended last is reaped, too")
+    until_no_child(linked)
     assert not os.path.exists(linked.scratch)
     assert not unused_shared_memory(began)

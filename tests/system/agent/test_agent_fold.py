@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from conftest import BUILD, children_of, is_alive, wait_until
+from conftest import BUILD, is_alive, until_no_child, wait_until
 
 RANKS = os.path.join(BUILD, "tests", "fold-ranks")
 CPUS = sorted(os.sched_getaffinity(0))
@@ -184,7 +184,7 @@ def test_ending_while_it_changes(node):
     node.daemon.call("resize", run=1, resize=2, target=1, slots=ONE)
     node.daemon.call("kill", run=1, grace_s=0)
     assert node.daemon.expect("exited", 1)["signal"] == signal.SIGKILL
-    assert children_of(node.first.pid) == []
+    until_no_child(node)
 
 
 def test_reconnecting_daemon_is_told_again(node):

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import BUILD, LIMIT_S, children_of, is_alive, wait_until
+from conftest import BUILD, LIMIT_S, children_of, is_alive, until_no_child, wait_until
 from test_agent_fold import ONE
 from test_agent_fold_mpi import LIBRARY, both_mpis, end, fixture_node  # pylint: disable=unused-import
 from test_agent_fold_mpi import pytestmark  # pylint: disable=unused-import
@@ -69,7 +69,7 @@ def test_killed_at_any_moment(node, mpi):
         exited = node.daemon.expect("exited", 1)
         assert exited["code"] != 0 or exited["signal"] != 0
         wait_until(lambda: not any(map(is_alive, pairs.pids.values())), "the end of all")  # pylint: disable=cell-var-from-loop
-        assert children_of(node.first.pid) == []
+        until_no_child(node)
         node.daemon.call("forget", run=1)
         node.daemon.notifications.clear()
 

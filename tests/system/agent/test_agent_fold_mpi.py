@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from conftest import BUILD, Failure, children_of
+from conftest import BUILD, Failure, until_no_child
 from test_agent_fold import A, B, BOTH, ONE, OTHER, resize, two_cpus
 from test_agent_mpi import errors, needs_mpich, needs_openmpi, start
 
@@ -79,7 +79,7 @@ def test_a_hundred_changes_under_load(node, mpi, program, options):
             break
     assert changes == 100
     assert len(results) == 1  # they end with a sum of all that was computed
-    assert children_of(node.first.pid) == []
+    until_no_child(node)
 
 
 @both_mpis

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from conftest import BUILD, children_of, is_alive, stat_of, wait_until
+from conftest import BUILD, children_of, is_alive, stat_of, until_no_child, wait_until
 
 SHIM = os.path.join(BUILD, "tests", "agent-moments.so")
 
@@ -52,7 +52,7 @@ def is_not_started(world):
     # the agent is as good as before
     world.start(2, "sh", "-c", "exit 7")
     assert world.daemon.expect("exited", 2)["code"] == 7
-    wait_until(lambda: children_of(world.first.pid) == [], "nothing is left")
+    until_no_child(world)
 
 
 @pytest.mark.parametrize("moment", ["untold", "told"])

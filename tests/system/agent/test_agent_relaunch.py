@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from conftest import RANKS, children_of, is_alive, wait_until
+from conftest import RANKS, is_alive, until_no_child, wait_until
 from test_agent_resize import fixture_ranks, rank_processes, start_ranks, stop  # noqa: F401
 
 ENV = ["PATH=/usr/local/bin:/usr/bin:/bin"]
@@ -301,7 +301,7 @@ def test_kill_ends_it_for_good(ranks):
     assert exited["broken"] is False
     assert starts(ranks) == [(2, 1)]
     ranks.daemon.fails("state", "relaunch", run=1, resize=10, processes=2, **words(ranks, 2))
-    assert children_of(ranks.first.pid) == []
+    until_no_child(ranks)
 
 
 @pytest.mark.parametrize("seen", [True, False])

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from conftest import children_of, is_alive, stat_of, wait_until
+from conftest import children_of, is_alive, stat_of, until_no_child, wait_until
 
 STUBBORN = "trap '' TERM HUP INT; echo $$ >> pids; while :; do sleep 1000 & wait; done"
 
@@ -166,7 +166,7 @@ def test_many_short_processes_leave_no_zombie(linked):
     for run in range(1, 301):
         assert linked.daemon.expect("exited", run)["code"] == run % 200
         linked.daemon.call("forget", run=run)
-    wait_until(lambda: children_of(linked.first.pid) == [], "no reaper is left")
+    until_no_child(linked)
     assert linked.daemon.call("list") == {"runs": [], "more": False}
 
 
@@ -180,7 +180,7 @@ def test_adopted_orphans_are_reaped(linked):
         wait_until(lambda: children_of(reaper) == [(pid, "S")], "only the run is left")
         fifo.write("go\n")
     linked.daemon.expect("exited", 1)
-    wait_until(lambda: children_of(linked.first.pid) == [], "no child is left")
+    until_no_child(linked)
 
 
 def test_descriptors_do_not_grow(linked):
