@@ -9,15 +9,6 @@
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 
-struct later {
-    uv_timer_t timer;
-    struct later *previous, *next;
-    struct daemon *daemon;
-    void (*fn)(void *arg, uint64_t token);
-    void *arg;
-    uint64_t token;
-};
-
 static int64_t host_now(void *arg)
 {
     return daemon_now_us(arg);
@@ -62,45 +53,11 @@ static void host_tell(void *arg, uint32_t index, uint64_t claim, const char *tex
         note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
 }
 
-static void forget(struct later *later)
-{
-    if (later->previous)
-        later->previous->next = later->next;
-    else
-        later->daemon->hosting.later = later->next;
-    if (later->next)
-        later->next->previous = later->previous;
-    uv_close((uv_handle_t *)&later->timer, (uv_close_cb)free);
-}
-
-static void on_later(uv_timer_t *handle)
-{
-    struct later *later = handle->data;
-    void (*fn)(void *arg, uint64_t token) = later->fn;
-    void *fn_arg = later->arg;
-    uint64_t token = later->token;
-    forget(later);
-    fn(fn_arg, token);
-}
-
 static void host_later(void *arg, int64_t delay_us, void (*fn)(void *, uint64_t), void *fn_arg,
                        uint64_t token)
 {
     struct daemon *d = arg;
-    struct later *later = calloc(1, sizeof(*later));
-    if (!later)
-        abort();
-    later->daemon = d;
-    later->fn = fn;
-    later->arg = fn_arg;
-    later->token = token;
-    later->next = d->hosting.later;
-    if (later->next)
-        later->next->previous = later;
-    d->hosting.later = later;
-    uv_timer_init(&d->loop, &later->timer);
-    later->timer.data = later;
-    uv_timer_start(&later->timer, on_later, (uint64_t)(delay_us + 999) / 1000, 0);
+    later_call(&d->hosting.later, delay_us, fn, fn_arg, token);
 }
 
 static void host_run(void *arg, const struct pleat_command *command, pleat_command_done *done,
@@ -127,12 +84,7 @@ static int host_helper_say(void *arg, struct pleat_helper *helper, const char *l
 static void host_drop(void *arg, void *fn_arg)
 {
     struct daemon *d = arg;
-    struct later *next;
-    for (struct later *later = d->hosting.later; later; later = next) {
-        next = later->next;
-        if (later->arg == fn_arg)
-            forget(later);
-    }
+    later_drop(&d->hosting.later, fn_arg);
     pleat_commands_drop(d->hosting.commands, fn_arg);
 }
 
@@ -150,6 +102,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .say = host_say,
                                   .tell = host_tell,
                                   .drop = host_drop};
+    d->hosting.later.loop = &d->loop;
     if (pleat_commands_create(&d->loop, &d->hosting.commands))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     return 0;
@@ -157,8 +110,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
 
 void hosting_end(struct daemon *d)
 {
-    while (d->hosting.later)
-        forget(d->hosting.later);
+    later_end(&d->hosting.later);
     pleat_commands_end(d->hosting.commands);
 }
 

@@ -3,12 +3,12 @@
 #define PLEAT_DAEMON_HOSTING_H
 
 #include "base/error.h"
+#include "daemon/later.h"
 
 struct daemon;
-struct later;
 
 struct hosting {
-    struct later *later; /* calls that are due later, the latest in front */
+    struct later later;
     struct pleat_commands *commands;
 };
 
