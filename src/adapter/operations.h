@@ -97,6 +97,8 @@ struct pleat_adapter_system {
     const char *const *forget, *const *keep;
     const char *const *texts;  /* members of "allocate"; the list ends with NULL */
     const char *const *never;  /* reasons that only another configuration ends; the same */
+    /* The reason while a job has its nodes, but has not begun there; NULL: such a job runs. */
+    const char *starting;
     const char *starter;       /* what starts a program in an allocation */
     bool passes_variables;     /* it hands its environment on, unseen by others */
     const char *not_in_a_node; /* characters that the starter would take for something else */

@@ -10,6 +10,9 @@
 /* A controller that was late may still carry out a request. How long after it answers again a job
  * of such a request is looked for. */
 enum { UNWANTED_MS = 30000 };
+/* A job that is being started for longer counts as running: on a node that has died it would be
+ * started for ever, while one that runs is given up when no agent calls from it. */
+enum { STARTING_MS = 5000 };
 
 static void arm(struct pleat_adapter_watch *watch);
 
@@ -28,9 +31,17 @@ static struct pleat_adapter_watched *find(struct pleat_adapter_watch *watch, uin
     return NULL;
 }
 
-static void note(struct pleat_adapter_watched *watched, const json_t *job)
+static void note(struct pleat_adapter_watch *watch, struct pleat_adapter_watched *watched,
+                 const json_t *job)
 {
-    watched->runs = is_in_state(job, "running");
+    const char *starting = watch->calls->system->starting;
+    if (!starting || !is_in_state(job, "pending") || !pleat_reply_is(job, "reason", starting))
+        watched->starting_since_ms = 0;
+    else if (!watched->starting_since_ms)
+        watched->starting_since_ms = uv_now(watch->calls->loop);
+    watched->runs = is_in_state(job, "running") ||
+                    (watched->starting_since_ms &&
+                     uv_now(watch->calls->loop) - watched->starting_since_ms > STARTING_MS);
     snprintf(watched->reason, sizeof(watched->reason), "%s", pleat_reply_text(job, "reason", ""));
     watched->start = pleat_reply_int(job, "start", 0);
     watched->end = pleat_reply_int(job, "end", 0);
@@ -47,7 +58,7 @@ void pleat_adapter_watch_add(struct pleat_adapter_watch *watch, const json_t *jo
         watched = &watch->watched.items[watch->watched.count - 1];
     }
     snprintf(watched->name, sizeof(watched->name), "%s", pleat_reply_text(job, "name", ""));
-    note(watched, job);
+    note(watch, watched, job);
     arm(watch);
 }
 
@@ -78,10 +89,13 @@ static bool is_never(const struct pleat_adapter_system *system, const json_t *jo
     return false;
 }
 
-static void tell(struct pleat_adapter_watch *watch, const char *method, const json_t *job)
+static void tell(struct pleat_adapter_watch *watch, const struct pleat_adapter_watched *watched,
+                 const char *method, const json_t *job)
 {
     json_t *params = json_copy((json_t *)job);
-    if (is_in_state(job, "pending") && is_never(watch->calls->system, job))
+    if (watched->runs)
+        json_object_set_new(params, "state", json_string("running"));
+    else if (is_never(watch->calls->system, job))
         json_object_set_new(params, "never", json_true());
     pleat_adapter_notify(watch->calls->lines, method, params);
 }
@@ -106,22 +120,21 @@ static bool compare(struct pleat_adapter_watch *watch, struct pleat_adapter_watc
         tell_end(watch, watched, job ? pleat_reply_text(job, "reason", "") : "GONE");
         return false;
     }
-    if (is_in_state(job, "running")) {
-        if (!watched->runs)
-            tell(watch, "granted", job);
-        else if (watched->end != pleat_reply_int(job, "end", 0))
-            tell(watch, "moved", job);
-    } else if (watched->runs) {
+    const struct pleat_adapter_watched before = *watched;
+    note(watch, watched, job);
+    if (watched->runs) {
+        if (!before.runs)
+            tell(watch, watched, "granted", job);
+        else if (before.end != watched->end)
+            tell(watch, watched, "moved", job);
+    } else if (before.runs) {
         /* its processors are gone, and it waits for others, which Pleat has not asked for */
         tell_end(watch, watched, "REQUEUED");
         pleat_adapter_watch_unwanted(watch, watched->name);
         return false;
-    } else if (watched->start != pleat_reply_int(job, "start", 0) ||
-               strncmp(watched->reason, pleat_reply_text(job, "reason", ""),
-                       sizeof(watched->reason) - 1) != 0) {
-        tell(watch, "pending", job);
+    } else if (before.start != watched->start || strcmp(before.reason, watched->reason) != 0) {
+        tell(watch, watched, "pending", job);
     }
-    note(watched, job);
     return true;
 }
 

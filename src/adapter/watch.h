@@ -14,7 +14,8 @@
 struct pleat_adapter_watched {
     uint32_t job;
     char name[PLEAT_ADAPTER_NAME_MAX + 1];
-    bool runs;
+    bool runs;                  /* or counts as running */
+    uint64_t starting_since_ms; /* 0: it is not */
     char reason[64];
     int64_t start, end; /* 0: not known */
 };

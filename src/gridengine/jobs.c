@@ -141,6 +141,14 @@ static json_t *find(const json_t *jobs, int64_t number)
     return NULL;
 }
 
+/* It runs there, or is on its way. */
+static bool has_nodes(const json_t *job)
+{
+    return pleat_reply_is(job, "state", "running") ||
+           (pleat_reply_is(job, "state", "pending") &&
+            pleat_reply_is(job, "reason", PLEAT_GRIDENGINE_STARTING));
+}
+
 static json_t *make(const json_t *row, int64_t number)
 {
     const char *reason;
@@ -150,7 +158,7 @@ static json_t *make(const json_t *row, int64_t number)
     if (!job)
         abort();
     json_object_set_new(job, "name", name_in(pleat_xml_text(row, "JB_name")));
-    if (!strcmp(state, "running")) {
+    if (has_nodes(job)) {
         set_times(job, row);
         complete(job, row);
     }
@@ -169,7 +177,7 @@ static void take_row(json_t *jobs, const json_t *row)
         job = make(row, number);
         json_array_append_new(jobs, job);
     }
-    if (pleat_reply_is(job, "state", "running"))
+    if (has_nodes(job))
         add_slot(job, row);
 }
 

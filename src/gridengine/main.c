@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "adapter/ask.h"
+#include "gridengine/state.h"
 #include "gridengine/system.h"
 
 static const char usage[] =
@@ -98,6 +99,7 @@ static const struct pleat_adapter_system gridengine = {
     .keep = keep,
     .texts = texts,
     .never = never,
+    .starting = PLEAT_GRIDENGINE_STARTING,
     .starter = "qrsh",
     .passes_variables = false, /* they would be in a file that all on the node can read */
     .not_in_a_node = "[],/*@",

@@ -19,7 +19,7 @@ const char *pleat_gridengine_state(const char *letters, const char **reason)
     *reason = strchr(letters, 'E')   ? "Error"
               : strchr(letters, 'h') ? "Held"
               : waits                ? "?"
-                                     : "Starting";
+                                     : PLEAT_GRIDENGINE_STARTING;
     return "pending";
 }
 

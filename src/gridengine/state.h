@@ -3,6 +3,9 @@
 #ifndef PLEAT_GRIDENGINE_STATE_H
 #define PLEAT_GRIDENGINE_STATE_H
 
+/* The reason of a job that has its slots and nodes, but has not begun there: it is on its way. */
+#define PLEAT_GRIDENGINE_STARTING "Starting"
+
 /* The state of a job, as qstat writes it: "running", "pending", "ended", and a reason ("": none;
  * "?": it stands in the queue). */
 const char *pleat_gridengine_state(const char *letters, const char **reason);

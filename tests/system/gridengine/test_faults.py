@@ -5,6 +5,8 @@ Grid Engine itself ends nothing on a host of which it does not hear: it waits fo
 noticed by pleatd."""
 
 import contextlib
+import json
+import re
 
 from clusters import wait_until
 from clusters.pleat import ENDED, Counted, Pleat
@@ -21,7 +23,9 @@ def pleat_of(grid, site="", **options):
     try:
         yield pleat
     except BaseException:
-        print(pleat.log(), pleat.run("ps", "-a", check=False).stdout, grid.command("qstat", "-f", check=False).stdout)
+        print(pleat.log(), pleat.run("ps", "-a", check=False).stdout, grid.command("qstat", "-f", "-u", "*", check=False).stdout)
+        for job in json.loads(pleat.run("ps", "-a", "--json", check=False).stdout)["jobs"]:
+            print(pleat.run("why", str(job["job"]), check=False).stdout, pleat.run("events", str(job["job"]), check=False).stdout)
         raise
     finally:
         pleat.finish()
@@ -87,6 +91,25 @@ def test_a_node_is_cut_off(grid):
         finally:
             host.join()
         job.ends()
+        grid.until_idle()
+
+
+def test_a_node_is_gone_before_the_cluster_has_noticed(grid):
+    """Grid Engine gives it to a job, which it would start there for ever. The job is run elsewhere instead."""
+    with pleat_of(grid, name="before", more=MORE) as pleat:
+        pleat.run("site", "drain", "--node", "g1", "c1")
+        host = grid.world["g2"]
+        host.cut()
+        try:
+            job = Counted(pleat, "before")
+            wait_until(lambda: re.search(r" t  .* 1 +$", grid.command("qstat", "-u", "*"), re.MULTILINE), "it is on its way to the node")
+            pleat.run("site", "resume", "--node", "g1", "c1")
+            assert job.begun() == "g1"
+            assert "no agent has called from g2 in time" in pleat.events(job.number), pleat.events(job.number)
+        finally:
+            host.join()
+        job.ends()
+        assert len(job.lines()) == 2
         grid.until_idle()
 
 
