@@ -95,8 +95,8 @@ struct pleat_adapter_system {
     /* Variables that begin so are not meant for our jobs, and are forgotten; but those of `keep`.
      * Both lists end with NULL. */
     const char *const *forget, *const *keep;
-    const char *const *texts;  /* members of "allocate"; the list ends with NULL */
-    const char *const *never;  /* reasons that only another configuration ends; the same */
+    const char *const *texts; /* members of "allocate"; the list ends with NULL */
+    const char *const *never; /* reasons that only another configuration ends; the same */
     /* The reason while a job has its nodes, but has not begun there; NULL: such a job runs. */
     const char *starting;
     const char *starter;       /* what starts a program in an allocation */
