@@ -115,7 +115,7 @@ struct pleat_agent {
     int64_t folding_us;     /* when the timer of folded runs is due (monotonic) */
 
     struct pleat_run_list runs; /* ordered by id */
-    struct pleat_tree tree;     /* the last snapshot; kept to reuse its memory */
+    struct pleat_process_tree tree;     /* the last snapshot; kept to reuse its memory */
     struct pleat_string env;    /* likewise */
     size_t unsettled; /* live processes of the snapshot whose environment cannot be read */
 };

@@ -215,20 +215,20 @@ static void tell_thread(struct walk *walk, pid_t tid)
 static int open_threads(const struct pleat_agent *agent, pid_t pid, uint64_t start)
 {
     char path[256];
-    struct pleat_tree_process now;
+    struct pleat_process_entry now;
     int used = snprintf(path, sizeof(path), "%s/%d/task", agent->proc, (int)pid);
     if (used < 0 || (size_t)used >= sizeof(path))
         return -1;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return -1;
-    if (pleat_tree_read_one(agent->proc, pid, &now) == 0 && now.start == start)
+    if (pleat_process_tree_read_one(agent->proc, pid, &now) == 0 && now.start == start)
         return fd;
     close(fd);
     return -1;
 }
 
-static void tell_process(struct walk *walk, const struct pleat_tree_process *process)
+static void tell_process(struct walk *walk, const struct pleat_process_entry *process)
 {
     int fd = open_threads(walk->agent, process->pid, process->start);
     DIR *threads = fd < 0 ? NULL : fdopendir(fd);
@@ -250,14 +250,14 @@ static bool tell_once(struct pleat_run *run, struct walk *walk)
     struct pleat_agent *agent = run->agent;
     struct pleat_error err;
     walk->told = walk->refused = 0;
-    if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
+    if (pleat_process_tree_read(agent->proc, &agent->tree, &err)) {
         pleat_log("run %" PRIu64 " (job %s): its CPUs cannot be changed: %s", run->id, run->job,
                   err.text);
         return false;
     }
     for (size_t i = 0; i < agent->tree.count; i++) {
-        struct pleat_tree_process *process = &agent->tree.items[i];
-        if (!pleat_tree_is_dead(process) && pleat_run_of_process(agent, process) == run->id)
+        struct pleat_process_entry *process = &agent->tree.items[i];
+        if (!pleat_process_tree_is_dead(process) && pleat_run_of_process(agent, process) == run->id)
             tell_process(walk, process);
     }
     return true;
@@ -339,10 +339,10 @@ void pleat_bind_renew(struct pleat_run *run)
  * of its own any more. */
 static void tell_task(struct pleat_run *run, struct walk *walk, uint32_t rank, pid_t pid)
 {
-    struct pleat_tree_process *process = pleat_tree_find(&run->agent->tree, pid);
+    struct pleat_process_entry *process = pleat_process_tree_find(&run->agent->tree, pid);
     memset(&walk->to, 0, sizeof(walk->to));
     pleat_cpu_set_add_task(&walk->to, &run->binding.cpus, rank, run->cpus_per_task);
-    if (process && !pleat_tree_is_dead(process) &&
+    if (process && !pleat_process_tree_is_dead(process) &&
         pleat_run_of_process(run->agent, process) == run->id)
         tell_process(walk, process);
 }
@@ -355,7 +355,7 @@ void pleat_bind_tasks(struct pleat_run *run)
     int32_t *pids = run->cpus_per_task && run->binding.cpus.count && count > 0
                         ? calloc(count, sizeof(*pids))
                         : NULL;
-    if (!pids || pleat_tree_read(agent->proc, &agent->tree, NULL)) {
+    if (!pids || pleat_process_tree_read(agent->proc, &agent->tree, NULL)) {
         free(pids);
         return;
     }

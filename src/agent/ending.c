@@ -33,7 +33,7 @@
 /* ---- telling processes to end ---- */
 
 static struct pleat_told *find_told(const struct pleat_run *run,
-                                    const struct pleat_tree_process *process)
+                                    const struct pleat_process_entry *process)
 {
     for (size_t i = 0; i < run->told.count; i++)
         if (run->told.items[i].pid == process->pid && run->told.items[i].start == process->start)
@@ -41,16 +41,16 @@ static struct pleat_told *find_told(const struct pleat_run *run,
     return NULL;
 }
 
-static void send_signal(const struct pleat_run *run, const struct pleat_tree_process *process,
+static void send_signal(const struct pleat_run *run, const struct pleat_process_entry *process,
                         int number)
 {
     struct pleat_error err = {0};
-    int result = pleat_tree_signal(run->agent->proc, process->pid, process->start, number, &err);
+    int result = pleat_process_tree_signal(run->agent->proc, process->pid, process->start, number, &err);
     if (result && result != PLEAT_E_NOTFOUND)
         pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
 }
 
-static void end_process(struct pleat_run *run, const struct pleat_tree_process *process,
+static void end_process(struct pleat_run *run, const struct pleat_process_entry *process,
                         bool killing)
 {
     struct pleat_told *told = find_told(run, process);
@@ -107,9 +107,9 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
     size_t members = 0;
     *just_ended = 0;
     for (size_t i = 0; i < agent->tree.count; i++) {
-        struct pleat_tree_process *process = &agent->tree.items[i];
+        struct pleat_process_entry *process = &agent->tree.items[i];
         uint64_t owner = pleat_run_of_process(agent, process);
-        if (pleat_tree_is_dead(process)) {
+        if (pleat_process_tree_is_dead(process)) {
             *just_ended += owner == run->id || (owner == NOBODYS && process->parent == agent->pid);
             continue;
         }
@@ -137,9 +137,9 @@ static bool sweep_other(struct pleat_run *run, int64_t now)
     struct pleat_generation *other = &succession->other;
     size_t members = 0, just_ended = 0;
     for (size_t i = 0; i < agent->tree.count; i++) {
-        struct pleat_tree_process *process = &agent->tree.items[i];
+        struct pleat_process_entry *process = &agent->tree.items[i];
         uint64_t owner = pleat_run_of_process(agent, process);
-        if (pleat_tree_is_dead(process)) {
+        if (pleat_process_tree_is_dead(process)) {
             just_ended += owner == run->id || (owner == NOBODYS && process->parent == agent->pid);
             continue;
         }
@@ -180,8 +180,8 @@ static void sweep_part(struct pleat_run *run, int64_t now)
     struct pleat_agent *agent = run->agent;
     pid_t top = run->kind->part(run);
     for (size_t i = 0; top && now >= part->term_at_us && i < agent->tree.count; i++) {
-        const struct pleat_tree_process *process = &agent->tree.items[i];
-        if (!pleat_tree_is_dead(process) && pleat_tree_descends(&agent->tree, process, top))
+        const struct pleat_process_entry *process = &agent->tree.items[i];
+        if (!pleat_process_tree_is_dead(process) && pleat_process_tree_descends(&agent->tree, process, top))
             end_process(run, process, now >= part->kill_at_us);
     }
 }
@@ -220,7 +220,7 @@ static bool sweep_round(struct pleat_agent *agent)
     pleat_runs_reap(agent);
     if (!finish_empty(agent))
         return false;
-    if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
+    if (pleat_process_tree_read(agent->proc, &agent->tree, &err)) {
         pleat_log("%s; trying again", err.text);
         return false;
     }

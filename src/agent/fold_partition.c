@@ -61,9 +61,9 @@ static bool kernel_chooses(const struct pleat_folded *folded)
 static int allow_all(const struct pleat_folded *folded, const struct pleat_folded_member *member,
                      struct pleat_error *err)
 {
-    struct pleat_tree_process now;
+    struct pleat_process_entry now;
     struct pleat_cpu_set set = {0};
-    if (pleat_tree_read_one(folded->run->agent->proc, member->pid, &now) ||
+    if (pleat_process_tree_read_one(folded->run->agent->proc, member->pid, &now) ||
         now.start != member->start)
         return PLEAT_E_NOTFOUND;
     pleat_cpu_set_add_list(&set, &folded->cpus);

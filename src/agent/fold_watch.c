@@ -33,8 +33,8 @@
  * from the run's reaper, or from its main process where the reaper was killed. */
 static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
 {
-    struct pleat_tree_process process;
-    if (pleat_tree_read_one(run->agent->proc, pid, &process) || pleat_tree_is_dead(&process))
+    struct pleat_process_entry process;
+    if (pleat_process_tree_read_one(run->agent->proc, pid, &process) || pleat_process_tree_is_dead(&process))
         return false;
     *start = process.start;
     for (int length = 0; length < CHAIN_MAX; length++) {
@@ -42,7 +42,7 @@ static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
             (run->now.session && process.session == run->now.session))
             return true;
         if (process.parent <= 1 || process.pid == run->agent->pid ||
-            pleat_tree_read_one(run->agent->proc, process.parent, &process))
+            pleat_process_tree_read_one(run->agent->proc, process.parent, &process))
             return false;
     }
     return false;

@@ -19,8 +19,8 @@
 struct leftovers {
     pid_t above;
     const char *why; /* borrowed */
-    struct pleat_tree tree;
-    struct pleat_tree told; /* the processes that got SIGTERM */
+    struct pleat_process_tree tree;
+    struct pleat_process_tree told; /* the processes that got SIGTERM */
 };
 
 /* ---- what is spared ---- */
@@ -56,7 +56,7 @@ static bool is_service(pid_t pid)
     return runs(program, "pleatd") || (runs(program, "pleat-agent") && !is_reaper(pid));
 }
 
-bool pleat_leftovers_spare(const struct pleat_tree *tree, struct pleat_tree_process *process,
+bool pleat_leftovers_spare(const struct pleat_process_tree *tree, struct pleat_process_entry *process,
                            pid_t above)
 {
     if (!process || process->pid == above)
@@ -65,14 +65,14 @@ bool pleat_leftovers_spare(const struct pleat_tree *tree, struct pleat_tree_proc
         process->spared_known = true; /* also ends circles of parents, which a snapshot may have */
         process->spared =
             is_service(process->pid) ||
-            pleat_leftovers_spare(tree, pleat_tree_find(tree, process->parent), above);
+            pleat_leftovers_spare(tree, pleat_process_tree_find(tree, process->parent), above);
     }
     return process->spared;
 }
 
 /* ---- ending ---- */
 
-static bool was_told(const struct leftovers *left, const struct pleat_tree_process *process)
+static bool was_told(const struct leftovers *left, const struct pleat_process_entry *process)
 {
     for (size_t i = 0; i < left->told.count; i++)
         if (left->told.items[i].pid == process->pid && left->told.items[i].start == process->start)
@@ -80,7 +80,7 @@ static bool was_told(const struct leftovers *left, const struct pleat_tree_proce
     return false;
 }
 
-static void end_one(struct leftovers *left, const struct pleat_tree_process *process, bool killing)
+static void end_one(struct leftovers *left, const struct pleat_process_entry *process, bool killing)
 {
     struct pleat_error err;
     if (!killing && was_told(left, process))
@@ -90,9 +90,9 @@ static void end_one(struct leftovers *left, const struct pleat_tree_process *pro
     if (!killing && left->told.count == 1)
         pleat_log("%s", left->why);
     int result =
-        pleat_tree_signal("/proc", process->pid, process->start, killing ? SIGKILL : SIGTERM, &err);
+        pleat_process_tree_signal("/proc", process->pid, process->start, killing ? SIGKILL : SIGTERM, &err);
     if (!result && !killing) /* a stopped process would not handle SIGTERM */
-        result = pleat_tree_signal("/proc", process->pid, process->start, SIGCONT, &err);
+        result = pleat_process_tree_signal("/proc", process->pid, process->start, SIGCONT, &err);
     if (result && result != PLEAT_E_NOTFOUND)
         pleat_log("%s", err.text);
 }
@@ -105,14 +105,14 @@ static size_t end_round(struct leftovers *left, bool killing)
     size_t count = 0;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         count = 1;
-    if (pleat_tree_read("/proc", &left->tree, &err)) {
+    if (pleat_process_tree_read("/proc", &left->tree, &err)) {
         pleat_log("%s: cannot look for what is left", err.text);
         return 1;
     }
     for (size_t i = 0; i < left->tree.count; i++) {
-        struct pleat_tree_process *process = &left->tree.items[i];
-        if (pleat_tree_is_dead(process) ||
-            !pleat_tree_descends(&left->tree, process, left->above) ||
+        struct pleat_process_entry *process = &left->tree.items[i];
+        if (pleat_process_tree_is_dead(process) ||
+            !pleat_process_tree_descends(&left->tree, process, left->above) ||
             pleat_leftovers_spare(&left->tree, process, left->above))
             continue;
         count++;
@@ -141,6 +141,6 @@ void pleat_leftovers_end(const char *why)
     }
     if (count && age_us >= LIMIT_US)
         pleat_log("%zu processes that were left do not end although they were killed", count);
-    pleat_tree_finish(&left.tree);
-    pleat_tree_finish(&left.told);
+    pleat_process_tree_finish(&left.tree);
+    pleat_process_tree_finish(&left.told);
 }

@@ -368,12 +368,12 @@ void pleat_runs_reap(struct pleat_agent *agent)
     read_records(agent);
     for (;;) {
         siginfo_t info = {0};
-        struct pleat_tree_process process;
+        struct pleat_process_entry process;
         struct end end = {0};
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
             return;
         end.unexecuted =
-            !pleat_tree_read_one(agent->proc, info.si_pid, &process) && process.unexecuted;
+            !pleat_process_tree_read_one(agent->proc, info.si_pid, &process) && process.unexecuted;
         if (wait4(info.si_pid, &end.status, WNOHANG, &end.usage) != info.si_pid)
             return;
         /* the process may have been a reaper that wrote something before it ended */

@@ -31,7 +31,7 @@ static bool is_launcher(const struct pleat_agent *agent, pid_t pid)
     return !strcmp(name, "pleat");
 }
 
-static bool gets_it(const struct pleat_run *run, const struct pleat_tree_process *process,
+static bool gets_it(const struct pleat_run *run, const struct pleat_process_entry *process,
                     enum pleat_signal_to to)
 {
     bool is_main = process->pid == run->now.pid;
@@ -45,15 +45,15 @@ static int send_all(struct pleat_run *run, int number, enum pleat_signal_to to)
     struct pleat_agent *agent = run->agent;
     struct pleat_error err;
     int sent = 0;
-    if (pleat_tree_read(agent->proc, &agent->tree, &err)) {
+    if (pleat_process_tree_read(agent->proc, &agent->tree, &err)) {
         pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
         return 0;
     }
     for (size_t i = 0; i < agent->tree.count; i++) {
-        struct pleat_tree_process *process = &agent->tree.items[i];
-        if (!pleat_tree_is_dead(process) && pleat_run_of_process(agent, process) == run->id &&
+        struct pleat_process_entry *process = &agent->tree.items[i];
+        if (!pleat_process_tree_is_dead(process) && pleat_run_of_process(agent, process) == run->id &&
             gets_it(run, process, to))
-            sent += pleat_tree_signal(agent->proc, process->pid, process->start, number, NULL) == 0;
+            sent += pleat_process_tree_signal(agent->proc, process->pid, process->start, number, NULL) == 0;
     }
     return sent;
 }

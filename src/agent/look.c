@@ -17,11 +17,11 @@ static bool is_dead(const char *text)
 {
     int pid = 0;
     uint64_t start = 0;
-    struct pleat_tree_process agent;
+    struct pleat_process_entry agent;
     if (sscanf(text, "%d:%" SCNu64, &pid, &start) != 2)
         return false;
-    return pleat_tree_read_one("/proc", (pid_t)pid, &agent) || agent.start != start ||
-           pleat_tree_is_dead(&agent);
+    return pleat_process_tree_read_one("/proc", (pid_t)pid, &agent) || agent.start != start ||
+           pleat_process_tree_is_dead(&agent);
 }
 
 /* An agent is known by the name of its first thread; reapers and guards have other names. */
@@ -41,23 +41,23 @@ static bool is_agent(pid_t pid)
 /* The processes whose agent is dead. *agents: how many agents live. */
 static json_t *strays(int *agents)
 {
-    struct pleat_tree tree = {0};
+    struct pleat_process_tree tree = {0};
     struct pleat_string env = {0};
     struct pleat_error err;
     json_t *list = json_array();
     *agents = 0;
-    if (pleat_tree_read("/proc", &tree, &err))
+    if (pleat_process_tree_read("/proc", &tree, &err))
         return list;
     for (size_t i = 0; i < tree.count; i++) {
         pid_t pid = tree.items[i].pid;
         *agents += is_agent(pid);
-        if (pleat_tree_is_dead(&tree.items[i]) || pleat_tree_environ("/proc", pid, &env))
+        if (pleat_process_tree_is_dead(&tree.items[i]) || pleat_process_tree_environ("/proc", pid, &env))
             continue;
-        const char *whose = pleat_tree_environ_get(&env, PLEAT_AGENT_ENV);
-        if (whose && pleat_tree_environ_get(&env, PLEAT_RUN_ENV) && is_dead(whose))
+        const char *whose = pleat_process_tree_environ_get(&env, PLEAT_AGENT_ENV);
+        if (whose && pleat_process_tree_environ_get(&env, PLEAT_RUN_ENV) && is_dead(whose))
             json_array_append_new(list, json_integer(pid));
     }
-    pleat_tree_finish(&tree);
+    pleat_process_tree_finish(&tree);
     pleat_string_finish(&env);
     return list;
 }

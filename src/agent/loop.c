@@ -369,7 +369,7 @@ static void finish(struct pleat_agent *agent)
     /* The handles of mailboxes close and the last replies are written, within a second. */
     (void)uv_run(&agent->loop, UV_RUN_DEFAULT);
     pleat_array_finish(&agent->runs);
-    pleat_tree_finish(&agent->tree);
+    pleat_process_tree_finish(&agent->tree);
     pleat_string_finish(&agent->env);
     pleat_string_finish(&agent->behind);
     pleat_array_finish(&agent->cpus);

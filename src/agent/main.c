@@ -212,8 +212,8 @@ static int open_standard_files(struct pleat_error *err)
 static void write_owner(int fd)
 {
     char text[64];
-    struct pleat_tree_process self;
-    if (pleat_tree_read_one("/proc", getpid(), &self))
+    struct pleat_process_entry self;
+    if (pleat_process_tree_read_one("/proc", getpid(), &self))
         return;
     int length = snprintf(text, sizeof(text), "%d %" PRIu64 "\n", (int)getpid(), self.start);
     if (ftruncate(fd, 0) || pwrite(fd, text, (size_t)length, 0) != length)
@@ -273,11 +273,11 @@ static int find_cpus(struct pleat_agent *agent, struct pleat_error *err)
 static int prepare(struct pleat_agent *agent, struct pleat_error *err)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    struct pleat_tree_process self;
+    struct pleat_process_entry self;
     agent->proc = "/proc";
     agent->kinds = pleat_kinds;
     agent->pid = getpid();
-    if (pleat_tree_read_one(agent->proc, agent->pid, &self))
+    if (pleat_process_tree_read_one(agent->proc, agent->pid, &self))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "cannot read /proc/%d/stat: an agent needs /proc", (int)agent->pid);
     agent->start = self.start;

@@ -16,9 +16,9 @@
 #define NEWS_KB 1024
 #define NEWS_PART 4
 
-static struct pleat_run *live_run_of(struct pleat_agent *agent, struct pleat_tree_process *process)
+static struct pleat_run *live_run_of(struct pleat_agent *agent, struct pleat_process_entry *process)
 {
-    if (pleat_tree_is_dead(process) || process->exiting)
+    if (pleat_process_tree_is_dead(process) || process->exiting)
         return NULL;
     uint64_t owner = pleat_run_of_process(agent, process);
     struct pleat_run *run = owner ? pleat_run_find(agent, owner) : NULL;
@@ -78,7 +78,7 @@ static void on_timer(uv_timer_t *timer)
     struct pleat_error err;
     bool measured = false;
     int64_t began_us = pleat_clock_monotonic_us();
-    if (pleat_tree_read(agent->proc, &agent->tree, &err) == 0)
+    if (pleat_process_tree_read(agent->proc, &agent->tree, &err) == 0)
         measure(agent);
     bool ended = judge(agent, &measured);
     int64_t most_us = (measured ? LIMIT_MS : MOST_MS) * (PLEAT_US_PER_S / 1000);

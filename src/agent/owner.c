@@ -26,14 +26,14 @@
 enum where { OUTSIDE, INSIDE, UNKNOWN };
 
 static enum where where_is(const struct pleat_agent *agent,
-                           const struct pleat_tree_process *process)
+                           const struct pleat_process_entry *process)
 {
     for (int length = 0; length < CHAIN_MAX; length++) {
         if (process->parent == agent->pid)
             return INSIDE;
         if (process->parent == 0 || process->pid == agent->pid)
             return OUTSIDE;
-        process = pleat_tree_find(&agent->tree, process->parent);
+        process = pleat_process_tree_find(&agent->tree, process->parent);
         if (!process)
             return UNKNOWN;
     }
@@ -44,9 +44,9 @@ bool pleat_run_has_process(struct pleat_run *run, pid_t pid)
 {
     struct pleat_agent *agent = run->agent;
     struct pleat_error err;
-    if (pleat_tree_read(agent->proc, &agent->tree, &err))
+    if (pleat_process_tree_read(agent->proc, &agent->tree, &err))
         return false;
-    struct pleat_tree_process *process = pleat_tree_find(&agent->tree, pid);
+    struct pleat_process_entry *process = pleat_process_tree_find(&agent->tree, pid);
     return process && pleat_run_of_process(agent, process) == run->id;
 }
 
@@ -70,18 +70,18 @@ static struct pleat_run *find_reaper(const struct pleat_agent *agent, pid_t pid)
 
 /* The child of the agent from which a process descends. NULL: the process is itself a child of the
  * agent, or its parents are not in the snapshot. */
-static const struct pleat_tree_process *below_agent(const struct pleat_agent *agent,
-                                                    const struct pleat_tree_process *process)
+static const struct pleat_process_entry *below_agent(const struct pleat_agent *agent,
+                                                    const struct pleat_process_entry *process)
 {
-    const struct pleat_tree_process *below = NULL;
+    const struct pleat_process_entry *below = NULL;
     for (int length = 0; process && process->parent != agent->pid && length < CHAIN_MAX; length++)
-        below = process = pleat_tree_find(&agent->tree, process->parent);
+        below = process = pleat_process_tree_find(&agent->tree, process->parent);
     return process ? below : NULL;
 }
 
 /* A main process that was just forked may have no session yet, so it is found by its pid. */
 static bool is_in_session(const struct pleat_generation *generation,
-                          const struct pleat_tree_process *process)
+                          const struct pleat_process_entry *process)
 {
     return (generation->session && generation->session == process->session) ||
            generation->pid == process->pid;
@@ -89,7 +89,7 @@ static bool is_in_session(const struct pleat_generation *generation,
 
 /* The run in whose session a process is. */
 static uint64_t by_session(const struct pleat_agent *agent,
-                           const struct pleat_tree_process *process)
+                           const struct pleat_process_entry *process)
 {
     for (size_t i = 0; i < agent->runs.count; i++) {
         const struct pleat_run *run = agent->runs.items[i];
@@ -114,22 +114,22 @@ static uint64_t run_of_token(const struct pleat_agent *agent, const char *token)
 /* The run whose token is in a process's environment. Where the environment cannot be read the
  * snapshot says too little. Either the process has ended since. Or it is being executed; a process
  * without an environment, or with a hidden one, looks the same. */
-static uint64_t by_token(struct pleat_agent *agent, const struct pleat_tree_process *process)
+static uint64_t by_token(struct pleat_agent *agent, const struct pleat_process_entry *process)
 {
-    struct pleat_tree_process now;
-    if (pleat_tree_environ(agent->proc, process->pid, &agent->env) == 0)
-        return run_of_token(agent, pleat_tree_environ_get(&agent->env, PLEAT_RUN_ENV));
-    if (pleat_tree_is_dead(process))
+    struct pleat_process_entry now;
+    if (pleat_process_tree_environ(agent->proc, process->pid, &agent->env) == 0)
+        return run_of_token(agent, pleat_process_tree_environ_get(&agent->env, PLEAT_RUN_ENV));
+    if (pleat_process_tree_is_dead(process))
         return NOBODYS; /* dead processes are counted as no run's */
-    if (pleat_tree_read_one(agent->proc, process->pid, &now) || now.start != process->start ||
-        pleat_tree_is_dead(&now) || now.exiting)
+    if (pleat_process_tree_read_one(agent->proc, process->pid, &now) || now.start != process->start ||
+        pleat_process_tree_is_dead(&now) || now.exiting)
         agent->tree.vanished++;
     else
         agent->unsettled++;
     return NOBODYS;
 }
 
-uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process)
+uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_process_entry *process)
 {
     if (process->owner_known)
         return process->owner;
@@ -137,18 +137,18 @@ uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_proce
     process->owner = NOBODYS;
     if (where_is(agent, process) == OUTSIDE)
         return NOBODYS;
-    const struct pleat_tree_process *top = below_agent(agent, process);
+    const struct pleat_process_entry *top = below_agent(agent, process);
     struct pleat_run *run = find_reaper(agent, top ? top->pid : process->pid);
     if (run) {
         bool spared = top && pleat_leftovers_spare(&agent->tree, process, top->pid);
         run->spares = run->spares || spared;
         return process->owner = top && !spared ? run->id : NOBODYS;
     }
-    struct pleat_tree_process *at = process;
+    struct pleat_process_entry *at = process;
     uint64_t owner = NOBODYS;
     for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
         owner = by_session(agent, at);
-        at = pleat_tree_find(&agent->tree, at->parent);
+        at = pleat_process_tree_find(&agent->tree, at->parent);
     }
     at = process;
     for (int length = 0; at && at->pid != agent->pid && length < CHAIN_MAX && !owner; length++) {
@@ -156,7 +156,7 @@ uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_proce
             owner = at->owner;
         else
             owner = by_token(agent, at);
-        at = pleat_tree_find(&agent->tree, at->parent);
+        at = pleat_process_tree_find(&agent->tree, at->parent);
     }
     process->owner = owner;
     return owner;

@@ -6,7 +6,7 @@
 
 /* The run that a process of agent->tree belongs to. 0: it belongs to none, or that cannot be told.
  */
-uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_tree_process *process);
+uint64_t pleat_run_of_process(struct pleat_agent *agent, struct pleat_process_entry *process);
 /* Whether a process is the run's now, as the kernel says (reads agent->tree anew). False, too,
  * where that cannot be told. */
 bool pleat_run_has_process(struct pleat_run *run, pid_t pid);

@@ -56,7 +56,7 @@ static void tell(struct reaper *reaper, bool alone)
 static void tell_end(struct reaper *reaper)
 {
     siginfo_t info = {0};
-    struct pleat_tree_process process;
+    struct pleat_process_entry process;
     /* waitid(2) of the C library does not give the usage */
     if (syscall(SYS_waitid, P_PID, reaper->main_process, &info, WEXITED | WNOHANG | WNOWAIT,
                 &reaper->record.usage))
@@ -65,7 +65,7 @@ static void tell_end(struct reaper *reaper)
     reaper->record.status =
         info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : W_EXITCODE(0, info.si_status);
     reaper->record.unexecuted =
-        !pleat_tree_read_one("/proc", reaper->main_process, &process) && process.unexecuted;
+        !pleat_process_tree_read_one("/proc", reaper->main_process, &process) && process.unexecuted;
     tell(reaper, false);
 }
 

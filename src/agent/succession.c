@@ -123,17 +123,17 @@ bool pleat_succession_holds(const struct pleat_run *run)
 
 /* If the reaper of one generation was killed, its processes are those that are not below the other
  * reaper. */
-bool pleat_succession_has(const struct pleat_run *run, const struct pleat_tree_process *process)
+bool pleat_succession_has(const struct pleat_run *run, const struct pleat_process_entry *process)
 {
     const struct pleat_succession *succession = run->succession;
-    const struct pleat_tree *tree = &run->agent->tree;
+    const struct pleat_process_tree *tree = &run->agent->tree;
     if (!succession)
         return false;
     if (succession->other.reaper)
-        return pleat_tree_descends(tree, process, succession->other.reaper);
+        return pleat_process_tree_descends(tree, process, succession->other.reaper);
     if (succession->other.empty)
         return false;
     if (run->now.reaper)
-        return !pleat_tree_descends(tree, process, run->now.reaper);
+        return !pleat_process_tree_descends(tree, process, run->now.reaper);
     return succession->other.session && process->session == succession->other.session;
 }

@@ -81,6 +81,6 @@ bool pleat_succession_will_tell(const struct pleat_run *run, uint64_t resize);
 /* Whether the run cannot be over yet because of its second generation. */
 bool pleat_succession_holds(const struct pleat_run *run);
 /* Whether a process of the run (owner.h), in agent->tree, is of the second generation. */
-bool pleat_succession_has(const struct pleat_run *run, const struct pleat_tree_process *process);
+bool pleat_succession_has(const struct pleat_run *run, const struct pleat_process_entry *process);
 
 #endif

@@ -41,7 +41,7 @@ static int read_file(const char *path, char *buffer, size_t size)
 /* proc(5): "pid (comm) state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime
  * stime cutime cstime priority nice num_threads itrealvalue starttime ..."; comm may contain
  * anything, so the fields are counted from its last ')'. */
-static bool parse_stat(const char *text, struct pleat_tree_process *process)
+static bool parse_stat(const char *text, struct pleat_process_entry *process)
 {
     const char *fields = strrchr(text, ')');
     memset(process, 0, sizeof(*process));
@@ -62,7 +62,7 @@ static bool parse_stat(const char *text, struct pleat_tree_process *process)
     return process->pid > 0;
 }
 
-int pleat_tree_read_one(const char *proc, pid_t pid, struct pleat_tree_process *process)
+int pleat_process_tree_read_one(const char *proc, pid_t pid, struct pleat_process_entry *process)
 {
     char path[256];
     char text[1024];
@@ -75,12 +75,12 @@ int pleat_tree_read_one(const char *proc, pid_t pid, struct pleat_tree_process *
 
 static int by_pid(const void *left, const void *right)
 {
-    pid_t a = ((const struct pleat_tree_process *)left)->pid;
-    pid_t b = ((const struct pleat_tree_process *)right)->pid;
+    pid_t a = ((const struct pleat_process_entry *)left)->pid;
+    pid_t b = ((const struct pleat_process_entry *)right)->pid;
     return (a > b) - (a < b);
 }
 
-int pleat_tree_read(const char *proc, struct pleat_tree *tree, struct pleat_error *err)
+int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree, struct pleat_error *err)
 {
     DIR *directory = opendir(proc);
     if (!directory)
@@ -90,10 +90,10 @@ int pleat_tree_read(const char *proc, struct pleat_tree *tree, struct pleat_erro
     const struct dirent *entry;
     int result = 0;
     while (!result && (entry = readdir(directory)) != NULL) {
-        struct pleat_tree_process process;
+        struct pleat_process_entry process;
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        if (pleat_tree_read_one(proc, (pid_t)atoi(entry->d_name), &process))
+        if (pleat_process_tree_read_one(proc, (pid_t)atoi(entry->d_name), &process))
             tree->vanished++;
         else if (pleat_array_push(tree, process))
             result = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of processes");
@@ -104,37 +104,37 @@ int pleat_tree_read(const char *proc, struct pleat_tree *tree, struct pleat_erro
     return result;
 }
 
-void pleat_tree_finish(struct pleat_tree *tree)
+void pleat_process_tree_finish(struct pleat_process_tree *tree)
 {
     pleat_array_finish(tree);
 }
 
-struct pleat_tree_process *pleat_tree_find(const struct pleat_tree *tree, pid_t pid)
+struct pleat_process_entry *pleat_process_tree_find(const struct pleat_process_tree *tree, pid_t pid)
 {
-    struct pleat_tree_process key = {.pid = pid};
+    struct pleat_process_entry key = {.pid = pid};
     if (tree->count == 0)
         return NULL;
     return bsearch(&key, tree->items, tree->count, sizeof(*tree->items), by_pid);
 }
 
-bool pleat_tree_descends(const struct pleat_tree *tree, const struct pleat_tree_process *process,
+bool pleat_process_tree_descends(const struct pleat_process_tree *tree, const struct pleat_process_entry *process,
                          pid_t ancestor)
 {
     for (int length = 0; process && length < CHAIN_MAX; length++) {
         if (process->parent == ancestor)
             return true;
-        process = pleat_tree_find(tree, process->parent);
+        process = pleat_process_tree_find(tree, process->parent);
     }
     return false;
 }
 
-bool pleat_tree_is_dead(const struct pleat_tree_process *process)
+bool pleat_process_tree_is_dead(const struct pleat_process_entry *process)
 {
     return process->threads <= 1 &&
            (process->state == 'Z' || process->state == 'X' || process->state == 'x');
 }
 
-int pleat_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)
+int pleat_process_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)
 {
     char path[256];
     char chunk[READ_CHUNK];
@@ -152,7 +152,7 @@ int pleat_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)
     return env->length > 0 && !env->failed ? 0 : PLEAT_E_NOTFOUND;
 }
 
-const char *pleat_tree_environ_get(const struct pleat_string *env, const char *name)
+const char *pleat_process_tree_environ_get(const struct pleat_string *env, const char *name)
 {
     size_t length = strlen(name);
     /* text[env->length] is NUL, so the last string ends even where the process wrote no NUL */
@@ -162,7 +162,7 @@ const char *pleat_tree_environ_get(const struct pleat_string *env, const char *n
     return NULL;
 }
 
-int pleat_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
+int pleat_process_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
                     struct pleat_error *err)
 {
     int fd = open_pidfd(pid);
@@ -173,8 +173,8 @@ int pleat_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
         return pleat_error_sys(err, code, "cannot open process %d", (int)pid);
     }
     /* The pidfd stays with its process, so what is checked now holds from now on. */
-    struct pleat_tree_process now;
-    if (pleat_tree_read_one(proc, pid, &now) || now.start != start) {
+    struct pleat_process_entry now;
+    if (pleat_process_tree_read_one(proc, pid, &now) || now.start != start) {
         close(fd);
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "process %d is gone", (int)pid);
     }
@@ -182,11 +182,11 @@ int pleat_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
     return 0;
 }
 
-int pleat_tree_signal(const char *proc, pid_t pid, uint64_t start, int signal_number,
+int pleat_process_tree_signal(const char *proc, pid_t pid, uint64_t start, int signal_number,
                       struct pleat_error *err)
 {
     int fd = -1;
-    int result = pleat_tree_open(proc, pid, start, &fd, err);
+    int result = pleat_process_tree_open(proc, pid, start, &fd, err);
     if (result)
         return result;
     int code = syscall(SYS_pidfd_send_signal, fd, signal_number, NULL, 0) ? errno : 0;

@@ -38,9 +38,9 @@ static int open_rank(struct pleat_agent *agent, pid_t pid)
 {
     struct pleat_error err;
     int fd = -1;
-    const struct pleat_tree_process *process = pid > 0 ? pleat_tree_find(&agent->tree, pid) : NULL;
-    if (!process || !pleat_tree_descends(&agent->tree, process, agent->pid) ||
-        pleat_tree_open(agent->proc, pid, process->start, &fd, &err))
+    const struct pleat_process_entry *process = pid > 0 ? pleat_process_tree_find(&agent->tree, pid) : NULL;
+    if (!process || !pleat_process_tree_descends(&agent->tree, process, agent->pid) ||
+        pleat_process_tree_open(agent->proc, pid, process->start, &fd, &err))
         return -1;
     return fd;
 }
@@ -52,7 +52,7 @@ struct pleat_leavers *pleat_leavers_open(struct pleat_run *run, const struct ple
     struct pleat_leavers *leavers = calloc(1, sizeof(*leavers) + count * sizeof(*leavers->items));
     int32_t *pids = calloc(count, sizeof(*pids));
     struct pleat_error err;
-    if (!leavers || !pids || pleat_tree_read(agent->proc, &agent->tree, &err)) {
+    if (!leavers || !pids || pleat_process_tree_read(agent->proc, &agent->tree, &err)) {
         free(leavers);
         free(pids);
         return NULL;

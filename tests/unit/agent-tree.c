@@ -76,30 +76,30 @@ static void test_snapshot(void **state)
     make("42", "stat", other, sizeof(other) - 1);
     make("43", "comm", "no stat", 7);
 
-    struct pleat_tree tree = {0};
-    assert_int_equal(pleat_tree_read(proc, &tree, NULL), 0);
+    struct pleat_process_tree tree = {0};
+    assert_int_equal(pleat_process_tree_read(proc, &tree, NULL), 0);
     assert_int_equal(tree.count, 4);
     assert_int_equal(tree.vanished, 4);
     static const pid_t order[] = {1, 10, 20, 30};
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(tree.items[i].pid, order[i]);
-    const struct pleat_tree_process *process = pleat_tree_find(&tree, 20);
+    const struct pleat_process_entry *process = pleat_process_tree_find(&tree, 20);
     assert_non_null(process);
     assert_int_equal(process->state, 'R');
     assert_int_equal(process->parent, 10);
     assert_int_equal(process->session, 10);
     assert_int_equal(process->start, 200);
-    assert_true(pleat_tree_find(&tree, 10)->start == UINT64_MAX);
-    assert_null(pleat_tree_find(&tree, 11));
-    assert_true(pleat_tree_is_dead(pleat_tree_find(&tree, 30)));
-    assert_false(pleat_tree_is_dead(process));
+    assert_true(pleat_process_tree_find(&tree, 10)->start == UINT64_MAX);
+    assert_null(pleat_process_tree_find(&tree, 11));
+    assert_true(pleat_process_tree_is_dead(pleat_process_tree_find(&tree, 30)));
+    assert_false(pleat_process_tree_is_dead(process));
     /* read again: replaced, not added to */
-    assert_int_equal(pleat_tree_read(proc, &tree, NULL), 0);
+    assert_int_equal(pleat_process_tree_read(proc, &tree, NULL), 0);
     assert_int_equal(tree.count, 4);
-    pleat_tree_finish(&tree);
+    pleat_process_tree_finish(&tree);
 
     struct pleat_error err;
-    assert_int_equal(pleat_tree_read("/nonexistent", &tree, &err), PLEAT_E_SYSTEM);
+    assert_int_equal(pleat_process_tree_read("/nonexistent", &tree, &err), PLEAT_E_SYSTEM);
     assert_non_null(strstr(err.text, "/nonexistent"));
 }
 
@@ -113,10 +113,10 @@ static void test_dying(void **state)
     static const bool exiting[] = {false, true, true, false};
     static const bool dead[] = {false, false, true, false};
     for (int i = 0; i < 4; i++) {
-        struct pleat_tree_process process;
-        assert_int_equal(pleat_tree_read_one(proc, i + 1, &process), 0);
+        struct pleat_process_entry process;
+        assert_int_equal(pleat_process_tree_read_one(proc, i + 1, &process), 0);
         assert_int_equal(process.exiting, exiting[i]);
-        assert_int_equal(pleat_tree_is_dead(&process), dead[i]);
+        assert_int_equal(pleat_process_tree_is_dead(&process), dead[i]);
     }
 }
 
@@ -132,16 +132,16 @@ static void test_descent(void **state)
     /* a snapshot that was read while pids were given anew can have a cycle */
     make_process(7, "cycle", 'S', 8, 7, 7);
     make_process(8, "cycle", 'S', 7, 7, 8);
-    struct pleat_tree tree = {0};
-    assert_int_equal(pleat_tree_read(proc, &tree, NULL), 0);
-    assert_true(pleat_tree_descends(&tree, pleat_tree_find(&tree, 3), 2));
-    assert_true(pleat_tree_descends(&tree, pleat_tree_find(&tree, 4), 2));
-    assert_true(pleat_tree_descends(&tree, pleat_tree_find(&tree, 4), 1));
-    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 2), 2));
-    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 5), 2));
-    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 6), 2));
-    assert_false(pleat_tree_descends(&tree, pleat_tree_find(&tree, 7), 2));
-    pleat_tree_finish(&tree);
+    struct pleat_process_tree tree = {0};
+    assert_int_equal(pleat_process_tree_read(proc, &tree, NULL), 0);
+    assert_true(pleat_process_tree_descends(&tree, pleat_process_tree_find(&tree, 3), 2));
+    assert_true(pleat_process_tree_descends(&tree, pleat_process_tree_find(&tree, 4), 2));
+    assert_true(pleat_process_tree_descends(&tree, pleat_process_tree_find(&tree, 4), 1));
+    assert_false(pleat_process_tree_descends(&tree, pleat_process_tree_find(&tree, 2), 2));
+    assert_false(pleat_process_tree_descends(&tree, pleat_process_tree_find(&tree, 5), 2));
+    assert_false(pleat_process_tree_descends(&tree, pleat_process_tree_find(&tree, 6), 2));
+    assert_false(pleat_process_tree_descends(&tree, pleat_process_tree_find(&tree, 7), 2));
+    pleat_process_tree_finish(&tree);
 }
 
 static void test_environ(void **state)
@@ -150,19 +150,19 @@ static void test_environ(void **state)
     static const char bytes[] = "A=1\0AB=2\0EMPTY=\0NOTHING\0\0PLEAT_RUN=x:7\0CUT=ab";
     struct pleat_string env = {0};
     make("9", "environ", bytes, sizeof(bytes) - 1);
-    assert_int_equal(pleat_tree_environ(proc, 9, &env), 0);
-    assert_string_equal(pleat_tree_environ_get(&env, "A"), "1");
-    assert_string_equal(pleat_tree_environ_get(&env, "AB"), "2");
-    assert_string_equal(pleat_tree_environ_get(&env, "EMPTY"), "");
-    assert_string_equal(pleat_tree_environ_get(&env, "PLEAT_RUN"), "x:7");
-    assert_string_equal(pleat_tree_environ_get(&env, "CUT"), "ab");
-    assert_null(pleat_tree_environ_get(&env, "NOTHING"));
-    assert_null(pleat_tree_environ_get(&env, "LEAT_RUN"));
-    assert_null(pleat_tree_environ_get(&env, "PLEAT_RU"));
+    assert_int_equal(pleat_process_tree_environ(proc, 9, &env), 0);
+    assert_string_equal(pleat_process_tree_environ_get(&env, "A"), "1");
+    assert_string_equal(pleat_process_tree_environ_get(&env, "AB"), "2");
+    assert_string_equal(pleat_process_tree_environ_get(&env, "EMPTY"), "");
+    assert_string_equal(pleat_process_tree_environ_get(&env, "PLEAT_RUN"), "x:7");
+    assert_string_equal(pleat_process_tree_environ_get(&env, "CUT"), "ab");
+    assert_null(pleat_process_tree_environ_get(&env, "NOTHING"));
+    assert_null(pleat_process_tree_environ_get(&env, "LEAT_RUN"));
+    assert_null(pleat_process_tree_environ_get(&env, "PLEAT_RU"));
 
     make("9", "environ", "", 0);
-    assert_int_equal(pleat_tree_environ(proc, 9, &env), PLEAT_E_NOTFOUND);
-    assert_int_equal(pleat_tree_environ(proc, 10, &env), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_process_tree_environ(proc, 9, &env), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_process_tree_environ(proc, 10, &env), PLEAT_E_NOTFOUND);
 
     /* no end in sight: bounded */
     size_t size = PLEAT_TREE_ENV_MAX + 10 * 4096;
@@ -171,9 +171,9 @@ static void test_environ(void **state)
     memset(big, 'x', size);
     make("9", "environ", big, size);
     free(big);
-    assert_int_equal(pleat_tree_environ(proc, 9, &env), 0);
+    assert_int_equal(pleat_process_tree_environ(proc, 9, &env), 0);
     assert_in_range(env.length, PLEAT_TREE_ENV_MAX, PLEAT_TREE_ENV_MAX + 4096);
-    assert_null(pleat_tree_environ_get(&env, "x"));
+    assert_null(pleat_process_tree_environ_get(&env, "x"));
     pleat_string_finish(&env);
 }
 
@@ -186,27 +186,27 @@ static void test_only_the_same_process_is_signalled(void **state)
             pause();
     }
     assert_true(pid > 0);
-    struct pleat_tree_process process;
+    struct pleat_process_entry process;
     struct pleat_error err;
     int pidfd = -1;
-    assert_int_equal(pleat_tree_read_one("/proc", pid, &process), 0);
+    assert_int_equal(pleat_process_tree_read_one("/proc", pid, &process), 0);
     assert_int_equal(process.parent, getpid());
     /* another that has the same pid now */
-    assert_int_equal(pleat_tree_signal("/proc", pid, process.start - 1, SIGKILL, &err),
+    assert_int_equal(pleat_process_tree_signal("/proc", pid, process.start - 1, SIGKILL, &err),
                      PLEAT_E_NOTFOUND);
-    assert_int_equal(pleat_tree_open("/proc", pid, process.start + 1, &pidfd, &err),
+    assert_int_equal(pleat_process_tree_open("/proc", pid, process.start + 1, &pidfd, &err),
                      PLEAT_E_NOTFOUND);
     assert_int_equal(pidfd, -1);
     assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
 
-    assert_int_equal(pleat_tree_signal("/proc", pid, process.start, SIGKILL, &err), 0);
+    assert_int_equal(pleat_process_tree_signal("/proc", pid, process.start, SIGKILL, &err), 0);
     int status = 0;
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-    assert_int_equal(pleat_tree_signal("/proc", pid, process.start, SIGKILL, &err),
+    assert_int_equal(pleat_process_tree_signal("/proc", pid, process.start, SIGKILL, &err),
                      PLEAT_E_NOTFOUND);
-    assert_int_equal(pleat_tree_read_one("/proc", pid, &process), PLEAT_E_NOTFOUND);
-    assert_int_equal(pleat_tree_signal("/proc", getpid(), 1, SIGKILL, NULL), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_process_tree_read_one("/proc", pid, &process), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_process_tree_signal("/proc", getpid(), 1, SIGKILL, NULL), PLEAT_E_NOTFOUND);
 }
 
 int main(void)
