@@ -40,11 +40,11 @@ static int run_help(int argc, char **argv)
         return PLEAT_EXIT_OK;
     }
     const char *name = argv[options.first];
-    const struct pleat_command *command = pleat_command_find(name);
+    const struct pleat_cli_command *command = pleat_command_find(name);
     if (!command)
         return pleat_usage(NULL, "there is no command '%s'", name);
     for (int i = options.first + 1; i < argc; i++) {
-        const struct pleat_command *part = pleat_command_part(command, argv[i]);
+        const struct pleat_cli_command *part = pleat_command_part(command, argv[i]);
         if (!part)
             return pleat_usage(NULL, "there is no command '%s %s'", command->name, argv[i]);
         command = part;
@@ -53,7 +53,7 @@ static int run_help(int argc, char **argv)
     return PLEAT_EXIT_OK;
 }
 
-const struct pleat_command pleat_cmd_help = {
+const struct pleat_cli_command pleat_cmd_help = {
     .name = "help",
     .arguments = "[COMMAND [SUBCOMMAND...]]",
     .summary = "Explains a command",
@@ -71,7 +71,7 @@ static int run_version(int argc, char **argv)
     return PLEAT_EXIT_OK;
 }
 
-const struct pleat_command pleat_cmd_version = {
+const struct pleat_cli_command pleat_cmd_version = {
     .name = "version",
     .arguments = "",
     .summary = "Prints the version of pleat",

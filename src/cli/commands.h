@@ -5,11 +5,11 @@
 
 #include "cli/common/cli.h"
 
-extern const struct pleat_command pleat_cmd_help, pleat_cmd_version;
+extern const struct pleat_cli_command pleat_cmd_help, pleat_cmd_version;
 
 /* The command called `name`, or NULL. */
-const struct pleat_command *pleat_command_find(const char *name);
+const struct pleat_cli_command *pleat_command_find(const char *name);
 /* The i-th command, or NULL after the last. */
-const struct pleat_command *pleat_command_at(size_t i);
+const struct pleat_cli_command *pleat_command_at(size_t i);
 
 #endif

@@ -13,10 +13,10 @@
 
 /* ---- what all shells need ---- */
 
-typedef void (*visitor)(const struct pleat_command *command,
+typedef void (*visitor)(const struct pleat_cli_command *command,
                         const struct pleat_help_options *options);
 
-static void visit(const struct pleat_command *command, visitor visit_one)
+static void visit(const struct pleat_cli_command *command, visitor visit_one)
 {
     struct pleat_help_options options = {0};
     pleat_help_options_read(command, &options);
@@ -65,7 +65,7 @@ static void print_experiments(void)
         printf(" %s", pleat_experiment_at(i)->name);
 }
 
-static const char *arguments_of(const struct pleat_command *command)
+static const char *arguments_of(const struct pleat_cli_command *command)
 {
     static const char *const names[] = {"files", "jobs", "nothing"};
     if (!strcmp(command->name, "help"))
@@ -79,7 +79,7 @@ static const char *arguments_of(const struct pleat_command *command)
 
 /* ---- bash, and zsh by its way of using such scripts ---- */
 
-static void bash_command(const struct pleat_command *command,
+static void bash_command(const struct pleat_cli_command *command,
                          const struct pleat_help_options *options)
 {
     printf("    '%s')\n        arguments=%s\n        parts='", command->name,
@@ -183,7 +183,7 @@ static void print_bash(void)
     printf("complete -o default -o bashdefault -F _pleat pleat\n");
 }
 
-static void zsh_command(const struct pleat_command *command,
+static void zsh_command(const struct pleat_cli_command *command,
                         const struct pleat_help_options *options)
 {
     printf("    '%s')\n        arguments=%s\n        parts=(", command->name,
@@ -286,7 +286,7 @@ static void print_zsh(void)
 
 /* ---- fish ---- */
 
-static void fish_command(const struct pleat_command *command,
+static void fish_command(const struct pleat_cli_command *command,
                          const struct pleat_help_options *options)
 {
     char when[120];

@@ -97,7 +97,7 @@ static void read_text(const char *text, struct pleat_help_options *options)
     }
 }
 
-void pleat_help_options_read(const struct pleat_command *command,
+void pleat_help_options_read(const struct pleat_cli_command *command,
                              struct pleat_help_options *options)
 {
     read_text(command->help, options);
@@ -109,7 +109,7 @@ void pleat_help_options_read(const struct pleat_command *command,
         read_text("  --json  print JSON\n", options);
 }
 
-enum pleat_completes pleat_completes(const struct pleat_command *command)
+enum pleat_completes pleat_completes(const struct pleat_cli_command *command)
 {
     if (strstr(command->arguments, "JOB"))
         return PLEAT_COMPLETES_JOBS;
@@ -138,7 +138,7 @@ static bool add_list(const char *const *list, struct pleat_string *words)
     return true;
 }
 
-bool pleat_help_option_words(const struct pleat_command *command, const char *option,
+bool pleat_help_option_words(const struct pleat_cli_command *command, const char *option,
                              struct pleat_string *words)
 {
     static const struct {

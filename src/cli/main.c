@@ -16,7 +16,7 @@
 #include "cli/sim/commands.h"
 #include "cli/workload/commands.h"
 
-static const struct pleat_command *const commands[] = {
+static const struct pleat_cli_command *const commands[] = {
     &pleat_cmd_run,     &pleat_cmd_submit,   &pleat_cmd_launch,     &pleat_cmd_mix,
     &pleat_cmd_ps,      &pleat_cmd_show,     &pleat_cmd_why,        &pleat_cmd_top,
     &pleat_cmd_wait,    &pleat_cmd_cancel,   &pleat_cmd_checkpoint, &pleat_cmd_grow,
@@ -30,12 +30,12 @@ static const struct pleat_command *const commands[] = {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
-const struct pleat_command *pleat_command_at(size_t i)
+const struct pleat_cli_command *pleat_command_at(size_t i)
 {
     return i < COMMAND_COUNT ? commands[i] : NULL;
 }
 
-const struct pleat_command *pleat_command_find(const char *name)
+const struct pleat_cli_command *pleat_command_find(const char *name)
 {
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (!strcmp(commands[i]->name, name))
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     int code = PLEAT_EXIT_OK;
     int at = take_leading_options(argc, argv, &code);
     if (at > 0) {
-        const struct pleat_command *command = pleat_command_find(argv[at]);
+        const struct pleat_cli_command *command = pleat_command_find(argv[at]);
         code = command ? command->run(argc - at, argv + at) : unknown_command(argv[at]);
     }
     return pleat_finish_output(code);

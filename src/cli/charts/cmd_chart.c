@@ -260,7 +260,7 @@ static int run_chart(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_chart = {
+const struct pleat_cli_command pleat_cmd_chart = {
     .name = "chart",
     .arguments = "[OPTION...] [JOB...]",
     .summary = "Draws who held which processors when",

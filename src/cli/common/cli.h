@@ -1,6 +1,6 @@
 /* cli.h - what the subcommands of `pleat` share: their description, options, failures.
  *
- * A subcommand is one file with one `const struct pleat_command`. Its run function gets argv with
+ * A subcommand is one file with one `const struct pleat_cli_command`. Its run function gets argv with
  * the command's name in argv[0], reads its options with pleat_options_next, and returns an exit
  * code (exit.h). What it prints goes to stdout; everything else to stderr, after "pleat: ".
  */
@@ -15,7 +15,7 @@
 #include "describe/option_reader.h"
 #include "describe/values.h"
 
-struct pleat_command {
+struct pleat_cli_command {
     const char *name;
     const char *arguments; /* the usage line, after the name of the command */
     const char *summary;   /* one line, for `pleat help` */
@@ -25,7 +25,7 @@ struct pleat_command {
     int (*run)(int argc, char **argv);
     /* Parts of the command, which are commands called "NAME PART"; NULL after the last. `run` of
      * such a command calls pleat_command_run_part. */
-    const struct pleat_command *const *parts;
+    const struct pleat_cli_command *const *parts;
     /* prints --help where its text is not made of the members above; else NULL */
     void (*print_help)(void);
 };
@@ -38,19 +38,19 @@ struct pleat_settings {
 extern struct pleat_settings pleat_settings;
 
 /* The part of a command that is called by this last word; NULL: it has no such part. */
-const struct pleat_command *pleat_command_part(const struct pleat_command *command,
+const struct pleat_cli_command *pleat_command_part(const struct pleat_cli_command *command,
                                                const char *word);
 /* Prints the --help of a command. */
-void pleat_command_help(const struct pleat_command *command);
+void pleat_command_help(const struct pleat_cli_command *command);
 /* Reads the common options in front of the part's name, then runs the part. */
-int pleat_command_run_part(const struct pleat_command *command, int argc, char **argv);
+int pleat_command_run_part(const struct pleat_cli_command *command, int argc, char **argv);
 
 /* ---- options ---- */
 
 enum { PLEAT_OPTION_EXIT = -2 };
 
 struct pleat_options {
-    const struct pleat_command *command;
+    const struct pleat_cli_command *command;
     struct pleat_option_reader reader;
     int argc;
     char **argv;
@@ -60,7 +60,7 @@ struct pleat_options {
 
 /* Begins to read options. `own` ends with a zeroed entry (NULL: none); the values of its entries
  * are above 0 and below 1000. The options common to all commands are added. */
-void pleat_options_init(struct pleat_options *options, const struct pleat_command *command,
+void pleat_options_init(struct pleat_options *options, const struct pleat_cli_command *command,
                         int argc, char **argv, const struct option *own, const char *shorts);
 /* Returns the next option's value, with its argument in optarg, or PLEAT_OPTION_END.
  * PLEAT_OPTION_EXIT: --help was given, or a usage error was reported: the command is to leave with
@@ -70,14 +70,14 @@ int pleat_options_next(struct pleat_options *options);
 int pleat_options_next_quiet(struct pleat_options *options, struct pleat_error *err);
 /* For commands whose only options are the common ones. Returns PLEAT_OPTION_END or
  * PLEAT_OPTION_EXIT. Checks that between `least` and `most` arguments are left. */
-int pleat_options_plain(struct pleat_options *options, const struct pleat_command *command,
+int pleat_options_plain(struct pleat_options *options, const struct pleat_cli_command *command,
                         int argc, char **argv, int least, int most);
 /* Checks that between `least` and `most` (-1: any number) arguments are left. Returns 0; or
  * PLEAT_EXIT_USAGE, having reported it. */
 int pleat_options_count(const struct pleat_options *options, int least, int most);
 
 /* Reports a wrong command line. Returns PLEAT_EXIT_USAGE. */
-int pleat_usage(const struct pleat_command *command, const char *fmt, ...) PLEAT_PRINTF(2, 3);
+int pleat_usage(const struct pleat_cli_command *command, const char *fmt, ...) PLEAT_PRINTF(2, 3);
 
 /* ---- telling ---- */
 

@@ -4,13 +4,13 @@
 #include "base/nearest.h"
 #include "cli/common/cli.h"
 
-static const char *last_word(const struct pleat_command *part)
+static const char *last_word(const struct pleat_cli_command *part)
 {
     const char *space = strrchr(part->name, ' ');
     return space ? space + 1 : part->name;
 }
 
-const struct pleat_command *pleat_command_part(const struct pleat_command *command,
+const struct pleat_cli_command *pleat_command_part(const struct pleat_cli_command *command,
                                                const char *word)
 {
     for (size_t i = 0; command->parts && command->parts[i]; i++)
@@ -19,7 +19,7 @@ const struct pleat_command *pleat_command_part(const struct pleat_command *comma
     return NULL;
 }
 
-static int unknown(const struct pleat_command *command, const char *word)
+static int unknown(const struct pleat_cli_command *command, const char *word)
 {
     const char *names[16];
     size_t count = 0;
@@ -32,7 +32,7 @@ static int unknown(const struct pleat_command *command, const char *word)
                        near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-int pleat_command_run_part(const struct pleat_command *command, int argc, char **argv)
+int pleat_command_run_part(const struct pleat_cli_command *command, int argc, char **argv)
 {
     struct pleat_options options;
     pleat_options_init(&options, command, argc, argv, NULL, NULL);
@@ -43,7 +43,7 @@ int pleat_command_run_part(const struct pleat_command *command, int argc, char *
     if (options.first >= argc)
         return pleat_usage(command, "too few arguments: it is 'pleat %s %s'", command->name,
                            command->arguments);
-    const struct pleat_command *part = pleat_command_part(command, argv[options.first]);
+    const struct pleat_cli_command *part = pleat_command_part(command, argv[options.first]);
     if (!part)
         return unknown(command, argv[options.first]);
     return part->run(argc - options.first, argv + options.first);

@@ -3,7 +3,7 @@
 
 #include "cli/common/cli.h"
 
-void pleat_command_help(const struct pleat_command *command)
+void pleat_command_help(const struct pleat_cli_command *command)
 {
     if (command->print_help) {
         command->print_help();

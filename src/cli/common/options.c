@@ -21,7 +21,7 @@ static const struct option common[] = {
 
 #define COMMON_COUNT (sizeof(common) / sizeof(common[0]))
 
-void pleat_options_init(struct pleat_options *options, const struct pleat_command *command,
+void pleat_options_init(struct pleat_options *options, const struct pleat_cli_command *command,
                         int argc, char **argv, const struct option *own, const char *shorts)
 {
     *options = (struct pleat_options){.command = command, .argc = argc, .argv = argv};
@@ -90,7 +90,7 @@ int pleat_options_count(const struct pleat_options *options, int least, int most
     return 0;
 }
 
-int pleat_options_plain(struct pleat_options *options, const struct pleat_command *command,
+int pleat_options_plain(struct pleat_options *options, const struct pleat_cli_command *command,
                         int argc, char **argv, int least, int most)
 {
     pleat_options_init(options, command, argc, argv, NULL, NULL);
@@ -103,7 +103,7 @@ int pleat_options_plain(struct pleat_options *options, const struct pleat_comman
     return code;
 }
 
-int pleat_usage(const struct pleat_command *command, const char *fmt, ...)
+int pleat_usage(const struct pleat_cli_command *command, const char *fmt, ...)
 {
     char text[600];
     va_list args;

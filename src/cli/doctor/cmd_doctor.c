@@ -177,7 +177,7 @@ static int run_doctor(int argc, char **argv)
     return code ? code : look(&request);
 }
 
-const struct pleat_command pleat_cmd_doctor = {
+const struct pleat_cli_command pleat_cmd_doctor = {
     .name = "doctor",
     .arguments = "[OPTION...] [CHECK...]",
     .summary = "Checks whether all that Pleat needs is here and works, and says what to do",

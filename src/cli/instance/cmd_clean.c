@@ -153,7 +153,7 @@ static int run_clean(int argc, char **argv)
     return code || options.first == 0 ? code : clean_jobs(&clean);
 }
 
-const struct pleat_command pleat_cmd_clean = {
+const struct pleat_cli_command pleat_cmd_clean = {
     .name = "clean",
     .arguments = "--before WHEN|--older-than TIME [OPTION...]",
     .summary = "Removes what is kept about jobs that ended long ago",

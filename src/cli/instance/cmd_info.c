@@ -105,7 +105,7 @@ static int run_info(int argc, char **argv)
     return pleat_daemon_show("info", NULL, print_info);
 }
 
-const struct pleat_command pleat_cmd_info = {
+const struct pleat_cli_command pleat_cmd_info = {
     .name = "info",
     .arguments = "",
     .summary = "Says which daemon runs, where it keeps its things, and which policies are in force",

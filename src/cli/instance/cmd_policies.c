@@ -79,7 +79,7 @@ static int run_policies(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_policies = {
+const struct pleat_cli_command pleat_cmd_policies = {
     .name = "policies",
     .arguments = "[QUESTION=POLICY...]",
     .summary = "Lists the policies there are and which are in force, or changes them",

@@ -133,7 +133,7 @@ static int change(const char *method, const char *name, const struct part *part,
     return code;
 }
 
-static int run_change(int argc, char **argv, const struct pleat_command *command,
+static int run_change(int argc, char **argv, const struct pleat_cli_command *command,
                       const char *method)
 {
     static const struct option both[] = {
@@ -251,7 +251,7 @@ static int run_site(int argc, char **argv)
     return pleat_command_run_part(&pleat_cmd_site, argc, argv);
 }
 
-const struct pleat_command pleat_cmd_site_drain = {
+const struct pleat_cli_command pleat_cmd_site_drain = {
     .name = "site drain",
     .arguments = "[OPTION...] NAME",
     .summary = "Lets a site, or one of its nodes, run empty: no job is started or grown there",
@@ -280,7 +280,7 @@ const struct pleat_command pleat_cmd_site_drain = {
     .run = run_drain,
 };
 
-const struct pleat_command pleat_cmd_site_resume = {
+const struct pleat_cli_command pleat_cmd_site_resume = {
     .name = "site resume",
     .arguments = "[--node K] NAME",
     .summary = "Lets jobs be started and grown again at a drained site, or on a drained node",
@@ -301,7 +301,7 @@ const struct pleat_command pleat_cmd_site_resume = {
     .run = run_resume,
 };
 
-const struct pleat_command pleat_cmd_site_add = {
+const struct pleat_cli_command pleat_cmd_site_add = {
     .name = "site add",
     .arguments = "NAME [KEY=VALUE...]",
     .summary = "Adds a site while the daemon runs",
@@ -323,7 +323,7 @@ const struct pleat_command pleat_cmd_site_add = {
     .run = run_add,
 };
 
-const struct pleat_command pleat_cmd_site_remove = {
+const struct pleat_cli_command pleat_cmd_site_remove = {
     .name = "site remove",
     .arguments = "[OPTION...] NAME",
     .summary = "Removes a site while the daemon runs",
@@ -350,11 +350,11 @@ const struct pleat_command pleat_cmd_site_remove = {
     .run = run_remove,
 };
 
-static const struct pleat_command *const parts[] = {&pleat_cmd_site_add, &pleat_cmd_site_remove,
+static const struct pleat_cli_command *const parts[] = {&pleat_cmd_site_add, &pleat_cmd_site_remove,
                                                     &pleat_cmd_site_drain, &pleat_cmd_site_resume,
                                                     NULL};
 
-const struct pleat_command pleat_cmd_site = {
+const struct pleat_cli_command pleat_cmd_site = {
     .name = "site",
     .arguments = "SUBCOMMAND [OPTION...] NAME",
     .summary = "Adds, removes, drains or resumes a site",

@@ -248,7 +248,7 @@ static int run_sites(int argc, char **argv)
     return watches ? watch(shown, interval_s) : show_once(shown);
 }
 
-const struct pleat_command pleat_cmd_sites = {
+const struct pleat_cli_command pleat_cmd_sites = {
     .name = "sites",
     .arguments = "[OPTION...]",
     .summary = "Lists the sites: where processors come from, and how many are free",

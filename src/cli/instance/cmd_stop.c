@@ -76,7 +76,7 @@ static int run_stop(int argc, char **argv)
     return code ? code : stop(force);
 }
 
-const struct pleat_command pleat_cmd_stop = {
+const struct pleat_cli_command pleat_cmd_stop = {
     .name = "stop",
     .arguments = "[--force]",
     .summary = "Ends the daemon (it is started again when needed)",

@@ -19,7 +19,7 @@ static int run_cancel(int argc, char **argv)
     return pleat_selection_change(&selection, PLEAT_SELECTS_LIVING, "cancel", NULL, "cancelled");
 }
 
-const struct pleat_command pleat_cmd_cancel = {
+const struct pleat_cli_command pleat_cmd_cancel = {
     .name = "cancel",
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all]",
     .summary = "Ends jobs, waiting or running",

@@ -201,7 +201,7 @@ static int run_checkpoint(int argc, char **argv)
     return code ? code : ask(&wish);
 }
 
-const struct pleat_command pleat_cmd_checkpoint = {
+const struct pleat_cli_command pleat_cmd_checkpoint = {
     .name = "checkpoint",
     .arguments = "[OPTION...] JOB | --show FILE | --verify FILE",
     .summary = "Has a job write what it has registered to a file",

@@ -246,7 +246,7 @@ static int run_history(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_history = {
+const struct pleat_cli_command pleat_cmd_history = {
     .name = "history",
     .arguments = "[OPTION...] [JOB]",
     .summary = "Lists jobs with what they used, by job, size, resize, name or day",

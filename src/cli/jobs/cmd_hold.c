@@ -11,7 +11,7 @@ struct what {
     const struct option *options;
 };
 
-static int run(const struct pleat_command *command, const struct what *what, int argc, char **argv)
+static int run(const struct pleat_cli_command *command, const struct what *what, int argc, char **argv)
 {
     struct pleat_selection selection = {.command = command};
     struct pleat_options options;
@@ -67,7 +67,7 @@ static int run_requeue(int argc, char **argv)
 #define EXIT_CODES                                                                                 \
     "Exit codes: 0; 1 refused; 2 usage; 3 no daemon; 4 no such job, or none is selected.\n\n"
 
-const struct pleat_command pleat_cmd_hold = {
+const struct pleat_cli_command pleat_cmd_hold = {
     .name = "hold",
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all]",
     .summary = "Keeps waiting jobs from being started",
@@ -80,7 +80,7 @@ const struct pleat_command pleat_cmd_hold = {
     .run = run_hold,
 };
 
-const struct pleat_command pleat_cmd_release = {
+const struct pleat_cli_command pleat_cmd_release = {
     .name = "release",
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all]",
     .summary = "Lets held jobs start",
@@ -93,7 +93,7 @@ const struct pleat_command pleat_cmd_release = {
     .run = run_release,
 };
 
-const struct pleat_command pleat_cmd_requeue = {
+const struct pleat_cli_command pleat_cmd_requeue = {
     .name = "requeue",
     .arguments = "[JOB...] [--name PATTERN] [--state STATE] [--all] [--hold] [--force]",
     .summary = "Ends running jobs and lets them wait again",

@@ -244,7 +244,7 @@ static int run_launch(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_launch = {
+const struct pleat_cli_command pleat_cmd_launch = {
     .name = "launch",
     .arguments = "[OPTION...] [--] PROGRAM [ARGUMENT...]",
     .summary = "In a batch script: starts a program on the processors that the job has",

@@ -64,7 +64,7 @@ static int run_log(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_log = {
+const struct pleat_cli_command pleat_cmd_log = {
     .name = "log",
     .arguments = "[OPTION...] JOB",
     .summary = "Prints what a job wrote",

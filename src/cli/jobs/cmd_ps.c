@@ -161,7 +161,7 @@ static int run_ps(int argc, char **argv)
     return list(&listing, &format);
 }
 
-const struct pleat_command pleat_cmd_ps = {
+const struct pleat_cli_command pleat_cmd_ps = {
     .name = "ps",
     .arguments = "[--all] [--start] [--format LIST]",
     .summary = "Lists the jobs that wait or run",

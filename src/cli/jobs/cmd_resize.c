@@ -9,7 +9,7 @@
 #include "model/types.h"
 
 struct change {
-    const struct pleat_command *command;
+    const struct pleat_cli_command *command;
     bool grow;
     bool mandatory;
     bool wait;
@@ -142,7 +142,7 @@ static int carry_out(const struct change *change)
     return code;
 }
 
-static int run(const struct pleat_command *command, int argc, char **argv, bool grow)
+static int run(const struct pleat_cli_command *command, int argc, char **argv, bool grow)
 {
     static const struct option own[] = {{"to", required_argument, NULL, 't'},
                                         {"wait", no_argument, NULL, 'w'},
@@ -168,7 +168,7 @@ static int run_shrink(int argc, char **argv)
     return run(&pleat_cmd_shrink, argc, argv, false);
 }
 
-const struct pleat_command pleat_cmd_grow = {
+const struct pleat_cli_command pleat_cmd_grow = {
     .name = "grow",
     .arguments = "[--wait] JOB N | --to N JOB",
     .summary = "Gives a malleable job N more processors",
@@ -190,7 +190,7 @@ const struct pleat_command pleat_cmd_grow = {
     .run = run_grow,
 };
 
-const struct pleat_command pleat_cmd_shrink = {
+const struct pleat_cli_command pleat_cmd_shrink = {
     .name = "shrink",
     .arguments = "[--wait] [--voluntary] JOB N | --to N JOB",
     .summary = "Takes N processors away from a malleable job",

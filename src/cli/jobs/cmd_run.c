@@ -364,7 +364,7 @@ static int run_run(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_run = {
+const struct pleat_cli_command pleat_cmd_run = {
     .name = "run",
     .arguments = "[OPTION...] [--] PROGRAM|SCRIPT [ARGUMENT...]",
     .summary = "Runs a job: submits it, shows what it writes, returns its exit code",

@@ -79,7 +79,7 @@ static int take(struct changes *changes, int option, const char *text, struct pl
     }
 }
 
-static int check(const struct pleat_command *command, const struct changes *changes)
+static int check(const struct pleat_cli_command *command, const struct changes *changes)
 {
     const json_t *least = json_object_get(changes->limits, "min");
     const json_t *most = json_object_get(changes->limits, "max");
@@ -122,7 +122,7 @@ static int ask(const struct pleat_selection *selection, const struct changes *ch
 }
 
 /* `limits` is the old name of this command, from when it changed only limits. */
-static int run(const struct pleat_command *command, int argc, char **argv)
+static int run(const struct pleat_cli_command *command, int argc, char **argv)
 {
     static const struct option own[] = {{"min", required_argument, NULL, SET_MIN},
                                         {"max", required_argument, NULL, SET_MAX},
@@ -189,7 +189,7 @@ static int run_limits(int argc, char **argv)
     "selected.\n"                                                                                  \
     "\n"
 
-const struct pleat_command pleat_cmd_set = {
+const struct pleat_cli_command pleat_cmd_set = {
     .name = "set",
     .arguments = "JOB... [--min N] [--max N] [--time-limit T] [--priority N] [--estimate T]",
     .summary = "Changes a job: its limits, priority, estimate",
@@ -198,7 +198,7 @@ const struct pleat_command pleat_cmd_set = {
     .run = run_set,
 };
 
-const struct pleat_command pleat_cmd_limits = {
+const struct pleat_cli_command pleat_cmd_limits = {
     .name = "limits",
     .arguments = "JOB... [--min N] [--max N] [--time-limit T] [--priority N] [--estimate T]",
     .summary = "The older name of 'pleat set'",

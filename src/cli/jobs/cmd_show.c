@@ -392,7 +392,7 @@ static int run_show(int argc, char **argv)
     return pleat_daemon_show("job", json_pack("{s:I}", "job", (json_int_t)number), print_job);
 }
 
-const struct pleat_command pleat_cmd_show = {
+const struct pleat_cli_command pleat_cmd_show = {
     .name = "show",
     .arguments = "JOB",
     .summary = "Shows all about a job, with its sizes over time and its resizes",

@@ -12,7 +12,7 @@ static int next_option(void *arg, struct pleat_error *err)
     return pleat_options_next_quiet(arg, err);
 }
 
-int pleat_submit_read(const struct pleat_command *command, int argc, char **argv,
+int pleat_submit_read(const struct pleat_cli_command *command, int argc, char **argv,
                       struct pleat_submission_place place, struct pleat_submission *submission,
                       int *exit_code)
 {
@@ -100,7 +100,7 @@ static int run_submit(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_submit = {
+const struct pleat_cli_command pleat_cmd_submit = {
     .name = "submit",
     .arguments = "[OPTION...] [--] PROGRAM|SCRIPT [ARGUMENT...]",
     .summary = "Submits a job and prints its number",

@@ -177,7 +177,7 @@ static int run_wait(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_wait = {
+const struct pleat_cli_command pleat_cmd_wait = {
     .name = "wait",
     .arguments = "[OPTION...] [JOB...]",
     .summary = "Waits until jobs have ended (without JOB: all that wait or run now)",

@@ -111,7 +111,7 @@ static int run_why(int argc, char **argv)
     return pleat_daemon_show("why", json_pack("{s:I}", "job", (json_int_t)number), print_why);
 }
 
-const struct pleat_command pleat_cmd_why = {
+const struct pleat_cli_command pleat_cmd_why = {
     .name = "why",
     .arguments = "JOB",
     .summary = "Says why a job waits, has the size that it has, or ended",

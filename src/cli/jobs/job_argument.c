@@ -67,7 +67,7 @@ static int add_tasks(int64_t array, const struct pleat_index_list *indexes,
     return code;
 }
 
-int pleat_job_arguments(const struct pleat_command *command, const char *word,
+int pleat_job_arguments(const struct pleat_cli_command *command, const char *word,
                         struct pleat_job_numbers *jobs)
 {
     struct pleat_index_list indexes = {0};
@@ -86,7 +86,7 @@ int pleat_job_arguments(const struct pleat_command *command, const char *word,
     return code;
 }
 
-int pleat_job_argument(const struct pleat_command *command, const char *word, int64_t *job)
+int pleat_job_argument(const struct pleat_cli_command *command, const char *word, int64_t *job)
 {
     struct pleat_job_numbers jobs = {0};
     int code = pleat_job_arguments(command, word, &jobs);

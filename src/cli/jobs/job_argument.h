@@ -11,9 +11,9 @@ int pleat_parse_tasks(const char *word, int64_t *array, struct pleat_index_list 
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Appends the number of the job that a word names, or those of several tasks. The daemon is asked
  * about tasks, which may have ended. Returns 0; or an exit code, having reported why. */
-int pleat_job_arguments(const struct pleat_command *command, const char *word,
+int pleat_job_arguments(const struct pleat_cli_command *command, const char *word,
                         struct pleat_job_numbers *jobs);
 /* As pleat_job_arguments, for a word that has to name exactly one job. */
-int pleat_job_argument(const struct pleat_command *command, const char *word, int64_t *job);
+int pleat_job_argument(const struct pleat_cli_command *command, const char *word, int64_t *job);
 
 #endif

@@ -19,7 +19,7 @@ enum pleat_selects {
 };
 
 struct pleat_selection {
-    const struct pleat_command *command;
+    const struct pleat_cli_command *command;
     const char *name, *state; /* NULL: any */
     bool all;
     char **words; /* "12", "3-7" */

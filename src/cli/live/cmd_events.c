@@ -175,7 +175,7 @@ static int run_events(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_events = {
+const struct pleat_cli_command pleat_cmd_events = {
     .name = "events",
     .arguments = "[OPTION...] [JOB]",
     .summary = "Prints what happened, to a job or to all",

@@ -276,7 +276,7 @@ static int run_top(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_top = {
+const struct pleat_cli_command pleat_cmd_top = {
     .name = "top",
     .arguments = "[OPTION...]",
     .summary = "Shows machine and jobs, live",

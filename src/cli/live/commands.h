@@ -4,6 +4,6 @@
 
 #include "cli/common/cli.h"
 
-extern const struct pleat_command pleat_cmd_events, pleat_cmd_top;
+extern const struct pleat_cli_command pleat_cmd_events, pleat_cmd_top;
 
 #endif

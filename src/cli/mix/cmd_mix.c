@@ -227,7 +227,7 @@ static int run_mix(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_mix = {
+const struct pleat_cli_command pleat_cmd_mix = {
     .name = "mix",
     .arguments = "[OPTION...] FILE",
     .summary = "Runs a job mix: jobs that arrive over time, from a file",

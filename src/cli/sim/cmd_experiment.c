@@ -403,7 +403,7 @@ static int run_experiment(int argc, char **argv)
     return !code && !holds ? PLEAT_EXIT_FAILED : code;
 }
 
-const struct pleat_command pleat_cmd_experiment = {
+const struct pleat_cli_command pleat_cmd_experiment = {
     .name = "experiment",
     .arguments = "[NAME...|all] [OPTION...]",
     .summary = "Repeats published experiments, and checks what their papers state",

@@ -128,7 +128,7 @@ static int run_sim(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_sim = {
+const struct pleat_cli_command pleat_cmd_sim = {
     .name = "sim",
     .arguments = "--workload FILE|--generate MODEL [OPTION...]",
     .summary = "Simulates a workload: the same policies in simulated time",

@@ -6,10 +6,10 @@ static int run_workload(int argc, char **argv)
     return pleat_command_run_part(&pleat_cmd_workload, argc, argv);
 }
 
-static const struct pleat_command *const parts[] = {
+static const struct pleat_cli_command *const parts[] = {
     &pleat_cmd_workload_stat, &pleat_cmd_workload_convert, &pleat_cmd_workload_generate, NULL};
 
-const struct pleat_command pleat_cmd_workload = {
+const struct pleat_cli_command pleat_cmd_workload = {
     .name = "workload",
     .arguments = "SUBCOMMAND [OPTION...] [ARGUMENT...]",
     .summary = "Describes, converts and generates workloads for 'pleat sim'",

@@ -226,7 +226,7 @@ static int run_convert(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_workload_convert = {
+const struct pleat_cli_command pleat_cmd_workload_convert = {
     .name = "workload convert",
     .arguments = "[OPTION...] IN OUT",
     .summary = "Makes jobs moldable or malleable, changes the load",

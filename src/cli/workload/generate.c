@@ -67,7 +67,7 @@ static int run_generate(int argc, char **argv)
     return pleat_command_run_part(&pleat_cmd_workload_generate, argc, argv);
 }
 
-const struct pleat_command pleat_cmd_workload_simple = {
+const struct pleat_cli_command pleat_cmd_workload_simple = {
     .name = "workload generate simple",
     .arguments = "[OPTION...] OUT",
     .summary = "Gaps, run times and sizes from distributions",
@@ -110,7 +110,7 @@ const struct pleat_command pleat_cmd_workload_simple = {
     .run = run_simple,
 };
 
-const struct pleat_command pleat_cmd_workload_lublin = {
+const struct pleat_cli_command pleat_cmd_workload_lublin = {
     .name = "workload generate lublin",
     .arguments = "[OPTION...] OUT",
     .summary = "The model of Lublin and Feitelson (2003) of rigid jobs",
@@ -144,7 +144,7 @@ const struct pleat_command pleat_cmd_workload_lublin = {
     .run = run_lublin,
 };
 
-const struct pleat_command pleat_cmd_workload_utrera = {
+const struct pleat_cli_command pleat_cmd_workload_utrera = {
     .name = "workload generate utrera",
     .arguments = "[OPTION...] OUT",
     .summary = "Mixes of long and short applications of Utrera (2010)",
@@ -173,11 +173,11 @@ const struct pleat_command pleat_cmd_workload_utrera = {
     .run = run_utrera,
 };
 
-static const struct pleat_command *const parts[] = {
+static const struct pleat_cli_command *const parts[] = {
     &pleat_cmd_workload_simple, &pleat_cmd_workload_lublin, &pleat_cmd_workload_utrera,
     &pleat_cmd_workload_grid, NULL};
 
-const struct pleat_command pleat_cmd_workload_generate = {
+const struct pleat_cli_command pleat_cmd_workload_generate = {
     .name = "workload generate",
     .arguments = "MODEL [OPTION...] OUT",
     .summary = "Makes a workload by a model",

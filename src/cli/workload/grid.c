@@ -159,7 +159,7 @@ static int run_grid(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_workload_grid = {
+const struct pleat_cli_command pleat_cmd_workload_grid = {
     .name = "workload generate grid",
     .arguments = "[OPTION...] [OUT]",
     .summary = "Types of applications, to be simulated or run for real",

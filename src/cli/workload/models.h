@@ -28,7 +28,7 @@ struct pleat_model_request {
 };
 
 struct pleat_model {
-    const struct pleat_command *command; /* "workload generate NAME" */
+    const struct pleat_cli_command *command; /* "workload generate NAME" */
     const struct option *options;        /* the last entry is zeroed */
     /* Reads the value (optarg) of an option. PLEAT_E_INVALID. */
     int (*take)(struct pleat_model_request *request, int option, struct pleat_error *err);

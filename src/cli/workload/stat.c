@@ -293,7 +293,7 @@ static int run_stat(int argc, char **argv)
     return code;
 }
 
-const struct pleat_command pleat_cmd_workload_stat = {
+const struct pleat_cli_command pleat_cmd_workload_stat = {
     .name = "workload stat",
     .arguments = "[OPTION...] FILE",
     .summary = "Describes a log: load, sizes, run times, arrivals",

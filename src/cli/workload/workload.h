@@ -8,9 +8,9 @@
 #include "workload/describe.h"
 #include "workload/swf.h"
 
-extern const struct pleat_command pleat_cmd_workload_stat, pleat_cmd_workload_convert,
+extern const struct pleat_cli_command pleat_cmd_workload_stat, pleat_cmd_workload_convert,
     pleat_cmd_workload_generate;
-extern const struct pleat_command pleat_cmd_workload_simple, pleat_cmd_workload_lublin,
+extern const struct pleat_cli_command pleat_cmd_workload_simple, pleat_cmd_workload_lublin,
     pleat_cmd_workload_utrera, pleat_cmd_workload_grid;
 
 /* Reports on stderr what is wrong with a value. Returns the value for options->exit_code. */
