@@ -258,15 +258,15 @@ static int submit(struct pleat_client **client, json_t *spec, int64_t *job)
 }
 
 /* Passes standard input on to the job, unless the user has chosen another input. */
-static void pass_input(struct pleat_input *input, json_t *spec)
+static void pass_input(struct pleat_standard_input *input, json_t *spec)
 {
     struct pleat_paths paths;
     struct pleat_error err;
     struct pleat_string pattern = {0};
-    *input = (struct pleat_input){.path = ""};
+    *input = (struct pleat_standard_input){.path = ""};
     if (json_is_string(json_object_get(spec, "input")))
         return;
-    if (pleat_paths_init(&paths, &err) || pleat_input_begin(input, &paths, &err)) {
+    if (pleat_paths_init(&paths, &err) || pleat_standard_input_begin(input, &paths, &err)) {
         pleat_say("%s: the job has no input", err.text);
         *input->path = '\0';
         return;
@@ -337,17 +337,17 @@ static int run(const struct pleat_submission *submission)
         pleat_client_close(client);
         return code;
     }
-    struct pleat_input input;
+    struct pleat_standard_input input;
     pass_input(&input, spec);
     /* not interrupted: otherwise the number of the job would be lost */
     code = submit(&client, spec, &job);
     if (!code) {
         pleat_client_set_interrupt(client, pleat_interrupt_flag());
-        pleat_input_start(&input);
-        pleat_input_send(&input, job);
+        pleat_standard_input_start(&input);
+        pleat_standard_input_send(&input, job);
         code = attend(&client, job);
     }
-    pleat_input_end(&input);
+    pleat_standard_input_end(&input);
     pleat_client_close(client);
     return code;
 }

@@ -49,10 +49,10 @@ static void remove_stale(const char *directory)
         closedir(list);
 }
 
-int pleat_input_begin(struct pleat_input *input, const struct pleat_paths *paths,
+int pleat_standard_input_begin(struct pleat_standard_input *input, const struct pleat_paths *paths,
                       struct pleat_error *err)
 {
-    *input = (struct pleat_input){.fifo = -1, .opened = -1};
+    *input = (struct pleat_standard_input){.fifo = -1, .opened = -1};
     if (is_nothing())
         return 0;
     remove_stale(paths->runtime);
@@ -69,7 +69,7 @@ int pleat_input_begin(struct pleat_input *input, const struct pleat_paths *paths
         return 0;
     int code = errno;
     (void)pleat_error_sys(err, code, "cannot pass standard input on through '%s'", input->path);
-    pleat_input_end(input);
+    pleat_standard_input_end(input);
     return PLEAT_E_SYSTEM;
 }
 
@@ -89,7 +89,7 @@ static void await_foreground(void)
 
 /* Waits until a job has opened the FIFO and read all of it. Only then the job may see the end of
  * the input. */
-static void await_read(const struct pleat_input *input)
+static void await_read(const struct pleat_standard_input *input)
 {
     char event[sizeof(struct inotify_event) + 256];
     int left = 0;
@@ -102,7 +102,7 @@ static void await_read(const struct pleat_input *input)
 static void *pass_on(void *arg)
 {
     static char bytes[65536];
-    struct pleat_input *input = arg;
+    struct pleat_standard_input *input = arg;
     for (;;) {
         await_foreground();
         ssize_t got = read(STDIN_FILENO, bytes, sizeof(bytes));
@@ -130,7 +130,7 @@ static bool begin_thread(void *(*run)(void *arg), void *arg)
     return begun;
 }
 
-void pleat_input_start(struct pleat_input *input)
+void pleat_standard_input_start(struct pleat_standard_input *input)
 {
     if (*input->path && !begin_thread(pass_on, input))
         close(input->fifo); /* the job sees an empty input */
@@ -140,7 +140,7 @@ void pleat_input_start(struct pleat_input *input)
 
 /* What is handed over to the run of a job. */
 struct sending {
-    char path[sizeof((struct pleat_input *)0)->path];
+    char path[sizeof((struct pleat_standard_input *)0)->path];
     int64_t job, run; /* run 0: none takes it */
     int64_t offset;   /* bytes that the run has taken */
     int fifo;         /* -1: not opened yet */
@@ -216,7 +216,7 @@ static void *send_on(void *arg)
     return NULL;
 }
 
-void pleat_input_send(const struct pleat_input *input, int64_t job)
+void pleat_standard_input_send(const struct pleat_standard_input *input, int64_t job)
 {
     static struct sending sending; /* the thread uses it until the program ends */
     if (!*input->path)
@@ -226,7 +226,7 @@ void pleat_input_send(const struct pleat_input *input, int64_t job)
     (void)begin_thread(send_on, &sending);
 }
 
-void pleat_input_end(struct pleat_input *input)
+void pleat_standard_input_end(struct pleat_standard_input *input)
 {
     pleat_interrupt_remove(NULL);
     if (*input->path)

@@ -12,7 +12,7 @@
 
 #include "base/paths.h"
 
-struct pleat_input {
+struct pleat_standard_input {
     char path[300]; /* of the FIFO; "": no input to pass on */
     int fifo; /* open for reading and writing, so that a job does not see an end before it reads */
     int opened; /* inotify: a process has opened the FIFO */
@@ -20,16 +20,16 @@ struct pleat_input {
 
 /* Makes the FIFO in Pleat's directory, which must exist. No FIFO is made where standard input is
  * closed or /dev/null. PLEAT_E_SYSTEM. */
-int pleat_input_begin(struct pleat_input *input, const struct pleat_paths *paths,
+int pleat_standard_input_begin(struct pleat_standard_input *input, const struct pleat_paths *paths,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Begins to copy, in a thread that ends with the program. A terminal is only read while the program
  * is in its foreground. */
-void pleat_input_start(struct pleat_input *input);
+void pleat_standard_input_start(struct pleat_standard_input *input);
 /* Begins to hand over what is in the FIFO to pleatd, whenever a run of the job takes it from there:
  * one on a node that does not have this FIFO. In a thread likewise, with a connection of its own;
  * a piece is handed over again if pleatd was lost meanwhile. */
-void pleat_input_send(const struct pleat_input *input, int64_t job);
+void pleat_standard_input_send(const struct pleat_standard_input *input, int64_t job);
 /* Removes the FIFO. */
-void pleat_input_end(struct pleat_input *input);
+void pleat_standard_input_end(struct pleat_standard_input *input);
 
 #endif
