@@ -50,7 +50,7 @@ struct pleat_agent_options {
 };
 
 /* How the agent reaches the daemon over TCP (link.h). */
-struct pleat_link {
+struct pleat_daemon_link {
     struct pleat_address address;
     char identity[PLEAT_WIRE_IDENTITY_MAX + 1];
     unsigned char key[PLEAT_WIRE_KEY];
@@ -64,7 +64,7 @@ PLEAT_ARRAY(pleat_run_list, struct pleat_run *);
 
 struct pleat_agent {
     struct pleat_agent_options options;
-    struct pleat_link link;
+    struct pleat_daemon_link link;
     char mark[PLEAT_SCRATCH_MARK]; /* scratch.h */
     const char *proc;              /* "/proc" */
     /* all kinds (kind.h), the plain one first; NULL at the end */
