@@ -64,7 +64,7 @@ static int64_t oom_kills(const struct pleat_agent *agent)
 
 /* ---- what is known of a run ---- */
 
-static void raise_peak(struct pleat_memory *memory, int64_t kb)
+static void raise_peak(struct pleat_run_memory *memory, int64_t kb)
 {
     if (kb > memory->peak_kb)
         memory->peak_kb = kb;
@@ -91,7 +91,7 @@ void pleat_memory_explain(struct pleat_run *run)
 
 void pleat_memory_report(struct pleat_run *run)
 {
-    struct pleat_memory *memory = &run->memory;
+    struct pleat_run_memory *memory = &run->memory;
     if (memory->peak_kb == 0)
         return;
     memory->told_kb = memory->peak_kb;
@@ -131,7 +131,7 @@ static void set_over(struct pleat_run *run, int64_t used_kb)
 
 bool pleat_memory_is_over(struct pleat_run *run)
 {
-    struct pleat_memory *memory = &run->memory;
+    struct pleat_run_memory *memory = &run->memory;
     char name[PLEAT_GROUP_NAME_SIZE];
     if (memory->over || memory->limit_kb == 0)
         return memory->over;

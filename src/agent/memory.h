@@ -20,7 +20,7 @@ struct pleat_agent;
 struct pleat_run;
 
 /* Zeroed: no limit, and nothing measured. */
-struct pleat_memory {
+struct pleat_run_memory {
     int64_t limit_kb;    /* 0: none */
     int64_t peak_kb;     /* the most that was measured so far */
     int64_t told_kb;     /* the peak that the daemon was told */

@@ -44,7 +44,7 @@ static void measure(struct pleat_agent *agent)
 
 static void tell_peak(struct pleat_run *run)
 {
-    const struct pleat_memory *memory = &run->memory;
+    const struct pleat_run_memory *memory = &run->memory;
     if (pleat_clock_monotonic_us() >= memory->since_us + PLEAT_US_PER_S &&
         memory->peak_kb >= memory->told_kb + memory->told_kb / NEWS_PART + NEWS_KB)
         pleat_memory_report(run);

@@ -114,7 +114,7 @@ struct pleat_run {
     struct pleat_outcomes outcomes; /* of requests */
 
     struct pleat_binding binding;
-    struct pleat_memory memory;
+    struct pleat_run_memory memory;
     /* processors of each process of its MPI programs; 0: not given, counts as 1 */
     uint32_t cpus_per_task;
     bool limit_signalled; /* the signal before the time limit was sent */
