@@ -26,19 +26,19 @@ static bool may_take_memory(const struct pleat_array *array)
 
 /* Takes address space and memory in the half that the old ranks do not use. False: it cannot be
  * done, and nothing has changed. */
-static bool take_memory(const struct pleat_array *array, struct pleat_part *part, unsigned half)
+static bool take_memory(const struct pleat_array *array, struct pleat_array_part *part, unsigned half)
 {
-    struct pleat_part there = *part;
+    struct pleat_array_part there = *part;
     there.half = half;
     there.memory = NULL;
-    if (pleat_part_check_room(array, there.half, pleat_part_bytes_of_all(part), NULL) ||
-        pleat_part_reserve(array, &there, NULL))
+    if (pleat_array_part_check_room(array, there.half, pleat_array_part_bytes_of_all(part), NULL) ||
+        pleat_array_part_reserve(array, &there, NULL))
         return false;
-    if (pleat_part_populate(array, &there, NULL)) {
-        pleat_part_close(&there);
+    if (pleat_array_part_populate(array, &there, NULL)) {
+        pleat_array_part_close(&there);
         return false;
     }
-    pleat_part_close(part);
+    pleat_array_part_close(part);
     *part = there;
     return true;
 }
@@ -60,7 +60,7 @@ static void map_sources(struct pleat_array *array)
         pleat_dist_plan_peer(&plan, i, &peer);
         code = pleat_dist_layout(&ahead->from.dist, peer.rank, NULL, &layout, NULL);
         const size_t first = (size_t)peer.rank * ahead->old.stride;
-        const struct pleat_span pages = {first, first + pleat_part_pages(&layout)};
+        const struct pleat_span pages = {first, first + pleat_array_part_pages(&layout)};
         if (!code)
             code = pleat_memory_ahead_over(&ahead->sources[i], ahead->old.memory, pages, NULL);
         ahead->source_count += !code;
@@ -79,7 +79,7 @@ static bool begin(struct pleat_array *array, int data)
         return false;
     }
     ahead->has_memory = array->now.layout.bytes && may_take_memory(array) &&
-                        pleat_part_grid(&ahead->from) != pleat_part_grid(&array->now) &&
+                        pleat_array_part_grid(&ahead->from) != pleat_array_part_grid(&array->now) &&
                         take_memory(array, &array->now, 1 - ahead->from.half);
     if (!ahead->has_memory)
         array->fd = -1;
@@ -103,12 +103,12 @@ enum pleat_foreseen pleat_array_foresee(struct pleat_object *object, int data)
     return all;
 }
 
-int pleat_array_sources(struct pleat_array *array, const struct pleat_part *from,
+int pleat_array_sources(struct pleat_array *array, const struct pleat_array_part *from,
                         struct pleat_old_parts *old, struct pleat_error *err)
 {
     struct pleat_array_ahead *ahead = &array->ahead;
     if (!ahead->old.memory || ahead->from.half != from->half ||
-        pleat_part_grid(&ahead->from) != pleat_part_grid(from))
+        pleat_array_part_grid(&ahead->from) != pleat_array_part_grid(from))
         return pleat_old_parts_open(array, from, old, err);
     *old = ahead->old;
     ahead->old = (struct pleat_old_parts){0};

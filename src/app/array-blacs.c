@@ -40,7 +40,7 @@ static void allow_grids_of(int size)
 static int find_ranks(const struct pleat_array *array, int *places, int *ranks,
                       struct pleat_error *err)
 {
-    const struct pleat_part *now = &array->now;
+    const struct pleat_array_part *now = &array->now;
     const int rows = now->dist.dim[0].processes;
     const int mine = now->is_in_grid ? now->coordinates[0] + now->coordinates[1] * rows : -1;
     int code =

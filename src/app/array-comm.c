@@ -2,7 +2,7 @@
 #include "app/array-part.h"
 
 /* A rank's number if the last coordinate is the fastest, as MPI counts in its grids. */
-static int place_of(const struct pleat_part *part)
+static int place_of(const struct pleat_array_part *part)
 {
     int place = 0;
     for (int d = 0; d < part->dist.dims; d++)
@@ -12,7 +12,7 @@ static int place_of(const struct pleat_part *part)
 
 static int make_comm(struct pleat_array *array, struct pleat_error *err)
 {
-    const struct pleat_part *now = &array->now;
+    const struct pleat_array_part *now = &array->now;
     int processes[PLEAT_DIST_DIMS];
     int periodic[PLEAT_DIST_DIMS];
     MPI_Comm members = MPI_COMM_NULL;

@@ -40,7 +40,7 @@ static int read_marks(const struct pleat_array *array, struct mark marks[2], int
     return code;
 }
 
-int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *part,
+int pleat_mark_write(const struct pleat_array *array, const struct pleat_array_part *part,
                      struct pleat_error *err)
 {
     struct mark there[2];
@@ -65,7 +65,7 @@ int pleat_mark_write(const struct pleat_array *array, const struct pleat_part *p
                            sizeof(mark), err);
 }
 
-int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_part *part,
+int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_array_part *part,
                     struct pleat_error *err)
 {
     struct mark marks[2];
@@ -76,8 +76,8 @@ int pleat_mark_read(const struct pleat_array *array, int rank, struct pleat_part
     const struct mark *mark = half >= 0 ? &marks[half] : NULL;
     bool good = mark && mark->shape == array->object.ops->shape(&array->object) &&
                 mark->ranks >= 1 &&
-                !pleat_part_describe(array, mark->ranks, rank, mark->processes, part, NULL) &&
-                pleat_part_fits_window(&part->dist);
+                !pleat_array_part_describe(array, mark->ranks, rank, mark->processes, part, NULL) &&
+                pleat_array_part_fits_window(&part->dist);
     if (!good)
         return pleat_error_set(err, PLEAT_E_CORRUPT, "the memory of array '%s' is damaged",
                                array->object.name);

@@ -37,7 +37,7 @@ static int find_old(struct pleat_array *array, const struct pleat_change *change
         return 0;
     if (change->in_data)
         return pleat_mark_read(array, change->rank, &array->now, err);
-    return pleat_part_describe(array, change->old_size, change->rank, NULL, &array->now, err);
+    return pleat_array_part_describe(array, change->old_size, change->rank, NULL, &array->now, err);
 }
 
 int pleat_array_prepare(struct pleat_object *object, const struct pleat_change *change,
@@ -48,16 +48,16 @@ int pleat_array_prepare(struct pleat_object *object, const struct pleat_change *
     int code = find_old(array, change, err);
     if (!code)
         code =
-            pleat_part_describe(array, change->new_size, change->rank, NULL, &array->coming, err);
+            pleat_array_part_describe(array, change->new_size, change->rank, NULL, &array->coming, err);
     if (code)
         return code;
     array->coming.half = 1 - array->now.half;
-    code = pleat_part_check_room(array, array->coming.half, pleat_part_bytes_of_all(&array->coming),
+    code = pleat_array_part_check_room(array, array->coming.half, pleat_array_part_bytes_of_all(&array->coming),
                                  err);
     if (!code)
         code = prepare_plans(array, change, err);
     if (!code)
-        code = pleat_part_reserve(array, &array->coming, err);
+        code = pleat_array_part_reserve(array, &array->coming, err);
     if (!code && change->in_data && array->receive.peers)
         code = pleat_old_parts_open(array, &array->now, &array->old, err);
     if (code)
@@ -78,13 +78,13 @@ void pleat_array_cancel(struct pleat_object *object)
     struct pleat_array *array = pleat_array_of(object);
     drop_plans(array);
     pleat_old_parts_close(&array->old);
-    pleat_part_close(&array->coming);
+    pleat_array_part_close(&array->coming);
 }
 
 /* ---- copying ---- */
 
 int pleat_array_copy(const struct pleat_dist_plan *plan, const struct pleat_old_parts *old,
-                     struct pleat_part *new, struct pleat_error *err)
+                     struct pleat_array_part *new, struct pleat_error *err)
 {
     if (!new->memory || !plan->peers)
         return 0;
@@ -182,7 +182,7 @@ static int send_parts(struct pleat_array *array, const struct pleat_change *chan
 {
     int most = change->old_size > change->new_size ? change->old_size : change->new_size;
     struct traffic traffic = {0};
-    int code = pleat_part_fill(array, &array->coming, true, err);
+    int code = pleat_array_part_fill(array, &array->coming, true, err);
     traffic.out = malloc((size_t)piece_of(array));
     traffic.in = malloc((size_t)piece_of(array));
     if (!code && (!traffic.out || !traffic.in))
@@ -232,7 +232,7 @@ static void take_coming(struct pleat_array *array)
 {
     drop_plans(array);
     pleat_old_parts_close_later(array, &array->old);
-    pleat_part_close_later(array, &array->now);
+    pleat_array_part_close_later(array, &array->now);
     array->now = array->coming;
     memset(&array->coming, 0, sizeof(array->coming));
 }
@@ -251,26 +251,26 @@ int pleat_array_exchange(struct pleat_object *object, const struct pleat_change 
     /* old memory of earlier arrays is freed first: none needs more than the largest one */
     pleat_freeing_end(&array->session->freeing);
     if (change->rank < change->new_size)
-        code = pleat_part_fill(array, &array->coming, true, err);
+        code = pleat_array_part_fill(array, &array->coming, true, err);
     if (!code)
         code = pleat_array_copy(&array->receive, &array->old, &array->coming, err);
     code = move_mark(array, change, code, err);
     if (code)
         return code;
-    const struct pleat_part old = array->now;
+    const struct pleat_array_part old = array->now;
     take_coming(array);
     if (change->rank < change->old_size)
-        pleat_part_free_area_later(array, &old, change->rank);
+        pleat_array_part_free_area_later(array, &old, change->rank);
     return 0;
 }
 
 uint64_t pleat_array_moved(const struct pleat_object *object, const struct pleat_change *change)
 {
     const struct pleat_array *array = pleat_array_of_const(object);
-    struct pleat_part old, new;
+    struct pleat_array_part old, new;
     int64_t moved = 0;
-    if (pleat_part_describe(array, change->old_size, 0, NULL, &old, NULL) ||
-        pleat_part_describe(array, change->new_size, 0, NULL, &new, NULL) ||
+    if (pleat_array_part_describe(array, change->old_size, 0, NULL, &old, NULL) ||
+        pleat_array_part_describe(array, change->new_size, 0, NULL, &new, NULL) ||
         pleat_dist_plan_moved(&old.dist, &new.dist, &moved, NULL))
         return 0;
     return (uint64_t)moved;

@@ -42,7 +42,7 @@ static struct pleat_dist over_grid(const struct pleat_array *array, int ranks, c
     return dist;
 }
 
-int64_t pleat_part_most(const struct pleat_dimension *dim)
+int64_t pleat_array_part_most(const struct pleat_dimension *dim)
 {
     int64_t halo = dim->halo_low > dim->halo_high ? dim->halo_low : dim->halo_high;
     return pleat_dim_halo_processes(dim->extent, halo, dim->periodic != 0);
@@ -69,7 +69,7 @@ static int propose_grid(const struct pleat_array *array, int size, int grid[PLEA
     if (halos) {
         struct pleat_grid_wish least = wish;
         for (int d = 0; d < shape->dims; d++) {
-            int64_t most = pleat_part_most(&shape->dim[d]);
+            int64_t most = pleat_array_part_most(&shape->dim[d]);
             least.extent[d] = shape->dim[d].extent;
             least.most[d] = most < INT_MAX ? (int)most : 0;
         }
@@ -94,8 +94,8 @@ static int choose_grid(const struct pleat_array *array, int size, int grid[PLEAT
     return code;
 }
 
-int pleat_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
-                        struct pleat_part *part, struct pleat_error *err)
+int pleat_array_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
+                        struct pleat_array_part *part, struct pleat_error *err)
 {
     int chosen[PLEAT_DIST_DIMS] = {0};
     int code = grid ? 0 : choose_grid(array, size, chosen, err);
@@ -111,32 +111,32 @@ int pleat_part_describe(const struct pleat_array *array, int size, int rank, con
     return pleat_dist_layout(&part->dist, rank, NULL, &part->layout, err);
 }
 
-int pleat_part_usable(const struct pleat_object *object, int size, struct pleat_error *err)
+int pleat_array_part_usable(const struct pleat_object *object, int size, struct pleat_error *err)
 {
     const struct pleat_array *array = pleat_array_of_const(object);
-    struct pleat_part part;
+    struct pleat_array_part part;
     bool any = true;
     for (int d = 0; d < array->shape.dims; d++)
-        any = any && pleat_part_most(&array->shape.dim[d]) == INT64_MAX;
+        any = any && pleat_array_part_most(&array->shape.dim[d]) == INT64_MAX;
     if (any)
         return 0;
-    int code = pleat_part_describe(array, size, size, NULL, &part, err);
+    int code = pleat_array_part_describe(array, size, size, NULL, &part, err);
     for (int d = 0; !code && d < array->shape.dims; d++) {
         const struct pleat_dimension *dim = &array->shape.dim[d];
         int processes = part.dist.dim[d].processes;
-        if (processes > pleat_part_most(dim))
+        if (processes > pleat_array_part_most(dim))
             code = pleat_error_set(err, PLEAT_E_INVALID,
                                    "array '%s': with %d ranks dimension %d has %" PRId64
                                    " elements on %d processes, "
                                    "parts narrower than its halos of %d and %d: at most %" PRId64
                                    " processes there, so use fewer ranks, or name another grid",
                                    object->name, size, d, dim->extent, processes, dim->halo_low,
-                                   dim->halo_high, pleat_part_most(dim));
+                                   dim->halo_high, pleat_array_part_most(dim));
     }
     return code;
 }
 
-uint64_t pleat_part_grid(const struct pleat_part *part)
+uint64_t pleat_array_part_grid(const struct pleat_array_part *part)
 {
     uint64_t hash = pleat_session_hash(HASH_SEED, &part->dist.ranks, sizeof(part->dist.ranks));
     for (int d = 0; d < part->dist.dims; d++)
@@ -152,7 +152,7 @@ static uint64_t page_up(uint64_t bytes)
     return (bytes + page - 1) / page * page;
 }
 
-size_t pleat_part_pages(const struct pleat_layout *layout)
+size_t pleat_array_part_pages(const struct pleat_layout *layout)
 {
     return (size_t)page_up((uint64_t)layout->bytes);
 }
@@ -170,7 +170,7 @@ static uint64_t stride_of(const struct pleat_dist *dist)
     return page_up(bytes);
 }
 
-bool pleat_part_fits_window(const struct pleat_dist *dist)
+bool pleat_array_part_fits_window(const struct pleat_dist *dist)
 {
     return stride_of(dist) <= PLEAT_STATE_WINDOW_HALF / (uint64_t)dist->ranks;
 }
@@ -180,7 +180,7 @@ static uint64_t half_of(const struct pleat_array *array, unsigned half)
     return PLEAT_STATE_OFFSET + array->window + pleat_page_bytes() + half * PLEAT_STATE_WINDOW_HALF;
 }
 
-static uint64_t area_of(const struct pleat_array *array, const struct pleat_part *part, int rank)
+static uint64_t area_of(const struct pleat_array *array, const struct pleat_array_part *part, int rank)
 {
     return half_of(array, part->half) + (uint64_t)rank * stride_of(&part->dist);
 }
@@ -194,24 +194,24 @@ static void punch(const struct pleat_array *array, uint64_t first, uint64_t end)
 
 /* Where a rank's area ends: the last rank's goes to the end of the half, whatever was there before
  * with other areas. */
-static uint64_t end_of_area(const struct pleat_array *array, const struct pleat_part *part,
+static uint64_t end_of_area(const struct pleat_array *array, const struct pleat_array_part *part,
                             int rank)
 {
     return rank == part->dist.ranks - 1 ? half_of(array, part->half) + PLEAT_STATE_WINDOW_HALF
                                         : area_of(array, part, rank + 1);
 }
 
-uint64_t pleat_part_offset(const struct pleat_array *array, const struct pleat_part *part, int rank)
+uint64_t pleat_array_part_offset(const struct pleat_array *array, const struct pleat_array_part *part, int rank)
 {
     return area_of(array, part, rank) - PLEAT_STATE_OFFSET;
 }
 
-void pleat_part_free_area(const struct pleat_array *array, const struct pleat_part *part, int rank)
+void pleat_array_part_free_area(const struct pleat_array *array, const struct pleat_array_part *part, int rank)
 {
     punch(array, area_of(array, part, rank), end_of_area(array, part, rank));
 }
 
-void pleat_part_free_area_later(const struct pleat_array *array, const struct pleat_part *part,
+void pleat_array_part_free_area_later(const struct pleat_array *array, const struct pleat_array_part *part,
                                 int rank)
 {
     const uint64_t first = area_of(array, part, rank);
@@ -221,13 +221,13 @@ void pleat_part_free_area_later(const struct pleat_array *array, const struct pl
                                                .bytes = end_of_area(array, part, rank) - first});
 }
 
-void pleat_part_free_rest(const struct pleat_array *array, const struct pleat_part *part)
+void pleat_array_part_free_rest(const struct pleat_array *array, const struct pleat_array_part *part)
 {
     punch(array, area_of(array, part, part->rank) + part->mapped,
           end_of_area(array, part, part->rank));
 }
 
-void pleat_part_free_other_half(const struct pleat_array *array, const struct pleat_part *part)
+void pleat_array_part_free_other_half(const struct pleat_array *array, const struct pleat_array_part *part)
 {
     uint64_t first = half_of(array, 1 - part->half);
     punch(array, first, first + PLEAT_STATE_WINDOW_HALF);
@@ -244,7 +244,7 @@ static uint64_t memory_of_half(const struct pleat_array *array, unsigned half)
                                                           all, all);
 }
 
-int pleat_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
+int pleat_array_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
                           struct pleat_error *err)
 {
     uint64_t available = bytes ? pleat_available_bytes("") : 0;
@@ -261,7 +261,7 @@ int pleat_part_check_room(const struct pleat_array *array, unsigned half, uint64
                            array->object.name, bytes, available);
 }
 
-uint64_t pleat_part_bytes_of_all(const struct pleat_part *part)
+uint64_t pleat_array_part_bytes_of_all(const struct pleat_array_part *part)
 {
     uint64_t bytes = 0;
     for (int rank = 0; rank < part->dist.ranks; rank++) {
@@ -272,7 +272,7 @@ uint64_t pleat_part_bytes_of_all(const struct pleat_part *part)
     return bytes;
 }
 
-static int no_memory(const struct pleat_array *array, const struct pleat_part *part,
+static int no_memory(const struct pleat_array *array, const struct pleat_array_part *part,
                      struct pleat_error *err)
 {
     return pleat_error_set(err, PLEAT_E_NOMEM,
@@ -280,16 +280,16 @@ static int no_memory(const struct pleat_array *array, const struct pleat_part *p
                            part->layout.bytes, array->object.name, part->rank, strerror(errno));
 }
 
-int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
+int pleat_array_part_reserve(const struct pleat_array *array, struct pleat_array_part *part,
                        struct pleat_error *err)
 {
     bool in_file = array->fd >= 0;
-    if (!pleat_part_fits_window(&part->dist))
+    if (!pleat_array_part_fits_window(&part->dist))
         return pleat_error_set(err, PLEAT_E_TOOBIG, "array '%s' is too large for %d ranks",
                                array->object.name, part->dist.ranks);
     if (!part->layout.bytes)
         return 0;
-    part->mapped = pleat_part_pages(&part->layout);
+    part->mapped = pleat_array_part_pages(&part->layout);
     void *at = mmap(NULL, part->mapped, in_file ? PROT_READ | PROT_WRITE : PROT_NONE,
                     in_file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS, in_file ? array->fd : -1,
                     in_file ? (off_t)area_of(array, part, part->rank) : 0);
@@ -299,19 +299,19 @@ int pleat_part_reserve(const struct pleat_array *array, struct pleat_part *part,
     return 0;
 }
 
-int pleat_part_fill(const struct pleat_array *array, struct pleat_part *part, bool at_once,
+int pleat_array_part_fill(const struct pleat_array *array, struct pleat_array_part *part, bool at_once,
                     struct pleat_error *err)
 {
     if (array->fd >= 0)
-        pleat_part_free_area(array, part, part->rank);
+        pleat_array_part_free_area(array, part, part->rank);
     if (!part->memory)
         return 0;
     if (array->fd < 0 && mprotect(part->memory, part->mapped, PROT_READ | PROT_WRITE))
         return no_memory(array, part, err);
-    return at_once ? pleat_part_populate(array, part, err) : 0;
+    return at_once ? pleat_array_part_populate(array, part, err) : 0;
 }
 
-int pleat_part_populate(const struct pleat_array *array, const struct pleat_part *part,
+int pleat_array_part_populate(const struct pleat_array *array, const struct pleat_array_part *part,
                         struct pleat_error *err)
 {
     if (part->memory && madvise(part->memory, part->mapped, MADV_POPULATE_WRITE) && errno != EINVAL)
@@ -321,7 +321,7 @@ int pleat_part_populate(const struct pleat_array *array, const struct pleat_part
 
 /* Zeroes the halos on a line along the fastest dimension, or, if the whole line is in one, all of
  * it. */
-static void zero_line(const struct pleat_part *part, int fastest, unsigned char *line, bool whole)
+static void zero_line(const struct pleat_array_part *part, int fastest, unsigned char *line, bool whole)
 {
     const struct pleat_dim *dim = &part->dist.dim[fastest];
     size_t step = (size_t)part->layout.stride[fastest];
@@ -332,7 +332,7 @@ static void zero_line(const struct pleat_part *part, int fastest, unsigned char 
         memset(line + behind * step, 0, (extent - behind) * step);
 }
 
-void pleat_part_zero_halos(struct pleat_part *part)
+void pleat_array_part_zero_halos(struct pleat_array_part *part)
 {
     const struct pleat_dist *dist = &part->dist;
     int64_t index[PLEAT_DIST_DIMS] = {0};
@@ -356,7 +356,7 @@ void pleat_part_zero_halos(struct pleat_part *part)
     }
 }
 
-void pleat_part_close(struct pleat_part *part)
+void pleat_array_part_close(struct pleat_array_part *part)
 {
     if (part->memory)
         munmap(part->memory, part->mapped);
@@ -371,23 +371,23 @@ static void unmap_later(const struct pleat_array *array, void *at, size_t bytes)
                          (struct pleat_free_piece){.at = at, .bytes = bytes});
 }
 
-void pleat_part_close_later(const struct pleat_array *array, struct pleat_part *part)
+void pleat_array_part_close_later(const struct pleat_array *array, struct pleat_array_part *part)
 {
     unmap_later(array, part->memory, part->mapped);
     part->memory = NULL;
     part->mapped = 0;
 }
 
-void pleat_part_detach(const struct pleat_array *array, struct pleat_part *part)
+void pleat_array_part_detach(const struct pleat_array *array, struct pleat_array_part *part)
 {
     if (array->fd < 0 || !part->memory)
         return;
     if (pleat_memory_cut_off(part->memory, part->mapped, array->fd,
                              (int64_t)area_of(array, part, part->rank)))
-        pleat_part_close(part);
+        pleat_array_part_close(part);
 }
 
-int pleat_old_parts_open(const struct pleat_array *array, const struct pleat_part *part,
+int pleat_old_parts_open(const struct pleat_array *array, const struct pleat_array_part *part,
                          struct pleat_old_parts *old, struct pleat_error *err)
 {
     old->stride = stride_of(&part->dist);

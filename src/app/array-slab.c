@@ -48,8 +48,8 @@ bool pleat_slab_suits(const struct pleat_array_shape *shape)
 static int ranks_at(const void *arg, int size)
 {
     const struct pleat_array *array = arg;
-    struct pleat_part part;
-    return pleat_part_describe(array, size, size, NULL, &part, NULL)
+    struct pleat_array_part part;
+    return pleat_array_part_describe(array, size, size, NULL, &part, NULL)
                ? 0
                : part.dist.dim[slowest_of(&array->shape)].processes;
 }
@@ -65,8 +65,8 @@ int pleat_slab_open(struct pleat_array *array, struct pleat_error *err)
 {
     struct pleat_session *session = array->session;
     const struct pleat_dimension *slowest = &array->shape.dim[slowest_of(&array->shape)];
-    struct pleat_part probe;
-    int code = pleat_part_describe(array, session->size, session->rank, NULL, &probe, err);
+    struct pleat_array_part probe;
+    int code = pleat_array_part_describe(array, session->size, session->rank, NULL, &probe, err);
     if (code)
         return code;
     array->rows = calloc(1, sizeof(*array->rows));
@@ -99,12 +99,12 @@ int pleat_slab_prepare(struct pleat_object *object, const struct pleat_change *c
                        struct pleat_error *err)
 {
     struct pleat_array *array = pleat_array_of(object);
-    struct pleat_part old;
+    struct pleat_array_part old;
     /* a rank that joins has not seen the old size yet */
-    int code = pleat_part_describe(array, change->old_size, change->rank, NULL, &old, err);
+    int code = pleat_array_part_describe(array, change->old_size, change->rank, NULL, &old, err);
     if (!code)
         code =
-            pleat_part_describe(array, change->new_size, change->rank, NULL, &array->coming, err);
+            pleat_array_part_describe(array, change->new_size, change->rank, NULL, &array->coming, err);
     if (!code)
         code = pleat_rows_ops.prepare(&array->rows->object, change, err);
     if (code)

@@ -22,8 +22,8 @@ static int in_one_piece(const struct pleat_array *array, struct pleat_dist *dist
                         struct pleat_error *err)
 {
     static const int grid[PLEAT_DIST_DIMS] = {1, 1, 1, 1};
-    struct pleat_part part;
-    int code = pleat_part_describe(array, 1, 0, grid, &part, err);
+    struct pleat_array_part part;
+    int code = pleat_array_part_describe(array, 1, 0, grid, &part, err);
     if (code)
         return code;
     *dist = part.dist;
@@ -37,7 +37,7 @@ int pleat_array_save(const struct pleat_object *object, struct pleat_state *stat
                      struct pleat_error *err)
 {
     const struct pleat_array *array = pleat_array_of_const(object);
-    const struct pleat_part *now = &array->now;
+    const struct pleat_array_part *now = &array->now;
     if (pleat_state_is_data(state))
         return pleat_session_leads(array->session) ? pleat_mark_write(array, now, err) : 0;
     struct pleat_dist one;
@@ -69,7 +69,7 @@ int pleat_array_parts(const struct pleat_object *object, bool in_data, bool load
                       struct pleat_stretches *list, struct pleat_error *err)
 {
     const struct pleat_array *array = pleat_array_of_const(object);
-    const struct pleat_part *now = &array->now;
+    const struct pleat_array_part *now = &array->now;
     if (!in_data && !pleat_array_stored(object))
         return 0; /* this rank has no element */
     /* a copy has it in one piece, in which this rank's elements are anywhere */
@@ -86,7 +86,7 @@ int pleat_array_parts(const struct pleat_object *object, bool in_data, bool load
                    : 0;
     if (code || loading || !now->layout.bytes)
         return code;
-    const uint64_t at = pleat_part_offset(array, now, now->rank);
+    const uint64_t at = pleat_array_part_offset(array, now, now->rank);
     return pleat_stretches_add(list, at, at + (uint64_t)now->layout.bytes);
 }
 
@@ -94,16 +94,16 @@ int pleat_array_parts(const struct pleat_object *object, bool in_data, bool load
 
 static int load_copy(struct pleat_array *array, struct pleat_state *state, struct pleat_error *err)
 {
-    struct pleat_part *now = &array->now;
+    struct pleat_array_part *now = &array->now;
     struct pleat_dist one;
     struct pleat_dist_plan plan = {0};
     void *whole = NULL;
     const size_t bytes = (size_t)pleat_array_stored(&array->object);
-    int code = pleat_part_check_room(array, now->half, (uint64_t)now->layout.bytes, err);
+    int code = pleat_array_part_check_room(array, now->half, (uint64_t)now->layout.bytes, err);
     if (!code)
-        code = pleat_part_reserve(array, now, err);
+        code = pleat_array_part_reserve(array, now, err);
     if (!code)
-        code = pleat_part_fill(array, now, true, err);
+        code = pleat_array_part_fill(array, now, true, err);
     if (code || !now->memory || !bytes)
         return code;
     code = in_one_piece(array, &one, err);
@@ -123,30 +123,30 @@ static int load_copy(struct pleat_array *array, struct pleat_state *state, struc
 /* Gives this rank's part its memory in that half of the window, unless it has it. */
 static int take_memory(struct pleat_array *array, unsigned half, struct pleat_error *err)
 {
-    struct pleat_part *now = &array->now;
+    struct pleat_array_part *now = &array->now;
     if (array->ahead.has_memory && now->half == half) {
-        pleat_part_free_rest(array, now);
+        pleat_array_part_free_rest(array, now);
         int code = 0;
         if (pleat_memory_there(now->memory, now->mapped) < now->mapped) /* freed since */
-            code = pleat_part_populate(array, now, err);
+            code = pleat_array_part_populate(array, now, err);
         if (!code)
-            pleat_part_zero_halos(now);
+            pleat_array_part_zero_halos(now);
         return code;
     }
-    pleat_part_close(now);
+    pleat_array_part_close(now);
     now->half = half;
     /* old memory of earlier arrays is freed first: none needs more than the largest one */
     pleat_freeing_end(&array->session->freeing);
-    int code = pleat_part_check_room(array, half, (uint64_t)now->layout.bytes, err);
+    int code = pleat_array_part_check_room(array, half, (uint64_t)now->layout.bytes, err);
     if (!code)
-        code = pleat_part_reserve(array, now, err);
-    return code ? code : pleat_part_fill(array, now, true, err);
+        code = pleat_array_part_reserve(array, now, err);
+    return code ? code : pleat_array_part_fill(array, now, true, err);
 }
 
 bool pleat_array_is_here(const struct pleat_array *array, int old_rank)
 {
     const struct pleat_nodes *nodes = array->session->nodes;
-    return !nodes || pleat_nodes_with(array->session, pleat_part_offset(array, &array->loaded,
+    return !nodes || pleat_nodes_with(array->session, pleat_array_part_offset(array, &array->loaded,
                                                                         old_rank)) == nodes->node;
 }
 
@@ -170,7 +170,7 @@ static int copy_what_is_here(struct pleat_array *array, const struct pleat_dist_
  * rest comes when all have done this. */
 static int load_from_old(struct pleat_array *array, struct pleat_error *err)
 {
-    struct pleat_part *now = &array->now;
+    struct pleat_array_part *now = &array->now;
     struct pleat_old_parts old = {0};
     struct pleat_dist_plan plan = {0};
     const unsigned half = 1 - array->loaded.half;
@@ -196,13 +196,13 @@ static int load_from_old(struct pleat_array *array, struct pleat_error *err)
 static bool stays_in_place(const struct pleat_array *array)
 {
     const struct pleat_nodes *nodes = array->session->nodes;
-    const struct pleat_part *loaded = &array->loaded;
-    bool stays = pleat_part_grid(loaded) == pleat_part_grid(&array->now);
+    const struct pleat_array_part *loaded = &array->loaded;
+    bool stays = pleat_array_part_grid(loaded) == pleat_array_part_grid(&array->now);
     for (int rank = 0; stays && nodes && rank < loaded->dist.ranks; rank++) {
         struct pleat_layout layout;
         stays = !pleat_dist_layout(&loaded->dist, rank, NULL, &layout, NULL) &&
                 (!layout.bytes || pleat_nodes_has(array->session, nodes->of[rank],
-                                                  pleat_part_offset(array, loaded, rank)));
+                                                  pleat_array_part_offset(array, loaded, rank)));
     }
     return stays;
 }
@@ -210,18 +210,18 @@ static bool stays_in_place(const struct pleat_array *array)
 /* Takes the part over from the window, or copies it where the array was distributed otherwise. */
 static int load_window(struct pleat_array *array, struct pleat_error *err)
 {
-    struct pleat_part *now = &array->now;
+    struct pleat_array_part *now = &array->now;
     int code = pleat_mark_read(array, now->rank, &array->loaded, err);
     if (code)
         return code;
     if (!stays_in_place(array))
         return load_from_old(array, err);
-    pleat_part_close(now);
+    pleat_array_part_close(now);
     now->half = array->loaded.half;
     memset(&array->loaded, 0, sizeof(array->loaded));
-    code = pleat_part_reserve(array, now, err);
+    code = pleat_array_part_reserve(array, now, err);
     if (!code)
-        pleat_part_zero_halos(now); /* halos are no part of the state */
+        pleat_array_part_zero_halos(now); /* halos are no part of the state */
     return code;
 }
 
@@ -231,7 +231,7 @@ int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int
     struct pleat_array *array = pleat_array_of(object);
     const bool in_window = data >= 0 && pleat_state_is_data(state);
     if (!in_window || !array->ahead.has_memory) {
-        pleat_part_close(&array->now);
+        pleat_array_part_close(&array->now);
         array->now.half = 0;
     }
     array->fd = data;
@@ -243,11 +243,11 @@ int pleat_array_load(struct pleat_object *object, struct pleat_state *state, int
 int pleat_array_fits(const struct pleat_object *object, int size, struct pleat_error *err)
 {
     const struct pleat_array *array = pleat_array_of_const(object);
-    struct pleat_part then;
-    int code = pleat_part_describe(array, size, 0, NULL, &then, err);
-    if (code || pleat_part_grid(&then) == pleat_part_grid(&array->now))
+    struct pleat_array_part then;
+    int code = pleat_array_part_describe(array, size, 0, NULL, &then, err);
+    if (code || pleat_array_part_grid(&then) == pleat_array_part_grid(&array->now))
         return code;
-    return pleat_part_check_room(array, 1 - array->now.half, pleat_part_bytes_of_all(&then), err);
+    return pleat_array_part_check_room(array, 1 - array->now.half, pleat_array_part_bytes_of_all(&then), err);
 }
 
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err)
@@ -259,18 +259,18 @@ int pleat_array_settle(const struct pleat_object *object, struct pleat_error *er
 void pleat_array_tidy(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);
-    const struct pleat_part *now = &array->now;
+    const struct pleat_array_part *now = &array->now;
     if (array->session->nodes) {
         /* only parts of this node are in its memory */
         if (array->fd >= 0 && pleat_session_leads(array->session))
-            pleat_part_free_other_half(array, now);
+            pleat_array_part_free_other_half(array, now);
         memset(&array->loaded, 0, sizeof(array->loaded));
         return;
     }
     for (int rank = now->rank; rank < array->loaded.dist.ranks; rank += now->dist.ranks)
-        pleat_part_free_area_later(array, &array->loaded, rank);
+        pleat_array_part_free_area_later(array, &array->loaded, rank);
     /* memory that an incomplete resize has left */
     if (!array->loaded.dist.dims && array->fd >= 0 && now->rank == 0)
-        pleat_part_free_other_half(array, now);
+        pleat_array_part_free_other_half(array, now);
     memset(&array->loaded, 0, sizeof(array->loaded));
 }

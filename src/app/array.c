@@ -61,7 +61,7 @@ static void array_describe(const struct pleat_object *object, struct pleat_check
 static uint64_t array_chosen(const struct pleat_object *object)
 {
     const struct pleat_array *array = pleat_array_of_const(object);
-    return pleat_part_grid(array->coming.dist.dims ? &array->coming : &array->now);
+    return pleat_array_part_grid(array->coming.dist.dims ? &array->coming : &array->now);
 }
 
 static int array_commit(struct pleat_object *object, const struct pleat_change *change,
@@ -76,7 +76,7 @@ static int array_commit(struct pleat_object *object, const struct pleat_change *
 static void array_detach(struct pleat_object *object)
 {
     struct pleat_array *array = pleat_array_of(object);
-    pleat_part_detach(array, &array->now);
+    pleat_array_part_detach(array, &array->now);
 }
 
 static void array_destroy(struct pleat_object *object)
@@ -85,7 +85,7 @@ static void array_destroy(struct pleat_object *object)
     if (!array->rows) {
         pleat_array_cancel(object);
         pleat_array_drop_ahead(array);
-        pleat_part_close(&array->now);
+        pleat_array_part_close(&array->now);
     }
     pleat_slab_close(array);
     free(array);
@@ -109,7 +109,7 @@ static const struct pleat_object_ops array_ops = {
     .gather = pleat_array_gather,
     .foresee = pleat_array_foresee,
     .fits = pleat_array_fits,
-    .usable = pleat_part_usable,
+    .usable = pleat_array_part_usable,
     .detach = array_detach,
     .settle = pleat_array_settle,
     .tidy = pleat_array_tidy,
@@ -132,7 +132,7 @@ static const struct pleat_object_ops slab_ops = {
     .load = pleat_slab_load,
     .parts = pleat_slab_parts,
     .foresee = pleat_slab_foresee,
-    .usable = pleat_part_usable,
+    .usable = pleat_array_part_usable,
     .detach = pleat_slab_detach,
     .destroy = array_destroy,
 };
@@ -162,7 +162,7 @@ static int check_halos(const char *name, const struct pleat_array_shape *shape,
                        struct pleat_error *err)
 {
     for (int d = 0; d < shape->dims; d++)
-        if (pleat_part_most(&shape->dim[d]) < 1)
+        if (pleat_array_part_most(&shape->dim[d]) < 1)
             return pleat_error_set(err, PLEAT_E_INVALID,
                                    "array '%s': dimension %d is periodic and has %" PRId64
                                    " elements, so its halos, of %d and %d, cannot be wider than "
@@ -197,16 +197,16 @@ static int check_grid(const char *name, const struct pleat_array_shape *shape,
 static int first_part(struct pleat_session *session, struct pleat_array *array,
                       struct pleat_error *err)
 {
-    struct pleat_part probe;
-    int code = pleat_part_describe(array, session->size, session->rank, NULL, &probe, err);
+    struct pleat_array_part probe;
+    int code = pleat_array_part_describe(array, session->size, session->rank, NULL, &probe, err);
     if (code || session->joiner)
         return code;
     array->now = probe;
     if (session->in_data && !session->resumed)
         array->fd = pleat_state_data(session->saved);
-    code = pleat_part_reserve(array, &array->now, err);
+    code = pleat_array_part_reserve(array, &array->now, err);
     if (!code)
-        code = pleat_part_fill(array, &array->now, pleat_memory_is_strict(), err);
+        code = pleat_array_part_fill(array, &array->now, pleat_memory_is_strict(), err);
     /* the ranks that will take the array over learn from the mark where it is */
     if (!code && array->fd >= 0 && session->rank == 0)
         code = pleat_mark_write(array, &array->now, err);
@@ -323,7 +323,7 @@ int64_t pleat_array_extent(const struct pleat_array *handle, int dimension)
 
 int64_t pleat_array_global(const struct pleat_array *handle, int dimension, int64_t local)
 {
-    const struct pleat_part *now = &handle->now;
+    const struct pleat_array_part *now = &handle->now;
     if (!is_dimension(handle, dimension) || local < 0 || local >= now->layout.owned[dimension])
         return -1;
     return pleat_dim_global(&now->dist.dim[dimension], now->coordinates[dimension], local);
@@ -336,11 +336,11 @@ int pleat_array_processes(const struct pleat_array *handle, int dimension)
 
 int pleat_array_grid(const struct pleat_array *handle, int size, int *grid, struct pleat_error *err)
 {
-    struct pleat_part part;
+    struct pleat_array_part part;
     if (size < 1)
         return pleat_error_set(err, PLEAT_E_INVALID, "array '%s': there is no grid of %d processes",
                                handle->object.name, size);
-    int code = pleat_part_describe(handle, size, size, NULL, &part, err);
+    int code = pleat_array_part_describe(handle, size, size, NULL, &part, err);
     for (int d = 0; !code && d < part.dist.dims; d++)
         grid[d] = part.dist.dim[d].processes;
     return code;

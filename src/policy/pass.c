@@ -232,7 +232,7 @@ static bool start_all(struct pleat_pass *pass, uint32_t lead, bool smallest)
 
 /* The parts that the policies choose for a flexible job. */
 static uint32_t choose_parts(struct pleat_pass *pass, uint32_t component, int32_t missing,
-                             struct pleat_part *parts, uint32_t most)
+                             struct pleat_flexible_part *parts, uint32_t most)
 {
     const struct pleat_policy *placement = pass->policies[PLEAT_PLACEMENT];
     if (placement->split)
@@ -245,7 +245,7 @@ static uint32_t choose_parts(struct pleat_pass *pass, uint32_t component, int32_
 /* Is a component refused a site, since its files cannot be brought there, or since it would keep
  * from others what they were promised? */
 static bool is_out_of_place(const struct pleat_pass *pass, const struct pleat_component *component,
-                            const struct pleat_part *part)
+                            const struct pleat_flexible_part *part)
 {
     int32_t most;
     struct pleat_start_size size = {.processors = part->processors};
@@ -257,7 +257,7 @@ static bool is_out_of_place(const struct pleat_pass *pass, const struct pleat_co
 static bool start_flexible(struct pleat_pass *pass, uint32_t component, uint32_t lead)
 {
     const struct pleat_view *view = pass->view;
-    struct pleat_part parts[PLEAT_COMPONENTS_MAX];
+    struct pleat_flexible_part parts[PLEAT_COMPONENTS_MAX];
     uint32_t waiting = 0, c = lead, at = 0;
     for (; c != PLEAT_NONE; c = pleat_view_sibling(view, c))
         waiting += pleat_view_unplaced(&view->components[c]);

@@ -61,7 +61,7 @@ struct pleat_review {
     int32_t again_iteration;  /* or when that iteration is done; INT32_MAX: at none */
 };
 
-struct pleat_part { /* of a flexible job */
+struct pleat_flexible_part { /* of a flexible job */
     uint32_t site;
     int32_t processors;
 };
@@ -98,7 +98,7 @@ struct pleat_policy {
      * waits, in at most `most` parts. Returns the number of parts; 0: the job cannot be placed.
      * NULL: such a job is placed whole, as one component */
     uint32_t (*split)(struct pleat_pass *pass, uint32_t component, int32_t processors,
-                      struct pleat_part *parts, uint32_t most);
+                      struct pleat_flexible_part *parts, uint32_t most);
     /* moldability: the size of a component, given what is available */
     struct pleat_start_size (*size)(struct pleat_pass *pass, uint32_t component, uint32_t site,
                                     int32_t available);

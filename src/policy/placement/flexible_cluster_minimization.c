@@ -7,7 +7,7 @@
  * site with the fewest that are enough. */
 #include "policy/policies.h"
 
-static bool is_used(const struct pleat_part *parts, uint32_t count, uint32_t site)
+static bool is_used(const struct pleat_flexible_part *parts, uint32_t count, uint32_t site)
 {
     for (uint32_t i = 0; i < count; i++)
         if (parts[i].site == site)
@@ -18,7 +18,7 @@ static bool is_used(const struct pleat_part *parts, uint32_t count, uint32_t sit
 /* The site not used yet with the most processors that the component may have; of sites with
  * `enough`, the one with the fewest. */
 static uint32_t next_site(const struct pleat_pass *pass, uint32_t component, int32_t enough,
-                          const struct pleat_part *parts, uint32_t count, int32_t *available)
+                          const struct pleat_flexible_part *parts, uint32_t count, int32_t *available)
 {
     const struct pleat_view *view = pass->view;
     uint32_t best = PLEAT_NONE;
@@ -37,7 +37,7 @@ static uint32_t next_site(const struct pleat_pass *pass, uint32_t component, int
 }
 
 static uint32_t flexible_split(struct pleat_pass *pass, uint32_t component, int32_t processors,
-                               struct pleat_part *parts, uint32_t most)
+                               struct pleat_flexible_part *parts, uint32_t most)
 {
     uint32_t count = 0;
     while (processors > 0 && count < most) {
@@ -46,7 +46,7 @@ static uint32_t flexible_split(struct pleat_pass *pass, uint32_t component, int3
         if (site == PLEAT_NONE)
             return 0;
         int32_t taken = available < processors ? available : processors;
-        parts[count++] = (struct pleat_part){site, taken};
+        parts[count++] = (struct pleat_flexible_part){site, taken};
         processors -= taken;
     }
     return processors > 0 ? 0 : count;
