@@ -31,7 +31,7 @@ struct row {
     bool only;
 };
 
-static int64_t index_of(const struct pleat_run *run, enum place place)
+static int64_t index_of(const struct pleat_index_run *run, enum place place)
 {
     return place == MINE ? run->mine : place == PEER ? run->peer : run->before;
 }
@@ -41,13 +41,13 @@ static int64_t step_of(const struct pleat_runs *list, enum place place)
     return place == MINE ? list->mine_step : place == PEER ? list->peer_step : list->per_period;
 }
 
-static const struct end *from_of(const struct row *row, const struct pleat_run *run)
+static const struct end *from_of(const struct row *row, const struct pleat_index_run *run)
 {
     return &row->from[row->only ? 0 : run->whose];
 }
 
 /* Where element `in_run` of a run is in a period. */
-static char *address(const struct row *row, const struct end *end, const struct pleat_run *run,
+static char *address(const struct row *row, const struct end *end, const struct pleat_index_run *run,
                      int64_t period, int64_t in_run)
 {
     int64_t index = index_of(run, end->place) + period * step_of(row->list, end->place);
@@ -59,7 +59,7 @@ static bool is_contiguous(const struct row *row, const struct end *from)
     return row->to.stride == row->unit && from->stride == row->unit;
 }
 
-static void copy_piece(const struct row *row, const struct pleat_run *run, int64_t period,
+static void copy_piece(const struct row *row, const struct pleat_index_run *run, int64_t period,
                        int64_t in_run, int64_t count)
 {
     const struct end *from = from_of(row, run);
@@ -72,7 +72,7 @@ static void copy_piece(const struct row *row, const struct pleat_run *run, int64
 }
 
 /* One run in some periods. */
-static void copy_run(const struct row *row, const struct pleat_run *run, int64_t period,
+static void copy_run(const struct row *row, const struct pleat_index_run *run, int64_t period,
                      int64_t count)
 {
     const struct end *from = from_of(row, run);
@@ -106,7 +106,7 @@ static void copy_partly(const struct row *row, int64_t element, int64_t count)
     struct pleat_runs_place at = pleat_runs_find(row->list, element / row->scale);
     int64_t in_run = at.in_run * row->scale + element % row->scale;
     for (; count > 0; at.run++, in_run = 0) {
-        const struct pleat_run *run = &row->list->run[at.run];
+        const struct pleat_index_run *run = &row->list->run[at.run];
         int64_t most = run->length * row->scale - in_run;
         int64_t now = count < most ? count : most;
         copy_piece(row, run, at.period, in_run, now);
@@ -174,7 +174,7 @@ static void walk_init(struct walk *walk, const struct pleat_dist_plan *plan,
 /* A dimension that is one run, and all of the local array. */
 static bool is_whole(const struct walk *walk, const struct axis *axis)
 {
-    const struct pleat_run *run = axis->list->run;
+    const struct pleat_index_run *run = axis->list->run;
     return axis->lists == 1 && axis->list->count == 1 && axis->elements == run->length &&
            run->mine == 0 && axis->elements == walk->plan->mine.extent[axis->dim] &&
            axis->mine_stride == walk->unit * walk->scale;
@@ -188,7 +188,7 @@ static void fold_fastest(struct walk *walk)
     memmove(&walk->axis[0], &walk->axis[1], (size_t)walk->axes * sizeof(walk->axis[0]));
 }
 
-static const struct pleat_run *run_at(const struct axis *axis)
+static const struct pleat_index_run *run_at(const struct axis *axis)
 {
     return &axis->list[axis->at].run[axis->place.run];
 }

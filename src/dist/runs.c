@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-PLEAT_ARRAY(run_array, struct pleat_run);
+PLEAT_ARRAY(run_array, struct pleat_index_run);
 PLEAT_ARRAY(list_array, struct pleat_runs);
 
 /* A list under construction; where its runs begin. */
@@ -71,10 +71,10 @@ static int64_t step_of(const struct pleat_runs_side *side, int64_t period, int64
 
 /* Appends a run, or lengthens the last one where it goes on on both sides. `begun`: the list's
  * first. */
-static int push(struct maker *maker, size_t begun, struct pleat_run run)
+static int push(struct maker *maker, size_t begun, struct pleat_index_run run)
 {
     struct run_array *runs = &maker->runs;
-    struct pleat_run *last = runs->count > begun ? &runs->items[runs->count - 1] : NULL;
+    struct pleat_index_run *last = runs->count > begun ? &runs->items[runs->count - 1] : NULL;
     if (last && last->whose == run.whose && last->global + last->length == run.global &&
         last->mine + last->length == run.mine && last->peer + last->length == run.peer) {
         last->length += run.length;
@@ -94,7 +94,7 @@ static int push_block(struct maker *maker, size_t begun, int64_t first, int64_t 
         int owner = cyclic ? pleat_dim_owner(maker->peer.dim, first) : peer;
         stop = cyclic ? pleat_dim_block_end(maker->peer.dim, first) : end;
         stop = stop < end ? stop : end;
-        const struct pleat_run run = {.global = first,
+        const struct pleat_index_run run = {.global = first,
                                       .length = stop - first,
                                       .mine = place_of(&maker->mine, maker->coordinate, first),
                                       .peer = place_of(&maker->peer, owner, first),
@@ -140,7 +140,7 @@ static int push_list(struct maker *maker, int64_t first, int64_t end, int peer)
     }
     if (maker->runs.count == begun)
         return 0;
-    const struct pleat_run *last = &maker->runs.items[maker->runs.count - 1];
+    const struct pleat_index_run *last = &maker->runs.items[maker->runs.count - 1];
     const struct pleat_runs list = {.count = maker->runs.count - begun,
                                     .elements = mine_before(maker, end) - mine_before(maker, first),
                                     .per_period = last->before + last->length,
@@ -170,7 +170,7 @@ static int push_lists(struct maker *maker)
 
 /* The elements of a list that are in one peer's runs, of which `list` has the first period. */
 static int64_t elements_of(const struct pleat_runs *list, const struct pleat_runs *whole,
-                           const struct pleat_run *in_whole)
+                           const struct pleat_index_run *in_whole)
 {
     int64_t elements = whole->elements / whole->per_period * list->per_period;
     int64_t rest = whole->elements % whole->per_period;
@@ -187,7 +187,7 @@ static int64_t elements_of(const struct pleat_runs *list, const struct pleat_run
 static void make_peer(struct pleat_runs_dim *runs, const struct pleat_runs *whole, int coordinate,
                       size_t first, size_t count)
 {
-    struct pleat_run *run = runs->store[1] + first;
+    struct pleat_index_run *run = runs->store[1] + first;
     struct pleat_runs list = *whole;
     list.run = run;
     list.count = count;

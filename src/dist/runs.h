@@ -19,7 +19,7 @@
 /* The most runs that a dimension of a plan has (200 MB). */
 #define PLEAT_RUNS_MAX ((size_t)1 << 21)
 
-struct pleat_run {
+struct pleat_index_run {
     int64_t global; /* first index */
     int64_t length;
     int64_t mine; /* index in memory, halos included, on either side */
@@ -33,7 +33,7 @@ struct pleat_run {
  * where there is one period only). The list ends after `elements`, where the last period may be cut
  * off. */
 struct pleat_runs {
-    const struct pleat_run *run;
+    const struct pleat_index_run *run;
     size_t count;
     int64_t elements;
     int64_t per_period; /* elements in a whole period: not 0 */
@@ -52,7 +52,7 @@ struct pleat_runs_dim {
     int *coordinate;
     struct pleat_runs *peer;
     size_t peers;
-    struct pleat_run *store[2]; /* the runs of `all` and of `peer` */
+    struct pleat_index_run *store[2]; /* the runs of `all` and of `peer` */
 };
 
 /* A side: a dimension, and whether halos are moved, too: where they lie inside the global array

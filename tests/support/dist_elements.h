@@ -44,7 +44,7 @@ struct vector {
  * the type of the dimension before. Types that both sides make so have the same signature. */
 static inline int dist_vectors(const struct pleat_runs *runs, size_t run, struct vector vectors[2])
 {
-    const struct pleat_run *r = &runs->run[run];
+    const struct pleat_index_run *r = &runs->run[run];
     int64_t whole = runs->elements / runs->per_period;
     int64_t rest = runs->elements % runs->per_period - r->before;
     rest = rest < r->length ? rest : r->length;

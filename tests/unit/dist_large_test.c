@@ -31,7 +31,7 @@ static int64_t local_of(const struct pleat_dim *dim, int64_t global)
 static int64_t look_up(const struct pleat_runs *runs, int64_t mine)
 {
     for (size_t i = 0; i < runs->count; i++) {
-        const struct pleat_run *run = &runs->run[i];
+        const struct pleat_index_run *run = &runs->run[i];
         int64_t ahead = mine - run->mine;
         if (ahead < 0)
             continue;
