@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void pleat_submission_init(struct pleat_submission *submission)
+void pleat_submission_init(struct pleat_submit_options *submission)
 {
-    *submission = (struct pleat_submission){.sizes = "any",
+    *submission = (struct pleat_submit_options){.sizes = "any",
                                             .runner = "auto",
                                             .mpi = "auto",
                                             .resize = "auto",
@@ -23,7 +23,7 @@ void pleat_submission_init(struct pleat_submission *submission)
                                             .initial = -1};
 }
 
-void pleat_submission_finish(struct pleat_submission *submission)
+void pleat_submission_finish(struct pleat_submit_options *submission)
 {
     pleat_array_finish(&submission->env);
     pleat_batch_finish(&submission->batch);
@@ -40,7 +40,7 @@ void pleat_submission_reader_init(struct pleat_option_reader *reader, int argc, 
     reader->in_front = true;
 }
 
-static int take_all(struct pleat_submission *submission, const struct pleat_submission_place *place,
+static int take_all(struct pleat_submit_options *submission, const struct pleat_submission_place *place,
                     struct pleat_error *err)
 {
     struct pleat_error wrong = {0};
@@ -62,7 +62,7 @@ static int take_all(struct pleat_submission *submission, const struct pleat_subm
 }
 
 /* Takes the options on one line of the script: `count` words from `first` on. */
-static int take_line(struct pleat_submission *submission, struct pleat_batch *batch, size_t first,
+static int take_line(struct pleat_submit_options *submission, struct pleat_batch *batch, size_t first,
                      size_t count, struct pleat_error *err)
 {
     struct pleat_option_reader reader;
@@ -83,7 +83,7 @@ static int take_line(struct pleat_submission *submission, struct pleat_batch *ba
     return status;
 }
 
-static int take_script(struct pleat_submission *submission, struct pleat_error *err)
+static int take_script(struct pleat_submit_options *submission, struct pleat_error *err)
 {
     struct pleat_batch *batch = &submission->batch;
     for (size_t i = 0; i < batch->words.count;) {
@@ -100,7 +100,7 @@ static int take_script(struct pleat_submission *submission, struct pleat_error *
 }
 
 /* Drops the size that the script gives, where the command line gives one. */
-static void clear_size(struct pleat_submission *submission, const struct pleat_submission *given)
+static void clear_size(struct pleat_submit_options *submission, const struct pleat_submit_options *given)
 {
     if (given->processors >= 0)
         submission->least = submission->most = submission->initial = -1;
@@ -114,7 +114,7 @@ static void clear_size(struct pleat_submission *submission, const struct pleat_s
 
 /* Whether no program need be named: there is --wrap, or the script comes from standard input. */
 static bool may_be_unnamed(const struct pleat_submission_place *place,
-                           const struct pleat_submission *given)
+                           const struct pleat_submit_options *given)
 {
     struct stat about;
     return given->wrap ||
@@ -122,9 +122,9 @@ static bool may_be_unnamed(const struct pleat_submission_place *place,
 }
 
 /* Finds the program, and reads the options in it where it is a batch script. */
-static int take_program(struct pleat_submission *submission,
+static int take_program(struct pleat_submit_options *submission,
                         const struct pleat_submission_place *place,
-                        const struct pleat_submission *given, struct pleat_string *notes,
+                        const struct pleat_submit_options *given, struct pleat_string *notes,
                         struct pleat_error *err)
 {
     static char *unnamed[][2] = {{"-", NULL}, {"wrap", NULL}};
@@ -143,11 +143,11 @@ static int take_program(struct pleat_submission *submission,
     return status ? status : take_script(submission, err);
 }
 
-int pleat_submission_read(struct pleat_submission *submission,
+int pleat_submission_read(struct pleat_submit_options *submission,
                           const struct pleat_submission_place *place, struct pleat_string *notes,
                           struct pleat_error *err)
 {
-    struct pleat_submission given;
+    struct pleat_submit_options given;
     pleat_submission_init(submission);
     pleat_submission_init(&given);
     int status = take_all(&given, place, err);

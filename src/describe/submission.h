@@ -12,7 +12,7 @@
 PLEAT_ARRAY(pleat_texts, const char *);
 
 /* The options as they were given. Strings are borrowed. */
-struct pleat_submission {
+struct pleat_submit_options {
     const char *name; /* NULL: the name of the program */
     const char *sizes;
     const char *runner;
@@ -72,8 +72,8 @@ void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTION
 /* Makes a reader of these options alone, for a line that is not a command's. argv[0] is ignored. */
 void pleat_submission_reader_init(struct pleat_option_reader *reader, int argc, char **argv);
 
-void pleat_submission_init(struct pleat_submission *submission);
-void pleat_submission_finish(struct pleat_submission *submission);
+void pleat_submission_init(struct pleat_submit_options *submission);
+void pleat_submission_finish(struct pleat_submit_options *submission);
 /* The place where a job is described, and what is allowed there. */
 struct pleat_submission_place {
     /* knows at least the options of pleat_submission_list_options */
@@ -94,23 +94,23 @@ struct pleat_submission_place {
  * in this place has precedence. Lines for the user are appended to *notes, each ended by a newline.
  * Returns 0; 1: place->next said to leave; PLEAT_E_INVALID and others: the error, which begins with
  * "FILE:LINE: " where it is in a script. Finish *submission in any case. */
-int pleat_submission_read(struct pleat_submission *submission,
+int pleat_submission_read(struct pleat_submit_options *submission,
                           const struct pleat_submission_place *place, struct pleat_string *notes,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes an option. Returns 0; PLEAT_E_INVALID: the value is wrong. */
-int pleat_submission_take(struct pleat_submission *submission, int option, const char *value,
+int pleat_submission_take(struct pleat_submit_options *submission, int option, const char *value,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Finds the file that argv[0] names: `path`, which has `size` bytes. A name without '/' is looked
  * for beside a mix, then in PATH. PLEAT_E_NOTFOUND, PLEAT_E_TOOBIG. */
-int pleat_submission_find(const struct pleat_submission *submission, char *path, size_t size,
+int pleat_submission_find(const struct pleat_submit_options *submission, char *path, size_t size,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes the text and the options of argv[0], where that is a batch script. Otherwise does nothing.
  */
-int pleat_submission_open_script(struct pleat_submission *submission, struct pleat_string *notes,
+int pleat_submission_open_script(struct pleat_submit_options *submission, struct pleat_string *notes,
                                  struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The environment for the job, as a JSON array. NULL: out of memory. */
-json_t *pleat_submission_environment(const struct pleat_submission *submission,
+json_t *pleat_submission_environment(const struct pleat_submit_options *submission,
                                      struct pleat_string *notes);
 
 /* ---- folding ---- */
@@ -125,7 +125,7 @@ struct pleat_submission_fold {
 };
 
 /* Reads both options. Finish *fold in any case. PLEAT_E_INVALID. */
-int pleat_submission_read_fold(const struct pleat_submission *submission,
+int pleat_submission_read_fold(const struct pleat_submit_options *submission,
                                struct pleat_submission_fold *fold,
                                struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_submission_finish_fold(struct pleat_submission_fold *fold);
@@ -133,11 +133,11 @@ void pleat_submission_finish_fold(struct pleat_submission_fold *fold);
  * submission->count_word may stand in the path. env: an array of strings; the libraries that it
  * preloads count, too. PLEAT_E_NOTFOUND: there is no program for some number. PLEAT_E_UNSUPPORTED:
  * err says why, and what to do. */
-int pleat_submission_check_fold(const struct pleat_submission *submission,
+int pleat_submission_check_fold(const struct pleat_submit_options *submission,
                                 const struct pleat_submission_fold *fold, const char *program,
                                 const json_t *env, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The member "fold" of the spec. NULL: out of memory, or text that is not UTF-8. */
-json_t *pleat_submission_fold_json(const struct pleat_submission *submission,
+json_t *pleat_submission_fold_json(const struct pleat_submit_options *submission,
                                    const struct pleat_submission_fold *fold);
 
 /* Makes the spec: checks the options, finds the program, detects its MPI, and captures the
@@ -145,7 +145,7 @@ json_t *pleat_submission_fold_json(const struct pleat_submission *submission,
  * ended by a newline. PLEAT_E_NOTFOUND: there is no such program. PLEAT_E_PERMISSION: the program
  * cannot be executed. PLEAT_E_INVALID: the options do not fit together, or text is not UTF-8. Other
  * errors are passed on. */
-int pleat_submission_spec(const struct pleat_submission *submission, json_t **spec,
+int pleat_submission_spec(const struct pleat_submit_options *submission, json_t **spec,
                           struct pleat_string *notes, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

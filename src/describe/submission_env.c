@@ -35,7 +35,7 @@ static bool is_exported(const char *which, const char *variable, bool rank)
 }
 
 /* Whether --env sets the variable, in its values from `first` on. */
-static bool is_set(const struct pleat_submission *s, const char *variable, size_t first)
+static bool is_set(const struct pleat_submit_options *s, const char *variable, size_t first)
 {
     for (size_t i = first; i < s->env.count; i++)
         if (has_name(variable, s->env.items[i], strcspn(s->env.items[i], "=")))
@@ -66,7 +66,7 @@ static json_t *copy(const char *variable)
     return text;
 }
 
-json_t *pleat_submission_environment(const struct pleat_submission *s, struct pleat_string *notes)
+json_t *pleat_submission_environment(const struct pleat_submit_options *s, struct pleat_string *notes)
 {
     json_t *env = json_array();
     bool rank = pleat_rank_env_is_rank(environ);

@@ -40,7 +40,7 @@ static int read_range(const char *text, struct pleat_submission_fold *fold, stru
 }
 
 /* Reads a list "2,4,8", which also gives the accepted numbers. */
-static int read_list(const struct pleat_submission *s, struct pleat_submission_fold *fold,
+static int read_list(const struct pleat_submit_options *s, struct pleat_submission_fold *fold,
                      struct pleat_error *err)
 {
     struct pleat_sizes sizes;
@@ -114,7 +114,7 @@ static int read_settings(const char *text, struct pleat_submission_fold *fold,
                : 0;
 }
 
-int pleat_submission_read_fold(const struct pleat_submission *s, struct pleat_submission_fold *fold,
+int pleat_submission_read_fold(const struct pleat_submit_options *s, struct pleat_submission_fold *fold,
                                struct pleat_error *err)
 {
     *fold = (struct pleat_submission_fold){0};
@@ -149,7 +149,7 @@ static int check_program(const char *program, int64_t count, struct pleat_error 
     return pleat_launch_fold_check(program, err);
 }
 
-static bool in_command(const struct pleat_submission *s)
+static bool in_command(const struct pleat_submit_options *s)
 {
     for (int i = 0; i < s->argc; i++)
         if (pleat_spec_has_word(s->argv[i], s->count_word))
@@ -158,7 +158,7 @@ static bool in_command(const struct pleat_submission *s)
 }
 
 /* Checks the program for each accepted number of processes. */
-static int check_programs(const struct pleat_submission *s,
+static int check_programs(const struct pleat_submit_options *s,
                           const struct pleat_submission_fold *fold, const char *program,
                           struct pleat_error *err)
 {
@@ -199,7 +199,7 @@ static int with_advice(int status, struct pleat_error *err)
     return pleat_error_set(err, status, "%s" INSTEAD, why.text);
 }
 
-int pleat_submission_check_fold(const struct pleat_submission *s,
+int pleat_submission_check_fold(const struct pleat_submit_options *s,
                                 const struct pleat_submission_fold *fold, const char *program,
                                 const json_t *env, struct pleat_error *err)
 {
@@ -223,7 +223,7 @@ int pleat_submission_check_fold(const struct pleat_submission *s,
 
 /* The greatest number of processes on one processor: as given, as --min implies, or as usual (more,
  * where --max makes that necessary). */
-static int64_t most_on_one(const struct pleat_submission *s,
+static int64_t most_on_one(const struct pleat_submit_options *s,
                            const struct pleat_submission_fold *fold)
 {
     int64_t fewest = s->least > 0 ? s->least : s->most > 0 ? s->most : fold->most;
@@ -235,7 +235,7 @@ static int64_t most_on_one(const struct pleat_submission *s,
     return mpl < UINT8_MAX ? mpl : UINT8_MAX;
 }
 
-json_t *pleat_submission_fold_json(const struct pleat_submission *s,
+json_t *pleat_submission_fold_json(const struct pleat_submit_options *s,
                                    const struct pleat_submission_fold *fold)
 {
     json_t *json = json_pack("{s:I, s:I, s:I, s:s*, s:s*, s:s*}", "min", (json_int_t)fold->least,

@@ -14,7 +14,7 @@
 
 /* ---- options with checks of their own ---- */
 
-static int take_sizes(struct pleat_submission *submission, const char *value,
+static int take_sizes(struct pleat_submit_options *submission, const char *value,
                       struct pleat_error *err)
 {
     struct pleat_sizes sizes;
@@ -27,7 +27,7 @@ static int take_sizes(struct pleat_submission *submission, const char *value,
     return 0;
 }
 
-static int take_variable(struct pleat_submission *submission, const char *value,
+static int take_variable(struct pleat_submit_options *submission, const char *value,
                          struct pleat_error *err)
 {
     if (*value == '=' || !strchr(value, '='))
@@ -37,7 +37,7 @@ static int take_variable(struct pleat_submission *submission, const char *value,
                : 0;
 }
 
-static int take_notify_on(struct pleat_submission *submission, const char *value,
+static int take_notify_on(struct pleat_submit_options *submission, const char *value,
                           struct pleat_error *err)
 {
     char word[16];
@@ -57,7 +57,7 @@ static int take_notify_on(struct pleat_submission *submission, const char *value
     return 0;
 }
 
-static int take_time_limit(struct pleat_submission *submission, const char *value,
+static int take_time_limit(struct pleat_submit_options *submission, const char *value,
                            struct pleat_error *err)
 {
     int status = pleat_parse_duration("--time-limit", value, &submission->limit_s, err);
@@ -67,7 +67,7 @@ static int take_time_limit(struct pleat_submission *submission, const char *valu
     return status;
 }
 
-static int take_signal(struct pleat_submission *submission, const char *value,
+static int take_signal(struct pleat_submit_options *submission, const char *value,
                        struct pleat_error *err)
 {
     int number;
@@ -77,7 +77,7 @@ static int take_signal(struct pleat_submission *submission, const char *value,
     return pleat_parse_limit_signal("--signal", value, &number, &lead_s, &script_only, err);
 }
 
-static int take_array(struct pleat_submission *submission, const char *value,
+static int take_array(struct pleat_submit_options *submission, const char *value,
                       struct pleat_error *err)
 {
     struct pleat_index_list list = {0};
@@ -90,7 +90,7 @@ static int take_array(struct pleat_submission *submission, const char *value,
     return 0;
 }
 
-static int take_dependency(struct pleat_submission *submission, const char *value,
+static int take_dependency(struct pleat_submit_options *submission, const char *value,
                            struct pleat_error *err)
 {
     struct pleat_need_list needs = {0};
@@ -103,7 +103,7 @@ static int take_dependency(struct pleat_submission *submission, const char *valu
     return 0;
 }
 
-static int take_save(struct pleat_submission *submission, const char *value,
+static int take_save(struct pleat_submit_options *submission, const char *value,
                      struct pleat_error *err)
 {
     char text[PLEAT_SAVE_TEXT];
@@ -111,13 +111,13 @@ static int take_save(struct pleat_submission *submission, const char *value,
     return submission->save ? pleat_save_text("--save", value, text, sizeof(text), err) : 0;
 }
 
-static int take_memory(struct pleat_submission *submission, const char *value,
+static int take_memory(struct pleat_submit_options *submission, const char *value,
                        struct pleat_error *err)
 {
     return pleat_parse_memory("--memory", value, &submission->memory_kb, err);
 }
 
-static int take_malleable(struct pleat_submission *submission, const char *value,
+static int take_malleable(struct pleat_submit_options *submission, const char *value,
                           struct pleat_error *err)
 {
     (void)value;
@@ -127,7 +127,7 @@ static int take_malleable(struct pleat_submission *submission, const char *value
     return 0;
 }
 
-static int take_moldable(struct pleat_submission *submission, const char *value,
+static int take_moldable(struct pleat_submit_options *submission, const char *value,
                          struct pleat_error *err)
 {
     (void)value;
@@ -164,7 +164,7 @@ static int take_text(const char *what, const char *value, const char **text,
     return 0;
 }
 
-static int take_when(const struct pleat_submission *submission, const char *what, const char *value,
+static int take_when(const struct pleat_submit_options *submission, const char *what, const char *value,
                      double *seconds, struct pleat_error *err)
 {
     if (submission->beside && strchr(value, ':'))
@@ -206,10 +206,10 @@ struct row {
     size_t at; /* offset of the member */
     int64_t low, high;
     const char *words;
-    int (*take)(struct pleat_submission *submission, const char *value, struct pleat_error *err);
+    int (*take)(struct pleat_submit_options *submission, const char *value, struct pleat_error *err);
 };
 
-#define AT(member) .at = offsetof(struct pleat_submission, member)
+#define AT(member) .at = offsetof(struct pleat_submit_options, member)
 
 static const struct row rows[] = {
     {"processors", 'n', NUMBER, AT(processors), .low = 1, .high = PLEAT_SIZE_MAX},
@@ -292,7 +292,7 @@ static const struct row *row_of(int option)
     return NULL;
 }
 
-int pleat_submission_take(struct pleat_submission *submission, int option, const char *value,
+int pleat_submission_take(struct pleat_submit_options *submission, int option, const char *value,
                           struct pleat_error *err)
 {
     const struct row *row = row_of(option);

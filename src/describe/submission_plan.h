@@ -25,17 +25,17 @@ struct pleat_submission_plan {
 
 /* Decides the sizes of the job, and reads the options of folding. What was assumed is added to
  * *notes. PLEAT_E_INVALID: the options do not fit together. */
-int pleat_submission_plan_size(const struct pleat_submission *submission,
+int pleat_submission_plan_size(const struct pleat_submit_options *submission,
                                struct pleat_submission_plan *plan, struct pleat_string *notes,
                                struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Finds the directory and the program of the job. PLEAT_E_NOTFOUND, PLEAT_E_PERMISSION,
  * PLEAT_E_SYSTEM, ... */
-int pleat_submission_plan_program(const struct pleat_submission *submission,
+int pleat_submission_plan_program(const struct pleat_submit_options *submission,
                                   struct pleat_submission_plan *plan,
                                   struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Chooses MPI, runner and kind, by the libraries that the program is linked with. To be called
  * after the two functions above. */
-int pleat_submission_plan_runner(const struct pleat_submission *submission,
+int pleat_submission_plan_runner(const struct pleat_submit_options *submission,
                                  struct pleat_submission_plan *plan, struct pleat_string *notes,
                                  struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -12,7 +12,7 @@
 #include "model/sizes.h"
 #include "model/spec.h"
 
-static int find_directory(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int find_directory(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                           struct pleat_error *err)
 {
     struct stat about;
@@ -31,7 +31,7 @@ static bool executable(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-static int find_program(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int find_program(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                         struct pleat_error *err)
 {
     const char *name = s->argv[0];
@@ -67,7 +67,7 @@ static int find_program(const struct pleat_submission *s, struct pleat_submissio
 /* Finds a program in whose name the number of processes stands, for the first accepted number. The
  * programs for the other numbers must be beside it. If the job is folded its spec keeps the word,
  * which is replaced at each start. */
-static int find_counted(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int find_counted(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                         struct pleat_error *err)
 {
     struct pleat_sizes sizes = {0};
@@ -75,7 +75,7 @@ static int find_counted(const struct pleat_submission *s, struct pleat_submissio
     int status = pleat_sizes_parse(plan->fold.sizes, &sizes, &list, err);
     int32_t first = status ? 0 : pleat_sizes_ceil(&sizes, (int32_t)plan->fold.least);
     char *name = pleat_spec_put_number(s->argv[0], s->count_word, first);
-    struct pleat_submission one = *s;
+    struct pleat_submit_options one = *s;
     one.argv = &name;
     if (!status)
         status = name ? find_program(&one, plan, err)
@@ -98,7 +98,7 @@ static int find_counted(const struct pleat_submission *s, struct pleat_submissio
     return 0;
 }
 
-static int find_what(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int find_what(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                      struct pleat_error *err)
 {
     if (s->count_word && !s->script && pleat_spec_has_word(s->argv[0], s->count_word))
@@ -108,7 +108,7 @@ static int find_what(const struct pleat_submission *s, struct pleat_submission_p
     return status;
 }
 
-int pleat_submission_plan_program(const struct pleat_submission *s,
+int pleat_submission_plan_program(const struct pleat_submit_options *s,
                                   struct pleat_submission_plan *plan, struct pleat_error *err)
 {
     int status = find_directory(s, plan, err);
@@ -117,7 +117,7 @@ int pleat_submission_plan_program(const struct pleat_submission *s,
 
 /* ---- how it is run ---- */
 
-static int choose_mpi(const struct pleat_submission *s, const struct pleat_launch_detected *found,
+static int choose_mpi(const struct pleat_submit_options *s, const struct pleat_launch_detected *found,
                       struct pleat_submission_plan *plan, struct pleat_error *err)
 {
     plan->mpi = found->mpi;
@@ -126,7 +126,7 @@ static int choose_mpi(const struct pleat_submission *s, const struct pleat_launc
     return 0;
 }
 
-static void note_size(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
+static void note_size(const struct pleat_submit_options *s, const struct pleat_submission_plan *plan,
                       bool fixed, struct pleat_string *notes)
 {
     if (fixed && s->script)
@@ -151,7 +151,7 @@ static void note_size(const struct pleat_submission *s, const struct pleat_submi
 
 /* Checks that the terminal can belong to one process: the one that is started with it, or rank 0 of
  * an MPI program. */
-static int check_terminal(const struct pleat_submission *s,
+static int check_terminal(const struct pleat_submit_options *s,
                           const struct pleat_submission_plan *plan, struct pleat_error *err)
 {
     if (!s->pty)
@@ -173,7 +173,7 @@ static int check_terminal(const struct pleat_submission *s,
     return 0;
 }
 
-static int choose_runner(const struct pleat_submission *s,
+static int choose_runner(const struct pleat_submit_options *s,
                          const struct pleat_launch_detected *found,
                          struct pleat_submission_plan *plan, struct pleat_string *notes,
                          struct pleat_error *err)
@@ -227,7 +227,7 @@ static int detect(const struct pleat_submission_plan *plan, struct pleat_launch_
     return 0;
 }
 
-int pleat_submission_plan_runner(const struct pleat_submission *s,
+int pleat_submission_plan_runner(const struct pleat_submit_options *s,
                                  struct pleat_submission_plan *plan, struct pleat_string *notes,
                                  struct pleat_error *err)
 {

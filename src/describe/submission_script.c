@@ -19,7 +19,7 @@ static bool is_file(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode);
 }
 
-int pleat_submission_find(const struct pleat_submission *s, char *path, size_t size,
+int pleat_submission_find(const struct pleat_submit_options *s, char *path, size_t size,
                           struct pleat_error *err)
 {
     const char *name = s->argv[0];
@@ -39,7 +39,7 @@ int pleat_submission_find(const struct pleat_submission *s, char *path, size_t s
 
 /* Finds the file that may be a script: a path; or a file in the current directory, where PATH has
  * no program of that name. Programs in PATH are never read as scripts. */
-static bool find_script(const struct pleat_submission *s, char *path)
+static bool find_script(const struct pleat_submit_options *s, char *path)
 {
     const char *name = s->argv[0];
     struct pleat_error ignored;
@@ -87,7 +87,7 @@ static bool is_text(const char *text, size_t size)
 }
 
 /* Refuses a first line that the system would read in another way than its user means. */
-static int check_interpreter(const struct pleat_submission *s, const char *text,
+static int check_interpreter(const struct pleat_submit_options *s, const char *text,
                              struct pleat_error *err)
 {
     if (strncmp(text, "#!", 2) != 0)
@@ -130,7 +130,7 @@ static int put_before(struct pleat_batch *batch, struct pleat_sbatch *sbatch,
 }
 
 /* Handles the lines #SBATCH: takes them with --sbatch, otherwise tells that they are there. */
-static int take_sbatch(struct pleat_submission *s, const char *text, size_t size,
+static int take_sbatch(struct pleat_submit_options *s, const char *text, size_t size,
                        struct pleat_string *notes, struct pleat_error *err)
 {
     static const char *const sizes[] = {"-n",    "--processors", "--min",
@@ -163,7 +163,7 @@ static int take_sbatch(struct pleat_submission *s, const char *text, size_t size
     return status;
 }
 
-static int take(struct pleat_submission *s, const char *path, char *text, size_t size,
+static int take(struct pleat_submit_options *s, const char *path, char *text, size_t size,
                 struct pleat_string *notes, struct pleat_error *err)
 {
     bool marked = size >= 2 && !memcmp(text, "#!", 2);
@@ -194,7 +194,7 @@ static int take(struct pleat_submission *s, const char *path, char *text, size_t
 }
 
 /* Gives a script that is no file a path, by which the job is named. */
-static int name_script(struct pleat_submission *s, const char *name, struct pleat_error *err)
+static int name_script(struct pleat_submit_options *s, const char *name, struct pleat_error *err)
 {
     char here[PATH_MAX], path[2 * PATH_MAX];
     if (!getcwd(here, sizeof(here)))
@@ -205,7 +205,7 @@ static int name_script(struct pleat_submission *s, const char *name, struct plea
     return s->script_path ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
 }
 
-static int wrap(struct pleat_submission *s, struct pleat_error *err)
+static int wrap(struct pleat_submit_options *s, struct pleat_error *err)
 {
     struct pleat_string text = {0};
     pleat_string_addf(&text, "#!/bin/sh\n%s\n", s->wrap);
@@ -221,7 +221,7 @@ static int wrap(struct pleat_submission *s, struct pleat_error *err)
     return name_script(s, "wrap", err);
 }
 
-static int take_input(struct pleat_submission *s, struct pleat_string *notes,
+static int take_input(struct pleat_submit_options *s, struct pleat_string *notes,
                       struct pleat_error *err)
 {
     size_t size;
@@ -246,7 +246,7 @@ static int take_input(struct pleat_submission *s, struct pleat_string *notes,
     return status ? status : name_script(s, "stdin", err);
 }
 
-int pleat_submission_open_script(struct pleat_submission *s, struct pleat_string *notes,
+int pleat_submission_open_script(struct pleat_submit_options *s, struct pleat_string *notes,
                                  struct pleat_error *err)
 {
     char path[PATH_MAX];

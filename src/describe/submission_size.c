@@ -6,7 +6,7 @@
 #include "model/types.h"
 
 /* Checks that the options of folding fit together. */
-static int check_folding(const struct pleat_submission *s, struct pleat_error *err)
+static int check_folding(const struct pleat_submit_options *s, struct pleat_error *err)
 {
     const char *alone = s->fold                        ? "--fold"
                         : s->mpl                       ? "--mpl"
@@ -41,7 +41,7 @@ static int check_folding(const struct pleat_submission *s, struct pleat_error *e
 }
 
 /* For a job that does not fold: each process has a processor, so both numbers are the same. */
-static int choose_unfolded(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int choose_unfolded(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                            struct pleat_string *notes, struct pleat_error *err)
 {
     plan->least = plan->fold.least;
@@ -57,7 +57,7 @@ static int choose_unfolded(const struct pleat_submission *s, struct pleat_submis
 
 /* For a job that folds: from one processor to one for each process, where nothing else was asked
  * for. */
-static int choose_partition(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int choose_partition(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                             struct pleat_error *err)
 {
     plan->least = s->least >= 0 ? s->least : 1;
@@ -77,7 +77,7 @@ static int choose_partition(const struct pleat_submission *s, struct pleat_submi
     return 0;
 }
 
-static int choose_limits(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int choose_limits(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                          struct pleat_error *err)
 {
     plan->least = plan->most = 1;
@@ -105,7 +105,7 @@ static int choose_limits(const struct pleat_submission *s, struct pleat_submissi
     return 0;
 }
 
-static int choose_size(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int choose_size(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                        struct pleat_string *notes, struct pleat_error *err)
 {
     int status = check_folding(s, err);
@@ -118,7 +118,7 @@ static int choose_size(const struct pleat_submission *s, struct pleat_submission
     return plan->folds ? choose_partition(s, plan, err) : choose_unfolded(s, plan, notes, err);
 }
 
-static int check_sizes(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
+static int check_sizes(const struct pleat_submit_options *s, const struct pleat_submission_plan *plan,
                        struct pleat_error *err)
 {
     if (s->processes) /* checked where the option was read */
@@ -142,7 +142,7 @@ static int check_sizes(const struct pleat_submission *s, const struct pleat_subm
 }
 
 /* The accepted sizes as text, where each process has several processors. The caller frees it. */
-static int scale_sizes(const struct pleat_submission *submission, int64_t most, char **sizes,
+static int scale_sizes(const struct pleat_submit_options *submission, int64_t most, char **sizes,
                        struct pleat_error *err)
 {
     struct pleat_sizes given;
@@ -161,7 +161,7 @@ static int scale_sizes(const struct pleat_submission *submission, int64_t most, 
 }
 
 /* Turns the sizes of the plan from processes into processors. */
-static int count_processors(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int count_processors(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                             struct pleat_error *err)
 {
     if (s->cpus == 0)
@@ -178,7 +178,7 @@ static int count_processors(const struct pleat_submission *s, struct pleat_submi
     return status;
 }
 
-int pleat_submission_plan_size(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+int pleat_submission_plan_size(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                                struct pleat_string *notes, struct pleat_error *err)
 {
     int status = choose_size(s, plan, notes, err);

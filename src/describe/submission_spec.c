@@ -14,7 +14,7 @@
 #include "model/runner_kind.h"
 #include "model/spec.h"
 
-static int check_signal(const struct pleat_submission *s, struct pleat_string *notes,
+static int check_signal(const struct pleat_submit_options *s, struct pleat_string *notes,
                         struct pleat_error *err)
 {
     int number;
@@ -41,7 +41,7 @@ static int check_signal(const struct pleat_submission *s, struct pleat_string *n
 
 /* The absolute path of the checkpoint. It is looked at, unless a job that is waited for may write
  * it yet: a program that cannot go on from it should not wait in a queue first. */
-static int check_from(const struct pleat_submission *s, struct pleat_submission_plan *plan,
+static int check_from(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
                       struct pleat_error *err)
 {
     struct pleat_checkpoint found;
@@ -79,7 +79,7 @@ static int check_from(const struct pleat_submission *s, struct pleat_submission_
     return 0;
 }
 
-static int check_times(const struct pleat_submission *s, struct pleat_error *err)
+static int check_times(const struct pleat_submit_options *s, struct pleat_error *err)
 {
     if (s->begin_s > 0 && !(s->estimate_s > 0) && !(s->limit_s > 0))
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -89,7 +89,7 @@ static int check_times(const struct pleat_submission *s, struct pleat_error *err
     return 0;
 }
 
-static int add_words(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
+static int add_words(const struct pleat_submit_options *s, const struct pleat_submission_plan *plan,
                      json_t *spec, struct pleat_error *err)
 {
     json_t *argv = json_array();
@@ -118,7 +118,7 @@ static int add_text(json_t *spec, const char *member, const char *value, struct 
     return 0;
 }
 
-static void add_notify_on(const struct pleat_submission *s, json_t *spec)
+static void add_notify_on(const struct pleat_submit_options *s, json_t *spec)
 {
     json_t *list = s->notify_on ? json_array() : NULL;
     for (const char *at = s->notify_on; list && *at; at += strspn(at, ",")) {
@@ -147,13 +147,13 @@ static int add_process(json_t *spec, struct pleat_error *err)
     return status;
 }
 
-static bool wants_checkpoints(const struct pleat_submission *s)
+static bool wants_checkpoints(const struct pleat_submit_options *s)
 {
     return s->checkpoint_every_s > 0 || s->checkpoint_before_s > 0 || s->checkpoint_signal;
 }
 
 /* Checks what is wanted of checkpoints that are written by themselves. */
-static int check_checkpoints(const struct pleat_submission *s,
+static int check_checkpoints(const struct pleat_submit_options *s,
                              const struct pleat_submission_plan *plan, struct pleat_string *notes,
                              struct pleat_error *err)
 {
@@ -178,7 +178,7 @@ static int check_checkpoints(const struct pleat_submission *s,
     return 0;
 }
 
-static int add_checkpoints(const struct pleat_submission *s, json_t *spec, struct pleat_error *err)
+static int add_checkpoints(const struct pleat_submit_options *s, json_t *spec, struct pleat_error *err)
 {
     char here[PATH_MAX] = "", dir[2 * PATH_MAX];
     json_t *wanted = json_object();
@@ -207,7 +207,7 @@ static int add_checkpoints(const struct pleat_submission *s, json_t *spec, struc
 }
 
 /* Adds the signal, which was checked before. */
-static void add_signal(const struct pleat_submission *s, json_t *spec)
+static void add_signal(const struct pleat_submit_options *s, json_t *spec)
 {
     int number;
     double lead_s;
@@ -220,7 +220,7 @@ static void add_signal(const struct pleat_submission *s, json_t *spec)
 
 /* Adds members that are only there where they were asked for: files, script, notification, terms.
  */
-static int add_more(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
+static int add_more(const struct pleat_submit_options *s, const struct pleat_submission_plan *plan,
                     json_t *spec, struct pleat_error *err)
 {
     char save[PLEAT_SAVE_TEXT];
@@ -274,13 +274,13 @@ static int add_more(const struct pleat_submission *s, const struct pleat_submiss
     return status;
 }
 
-static const char *name_of(const struct pleat_submission *s)
+static const char *name_of(const struct pleat_submit_options *s)
 {
     const char *slash = strrchr(s->argv[0], '/');
     return s->name ? s->name : slash && slash[1] ? slash + 1 : s->argv[0];
 }
 
-static int build(const struct pleat_submission *s, const struct pleat_submission_plan *plan,
+static int build(const struct pleat_submit_options *s, const struct pleat_submission_plan *plan,
                  json_t *spec, struct pleat_string *notes, struct pleat_error *err)
 {
     json_t *cwd = json_string(plan->directory), *name = json_string(name_of(s));
@@ -327,7 +327,7 @@ static int build(const struct pleat_submission *s, const struct pleat_submission
 }
 
 /* Decides all that the spec needs. */
-static int make_plan(const struct pleat_submission *submission, struct pleat_submission_plan *plan,
+static int make_plan(const struct pleat_submit_options *submission, struct pleat_submission_plan *plan,
                      struct pleat_string *notes, struct pleat_error *err)
 {
     int status = pleat_submission_plan_size(submission, plan, notes, err);
@@ -344,7 +344,7 @@ static int make_plan(const struct pleat_submission *submission, struct pleat_sub
     return status ? status : check_from(submission, plan, err);
 }
 
-int pleat_submission_spec(const struct pleat_submission *submission, json_t **spec,
+int pleat_submission_spec(const struct pleat_submit_options *submission, json_t **spec,
                           struct pleat_string *notes, struct pleat_error *err)
 {
     struct pleat_submission_plan plan = {0};

@@ -9,10 +9,10 @@
 #include "describe/submission.h"
 #include "describe/submission_help.h"
 
-static struct pleat_submission read_line(int argc, char **argv, const char *wrong)
+static struct pleat_submit_options read_line(int argc, char **argv, const char *wrong)
 {
     struct pleat_option_reader reader;
-    struct pleat_submission submission;
+    struct pleat_submit_options submission;
     struct pleat_string notes = {0};
     struct pleat_error err = {0};
     pleat_submission_reader_init(&reader, argc, argv);
@@ -33,7 +33,7 @@ static struct pleat_submission read_line(int argc, char **argv, const char *wron
               (char *[]){"", __VA_ARGS__, NULL}, NULL)
 #define REFUSE(wrong, ...)                                                                         \
     do {                                                                                           \
-        struct pleat_submission refused =                                                          \
+        struct pleat_submit_options refused =                                                          \
             read_line((int)(sizeof((char *[]){"", __VA_ARGS__}) / sizeof(char *)),                 \
                       (char *[]){"", __VA_ARGS__, NULL}, wrong);                                   \
         pleat_submission_finish(&refused);                                                         \
@@ -62,7 +62,7 @@ static void test_every_option_is_in_the_help(void **state)
 static void test_numbers_and_times(void **state)
 {
     (void)state;
-    struct pleat_submission s = READ(
+    struct pleat_submit_options s = READ(
         "-c", "2", "--min", "1", "--max", "8", "--initial", "4", "--priority", "-7", "--estimate",
         "90s", "--lifetime", "1min", "--notice", "2h", "--deadline", "1d", "--begin", "3h",
         "--time-limit", "1h30m", "--memory", "2M", "--mpl", "3", "prog", "-n");
@@ -84,7 +84,7 @@ static void test_numbers_and_times(void **state)
 static void test_texts_and_words(void **state)
 {
     (void)state;
-    struct pleat_submission s =
+    struct pleat_submit_options s =
         READ("--site", "here", "--chdir", "/tmp", "--output", "o-%j", "--error", "e", "--input",
              "i", "--notify", "mail", "--notify-on", "start,end", "--export", "A,B", "--env", "A=1",
              "--env", "B=2", "--sizes", "2,4", "--runner", "mpi", "--mpi", "mpich", "--on-resize",
@@ -117,7 +117,7 @@ static void test_texts_and_words(void **state)
 static void test_marks(void **state)
 {
     (void)state;
-    struct pleat_submission s = READ("--asks", "--append", "--hold", "--no-fold", "--no-requeue",
+    struct pleat_submit_options s = READ("--asks", "--append", "--hold", "--no-fold", "--no-requeue",
                                      "--one-node", "--sbatch", "--malleable", "prog");
     assert_true(s.asks && s.append && s.hold && s.unfolded && s.once && s.one_node && s.sbatch);
     assert_string_equal(s.runner, "malleable");

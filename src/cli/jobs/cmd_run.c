@@ -307,7 +307,7 @@ static int run_on_terminal(struct pleat_client **client, json_t *spec)
     return code;
 }
 
-static int run(const struct pleat_submission *submission)
+static int run(const struct pleat_submit_options *submission)
 {
     struct pleat_error err = {0};
     struct pleat_string notes = {0};
@@ -354,7 +354,7 @@ static int run(const struct pleat_submission *submission)
 
 static int run_run(int argc, char **argv)
 {
-    struct pleat_submission submission;
+    struct pleat_submit_options submission;
     int code = PLEAT_EXIT_OK;
     struct pleat_submission_place place = {.terminals = true};
     if (pleat_submit_read(&pleat_cmd_run, argc, argv, place, &submission, &code))

@@ -13,7 +13,7 @@ static int next_option(void *arg, struct pleat_error *err)
 }
 
 int pleat_submit_read(const struct pleat_cli_command *command, int argc, char **argv,
-                      struct pleat_submission_place place, struct pleat_submission *submission,
+                      struct pleat_submission_place place, struct pleat_submit_options *submission,
                       int *exit_code)
 {
     char usage[200];
@@ -55,7 +55,7 @@ void pleat_submit_say_warnings(const json_t *answer)
         pleat_say("%s", json_string_value(warning));
 }
 
-static int submit(const struct pleat_submission *submission)
+static int submit(const struct pleat_submit_options *submission)
 {
     struct pleat_error err = {0};
     struct pleat_string notes = {0};
@@ -90,7 +90,7 @@ static int submit(const struct pleat_submission *submission)
 
 static int run_submit(int argc, char **argv)
 {
-    struct pleat_submission submission;
+    struct pleat_submit_options submission;
     int code = PLEAT_EXIT_OK;
     struct pleat_submission_place place = {.reads_input = true, .arrays = true};
     if (pleat_submit_read(&pleat_cmd_submit, argc, argv, place, &submission, &code))

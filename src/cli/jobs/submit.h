@@ -8,7 +8,7 @@
 /* Reads the command line; `place` says which options are allowed there. Returns 0; or 1: leave with
  * *exit_code, the reason was reported. After 0 the submission must be finished. */
 int pleat_submit_read(const struct pleat_cli_command *command, int argc, char **argv,
-                      struct pleat_submission_place place, struct pleat_submission *submission,
+                      struct pleat_submission_place place, struct pleat_submit_options *submission,
                       int *exit_code);
 /* Prints each line of the notes of pleat_submission_spec (NULL: none). */
 void pleat_submit_say_notes(const char *notes);

@@ -17,7 +17,7 @@ struct pleat_mix_job {
     double at_s;  /* seconds from the start of the mix to the arrival */
     char **words; /* the words of the line; owned; the submission refers to them */
     int word_count;
-    struct pleat_submission submission;
+    struct pleat_submit_options submission;
     json_t *spec; /* owned; NULL once it was submitted */
     /* while the mix runs */
     int64_t job; /* 0: not yet submitted */
