@@ -26,7 +26,7 @@ static void drop_first(struct pleat_outcomes *outcomes)
 
 void pleat_outcome_add(struct pleat_run *run, const char *method, uint64_t resize, json_t *params)
 {
-    struct pleat_outcome outcome = {method, resize, params};
+    struct pleat_run_outcome outcome = {method, resize, params};
     if (run->outcomes.count >= PLEAT_OUTCOMES_MAX)
         drop_first(&run->outcomes);
     if (params && pleat_array_push(&run->outcomes, outcome) == 0)
@@ -36,7 +36,7 @@ void pleat_outcome_add(struct pleat_run *run, const char *method, uint64_t resiz
     pleat_agent_notify(run->agent, method, params);
 }
 
-static bool answers(const struct pleat_outcome *outcome, enum pleat_outcome_of of)
+static bool answers(const struct pleat_run_outcome *outcome, enum pleat_outcome_of of)
 {
     switch (of) {
     case PLEAT_OUTCOME_OF_ASK:
@@ -51,7 +51,7 @@ static bool answers(const struct pleat_outcome *outcome, enum pleat_outcome_of o
     return false;
 }
 
-static void tell(const struct pleat_run *run, const struct pleat_outcome *outcome)
+static void tell(const struct pleat_run *run, const struct pleat_run_outcome *outcome)
 {
     pleat_agent_notify(run->agent, outcome->method, json_incref(outcome->params));
 }
@@ -60,7 +60,7 @@ bool pleat_outcome_tell(const struct pleat_run *run, enum pleat_outcome_of of, u
 {
     bool found = false;
     for (size_t i = 0; i < run->outcomes.count; i++) {
-        const struct pleat_outcome *outcome = &run->outcomes.items[i];
+        const struct pleat_run_outcome *outcome = &run->outcomes.items[i];
         if (outcome->resize == resize && answers(outcome, of)) {
             tell(run, outcome);
             found = true;

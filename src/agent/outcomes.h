@@ -14,12 +14,12 @@
 
 struct pleat_run;
 
-struct pleat_outcome {
+struct pleat_run_outcome {
     const char *method; /* a literal */
     uint64_t resize;
     json_t *params;
 };
-PLEAT_ARRAY(pleat_outcomes, struct pleat_outcome);
+PLEAT_ARRAY(pleat_outcomes, struct pleat_run_outcome);
 
 /* The kind of a request that is repeated. */
 enum pleat_outcome_of {

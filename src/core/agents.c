@@ -35,7 +35,8 @@ static void stand_still(struct pleat_core *core, uint32_t component)
 static bool is_led_from(struct pleat_core *core, uint32_t component, const struct pleat_node *node)
 {
     const struct pleat_component *comp = component_at(core, component);
-    return comp->site == node->site && !pleat_state_is_final((enum pleat_state)comp->state) &&
+    return comp->site == node->site &&
+           !pleat_component_state_is_final((enum pleat_component_state)comp->state) &&
            comp->lead_node == node->node;
 }
 

@@ -310,7 +310,7 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
     if (!ok)
         return pleat_error_set(
             err, PLEAT_E_STATE, "the buffer of job %llu (%s) cannot get %d processors and give %d",
-            (unsigned long long)comp->job, pleat_state_name(comp->state), request, count);
+            (unsigned long long)comp->job, pleat_component_state_name(comp->state), request, count);
     /* The decision of a review. A mandatory one makes room for a waiter, and leaves the next review
      * as it is. */
     if (!(event->flags & PLEAT_MANDATORY)) {

@@ -40,7 +40,8 @@ static int check_queue(const struct pleat_core *core, uint32_t *waiting, struct 
     for (uint32_t c = core->view.queue_first; c != PLEAT_NONE; c = core->components.items[c].next) {
         const struct pleat_component *component = &core->components.items[c];
         if (component->state != PLEAT_QUEUED || component->aside || component->previous != previous)
-            FAIL("component %u in the queue is %s", c, pleat_state_name(component->state));
+            FAIL("component %u in the queue is %s", c,
+                 pleat_component_state_name(component->state));
         if (previous != PLEAT_NONE) {
             const struct pleat_component *before = &core->components.items[previous];
             if (before->key > component->key ||
@@ -131,7 +132,7 @@ static int check_timings(const struct pleat_core *core, struct pleat_error *err)
         const struct pleat_component *component = &core->components.items[i];
         if (pleat_component_is_forgotten(component))
             continue; /* a free record keeps its old values */
-        if (pleat_state_is_final((enum pleat_state)component->state) &&
+        if (pleat_component_state_is_final((enum pleat_component_state)component->state) &&
             component->first_timing != PLEAT_NONE)
             FAIL("component %u has ended, and times of it are kept", i);
         int32_t before = 0;

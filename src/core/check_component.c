@@ -96,8 +96,8 @@ int core_check_component(const struct pleat_core *core, uint32_t index, struct p
     if (rc)
         return rc;
     if ((component->state == PLEAT_RESIZING) != (component->resize != PLEAT_NONE))
-        FAIL("component %u is %s, its resize is %d", index, pleat_state_name(component->state),
-             (int)component->resize);
+        FAIL("component %u is %s, its resize is %d", index,
+             pleat_component_state_name(component->state), (int)component->resize);
     if (component->state == PLEAT_QUEUED && listed != component->earmarked)
         FAIL("component %u has %d earmarked, counts %d", index, listed, component->earmarked);
     if (running)
@@ -112,8 +112,9 @@ int core_check_component(const struct pleat_core *core, uint32_t index, struct p
     if (pleat_view_folds(component) && component->state == PLEAT_QUEUED &&
         (component->mpl || component->processes))
         FAIL("component %u waits, and has %d processes", index, component->processes);
-    if (pleat_state_is_final(component->state) &&
+    if (pleat_component_state_is_final(component->state) &&
         (listed || component->earmarked || component->coming))
-        FAIL("component %u is %s and holds processors", index, pleat_state_name(component->state));
+        FAIL("component %u is %s and holds processors", index,
+             pleat_component_state_name(component->state));
     return 0;
 }

@@ -13,7 +13,8 @@ static int check_needs(const struct pleat_core *core, uint32_t index, struct ple
          i = core->dependencies.items[i].next_need) {
         const struct pleat_dependency *it = &core->dependencies.items[i];
         if (it->dependent != index || it->previous_need != previous || it->on == PLEAT_NONE ||
-            is_unused(&all[it->on]) || pleat_state_is_final((enum pleat_state)all[it->on].state) ||
+            is_unused(&all[it->on]) ||
+            pleat_component_state_is_final((enum pleat_component_state)all[it->on].state) ||
             all[it->on].job >= all[index].job)
             FAIL("component %u waits for what has ended, or is out of order", index);
         previous = i;
@@ -35,7 +36,7 @@ int core_check_holds(const struct pleat_core *core, uint32_t index, struct pleat
     bool waits = component->state == PLEAT_QUEUED;
     if (component->holds && !waits && component->state != PLEAT_FINISHING)
         FAIL("component %u is %s and held", index,
-             pleat_state_name((enum pleat_state)component->state));
+             pleat_component_state_name((enum pleat_component_state)component->state));
     if (waits && (component->holds != 0) != (component->aside == PLEAT_ASIDE_HELD))
         FAIL("component %u is held by %u, and %s aside", index, component->holds,
              component->aside ? "is" : "is not");
@@ -51,7 +52,7 @@ int core_check_holds(const struct pleat_core *core, uint32_t index, struct pleat
         (component->holds != PLEAT_HELD_BY_GROUP || component->in_group))
         FAIL("component %u waits for its group, and for something else", index);
     if (component->group != PLEAT_NONE &&
-        (pleat_state_is_final((enum pleat_state)component->state) ||
+        (pleat_component_state_is_final((enum pleat_component_state)component->state) ||
          (waits && (component->holds == 0) != component->in_group)))
         FAIL("component %u has its place in a group, or not, against its state", index);
     return check_needs(core, index, err);

@@ -19,17 +19,17 @@ static int check_waiting(const struct pleat_core *core, uint32_t index, struct p
     bool stands = component->starting && !component->untold && core_is_away(core, index);
     if (placed && component->deadline == PLEAT_HEAP_NONE && !stands)
         FAIL("component %u is %s and has no deadline: it could wait for ever", index,
-             pleat_state_name((enum pleat_state)component->state));
+             pleat_component_state_name((enum pleat_component_state)component->state));
     if (waits_at_barrier(core, component) &&
         (component->state != PLEAT_CLAIMING || component->starting))
         FAIL("component %u is %s and waits at the barrier", index,
-             pleat_state_name((enum pleat_state)component->state));
+             pleat_component_state_name((enum pleat_component_state)component->state));
     if (component->staging &&
         pleat_view_coallocation(&core->view, component)->files_site >= core->sites.count)
         FAIL("component %u has files brought to no site", index);
     if (component->staging && component->state != PLEAT_QUEUED && !placed)
         FAIL("component %u is %s and has files brought", index,
-             pleat_state_name((enum pleat_state)component->state));
+             pleat_component_state_name((enum pleat_component_state)component->state));
     if (component->starting && component->staging)
         FAIL("component %u was started before its files were there", index);
     if (component->below && component->processors >= pleat_accept_smallest(&core->view, component))
@@ -51,7 +51,8 @@ static void count(struct whole *whole, const struct pleat_component *component)
     whole->begun += running || component->starting ? 1 : 0;
     whole->placed += component->state >= PLEAT_PLACED && component->state <= PLEAT_CLAIMING &&
                      !component->starting;
-    whole->over += pleat_state_is_final((enum pleat_state)component->state) ? 1 : 0;
+    whole->over +=
+        pleat_component_state_is_final((enum pleat_component_state)component->state) ? 1 : 0;
 }
 
 static int check_sizes(const struct pleat_core *core, uint32_t lead, struct pleat_error *err)

@@ -40,11 +40,12 @@ int on_preempt(struct pleat_core *core, const struct pleat_event *event, struct 
         component->lead != PLEAT_NONE || (component->flags & PLEAT_COMPONENT_ONCE) ||
         component->preempted == UINT8_MAX ||
         component->preempted >= core->parameters[PLEAT_PARAM_PREEMPTIONS])
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "job %llu cannot be preempted: it is %s, and was preempted %u times",
-                               (unsigned long long)component->job,
-                               pleat_state_name((enum pleat_state)component->state),
-                               component->preempted);
+        return pleat_error_set(
+            err, PLEAT_E_STATE,
+            "job %llu cannot be preempted: it is %s, and was preempted %u times",
+            (unsigned long long)component->job,
+            pleat_component_state_name((enum pleat_component_state)component->state),
+            component->preempted);
     component_kill(core, event->component, PLEAT_REASON_PREEMPTED);
     return 0;
 }

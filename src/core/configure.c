@@ -285,7 +285,7 @@ int on_node_resume(struct pleat_core *core, const struct pleat_event *event,
 /* Is a component at the site, or may it only be there? */
 static bool needs_site(const struct pleat_component *component, uint32_t site)
 {
-    if (pleat_state_is_final((enum pleat_state)component->state))
+    if (pleat_component_state_is_final((enum pleat_component_state)component->state))
         return false;
     return component->wanted_site == site ||
            (component->site == site && component->state != PLEAT_QUEUED);

@@ -127,6 +127,6 @@ uint64_t pleat_core_operations(const struct pleat_core *core);
 int pleat_core_check(const struct pleat_core *core, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* Is that step in the one table of transitions? */
-bool pleat_transition_allowed(enum pleat_state from, enum pleat_state to);
+bool pleat_transition_allowed(enum pleat_component_state from, enum pleat_component_state to);
 
 #endif

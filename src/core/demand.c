@@ -65,10 +65,10 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
     if (ok && waiter != PLEAT_NONE)
         ok = to < component->processors && may_wait_for(core, event->component, waiter);
     if (!ok)
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "job %llu (%s on %d processors) cannot be resized to %d",
-                               (unsigned long long)component->job,
-                               pleat_state_name(component->state), component->processors, to);
+        return pleat_error_set(
+            err, PLEAT_E_STATE, "job %llu (%s on %d processors) cannot be resized to %d",
+            (unsigned long long)component->job, pleat_component_state_name(component->state),
+            component->processors, to);
     resize_begin(core, event->component, to, event->u.resize.offered,
                  event->flags & PLEAT_MANDATORY, false, waiter);
     return 0;
@@ -145,7 +145,7 @@ int on_demand(struct pleat_core *core, const struct pleat_event *event, struct p
                                component->processors, component->target);
     if (component->state != PLEAT_RUNNING)
         return pleat_error_set(err, PLEAT_E_STATE, "it is %s, not running",
-                               pleat_state_name(component->state));
+                               pleat_component_state_name(component->state));
     if (component->kind != PLEAT_MALLEABLE)
         return pleat_error_set(err, PLEAT_E_STATE, "it is %s: its size does not change",
                                pleat_kind_name(component->kind));

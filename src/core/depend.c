@@ -223,7 +223,7 @@ int on_depend(struct pleat_core *core, const struct pleat_event *event, struct p
     hold_add(core, event->component, PLEAT_HELD_BY_JOBS);
     struct pleat_dependency *it = dependency_at(core, index);
     bool started = other->state >= PLEAT_RUNNING && other->start_us != PLEAT_NEVER;
-    if (pleat_state_is_final((enum pleat_state)other->state)) {
+    if (pleat_component_state_is_final((enum pleat_component_state)other->state)) {
         decide(core, index, is_met(it, other->state == PLEAT_DONE));
     } else if (it->condition == PLEAT_AFTER_START && started) {
         decide(core, index, true);

@@ -31,7 +31,8 @@ void ended_forget(struct pleat_core *core, uint32_t component)
     if (!(component_at(core, first)->flags & PLEAT_COMPONENT_FORGET))
         return;
     for (uint32_t c = first; c != PLEAT_NONE; c = sibling_of(core, c))
-        if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state) ||
+        if (!pleat_component_state_is_final(
+                (enum pleat_component_state)component_at(core, c)->state) ||
             pleat_component_is_forgotten(component_at(core, c)) ||
             component_at(core, c)->claims > 0)
             return;
@@ -42,7 +43,8 @@ void ended_forget(struct pleat_core *core, uint32_t component)
 int on_forget(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *component = component_at(core, event->component);
-    if (!pleat_state_is_final(component->state) || pleat_component_is_forgotten(component))
+    if (!pleat_component_state_is_final(component->state) ||
+        pleat_component_is_forgotten(component))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "a job that has not ended, or is forgotten, cannot be forgotten");
     component_at(core, job_first(core, event->component))->flags |= PLEAT_COMPONENT_FORGET;
@@ -66,7 +68,7 @@ void component_release_all(struct pleat_core *core, uint32_t component)
         buffer_release_all(core, component);
 }
 
-void component_end(struct pleat_core *core, uint32_t component, enum pleat_state state)
+void component_end(struct pleat_core *core, uint32_t component, enum pleat_component_state state)
 {
     struct pleat_component *comp = component_at(core, component);
     comp->end_us = now_of(core);
@@ -84,7 +86,8 @@ void component_end(struct pleat_core *core, uint32_t component, enum pleat_state
         forget(core, component);
 }
 
-void component_end_part(struct pleat_core *core, uint32_t component, enum pleat_state state)
+void component_end_part(struct pleat_core *core, uint32_t component,
+                        enum pleat_component_state state)
 {
     struct pleat_component *comp = component_at(core, component);
     if (comp->end_us == PLEAT_NEVER)

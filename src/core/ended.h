@@ -5,9 +5,10 @@
 #include "core/state.h"
 
 /* Gives the only component of a job its final state. It is in no list, and has no processors. */
-void component_end(struct pleat_core *core, uint32_t component, enum pleat_state state);
+void component_end(struct pleat_core *core, uint32_t component, enum pleat_component_state state);
 /* Gives one of several components its final state. */
-void component_end_part(struct pleat_core *core, uint32_t component, enum pleat_state state);
+void component_end_part(struct pleat_core *core, uint32_t component,
+                        enum pleat_component_state state);
 /* FINISHING to QUEUED: the component is as if it had not run. It is in no list. */
 void component_reset(struct pleat_core *core, uint32_t component);
 /* All claims of the component go back, also those for its buffer. */

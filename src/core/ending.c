@@ -75,12 +75,13 @@ void component_settle(struct pleat_core *core, uint32_t component)
     struct pleat_component *comp = component_at(core, component);
     if (comp->claims > 0)
         return;
-    if (is_several(core, comp) && !pleat_state_is_final((enum pleat_state)comp->state)) {
+    if (is_several(core, comp) &&
+        !pleat_component_state_is_final((enum pleat_component_state)comp->state)) {
         job_settle(core, comp->lead);
         return;
     }
     if (comp->state != PLEAT_FINISHING || !comp->exited) {
-        if (pleat_state_is_final((enum pleat_state)comp->state))
+        if (pleat_component_state_is_final((enum pleat_component_state)comp->state))
             ended_forget(core, component);
         return;
     }
@@ -133,7 +134,8 @@ void job_end_others(struct pleat_core *core, uint32_t component)
     job_unstand(core, comp->lead);
     for (uint32_t next, c = comp->lead; c != PLEAT_NONE; c = next) {
         next = sibling_of(core, c);
-        if (c == component || pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
+        if (c == component || pleat_component_state_is_final(
+                                  (enum pleat_component_state)component_at(core, c)->state))
             continue;
         if (component_at(core, c)->state == PLEAT_QUEUED)
             earmarks_drop(core, c);
@@ -156,7 +158,8 @@ static void job_killed(struct pleat_core *core, uint32_t component, enum pleat_r
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         if (component_at(core, c)->state == PLEAT_QUEUED)
             earmarks_drop(core, c);
-        else if (!pleat_state_is_final((enum pleat_state)component_at(core, c)->state))
+        else if (!pleat_component_state_is_final(
+                     (enum pleat_component_state)component_at(core, c)->state))
             kill_one(core, c, PLEAT_REASON_CANCELLED);
     }
     job_settle(core, lead);
@@ -173,7 +176,7 @@ void component_give_up(struct pleat_core *core, uint32_t component, enum pleat_r
 {
     struct pleat_component *comp = component_at(core, component);
     bool cancelled = reason == PLEAT_REASON_CANCELLED || reason == PLEAT_REASON_DEPENDENCY;
-    enum pleat_state state = cancelled ? PLEAT_CANCELLED : PLEAT_FAILED;
+    enum pleat_component_state state = cancelled ? PLEAT_CANCELLED : PLEAT_FAILED;
     core->wants_pass = true;
     if (is_several(core, comp) && job_is_waiting(core, comp->lead)) {
         job_cancel_waiting(core, comp->lead, reason, state);
@@ -202,9 +205,9 @@ int on_cancel(struct pleat_core *core, const struct pleat_event *event, struct p
 {
     uint32_t component = event->component;
     struct pleat_component *comp = component_at(core, component);
-    if (pleat_state_is_final(comp->state))
+    if (pleat_component_state_is_final(comp->state))
         return pleat_error_set(err, PLEAT_E_STATE, "it has ended already (%s)",
-                               pleat_state_name(comp->state));
+                               pleat_component_state_name(comp->state));
     if (comp->state != PLEAT_QUEUED) {
         component_kill(core, component, PLEAT_REASON_CANCELLED);
         return 0;

@@ -121,7 +121,7 @@ int hold_check(const struct pleat_core *core, uint32_t component, struct pleat_e
     const struct pleat_component *comp = &core->components.items[component];
     if (comp->state != PLEAT_QUEUED)
         return pleat_error_set(err, PLEAT_E_STATE, "it does not wait, it is %s",
-                               pleat_state_name((enum pleat_state)comp->state));
+                               pleat_component_state_name((enum pleat_component_state)comp->state));
     if (comp->lead != PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "a job of several components cannot be held");

@@ -40,8 +40,9 @@ int on_requeue(struct pleat_core *core, const struct pleat_event *event, struct 
 {
     struct pleat_component *component = component_at(core, event->component);
     if (component->state < PLEAT_PLACED || component->state > PLEAT_RESIZING)
-        return pleat_error_set(err, PLEAT_E_STATE, "it does not run, it is %s",
-                               pleat_state_name((enum pleat_state)component->state));
+        return pleat_error_set(
+            err, PLEAT_E_STATE, "it does not run, it is %s",
+            pleat_component_state_name((enum pleat_component_state)component->state));
     if (component->lead != PLEAT_NONE)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "a job of several components cannot be requeued");

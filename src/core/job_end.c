@@ -55,10 +55,10 @@ static void requeue_all(struct pleat_core *core, uint32_t lead)
 }
 
 /* The final state of components that never ran, and its reason. */
-static enum pleat_state state_of_rest(struct pleat_core *core, uint32_t lead,
-                                      enum pleat_reason *reason)
+static enum pleat_component_state state_of_rest(struct pleat_core *core, uint32_t lead,
+                                                enum pleat_reason *reason)
 {
-    enum pleat_state state = PLEAT_DONE;
+    enum pleat_component_state state = PLEAT_DONE;
     *reason = PLEAT_REASON_NONE;
     for (uint32_t c = lead; c != PLEAT_NONE; c = sibling_of(core, c)) {
         const struct pleat_component *component = component_at(core, c);
@@ -92,7 +92,7 @@ void job_settle(struct pleat_core *core, uint32_t lead)
         requeue_all(core, lead);
         return;
     }
-    enum pleat_state rest = state_of_rest(core, lead, &reason);
+    enum pleat_component_state rest = state_of_rest(core, lead, &reason);
     job_unstand(core, lead);
     if (component_at(core, lead)->first_dependent != PLEAT_NONE)
         dependents_ended(core, lead, ended_well(core, lead));
@@ -112,7 +112,7 @@ void job_settle(struct pleat_core *core, uint32_t lead)
 }
 
 void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
-                        enum pleat_state state)
+                        enum pleat_component_state state)
 {
     job_unstand(core, lead);
     if (core->open_lead == lead)

@@ -11,6 +11,6 @@ PLEAT_COLD bool job_requeues(const struct pleat_core *core, uint32_t lead);
 PLEAT_COLD void job_settle(struct pleat_core *core, uint32_t lead);
 /* Ends a job of which no component was placed. */
 PLEAT_COLD void job_cancel_waiting(struct pleat_core *core, uint32_t lead, enum pleat_reason reason,
-                                   enum pleat_state state);
+                                   enum pleat_component_state state);
 
 #endif

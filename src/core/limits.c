@@ -150,9 +150,9 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     int rc = limits_check(wish.minimum, wish.maximum, err);
     if (rc)
         return rc;
-    if (pleat_state_is_final(component->state) || component->state == PLEAT_FINISHING)
+    if (pleat_component_state_is_final(component->state) || component->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name(component->state));
+                               pleat_component_state_name(component->state));
     if (component->kind == PLEAT_RIGID)
         return pleat_error_set(err, PLEAT_E_STATE, "a rigid job has no limits to change");
     if (pleat_view_folds(component) && (component->mpl > 0 || wish.minimum == 0))
@@ -194,10 +194,11 @@ static int check_partition(const struct pleat_component *component, int32_t leas
                            const struct pleat_event *event, struct pleat_error *err)
 {
     int32_t minimum = event->u.partition.minimum, maximum = event->u.partition.maximum;
-    if (pleat_state_is_final((enum pleat_state)component->state) ||
+    if (pleat_component_state_is_final((enum pleat_component_state)component->state) ||
         component->state == PLEAT_FINISHING)
-        return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name((enum pleat_state)component->state));
+        return pleat_error_set(
+            err, PLEAT_E_STATE, "the job is over (%s)",
+            pleat_component_state_name((enum pleat_component_state)component->state));
     if (!pleat_view_folds(component))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it does not fold: its processors are its processes");

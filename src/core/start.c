@@ -79,7 +79,8 @@ int on_start(struct pleat_core *core, const struct pleat_event *event, struct pl
     int32_t size = event->u.start.processors;
     if (!may_start(core, comp) || place >= core->sites.count)
         return pleat_error_set(err, PLEAT_E_STATE, "job %llu cannot start: it is %s",
-                               (unsigned long long)comp->job, pleat_state_name(comp->state));
+                               (unsigned long long)comp->job,
+                               pleat_component_state_name(comp->state));
     const struct pleat_site *site = site_at(core, place);
     int32_t earmarked = comp->site == place ? comp->earmarked : 0;
     bool fits = size <= earmarked || size - earmarked <= pleat_view_site_unused(site);

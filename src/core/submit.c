@@ -247,7 +247,7 @@ static void set_due(struct pleat_core *core, uint32_t component, int64_t due_us)
 int on_deadline(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_component *component = component_at(core, event->component);
-    if (pleat_state_is_final(component->state))
+    if (pleat_component_state_is_final(component->state))
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over");
     for (uint32_t c = job_first(core, event->component); c != PLEAT_NONE; c = sibling_of(core, c))
         set_due(core, c, event->u.at.at_us);

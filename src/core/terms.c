@@ -186,9 +186,9 @@ int on_terms(struct pleat_core *core, const struct pleat_event *event, struct pl
     struct pleat_component *component = component_at(core, event->component);
     int64_t notice_us = event->u.terms.notice_us, lifetime_us = event->u.terms.lifetime_us;
     int64_t limit_us = event->u.terms.limit_us;
-    if (pleat_state_is_final(component->state) || component->state == PLEAT_FINISHING)
+    if (pleat_component_state_is_final(component->state) || component->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name(component->state));
+                               pleat_component_state_name(component->state));
     if (notice_us < -1 || notice_us > PLEAT_NEVER / 4 || lifetime_us < -1 ||
         lifetime_us > PLEAT_NEVER / 4 || limit_us < 0 || limit_us > PLEAT_NEVER / 4)
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -217,9 +217,9 @@ int on_limit_signal(struct pleat_core *core, const struct pleat_event *event,
     struct pleat_component *component = component_at(core, event->component);
     int32_t number = event->u.signal.number;
     int64_t lead_us = event->u.signal.lead_us;
-    if (pleat_state_is_final(component->state) || component->state == PLEAT_FINISHING)
+    if (pleat_component_state_is_final(component->state) || component->state == PLEAT_FINISHING)
         return pleat_error_set(err, PLEAT_E_STATE, "the job is over (%s)",
-                               pleat_state_name(component->state));
+                               pleat_component_state_name(component->state));
     if (number < 0 || number > UINT8_MAX || lead_us < 0 || lead_us > PLEAT_NEVER / 4)
         return pleat_error_set(err, PLEAT_E_INVALID, "no signal has the number %d, or %lld us",
                                number, (long long)lead_us);

@@ -17,12 +17,12 @@ static const unsigned allowed[PLEAT_STATE_COUNT] = {
     [PLEAT_STAGING_OUT] = TO(DONE) | TO(FAILED) | TO(CANCELLED),
 };
 
-bool pleat_transition_allowed(enum pleat_state from, enum pleat_state to)
+bool pleat_transition_allowed(enum pleat_component_state from, enum pleat_component_state to)
 {
     return from < PLEAT_STATE_COUNT && to < PLEAT_STATE_COUNT && (allowed[from] >> to & 1u);
 }
 
-void note_state(struct pleat_core *core, uint32_t component, enum pleat_state from)
+void note_state(struct pleat_core *core, uint32_t component, enum pleat_component_state from)
 {
     const struct pleat_component *comp = component_at(core, component);
     struct pleat_effect *note = emit(core, PLEAT_NOTE_STATE, component, comp->job);

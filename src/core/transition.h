@@ -6,13 +6,14 @@
 
 #include "core/state.h"
 
-void note_state(struct pleat_core *core, uint32_t component, enum pleat_state from);
+void note_state(struct pleat_core *core, uint32_t component, enum pleat_component_state from);
 
 /* Only along the one table of transitions. */
-static inline void set_state(struct pleat_core *core, uint32_t component, enum pleat_state to)
+static inline void set_state(struct pleat_core *core, uint32_t component,
+                             enum pleat_component_state to)
 {
     struct pleat_component *comp = component_at(core, component);
-    enum pleat_state from = (enum pleat_state)comp->state;
+    enum pleat_component_state from = (enum pleat_component_state)comp->state;
     assert(pleat_transition_allowed(from, to));
     comp->state = (uint8_t)to;
     if (core->notes & pleat_note_bit(PLEAT_NOTE_STATE))

@@ -217,16 +217,17 @@ static void learn_size(struct account *account, int64_t time_us, int32_t process
 static void learn_state(struct account *account, const json_t *data)
 {
     const char *to = json_string_value(json_object_get(data, "to"));
-    static const enum pleat_state over[] = {PLEAT_QUEUED, PLEAT_DONE, PLEAT_FAILED,
-                                            PLEAT_CANCELLED};
+    static const enum pleat_component_state over[] = {PLEAT_QUEUED, PLEAT_DONE, PLEAT_FAILED,
+                                                      PLEAT_CANCELLED};
     for (size_t i = 0; to && i < sizeof(over) / sizeof(over[0]); i++)
-        if (!strcmp(to, pleat_state_name(over[i])))
+        if (!strcmp(to, pleat_component_state_name(over[i])))
             account->runs = account->ended_early = account->text_of_end = false;
     const char *from = json_string_value(json_object_get(data, "from"));
-    bool started = to && from && !strcmp(to, pleat_state_name(PLEAT_RUNNING)) &&
-                   !strcmp(from, pleat_state_name(PLEAT_CLAIMING));
+    bool started = to && from && !strcmp(to, pleat_component_state_name(PLEAT_RUNNING)) &&
+                   !strcmp(from, pleat_component_state_name(PLEAT_CLAIMING));
     /* the problem has been overcome; the warning stays among the job's events */
-    if ((started && !account->text_of_end) || (to && !strcmp(to, pleat_state_name(PLEAT_DONE)))) {
+    if ((started && !account->text_of_end) ||
+        (to && !strcmp(to, pleat_component_state_name(PLEAT_DONE)))) {
         free(account->text);
         account->text = NULL;
     }

@@ -404,7 +404,7 @@ static bool is_of_script(struct daemon *d, int64_t job)
 static void do_state(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct job *job = job_of_component(d, effect->component);
-    bool is_final = pleat_state_is_final((enum pleat_state)effect->u.state.to);
+    bool is_final = pleat_component_state_is_final((enum pleat_component_state)effect->u.state.to);
     if (job && is_final && is_of_script(d, job->id)) /* specs are read for ends only */
         job_script_remove(d, job->id);
     const struct pleat_component *component =

@@ -31,7 +31,8 @@ static int fate_of_archived(struct daemon *d, const struct pleat_need *need, enu
                                "there is no job %lld to wait for: see 'pleat ps --all'",
                                (long long)need->job);
     const char *state = json_string_value(json_object_get(account, "state"));
-    *fate = by_state(need->condition, state && !strcmp(state, pleat_state_name(PLEAT_DONE)));
+    *fate =
+        by_state(need->condition, state && !strcmp(state, pleat_component_state_name(PLEAT_DONE)));
     json_decref(account);
     return 0;
 }
@@ -42,8 +43,9 @@ static int fate_of(struct daemon *d, const struct pleat_need *need, enum fate *f
     const struct job *job = job_find(d, need->job);
     if (!job)
         return fate_of_archived(d, need, fate, err);
-    enum pleat_state state = (enum pleat_state)job_component(d, job)->state;
-    *fate = pleat_state_is_final(state) ? by_state(need->condition, state == PLEAT_DONE) : OPEN;
+    enum pleat_component_state state = (enum pleat_component_state)job_component(d, job)->state;
+    *fate = pleat_component_state_is_final(state) ? by_state(need->condition, state == PLEAT_DONE)
+                                                  : OPEN;
     return 0;
 }
 

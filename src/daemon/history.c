@@ -51,13 +51,13 @@ json_t *history_entry(struct daemon *d, struct job *job)
     const struct pleat_component *c = job_component(d, job);
     struct account *account = job_account(d, job);
     int64_t now_us = daemon_now_us(d);
-    bool over = pleat_state_is_final((enum pleat_state)c->state);
+    bool over = pleat_component_state_is_final((enum pleat_component_state)c->state);
     if (!over)
         account_until(account, now_us);
     json_t *object = json_pack(
         "{s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:b}", "job", (json_int_t)job->id, "name",
         job_name(d, job->id), "kind", pleat_kind_name((enum pleat_job_kind)c->kind), "state",
-        pleat_state_name((enum pleat_state)c->state), "min",
+        pleat_component_state_name((enum pleat_component_state)c->state), "min",
         job_minimum(pleat_core_view(d->core), c), "max", job_maximum(pleat_core_view(d->core), c),
         "attempt", (int)c->attempt, "archived", 0);
     if (!object)

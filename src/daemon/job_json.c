@@ -193,7 +193,7 @@ bool job_add_untaken(const struct daemon *d, json_t *object, int64_t job)
     if (turn_has_taken(d, job))
         return false;
     json_object_set_new(object, "taken", json_false());
-    json_object_set_new(object, "state", json_string(pleat_state_name(PLEAT_QUEUED)));
+    json_object_set_new(object, "state", json_string(pleat_component_state_name(PLEAT_QUEUED)));
     json_object_set_new(object, "reason",
                         json_sprintf("not submitted yet: pleatd cannot write it into its log (%s)",
                                      d->turn.holding_why.text));
@@ -265,8 +265,9 @@ static void add_wishes(struct daemon *d, json_t *object, const struct job *job,
 static void add_state(struct daemon *d, json_t *object, const struct job *job,
                       const struct pleat_component *c)
 {
-    bool over = pleat_state_is_final(c->state);
-    set(object, "state", json_string(pleat_state_name((enum pleat_state)c->state)));
+    bool over = pleat_component_state_is_final(c->state);
+    set(object, "state",
+        json_string(pleat_component_state_name((enum pleat_component_state)c->state)));
     set(object, "reason", reason_to_json(d, c));
     set(object, "promised_s",
         json_seconds(c->state == PLEAT_QUEUED ? c->promised_us : PLEAT_NEVER));
@@ -299,7 +300,7 @@ static void add_said(struct daemon *d, json_t *object, struct job *job,
                      const struct pleat_component *c)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
-    bool over = pleat_state_is_final(c->state);
+    bool over = pleat_component_state_is_final(c->state);
     set(object, "saved", or_null(job->saved));
     set(object, "not_now", json_integer(job_not_now(job, c)));
     set(object, "section", json_boolean(pleat_view_is_not_now(view, c)));
@@ -369,12 +370,12 @@ json_t *job_brief(struct daemon *d, struct job *job)
     const json_t *spec = spec_json(d, job->id, &err);
     const char *name = json_string_value(json_object_get(spec, "name"));
     struct spans spans = spans_of(c, daemon_now_us(d));
-    bool over = pleat_state_is_final(c->state);
+    bool over = pleat_component_state_is_final(c->state);
     json_t *object = json_pack(
         "{s:I, s:s, s:s, s:o, s:s?, s:i, s:i, s:i, s:f, s:o, s:o, s:o, s:o, s:i, s:o, s:O?}", "job",
         (json_int_t)job->id, "name", name ? name : "", "state",
-        pleat_state_name((enum pleat_state)c->state), "reason", reason_to_json(d, c), "text", text,
-        "min", job_minimum(pleat_core_view(d->core), c), "max",
+        pleat_component_state_name((enum pleat_component_state)c->state), "reason",
+        reason_to_json(d, c), "text", text, "min", job_minimum(pleat_core_view(d->core), c), "max",
         job_maximum(pleat_core_view(d->core), c), "processors", c->processors, "wait_s",
         (double)spans.wait_us / 1e6, "run_s", json_seconds(spans.run_us), "exit_code",
         over ? json_integer(c->code) : json_null(), "signal",
@@ -396,7 +397,7 @@ json_t *jobs_counts(struct daemon *d)
             counts[view->components[c].state]++;
     for (int s = PLEAT_QUEUED; s < PLEAT_STATE_COUNT; s++)
         if (counts[s])
-            json_object_set_new(object, pleat_state_name((enum pleat_state)s),
+            json_object_set_new(object, pleat_component_state_name((enum pleat_component_state)s),
                                 json_integer(counts[s]));
     return object;
 }

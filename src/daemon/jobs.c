@@ -31,7 +31,8 @@ int job_add(struct daemon *d, int64_t id, uint32_t component)
     }
     job->id = id;
     job->component = component;
-    job->ended = pleat_state_is_final((enum pleat_state)job_component(d, job)->state);
+    job->ended =
+        pleat_component_state_is_final((enum pleat_component_state)job_component(d, job)->state);
     d->jobs.living += !job->ended;
     if (job->ended)
         add_end(d, job);

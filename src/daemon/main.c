@@ -64,7 +64,8 @@ static bool all_over(struct daemon *d)
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     for (uint32_t i = view->component_count; i > 0; i--)
-        if (!pleat_state_is_final((enum pleat_state)view->components[i - 1].state))
+        if (!pleat_component_state_is_final(
+                (enum pleat_component_state)view->components[i - 1].state))
             return false;
     return true;
 }

@@ -27,7 +27,8 @@ static int check(struct daemon *d, const struct job *job, struct pleat_error *er
     if (component->state != PLEAT_RUNNING && component->state != PLEAT_RESIZING)
         return pleat_error_set(
             err, PLEAT_E_STATE, "job %lld is not running (%s): its ranks write the checkpoint",
-            (long long)job->id, pleat_state_name((enum pleat_state)component->state));
+            (long long)job->id,
+            pleat_component_state_name((enum pleat_component_state)component->state));
     if (!agent_knows(d, component->site, component->lead_node, PLEAT_FEATURE_CHECKPOINTS))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "the agent of job %lld is away, or was started before Pleat was "

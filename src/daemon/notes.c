@@ -144,13 +144,13 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
 
 static void note_state(struct daemon *d, const struct pleat_effect *effect, int64_t job)
 {
-    enum pleat_state from = (enum pleat_state)effect->u.state.from;
-    enum pleat_state to = (enum pleat_state)effect->u.state.to;
+    enum pleat_component_state from = (enum pleat_component_state)effect->u.state.from;
+    enum pleat_component_state to = (enum pleat_component_state)effect->u.state.to;
     if (to == PLEAT_PLACED)
         return; /* without staging, nothing happens between placing and claiming */
     json_t *data = json_pack("{s:s, s:s, s:o}", "from",
-                             pleat_state_name(from == PLEAT_PLACED ? PLEAT_QUEUED : from), "to",
-                             pleat_state_name(to), "reason",
+                             pleat_component_state_name(from == PLEAT_PLACED ? PLEAT_QUEUED : from),
+                             "to", pleat_component_state_name(to), "reason",
                              text_or_null((enum pleat_reason)effect->u.state.reason));
     if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* the note names the policies */
         json_object_set_new(data, "queue", policy_name(d, PLEAT_QUEUE));
@@ -192,7 +192,7 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     int64_t id = job ? job->id : -1;
     switch (effect->kind) {
     case PLEAT_NOTE_STATE:
-        if (pleat_state_is_final(effect->u.state.to) && id >= 0)
+        if (pleat_component_state_is_final(effect->u.state.to) && id >= 0)
             accounts_ended(d, job_of_component(d, effect->component));
         note_state(d, effect, id);
         break;

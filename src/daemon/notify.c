@@ -46,13 +46,13 @@ static const char *event_of_state(const json_t *data)
     const char *to = json_string_value(json_object_get(data, "to"));
     if (!from || !to)
         return NULL;
-    if (!strcmp(to, pleat_state_name(PLEAT_DONE)))
+    if (!strcmp(to, pleat_component_state_name(PLEAT_DONE)))
         return "end";
-    if (!strcmp(to, pleat_state_name(PLEAT_FAILED)) ||
-        !strcmp(to, pleat_state_name(PLEAT_CANCELLED)))
+    if (!strcmp(to, pleat_component_state_name(PLEAT_FAILED)) ||
+        !strcmp(to, pleat_component_state_name(PLEAT_CANCELLED)))
         return "fail";
-    return !strcmp(from, pleat_state_name(PLEAT_CLAIMING)) &&
-                   !strcmp(to, pleat_state_name(PLEAT_RUNNING))
+    return !strcmp(from, pleat_component_state_name(PLEAT_CLAIMING)) &&
+                   !strcmp(to, pleat_component_state_name(PLEAT_RUNNING))
                ? "start"
                : NULL;
 }
@@ -113,9 +113,10 @@ static void describe(struct notification *n, const struct job *job, const struct
     add_number(&n->env, "PLEAT_JOB", job->id);
     add(&n->env, "PLEAT_JOB_NAME", job_name(d, job->id));
     add(&n->env, "PLEAT_EVENT", n->event);
-    add(&n->env, "PLEAT_STATE", pleat_state_name((enum pleat_state)component->state));
+    add(&n->env, "PLEAT_STATE",
+        pleat_component_state_name((enum pleat_component_state)component->state));
     add_number(&n->env, "PLEAT_PROCESSORS", component->processors);
-    if (pleat_state_is_final((enum pleat_state)component->state)) {
+    if (pleat_component_state_is_final((enum pleat_component_state)component->state)) {
         add_number(&n->env, "PLEAT_EXIT_CODE", component->code);
         add_number(&n->env, "PLEAT_SIGNAL", component->signal);
     }

@@ -183,7 +183,7 @@ void salvage_begin(struct daemon *d)
     for (size_t i = 0; i < d->jobs.by_number.count; i++) {
         const struct job *job = d->jobs.by_number.items[i];
         const struct pleat_component *c = job_component(d, job);
-        if (job->spec_lost && !pleat_state_is_final((enum pleat_state)c->state))
+        if (job->spec_lost && !pleat_component_state_is_final((enum pleat_component_state)c->state))
             cancel(d, job, SPEC_LOST);
         else if (d->salvage.under_way && is_before_its_start(c) && was_started(d, job))
             salvage_cancel(d, job->component);

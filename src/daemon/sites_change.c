@@ -90,7 +90,7 @@ void sites_jobs(struct daemon *d, uint32_t index, bool waiting, struct pleat_str
     for (uint32_t c = 0; c < view->component_count; c++) {
         const struct pleat_component *component = &view->components[c];
         bool is_there = component->site == index && component->state != PLEAT_QUEUED;
-        if (pleat_state_is_final((enum pleat_state)component->state) ||
+        if (pleat_component_state_is_final((enum pleat_component_state)component->state) ||
             (waiting ? is_there || component->wanted_site != index
                      : !is_there && component->wanted_site != index))
             continue;

@@ -76,12 +76,12 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
     const struct pleat_component *c = &pleat_core_view(d->core)->components[component];
     struct job *job = job_of_component(d, component);
     int32_t processes = job_processes(d, (int64_t)c->job, c);
-    bool over = pleat_state_is_final(c->state), reason = c->reason != PLEAT_REASON_NONE;
+    bool over = pleat_component_state_is_final(c->state), reason = c->reason != PLEAT_REASON_NONE;
     json_t *object = json_pack(
         "{s:I, s:o, s:s, s:s, s:i, s:i, s:i, s:i, s:s?, s:o, s:o, s:o, s:i, s:i, s:o, s:o, s:s?, "
         "s:o, s:o, s:i}",
         "job", (json_int_t)c->job, "name", short_text(job_name(d, (int64_t)c->job)), "state",
-        pleat_state_name((enum pleat_state)c->state), "kind",
+        pleat_component_state_name((enum pleat_component_state)c->state), "kind",
         pleat_kind_name((enum pleat_job_kind)c->kind), "min",
         job_minimum(pleat_core_view(d->core), c), "max", job_maximum(pleat_core_view(d->core), c),
         "processors", c->processors, "target", c->target, "site",
@@ -137,10 +137,10 @@ static void add_present(struct daemon *d, int64_t limit, struct latest *latest, 
 {
     const struct pleat_view *view = pleat_core_view(d->core);
     for (uint32_t c = 0; c < view->component_count; c++) {
-        enum pleat_state state = (enum pleat_state)view->components[c].state;
+        enum pleat_component_state state = (enum pleat_component_state)view->components[c].state;
         if (!job_of_component(d, c))
             continue; /* forgotten */
-        if (pleat_state_is_final(state))
+        if (pleat_component_state_is_final(state))
             keep_latest(latest, view, c, ended);
         else if (state != PLEAT_QUEUED && (int64_t)json_array_size(jobs) < limit)
             add_job(d, c, NULL, jobs);

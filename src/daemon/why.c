@@ -246,7 +246,7 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
 
 static json_t *ending_to_json(const struct pleat_component *comp)
 {
-    bool over = pleat_state_is_final(comp->state);
+    bool over = pleat_component_state_is_final(comp->state);
     return json_pack("{s:s, s:o, s:o, s:o, s:b}", "reason",
                      pleat_reason_name((enum pleat_reason)comp->reason), "end_s",
                      json_seconds(comp->end_us), "exit_code",
@@ -307,7 +307,7 @@ int why_to_json(struct daemon *d, struct job *job, json_t **result, struct pleat
     json_t *object = json_pack(
         "{s:I, s:s, s:s, s:s, s:f, s:f, s:o, s:i, s:i, s:i, s:i, s:i, s:s?, s:o, s:o}", "job",
         (json_int_t)job->id, "name", job_name(d, job->id), "state",
-        pleat_state_name((enum pleat_state)c->state), "kind",
+        pleat_component_state_name((enum pleat_component_state)c->state), "kind",
         pleat_kind_name((enum pleat_job_kind)c->kind), "now_s", (double)daemon_now_us(d) / 1e6,
         "queued_s", queued_s, "start_s", json_seconds(c->start_us), "min",
         job_minimum(pleat_core_view(d->core), c), "max", job_maximum(pleat_core_view(d->core), c),

@@ -268,7 +268,7 @@ enum { PLEAT_FORGOTTEN = 1 };
 static inline bool pleat_component_is_forgotten(const struct pleat_component *component)
 {
     return component->aside == PLEAT_FORGOTTEN &&
-           pleat_state_is_final((enum pleat_state)component->state);
+           pleat_component_state_is_final((enum pleat_component_state)component->state);
 }
 
 /* A component waits for the end, or start, of another job. */

@@ -11,7 +11,7 @@ const char *pleat_kind_name(enum pleat_job_kind kind)
     return NAME_OF(names, kind);
 }
 
-const char *pleat_state_name(enum pleat_state state)
+const char *pleat_component_state_name(enum pleat_component_state state)
 {
     static const char *const names[] = {"new",         "queued",  "placed",   "staging in",
                                         "claiming",    "running", "resizing", "finishing",

@@ -26,7 +26,7 @@ enum pleat_job_class { PLEAT_CLASS_UNKNOWN, PLEAT_CLASS_SHORT, PLEAT_CLASS_LONG 
 
 /* States of a component; the one table of transitions is core/transition.c. Staging out belongs to
  * the table; no input leads there. */
-enum pleat_state {
+enum pleat_component_state {
     PLEAT_NEW, /* not submitted yet: never seen outside the core */
     PLEAT_QUEUED,
     PLEAT_PLACED,
@@ -43,7 +43,7 @@ enum pleat_state {
     PLEAT_STATE_COUNT
 };
 
-static inline int pleat_state_is_final(enum pleat_state state)
+static inline int pleat_component_state_is_final(enum pleat_component_state state)
 {
     return state >= PLEAT_DONE && state <= PLEAT_CANCELLED;
 }
@@ -154,7 +154,7 @@ const char *pleat_claim_wait_name(enum pleat_claim_wait wait);
 /* One word, for programs: "turn", ... */
 const char *pleat_claim_wait_word(enum pleat_claim_wait wait);
 const char *pleat_kind_name(enum pleat_job_kind kind);
-const char *pleat_state_name(enum pleat_state state);
+const char *pleat_component_state_name(enum pleat_component_state state);
 const char *pleat_purpose_name(enum pleat_purpose purpose);
 const char *pleat_resize_step_name(enum pleat_resize_step step);
 const char *pleat_outcome_name(enum pleat_outcome outcome);

@@ -311,7 +311,8 @@ uint32_t pleat_plan_place(const struct pleat_plan *plan, uint32_t component)
     const struct pleat_event *known = pleat_plan_find(plan, component);
     if (comp->state == PLEAT_QUEUED)
         return known && known->kind == PLEAT_EV_START ? known->u.start.site : PLEAT_NONE;
-    return pleat_state_is_final((enum pleat_state)comp->state) ? PLEAT_NONE : comp->site;
+    return pleat_component_state_is_final((enum pleat_component_state)comp->state) ? PLEAT_NONE
+                                                                                   : comp->site;
 }
 
 pleat_plan_mark pleat_plan_remember(const struct pleat_plan *plan)

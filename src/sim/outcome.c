@@ -24,7 +24,7 @@ int job_over(struct sim *sim, size_t index)
     return sim->followers ? feedback_over(sim, index) : 0;
 }
 
-static int end_job(struct sim *sim, struct app *app, enum pleat_state state)
+static int end_job(struct sim *sim, struct app *app, enum pleat_component_state state)
 {
     struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
     bool unneeded = app->sibling != PLEAT_NONE && !app->started && state == PLEAT_DONE;
@@ -46,10 +46,11 @@ static int end_job(struct sim *sim, struct app *app, enum pleat_state state)
 static int conclude_one(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
-    enum pleat_state state = (enum pleat_state)sim->view->components[component].state;
+    enum pleat_component_state state =
+        (enum pleat_component_state)sim->view->components[component].state;
     if (app->stage == APP_GONE)
         return 0;
-    if (pleat_state_is_final(state))
+    if (pleat_component_state_is_final(state))
         return end_job(sim, app, state);
     if (state == PLEAT_QUEUED && app->phase > 0)
         return rewind_phases(sim, component);

@@ -128,7 +128,8 @@ static void check_world(struct world *world)
         }
         if (processes > held)
             fail_msg("job %llu (%s) has %d processes on %d processors",
-                     (unsigned long long)job->job, pleat_state_name(job->state), processes, held);
+                     (unsigned long long)job->job, pleat_component_state_name(job->state),
+                     processes, held);
     }
 }
 
@@ -228,7 +229,7 @@ static void lose_runs(struct world *world, uint32_t site, uint32_t node)
     for (uint32_t c = 0; c < view->component_count; c++) {
         const struct pleat_component *job = &view->components[c];
         if (!is_led_from(job, site, node) || job->exited ||
-            pleat_state_is_final((enum pleat_state)job->state))
+            pleat_component_state_is_final((enum pleat_component_state)job->state))
             continue;
         pleat_fake_runner_lose(world->runner, c);
         struct pleat_event lost = {.kind = PLEAT_EV_EXITED,
@@ -305,8 +306,8 @@ static bool is_dropped(const struct world *world, const struct pleat_effect *eff
 static void note(struct world *world, const struct pleat_effect *effect)
 {
     if (effect->kind == PLEAT_NOTE_STATE)
-        assert_true(pleat_transition_allowed((enum pleat_state)effect->u.state.from,
-                                             (enum pleat_state)effect->u.state.to));
+        assert_true(pleat_transition_allowed((enum pleat_component_state)effect->u.state.from,
+                                             (enum pleat_component_state)effect->u.state.to));
     if (effect->kind == PLEAT_NOTE_STATE && effect->u.state.to == PLEAT_RESIZING)
         world->resizes_begun++;
     if (effect->kind == PLEAT_NOTE_RESIZE && effect->u.change.outcome) {

@@ -121,7 +121,8 @@ static bool waits(const struct circle_world *w, int job)
 
 static bool is_over(const struct circle_world *w, int job)
 {
-    return pleat_state_is_final((enum pleat_state)hand_component(&w->h, w->jobs[job])->state);
+    return pleat_component_state_is_final(
+        (enum pleat_component_state)hand_component(&w->h, w->jobs[job])->state);
 }
 
 static void make(struct circle_world *w, uint64_t seed)

@@ -2,10 +2,11 @@
  * while it waits. */
 #include "core_scenarios_hand.h"
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(h, component)->state),
-                        pleat_state_name(state));
+    assert_string_equal(
+        pleat_component_state_name((enum pleat_component_state)hand_component(h, component)->state),
+        pleat_component_state_name(state));
 }
 
 static int feed(struct hand *h, uint16_t kind, uint32_t component, uint16_t flags)

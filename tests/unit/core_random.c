@@ -504,7 +504,7 @@ static void fail_unfinished(const struct world *world, uint32_t c)
     fail_msg("at %lld job %u of %u is still %s: %s %d..%d, cap %d, sizes %d/%d, on %d at site %d, "
              "quiet until %lld, tries %d",
              (long long)view->now_us, c, view->component_count,
-             pleat_state_name((enum pleat_state)job->state),
+             pleat_component_state_name((enum pleat_component_state)job->state),
              pleat_kind_name((enum pleat_job_kind)job->kind), job->minimum, job->maximum, job->cap,
              job->sizes_kind, job->sizes_parameter, job->processors, (int)job->site,
              (long long)job->quiet_until_us, job->tries);
@@ -514,7 +514,7 @@ static void check_all_over(const struct world *world)
 {
     const struct pleat_view *view = pleat_core_view(world->core);
     for (uint32_t c = 0; c < view->component_count; c++)
-        if (!pleat_state_is_final(view->components[c].state) &&
+        if (!pleat_component_state_is_final(view->components[c].state) &&
             view->components[c].state != PLEAT_NEW) /* forgotten */
             fail_unfinished(world, c);
     for (uint32_t s = 0; s < view->site_count; s++) {

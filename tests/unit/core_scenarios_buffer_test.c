@@ -2,10 +2,11 @@
  * every row of docs/resize-contract.md about that. */
 #include "core_scenarios_hand.h"
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(h, component)->state),
-                        pleat_state_name(state));
+    assert_string_equal(
+        pleat_component_state_name((enum pleat_component_state)hand_component(h, component)->state),
+        pleat_component_state_name(state));
 }
 
 static const struct pleat_buffer *buffer(const struct hand *h, uint32_t component)

@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-static void is(const struct hand *hand, uint32_t component, enum pleat_state state)
+static void is(const struct hand *hand, uint32_t component, enum pleat_component_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(hand, component)->state),
-                        pleat_state_name(state));
+    assert_string_equal(pleat_component_state_name(
+                            (enum pleat_component_state)hand_component(hand, component)->state),
+                        pleat_component_state_name(state));
 }
 
 static int submit(struct hand *h, uint16_t flags, enum pleat_job_kind kind, int32_t minimum,

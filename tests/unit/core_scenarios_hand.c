@@ -125,15 +125,17 @@ enum pleat_outcome hand_outcome(const struct hand *hand)
 }
 
 void hand_expect(const struct hand *hand, uint32_t component, enum pleat_outcome outcome,
-                 enum pleat_state state, int32_t processors)
+                 enum pleat_component_state state, int32_t processors)
 {
     enum pleat_outcome got = hand_outcome(hand);
-    enum pleat_state is = (enum pleat_state)hand_component(hand, component)->state;
+    enum pleat_component_state is =
+        (enum pleat_component_state)hand_component(hand, component)->state;
     if (got != outcome)
         fail_msg("it ended as '%s', expected '%s'", pleat_outcome_name(got),
                  pleat_outcome_name(outcome));
     if (is != state)
-        fail_msg("the job is %s, expected %s", pleat_state_name(is), pleat_state_name(state));
+        fail_msg("the job is %s, expected %s", pleat_component_state_name(is),
+                 pleat_component_state_name(state));
     assert_int_equal(hand_component(hand, component)->processors, processors);
 }
 

@@ -49,7 +49,7 @@ enum pleat_outcome hand_outcome(const struct hand *hand);
 
 /* The last resize ended like that (since the mark), and so is the job now. */
 void hand_expect(const struct hand *hand, uint32_t component, enum pleat_outcome outcome,
-                 enum pleat_state state, int32_t processors);
+                 enum pleat_component_state state, int32_t processors);
 /* It is in a resize, which is at that step. */
 void hand_at_step(const struct hand *hand, uint32_t component, enum pleat_resize_step step);
 /* The notice of a mandatory shrink passes, then the grace. */

@@ -8,12 +8,13 @@ static struct pleat_effect claim_of(const struct hand *h)
     return hand_last(h, PLEAT_DO_CLAIM);
 }
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
     if (hand_component(h, component)->state != state)
         fail_msg("the job is %s, expected %s",
-                 pleat_state_name((enum pleat_state)hand_component(h, component)->state),
-                 pleat_state_name(state));
+                 pleat_component_state_name(
+                     (enum pleat_component_state)hand_component(h, component)->state),
+                 pleat_component_state_name(state));
 }
 
 static void all_given_back(struct hand *h)

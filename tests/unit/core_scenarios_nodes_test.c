@@ -11,7 +11,7 @@ static void add_nodes(struct hand *h)
     }
 }
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
     assert_int_equal(hand_component(h, component)->state, state);
 }

@@ -93,10 +93,11 @@ static void begin(struct pair *p, const struct phase *phase)
     hand_mark(h);
 }
 
-static void is(const struct pair *p, enum pleat_state state)
+static void is(const struct pair *p, enum pleat_component_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(&p->h, p->job)->state),
-                        pleat_state_name(state));
+    assert_string_equal(pleat_component_state_name(
+                            (enum pleat_component_state)hand_component(&p->h, p->job)->state),
+                        pleat_component_state_name(state));
 }
 
 /* The resize under way goes on to its end, as if nothing had come between. */
@@ -135,7 +136,7 @@ static void complete(struct pair *p)
 }
 
 /* Nothing of the job is left; the one beside runs as before. */
-static void over(struct pair *p, enum pleat_state state)
+static void over(struct pair *p, enum pleat_component_state state)
 {
     struct hand *h = &p->h;
     if (!hand_component(h, p->job)->exited)
@@ -157,7 +158,7 @@ static void over(struct pair *p, enum pleat_state state)
 }
 
 /* Where the first change leaves a job that has ended, or is being ended. */
-static enum pleat_state final_state(const struct pair *p)
+static enum pleat_component_state final_state(const struct pair *p)
 {
     return p->phase->change == ENDS     ? PLEAT_DONE
            : p->phase->change == CANCEL ? PLEAT_CANCELLED

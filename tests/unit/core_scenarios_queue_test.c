@@ -25,10 +25,10 @@ static int says(struct hand *h, enum pleat_claim_wait why, int64_t for_us, int64
     return hand_feed(h, event);
 }
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
-    assert_string_equal(pleat_state_name(hand_component(h, component)->state),
-                        pleat_state_name(state));
+    assert_string_equal(pleat_component_state_name(hand_component(h, component)->state),
+                        pleat_component_state_name(state));
 }
 
 static void test_a_start_waits_as_long_as_the_site_says(void **state)

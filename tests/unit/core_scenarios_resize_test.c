@@ -6,7 +6,7 @@
 static bool seen[PLEAT_OUTCOME_COUNT];
 
 static void expect(struct hand *h, uint32_t component, enum pleat_outcome outcome,
-                   enum pleat_state state, int32_t processors)
+                   enum pleat_component_state state, int32_t processors)
 {
     enum pleat_outcome got = hand_outcome(h);
     if (got != outcome)
@@ -15,8 +15,9 @@ static void expect(struct hand *h, uint32_t component, enum pleat_outcome outcom
     seen[outcome] = true;
     if (hand_component(h, component)->state != state)
         fail_msg("the job is %s, expected %s",
-                 pleat_state_name((enum pleat_state)hand_component(h, component)->state),
-                 pleat_state_name(state));
+                 pleat_component_state_name(
+                     (enum pleat_component_state)hand_component(h, component)->state),
+                 pleat_component_state_name(state));
     assert_int_equal(hand_component(h, component)->processors, processors);
 }
 

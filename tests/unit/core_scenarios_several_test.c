@@ -3,12 +3,13 @@
 
 #include "core_scenarios_hand.h"
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
     if (hand_component(h, component)->state != state)
         fail_msg("component %u is %s, expected %s", component,
-                 pleat_state_name((enum pleat_state)hand_component(h, component)->state),
-                 pleat_state_name(state));
+                 pleat_component_state_name(
+                     (enum pleat_component_state)hand_component(h, component)->state),
+                 pleat_component_state_name(state));
 }
 
 static const struct pleat_site *site_of(const struct hand *h, uint32_t site)

@@ -8,12 +8,12 @@
 
 #include "core/core.h"
 
-static enum pleat_state state_named(const char *name, size_t length)
+static enum pleat_component_state state_named(const char *name, size_t length)
 {
     for (int s = 0; s < PLEAT_STATE_COUNT; s++) {
-        const char *known = pleat_state_name((enum pleat_state)s);
+        const char *known = pleat_component_state_name((enum pleat_component_state)s);
         if (strlen(known) == length && !strncmp(known, name, length))
-            return (enum pleat_state)s;
+            return (enum pleat_component_state)s;
     }
     fail_msg("docs/architecture.md has a state '%.*s'", (int)length, name);
     return PLEAT_NEW;
@@ -24,7 +24,7 @@ static void read_row(const char *row, bool drawn[PLEAT_STATE_COUNT][PLEAT_STATE_
 {
     const char *name = row + 2, *bar = strstr(name, " | ");
     assert_non_null(bar);
-    enum pleat_state from = state_named(name, (size_t)(bar - name));
+    enum pleat_component_state from = state_named(name, (size_t)(bar - name));
     for (name = bar + 3; *name && *name != '|';) {
         size_t length = strcspn(name, ",|");
         size_t used = length;
@@ -61,11 +61,12 @@ static void test_the_table_of_states(void **unused)
     assert_int_equal(rows, PLEAT_DONE); /* every state that is not final has one */
     for (int from = 0; from < PLEAT_STATE_COUNT; from++)
         for (int to = 0; to < PLEAT_STATE_COUNT; to++)
-            if (drawn[from][to] !=
-                pleat_transition_allowed((enum pleat_state)from, (enum pleat_state)to))
+            if (drawn[from][to] != pleat_transition_allowed((enum pleat_component_state)from,
+                                                            (enum pleat_component_state)to))
                 fail_msg("%s to %s: docs/architecture.md says %s",
-                         pleat_state_name((enum pleat_state)from),
-                         pleat_state_name((enum pleat_state)to), drawn[from][to] ? "yes" : "no");
+                         pleat_component_state_name((enum pleat_component_state)from),
+                         pleat_component_state_name((enum pleat_component_state)to),
+                         drawn[from][to] ? "yes" : "no");
 }
 
 static void test_states_that_are_none(void **unused)
@@ -73,7 +74,8 @@ static void test_states_that_are_none(void **unused)
     (void)unused;
     assert_false(pleat_transition_allowed(PLEAT_STATE_COUNT, PLEAT_QUEUED));
     assert_false(pleat_transition_allowed(PLEAT_QUEUED, PLEAT_STATE_COUNT));
-    assert_false(pleat_transition_allowed((enum pleat_state)77, (enum pleat_state)78));
+    assert_false(
+        pleat_transition_allowed((enum pleat_component_state)77, (enum pleat_component_state)78));
 }
 
 int main(void)

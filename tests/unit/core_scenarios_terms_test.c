@@ -3,10 +3,11 @@
 #include "core_scenarios_hand.h"
 #include "model/occasion.h"
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(h, component)->state),
-                        pleat_state_name(state));
+    assert_string_equal(
+        pleat_component_state_name((enum pleat_component_state)hand_component(h, component)->state),
+        pleat_component_state_name(state));
 }
 
 static void test_a_time_limit_ends_the_job(void **state)

@@ -28,7 +28,7 @@ static void two_nodes(struct hand *h)
         assert_int_equal(feed(h, PLEAT_EV_NODE, 0, n, 4), 0);
 }
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
     assert_int_equal(hand_component(h, component)->state, state);
 }

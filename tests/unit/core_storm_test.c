@@ -141,7 +141,7 @@ static void check_ended(struct storm *storm)
             continue;
         describe(storm);
         fail_msg("job %u is %s (%s), preempted %u times", c,
-                 pleat_state_name((enum pleat_state)job->state),
+                 pleat_component_state_name((enum pleat_component_state)job->state),
                  pleat_reason_name((enum pleat_reason)job->reason), job->preempted);
     }
     const struct world *world = &storm->world;

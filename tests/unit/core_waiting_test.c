@@ -25,10 +25,11 @@ static int reserve(struct hand *h, uint32_t component, int64_t at_s)
     return hand_feed(h, event);
 }
 
-static void is(const struct hand *h, uint32_t component, enum pleat_state state)
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
 {
-    assert_string_equal(pleat_state_name((enum pleat_state)hand_component(h, component)->state),
-                        pleat_state_name(state));
+    assert_string_equal(
+        pleat_component_state_name((enum pleat_component_state)hand_component(h, component)->state),
+        pleat_component_state_name(state));
 }
 
 static void instant_site(struct hand *h, int32_t capacity)
