@@ -114,9 +114,9 @@ struct pleat_agent {
     int64_t memory_wait_us; /* until the memory of runs is looked at again */
     int64_t folding_us;     /* when the timer of folded runs is due (monotonic) */
 
-    struct pleat_run_list runs; /* ordered by id */
-    struct pleat_process_tree tree;     /* the last snapshot; kept to reuse its memory */
-    struct pleat_string env;    /* likewise */
+    struct pleat_run_list runs;     /* ordered by id */
+    struct pleat_process_tree tree; /* the last snapshot; kept to reuse its memory */
+    struct pleat_string env;        /* likewise */
     size_t unsettled; /* live processes of the snapshot whose environment cannot be read */
 };
 

@@ -45,7 +45,8 @@ static void send_signal(const struct pleat_run *run, const struct pleat_process_
                         int number)
 {
     struct pleat_error err = {0};
-    int result = pleat_process_tree_signal(run->agent->proc, process->pid, process->start, number, &err);
+    int result =
+        pleat_process_tree_signal(run->agent->proc, process->pid, process->start, number, &err);
     if (result && result != PLEAT_E_NOTFOUND)
         pleat_log("run %" PRIu64 " (job %s): %s", run->id, run->job, err.text);
 }
@@ -181,7 +182,8 @@ static void sweep_part(struct pleat_run *run, int64_t now)
     pid_t top = run->kind->part(run);
     for (size_t i = 0; top && now >= part->term_at_us && i < agent->tree.count; i++) {
         const struct pleat_process_entry *process = &agent->tree.items[i];
-        if (!pleat_process_tree_is_dead(process) && pleat_process_tree_descends(&agent->tree, process, top))
+        if (!pleat_process_tree_is_dead(process) &&
+            pleat_process_tree_descends(&agent->tree, process, top))
             end_process(run, process, now >= part->kill_at_us);
     }
 }

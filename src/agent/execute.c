@@ -177,7 +177,8 @@ bool pleat_run_execute_goes_on(struct pleat_run *run, struct pleat_generation *g
 static bool has_executed(const struct pleat_run *run, const struct pleat_generation *generation)
 {
     struct pleat_process_entry process;
-    return generation->pid && !pleat_process_tree_read_one(run->agent->proc, generation->pid, &process) &&
+    return generation->pid &&
+           !pleat_process_tree_read_one(run->agent->proc, generation->pid, &process) &&
            !process.unexecuted;
 }
 

@@ -34,7 +34,8 @@
 static bool is_of_run(const struct pleat_run *run, pid_t pid, uint64_t *start)
 {
     struct pleat_process_entry process;
-    if (pleat_process_tree_read_one(run->agent->proc, pid, &process) || pleat_process_tree_is_dead(&process))
+    if (pleat_process_tree_read_one(run->agent->proc, pid, &process) ||
+        pleat_process_tree_is_dead(&process))
         return false;
     *start = process.start;
     for (int length = 0; length < CHAIN_MAX; length++) {

@@ -56,8 +56,8 @@ static bool is_service(pid_t pid)
     return runs(program, "pleatd") || (runs(program, "pleat-agent") && !is_reaper(pid));
 }
 
-bool pleat_leftovers_spare(const struct pleat_process_tree *tree, struct pleat_process_entry *process,
-                           pid_t above)
+bool pleat_leftovers_spare(const struct pleat_process_tree *tree,
+                           struct pleat_process_entry *process, pid_t above)
 {
     if (!process || process->pid == above)
         return false;
@@ -89,8 +89,8 @@ static void end_one(struct leftovers *left, const struct pleat_process_entry *pr
         pleat_log("no memory to remember process %d", (int)process->pid);
     if (!killing && left->told.count == 1)
         pleat_log("%s", left->why);
-    int result =
-        pleat_process_tree_signal("/proc", process->pid, process->start, killing ? SIGKILL : SIGTERM, &err);
+    int result = pleat_process_tree_signal("/proc", process->pid, process->start,
+                                           killing ? SIGKILL : SIGTERM, &err);
     if (!result && !killing) /* a stopped process would not handle SIGTERM */
         result = pleat_process_tree_signal("/proc", process->pid, process->start, SIGCONT, &err);
     if (result && result != PLEAT_E_NOTFOUND)

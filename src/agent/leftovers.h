@@ -11,8 +11,8 @@
 /* Whether a process is spared when the processes below `above` are ended. A pleatd that a job has
  * started is spared, and an agent of such a pleatd, each with all processes below it: only their
  * user ends these. */
-bool pleat_leftovers_spare(const struct pleat_process_tree *tree, struct pleat_process_entry *process,
-                           pid_t above);
+bool pleat_leftovers_spare(const struct pleat_process_tree *tree,
+                           struct pleat_process_entry *process, pid_t above);
 
 /* Ends all processes below this one, but those that are spared: SIGTERM, after 2 s SIGKILL. This
  * process must be a subreaper with one thread. Blocks until they are gone, at most 10 s. `why` is

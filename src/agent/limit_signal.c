@@ -51,9 +51,10 @@ static int send_all(struct pleat_run *run, int number, enum pleat_signal_to to)
     }
     for (size_t i = 0; i < agent->tree.count; i++) {
         struct pleat_process_entry *process = &agent->tree.items[i];
-        if (!pleat_process_tree_is_dead(process) && pleat_run_of_process(agent, process) == run->id &&
-            gets_it(run, process, to))
-            sent += pleat_process_tree_signal(agent->proc, process->pid, process->start, number, NULL) == 0;
+        if (!pleat_process_tree_is_dead(process) &&
+            pleat_run_of_process(agent, process) == run->id && gets_it(run, process, to))
+            sent += pleat_process_tree_signal(agent->proc, process->pid, process->start, number,
+                                              NULL) == 0;
     }
     return sent;
 }

@@ -51,7 +51,8 @@ static json_t *strays(int *agents)
     for (size_t i = 0; i < tree.count; i++) {
         pid_t pid = tree.items[i].pid;
         *agents += is_agent(pid);
-        if (pleat_process_tree_is_dead(&tree.items[i]) || pleat_process_tree_environ("/proc", pid, &env))
+        if (pleat_process_tree_is_dead(&tree.items[i]) ||
+            pleat_process_tree_environ("/proc", pid, &env))
             continue;
         const char *whose = pleat_process_tree_environ_get(&env, PLEAT_AGENT_ENV);
         if (whose && pleat_process_tree_environ_get(&env, PLEAT_RUN_ENV) && is_dead(whose))

@@ -71,7 +71,7 @@ static struct pleat_run *find_reaper(const struct pleat_agent *agent, pid_t pid)
 /* The child of the agent from which a process descends. NULL: the process is itself a child of the
  * agent, or its parents are not in the snapshot. */
 static const struct pleat_process_entry *below_agent(const struct pleat_agent *agent,
-                                                    const struct pleat_process_entry *process)
+                                                     const struct pleat_process_entry *process)
 {
     const struct pleat_process_entry *below = NULL;
     for (int length = 0; process && process->parent != agent->pid && length < CHAIN_MAX; length++)
@@ -121,8 +121,8 @@ static uint64_t by_token(struct pleat_agent *agent, const struct pleat_process_e
         return run_of_token(agent, pleat_process_tree_environ_get(&agent->env, PLEAT_RUN_ENV));
     if (pleat_process_tree_is_dead(process))
         return NOBODYS; /* dead processes are counted as no run's */
-    if (pleat_process_tree_read_one(agent->proc, process->pid, &now) || now.start != process->start ||
-        pleat_process_tree_is_dead(&now) || now.exiting)
+    if (pleat_process_tree_read_one(agent->proc, process->pid, &now) ||
+        now.start != process->start || pleat_process_tree_is_dead(&now) || now.exiting)
         agent->tree.vanished++;
     else
         agent->unsettled++;

@@ -29,16 +29,17 @@ static bool agent_lives(const struct pleat_agent *agent, const char *text)
     struct pleat_process_entry process;
     if (sscanf(text, "%d:%" SCNu64 "%c", &pid, &start, &end) != 2)
         return false;
-    return pleat_process_tree_read_one(agent->proc, (pid_t)pid, &process) == 0 && process.start == start &&
-           !pleat_process_tree_is_dead(&process);
+    return pleat_process_tree_read_one(agent->proc, (pid_t)pid, &process) == 0 &&
+           process.start == start && !pleat_process_tree_is_dead(&process);
 }
 
 struct hunt {
     struct pleat_process_tree tree;
     struct pleat_string env;
-    struct pleat_process_tree told;    /* the processes that got SIGTERM */
-    struct pleat_process_tree settled; /* those that are no strays, and will not be: not read again */
-    struct pleat_process_tree fresh;   /* what becomes `settled` at the end of a round */
+    struct pleat_process_tree told; /* the processes that got SIGTERM */
+    struct pleat_process_tree
+        settled;                     /* those that are no strays, and will not be: not read again */
+    struct pleat_process_tree fresh; /* what becomes `settled` at the end of a round */
     /* of the last round: processes that may be strays but whose environment cannot be read */
     size_t unsettled;
     size_t ending;
@@ -56,7 +57,8 @@ static void doubt(struct hunt *hunt, const struct pleat_agent *agent,
     snprintf(path, sizeof(path), "%s/%d", agent->proc, (int)process->pid);
     if (process->pid == INIT || process->pid == KERNEL || process->parent == KERNEL ||
         stat(path, &owner) || owner.st_uid != geteuid() ||
-        pleat_process_tree_read_one(agent->proc, process->pid, &now) || pleat_process_tree_is_dead(&now))
+        pleat_process_tree_read_one(agent->proc, process->pid, &now) ||
+        pleat_process_tree_is_dead(&now))
         return;
     if (now.exiting || now.state == 'Z' || now.state == 'X')
         hunt->ending++;
@@ -114,7 +116,8 @@ static void end_stray(const struct pleat_agent *agent, struct hunt *hunt,
     int number = killing ? SIGKILL : SIGTERM;
     int result = pleat_process_tree_signal(agent->proc, process->pid, process->start, number, &err);
     if (!result && !killing)
-        result = pleat_process_tree_signal(agent->proc, process->pid, process->start, SIGCONT, &err);
+        result =
+            pleat_process_tree_signal(agent->proc, process->pid, process->start, SIGCONT, &err);
     if (result && result != PLEAT_E_NOTFOUND)
         pleat_log("%s", err.text);
 }

@@ -80,7 +80,8 @@ static int by_pid(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree, struct pleat_error *err)
+int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree,
+                            struct pleat_error *err)
 {
     DIR *directory = opendir(proc);
     if (!directory)
@@ -109,7 +110,8 @@ void pleat_process_tree_finish(struct pleat_process_tree *tree)
     pleat_array_finish(tree);
 }
 
-struct pleat_process_entry *pleat_process_tree_find(const struct pleat_process_tree *tree, pid_t pid)
+struct pleat_process_entry *pleat_process_tree_find(const struct pleat_process_tree *tree,
+                                                    pid_t pid)
 {
     struct pleat_process_entry key = {.pid = pid};
     if (tree->count == 0)
@@ -117,8 +119,8 @@ struct pleat_process_entry *pleat_process_tree_find(const struct pleat_process_t
     return bsearch(&key, tree->items, tree->count, sizeof(*tree->items), by_pid);
 }
 
-bool pleat_process_tree_descends(const struct pleat_process_tree *tree, const struct pleat_process_entry *process,
-                         pid_t ancestor)
+bool pleat_process_tree_descends(const struct pleat_process_tree *tree,
+                                 const struct pleat_process_entry *process, pid_t ancestor)
 {
     for (int length = 0; process && length < CHAIN_MAX; length++) {
         if (process->parent == ancestor)
@@ -163,7 +165,7 @@ const char *pleat_process_tree_environ_get(const struct pleat_string *env, const
 }
 
 int pleat_process_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
-                    struct pleat_error *err)
+                            struct pleat_error *err)
 {
     int fd = open_pidfd(pid);
     if (fd < 0) {
@@ -183,7 +185,7 @@ int pleat_process_tree_open(const char *proc, pid_t pid, uint64_t start, int *pi
 }
 
 int pleat_process_tree_signal(const char *proc, pid_t pid, uint64_t start, int signal_number,
-                      struct pleat_error *err)
+                              struct pleat_error *err)
 {
     int fd = -1;
     int result = pleat_process_tree_open(proc, pid, start, &fd, err);

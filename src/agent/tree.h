@@ -41,37 +41,39 @@ struct pleat_process_tree {
 
 /* Reads all processes, but those that end meanwhile. Replaces what *tree held. */
 int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
 void pleat_process_tree_finish(struct pleat_process_tree *tree);
 /* NULL: the process is not in the snapshot. */
-struct pleat_process_entry *pleat_process_tree_find(const struct pleat_process_tree *tree, pid_t pid);
+struct pleat_process_entry *pleat_process_tree_find(const struct pleat_process_tree *tree,
+                                                    pid_t pid);
 /* Whether `ancestor` is a parent, grandparent, ... of the process, within the snapshot. */
-bool pleat_process_tree_descends(const struct pleat_process_tree *tree, const struct pleat_process_entry *process,
-                         pid_t ancestor);
+bool pleat_process_tree_descends(const struct pleat_process_tree *tree,
+                                 const struct pleat_process_entry *process, pid_t ancestor);
 /* Whether a process has ended and only waits to be reaped. (A process of which only the first
  * thread has ended is not dead.) */
 bool pleat_process_tree_is_dead(const struct pleat_process_entry *process);
 
 /* Reads one process. PLEAT_E_NOTFOUND: there is no such process (any more). */
 int pleat_process_tree_read_one(const char *proc, pid_t pid,
-                        struct pleat_process_entry *process) PLEAT_MUST_CHECK;
+                                struct pleat_process_entry *process) PLEAT_MUST_CHECK;
 
 /* Reads the environment with which a process was started, or what the process has written over it.
  * *env gets `length` bytes of "NAME=value" strings, each ending with NUL; at most
  * PLEAT_TREE_ENV_MAX bytes are read. PLEAT_E_NOTFOUND: the process is gone, a zombie, or not this
  * user's to read. The caller's string is reused, and finished by the caller. */
 #define PLEAT_TREE_ENV_MAX ((size_t)4 * 1024 * 1024)
-int pleat_process_tree_environ(const char *proc, pid_t pid, struct pleat_string *env) PLEAT_MUST_CHECK;
+int pleat_process_tree_environ(const char *proc, pid_t pid,
+                               struct pleat_string *env) PLEAT_MUST_CHECK;
 /* The value of NAME in such an environment, or NULL. */
 const char *pleat_process_tree_environ_get(const struct pleat_string *env, const char *name);
 
 /* A pidfd (close-on-exec) of exactly this process. PLEAT_E_NOTFOUND: the process is gone, even
  * where another one has its pid by now. */
 int pleat_process_tree_open(const char *proc, pid_t pid, uint64_t start, int *pidfd,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Signals exactly this process, never another one that got its pid. PLEAT_E_NOTFOUND: it is gone.
  * PLEAT_E_PERMISSION; PLEAT_E_SYSTEM. */
 int pleat_process_tree_signal(const char *proc, pid_t pid, uint64_t start, int signal_number,
-                      struct pleat_error *err) PLEAT_MUST_CHECK;
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

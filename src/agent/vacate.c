@@ -38,7 +38,8 @@ static int open_rank(struct pleat_agent *agent, pid_t pid)
 {
     struct pleat_error err;
     int fd = -1;
-    const struct pleat_process_entry *process = pid > 0 ? pleat_process_tree_find(&agent->tree, pid) : NULL;
+    const struct pleat_process_entry *process =
+        pid > 0 ? pleat_process_tree_find(&agent->tree, pid) : NULL;
     if (!process || !pleat_process_tree_descends(&agent->tree, process, agent->pid) ||
         pleat_process_tree_open(agent->proc, pid, process->start, &fd, &err))
         return -1;

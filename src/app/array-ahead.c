@@ -26,7 +26,8 @@ static bool may_take_memory(const struct pleat_array *array)
 
 /* Takes address space and memory in the half that the old ranks do not use. False: it cannot be
  * done, and nothing has changed. */
-static bool take_memory(const struct pleat_array *array, struct pleat_array_part *part, unsigned half)
+static bool take_memory(const struct pleat_array *array, struct pleat_array_part *part,
+                        unsigned half)
 {
     struct pleat_array_part there = *part;
     there.half = half;

@@ -22,7 +22,8 @@ struct gathering {
 static int sender_of(const struct pleat_array *array, int old_rank)
 {
     const struct pleat_session *session = array->session;
-    const int node = pleat_nodes_with(session, pleat_array_part_offset(array, &array->loaded, old_rank));
+    const int node =
+        pleat_nodes_with(session, pleat_array_part_offset(array, &array->loaded, old_rank));
     return pleat_spread_rank(session->nodes->of, session->size, node, (size_t)old_rank);
 }
 

@@ -47,13 +47,13 @@ int pleat_array_prepare(struct pleat_object *object, const struct pleat_change *
     array->fd = change->in_data ? change->data : -1;
     int code = find_old(array, change, err);
     if (!code)
-        code =
-            pleat_array_part_describe(array, change->new_size, change->rank, NULL, &array->coming, err);
+        code = pleat_array_part_describe(array, change->new_size, change->rank, NULL,
+                                         &array->coming, err);
     if (code)
         return code;
     array->coming.half = 1 - array->now.half;
-    code = pleat_array_part_check_room(array, array->coming.half, pleat_array_part_bytes_of_all(&array->coming),
-                                 err);
+    code = pleat_array_part_check_room(array, array->coming.half,
+                                       pleat_array_part_bytes_of_all(&array->coming), err);
     if (!code)
         code = prepare_plans(array, change, err);
     if (!code)

@@ -95,7 +95,7 @@ static int choose_grid(const struct pleat_array *array, int size, int grid[PLEAT
 }
 
 int pleat_array_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
-                        struct pleat_array_part *part, struct pleat_error *err)
+                              struct pleat_array_part *part, struct pleat_error *err)
 {
     int chosen[PLEAT_DIST_DIMS] = {0};
     int code = grid ? 0 : choose_grid(array, size, chosen, err);
@@ -180,7 +180,8 @@ static uint64_t half_of(const struct pleat_array *array, unsigned half)
     return PLEAT_STATE_OFFSET + array->window + pleat_page_bytes() + half * PLEAT_STATE_WINDOW_HALF;
 }
 
-static uint64_t area_of(const struct pleat_array *array, const struct pleat_array_part *part, int rank)
+static uint64_t area_of(const struct pleat_array *array, const struct pleat_array_part *part,
+                        int rank)
 {
     return half_of(array, part->half) + (uint64_t)rank * stride_of(&part->dist);
 }
@@ -201,18 +202,20 @@ static uint64_t end_of_area(const struct pleat_array *array, const struct pleat_
                                         : area_of(array, part, rank + 1);
 }
 
-uint64_t pleat_array_part_offset(const struct pleat_array *array, const struct pleat_array_part *part, int rank)
+uint64_t pleat_array_part_offset(const struct pleat_array *array,
+                                 const struct pleat_array_part *part, int rank)
 {
     return area_of(array, part, rank) - PLEAT_STATE_OFFSET;
 }
 
-void pleat_array_part_free_area(const struct pleat_array *array, const struct pleat_array_part *part, int rank)
+void pleat_array_part_free_area(const struct pleat_array *array,
+                                const struct pleat_array_part *part, int rank)
 {
     punch(array, area_of(array, part, rank), end_of_area(array, part, rank));
 }
 
-void pleat_array_part_free_area_later(const struct pleat_array *array, const struct pleat_array_part *part,
-                                int rank)
+void pleat_array_part_free_area_later(const struct pleat_array *array,
+                                      const struct pleat_array_part *part, int rank)
 {
     const uint64_t first = area_of(array, part, rank);
     pleat_free_later(&array->session->freeing,
@@ -221,13 +224,15 @@ void pleat_array_part_free_area_later(const struct pleat_array *array, const str
                                                .bytes = end_of_area(array, part, rank) - first});
 }
 
-void pleat_array_part_free_rest(const struct pleat_array *array, const struct pleat_array_part *part)
+void pleat_array_part_free_rest(const struct pleat_array *array,
+                                const struct pleat_array_part *part)
 {
     punch(array, area_of(array, part, part->rank) + part->mapped,
           end_of_area(array, part, part->rank));
 }
 
-void pleat_array_part_free_other_half(const struct pleat_array *array, const struct pleat_array_part *part)
+void pleat_array_part_free_other_half(const struct pleat_array *array,
+                                      const struct pleat_array_part *part)
 {
     uint64_t first = half_of(array, 1 - part->half);
     punch(array, first, first + PLEAT_STATE_WINDOW_HALF);
@@ -245,7 +250,7 @@ static uint64_t memory_of_half(const struct pleat_array *array, unsigned half)
 }
 
 int pleat_array_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
-                          struct pleat_error *err)
+                                struct pleat_error *err)
 {
     uint64_t available = bytes ? pleat_available_bytes("") : 0;
     if (bytes <= available)
@@ -281,7 +286,7 @@ static int no_memory(const struct pleat_array *array, const struct pleat_array_p
 }
 
 int pleat_array_part_reserve(const struct pleat_array *array, struct pleat_array_part *part,
-                       struct pleat_error *err)
+                             struct pleat_error *err)
 {
     bool in_file = array->fd >= 0;
     if (!pleat_array_part_fits_window(&part->dist))
@@ -299,8 +304,8 @@ int pleat_array_part_reserve(const struct pleat_array *array, struct pleat_array
     return 0;
 }
 
-int pleat_array_part_fill(const struct pleat_array *array, struct pleat_array_part *part, bool at_once,
-                    struct pleat_error *err)
+int pleat_array_part_fill(const struct pleat_array *array, struct pleat_array_part *part,
+                          bool at_once, struct pleat_error *err)
 {
     if (array->fd >= 0)
         pleat_array_part_free_area(array, part, part->rank);
@@ -312,7 +317,7 @@ int pleat_array_part_fill(const struct pleat_array *array, struct pleat_array_pa
 }
 
 int pleat_array_part_populate(const struct pleat_array *array, const struct pleat_array_part *part,
-                        struct pleat_error *err)
+                              struct pleat_error *err)
 {
     if (part->memory && madvise(part->memory, part->mapped, MADV_POPULATE_WRITE) && errno != EINVAL)
         return no_memory(array, part, err);
@@ -321,7 +326,8 @@ int pleat_array_part_populate(const struct pleat_array *array, const struct plea
 
 /* Zeroes the halos on a line along the fastest dimension, or, if the whole line is in one, all of
  * it. */
-static void zero_line(const struct pleat_array_part *part, int fastest, unsigned char *line, bool whole)
+static void zero_line(const struct pleat_array_part *part, int fastest, unsigned char *line,
+                      bool whole)
 {
     const struct pleat_dim *dim = &part->dist.dim[fastest];
     size_t step = (size_t)part->layout.stride[fastest];

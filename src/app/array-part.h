@@ -47,8 +47,8 @@ struct pleat_old_parts {
 
 /* What was done for the array before it is loaded (array-ahead.c). */
 struct pleat_array_ahead {
-    bool begun;             /* the place of the array is known */
-    bool has_memory;        /* `now` has its memory in the data file already */
+    bool begun;                   /* the place of the array is known */
+    bool has_memory;              /* `now` has its memory in the data file already */
     struct pleat_array_part from; /* where the array will be loaded from, as far as can be known */
     struct pleat_old_parts old;
     struct pleat_memory_ahead *sources; /* each is a part in `old` from which elements will come */
@@ -94,13 +94,14 @@ static inline const struct pleat_array *pleat_array_of_const(const struct pleat_
  * the one proposed. rank: may be beyond the size, and has no part then. PLEAT_E_INVALID,
  * PLEAT_E_TOOBIG. */
 int pleat_array_part_describe(const struct pleat_array *array, int size, int rank, const int *grid,
-                        struct pleat_array_part *part, struct pleat_error *err) PLEAT_MUST_CHECK;
+                              struct pleat_array_part *part,
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The most processes in a dimension with which its parts are not narrower than its halos
  * (pleat_dim_halo_processes). */
 int64_t pleat_array_part_most(const struct pleat_dimension *dim);
 /* As pleat_object_ops.usable. */
 int pleat_array_part_usable(const struct pleat_object *object, int size,
-                      struct pleat_error *err) PLEAT_MUST_CHECK;
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Whether the parts of all ranks have room in a half of a window. */
 bool pleat_array_part_fits_window(const struct pleat_dist *dist);
 /* A hash of the grid, which must be equal on all ranks. */
@@ -108,23 +109,24 @@ uint64_t pleat_array_part_grid(const struct pleat_array_part *part);
 /* PLEAT_E_NOMEM where less memory is available than `bytes` for new parts of the array. What that
  * half of the window has already counts as available. */
 int pleat_array_part_check_room(const struct pleat_array *array, unsigned half, uint64_t bytes,
-                          struct pleat_error *err) PLEAT_MUST_CHECK;
+                                struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The bytes that all ranks together need for their parts. */
 uint64_t pleat_array_part_bytes_of_all(const struct pleat_array_part *part);
 /* Takes address space for a part, of its area or private. The memory must not be touched before
  * pleat_array_part_fill. PLEAT_E_NOMEM. */
 int pleat_array_part_reserve(const struct pleat_array *array, struct pleat_array_part *part,
-                       struct pleat_error *err) PLEAT_MUST_CHECK;
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Gives a reserved part its memory, which is zero; in the file it frees what an earlier attempt may
  * have left there. at_once: takes all of it, so that a lack of memory is an error and not a signal.
  * PLEAT_E_NOMEM. */
-int pleat_array_part_fill(const struct pleat_array *array, struct pleat_array_part *part, bool at_once,
-                    struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_array_part_fill(const struct pleat_array *array, struct pleat_array_part *part,
+                          bool at_once, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes all memory that a reserved part does not have yet, whatever is in it. PLEAT_E_NOMEM. */
 int pleat_array_part_populate(const struct pleat_array *array, const struct pleat_array_part *part,
-                        struct pleat_error *err) PLEAT_MUST_CHECK;
+                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Frees what an earlier attempt may have left in the rest of this rank's area. */
-void pleat_array_part_free_rest(const struct pleat_array *array, const struct pleat_array_part *part);
+void pleat_array_part_free_rest(const struct pleat_array *array,
+                                const struct pleat_array_part *part);
 void pleat_array_part_zero_halos(struct pleat_array_part *part);
 void pleat_array_part_close(struct pleat_array_part *part);
 /* As pleat_array_part_close, but the pages are forgotten later (freeing.h). */
@@ -132,18 +134,20 @@ void pleat_array_part_close_later(const struct pleat_array *array, struct pleat_
 /* Changes made from now on stay in this process. */
 void pleat_array_part_detach(const struct pleat_array *array, struct pleat_array_part *part);
 /* Where the area of a rank begins: an offset as in a state. */
-uint64_t pleat_array_part_offset(const struct pleat_array *array, const struct pleat_array_part *part,
-                           int rank);
+uint64_t pleat_array_part_offset(const struct pleat_array *array,
+                                 const struct pleat_array_part *part, int rank);
 /* Bytes of the pages of a part. */
 size_t pleat_array_part_pages(const struct pleat_layout *layout);
 /* Has a rank's area of an unused half freed later (freeing.h). If all ranks do that for theirs, the
  * whole half is free. */
-void pleat_array_part_free_area_later(const struct pleat_array *array, const struct pleat_array_part *part,
-                                int rank);
+void pleat_array_part_free_area_later(const struct pleat_array *array,
+                                      const struct pleat_array_part *part, int rank);
 /* Frees such an area at once. */
-void pleat_array_part_free_area(const struct pleat_array *array, const struct pleat_array_part *part, int rank);
+void pleat_array_part_free_area(const struct pleat_array *array,
+                                const struct pleat_array_part *part, int rank);
 /* Frees the half that the part is not in. */
-void pleat_array_part_free_other_half(const struct pleat_array *array, const struct pleat_array_part *part);
+void pleat_array_part_free_other_half(const struct pleat_array *array,
+                                      const struct pleat_array_part *part);
 /* Maps the parts of all ranks. PLEAT_E_NOMEM. */
 int pleat_old_parts_open(const struct pleat_array *array, const struct pleat_array_part *part,
                          struct pleat_old_parts *old, struct pleat_error *err) PLEAT_MUST_CHECK;
@@ -215,7 +219,8 @@ void pleat_array_tidy(struct pleat_object *object);
 
 /* Whether an array of that shape can be rows. It does not depend on the number of ranks. */
 bool pleat_slab_suits(const struct pleat_array_shape *shape);
-/* This rank's slab of a program that starts. PLEAT_E_NOMEM, and errors of pleat_array_part_describe. */
+/* This rank's slab of a program that starts. PLEAT_E_NOMEM, and errors of
+ * pleat_array_part_describe. */
 int pleat_slab_open(struct pleat_array *array, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Accepts an array without rows. */
 void pleat_slab_close(struct pleat_array *array);

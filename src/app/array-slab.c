@@ -103,8 +103,8 @@ int pleat_slab_prepare(struct pleat_object *object, const struct pleat_change *c
     /* a rank that joins has not seen the old size yet */
     int code = pleat_array_part_describe(array, change->old_size, change->rank, NULL, &old, err);
     if (!code)
-        code =
-            pleat_array_part_describe(array, change->new_size, change->rank, NULL, &array->coming, err);
+        code = pleat_array_part_describe(array, change->new_size, change->rank, NULL,
+                                         &array->coming, err);
     if (!code)
         code = pleat_rows_ops.prepare(&array->rows->object, change, err);
     if (code)

@@ -146,8 +146,9 @@ static int take_memory(struct pleat_array *array, unsigned half, struct pleat_er
 bool pleat_array_is_here(const struct pleat_array *array, int old_rank)
 {
     const struct pleat_nodes *nodes = array->session->nodes;
-    return !nodes || pleat_nodes_with(array->session, pleat_array_part_offset(array, &array->loaded,
-                                                                        old_rank)) == nodes->node;
+    return !nodes || pleat_nodes_with(array->session,
+                                      pleat_array_part_offset(array, &array->loaded, old_rank)) ==
+                         nodes->node;
 }
 
 /* Copies the elements of the old array that are in the memory of this node. */
@@ -247,7 +248,8 @@ int pleat_array_fits(const struct pleat_object *object, int size, struct pleat_e
     int code = pleat_array_part_describe(array, size, 0, NULL, &then, err);
     if (code || pleat_array_part_grid(&then) == pleat_array_part_grid(&array->now))
         return code;
-    return pleat_array_part_check_room(array, 1 - array->now.half, pleat_array_part_bytes_of_all(&then), err);
+    return pleat_array_part_check_room(array, 1 - array->now.half,
+                                       pleat_array_part_bytes_of_all(&then), err);
 }
 
 int pleat_array_settle(const struct pleat_object *object, struct pleat_error *err)

@@ -10,17 +10,17 @@
 void pleat_submission_init(struct pleat_submit_options *submission)
 {
     *submission = (struct pleat_submit_options){.sizes = "any",
-                                            .runner = "auto",
-                                            .mpi = "auto",
-                                            .resize = "auto",
-                                            .exported = "all",
-                                            .job_class = "unknown",
-                                            .notice_s = -1,
-                                            .lifetime_s = -1,
-                                            .processors = -1,
-                                            .least = -1,
-                                            .most = -1,
-                                            .initial = -1};
+                                                .runner = "auto",
+                                                .mpi = "auto",
+                                                .resize = "auto",
+                                                .exported = "all",
+                                                .job_class = "unknown",
+                                                .notice_s = -1,
+                                                .lifetime_s = -1,
+                                                .processors = -1,
+                                                .least = -1,
+                                                .most = -1,
+                                                .initial = -1};
 }
 
 void pleat_submission_finish(struct pleat_submit_options *submission)
@@ -40,8 +40,8 @@ void pleat_submission_reader_init(struct pleat_option_reader *reader, int argc, 
     reader->in_front = true;
 }
 
-static int take_all(struct pleat_submit_options *submission, const struct pleat_submission_place *place,
-                    struct pleat_error *err)
+static int take_all(struct pleat_submit_options *submission,
+                    const struct pleat_submission_place *place, struct pleat_error *err)
 {
     struct pleat_error wrong = {0};
     int option;
@@ -62,8 +62,8 @@ static int take_all(struct pleat_submit_options *submission, const struct pleat_
 }
 
 /* Takes the options on one line of the script: `count` words from `first` on. */
-static int take_line(struct pleat_submit_options *submission, struct pleat_batch *batch, size_t first,
-                     size_t count, struct pleat_error *err)
+static int take_line(struct pleat_submit_options *submission, struct pleat_batch *batch,
+                     size_t first, size_t count, struct pleat_error *err)
 {
     struct pleat_option_reader reader;
     char **words = calloc(count + 2, sizeof(*words));
@@ -100,7 +100,8 @@ static int take_script(struct pleat_submit_options *submission, struct pleat_err
 }
 
 /* Drops the size that the script gives, where the command line gives one. */
-static void clear_size(struct pleat_submit_options *submission, const struct pleat_submit_options *given)
+static void clear_size(struct pleat_submit_options *submission,
+                       const struct pleat_submit_options *given)
 {
     if (given->processors >= 0)
         submission->least = submission->most = submission->initial = -1;

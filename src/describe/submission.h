@@ -107,7 +107,8 @@ int pleat_submission_find(const struct pleat_submit_options *submission, char *p
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Takes the text and the options of argv[0], where that is a batch script. Otherwise does nothing.
  */
-int pleat_submission_open_script(struct pleat_submit_options *submission, struct pleat_string *notes,
+int pleat_submission_open_script(struct pleat_submit_options *submission,
+                                 struct pleat_string *notes,
                                  struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The environment for the job, as a JSON array. NULL: out of memory. */
 json_t *pleat_submission_environment(const struct pleat_submit_options *submission,

@@ -66,7 +66,8 @@ static json_t *copy(const char *variable)
     return text;
 }
 
-json_t *pleat_submission_environment(const struct pleat_submit_options *s, struct pleat_string *notes)
+json_t *pleat_submission_environment(const struct pleat_submit_options *s,
+                                     struct pleat_string *notes)
 {
     json_t *env = json_array();
     bool rank = pleat_rank_env_is_rank(environ);

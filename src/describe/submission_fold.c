@@ -114,8 +114,8 @@ static int read_settings(const char *text, struct pleat_submission_fold *fold,
                : 0;
 }
 
-int pleat_submission_read_fold(const struct pleat_submit_options *s, struct pleat_submission_fold *fold,
-                               struct pleat_error *err)
+int pleat_submission_read_fold(const struct pleat_submit_options *s,
+                               struct pleat_submission_fold *fold, struct pleat_error *err)
 {
     *fold = (struct pleat_submission_fold){0};
     bool list = strchr(s->processes, ',') != NULL;

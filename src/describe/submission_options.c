@@ -164,8 +164,8 @@ static int take_text(const char *what, const char *value, const char **text,
     return 0;
 }
 
-static int take_when(const struct pleat_submit_options *submission, const char *what, const char *value,
-                     double *seconds, struct pleat_error *err)
+static int take_when(const struct pleat_submit_options *submission, const char *what,
+                     const char *value, double *seconds, struct pleat_error *err)
 {
     if (submission->beside && strchr(value, ':'))
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -206,7 +206,8 @@ struct row {
     size_t at; /* offset of the member */
     int64_t low, high;
     const char *words;
-    int (*take)(struct pleat_submit_options *submission, const char *value, struct pleat_error *err);
+    int (*take)(struct pleat_submit_options *submission, const char *value,
+                struct pleat_error *err);
 };
 
 #define AT(member) .at = offsetof(struct pleat_submit_options, member)

@@ -117,8 +117,9 @@ int pleat_submission_plan_program(const struct pleat_submit_options *s,
 
 /* ---- how it is run ---- */
 
-static int choose_mpi(const struct pleat_submit_options *s, const struct pleat_launch_detected *found,
-                      struct pleat_submission_plan *plan, struct pleat_error *err)
+static int choose_mpi(const struct pleat_submit_options *s,
+                      const struct pleat_launch_detected *found, struct pleat_submission_plan *plan,
+                      struct pleat_error *err)
 {
     plan->mpi = found->mpi;
     if (strcmp(s->mpi, "auto") != 0)
@@ -126,8 +127,9 @@ static int choose_mpi(const struct pleat_submit_options *s, const struct pleat_l
     return 0;
 }
 
-static void note_size(const struct pleat_submit_options *s, const struct pleat_submission_plan *plan,
-                      bool fixed, struct pleat_string *notes)
+static void note_size(const struct pleat_submit_options *s,
+                      const struct pleat_submission_plan *plan, bool fixed,
+                      struct pleat_string *notes)
 {
     if (fixed && s->script)
         pleat_string_addf(notes,

@@ -57,8 +57,8 @@ static int choose_unfolded(const struct pleat_submit_options *s, struct pleat_su
 
 /* For a job that folds: from one processor to one for each process, where nothing else was asked
  * for. */
-static int choose_partition(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
-                            struct pleat_error *err)
+static int choose_partition(const struct pleat_submit_options *s,
+                            struct pleat_submission_plan *plan, struct pleat_error *err)
 {
     plan->least = s->least >= 0 ? s->least : 1;
     plan->most = s->most >= 0 && s->most < plan->fold.most ? s->most : plan->fold.most;
@@ -118,8 +118,8 @@ static int choose_size(const struct pleat_submit_options *s, struct pleat_submis
     return plan->folds ? choose_partition(s, plan, err) : choose_unfolded(s, plan, notes, err);
 }
 
-static int check_sizes(const struct pleat_submit_options *s, const struct pleat_submission_plan *plan,
-                       struct pleat_error *err)
+static int check_sizes(const struct pleat_submit_options *s,
+                       const struct pleat_submission_plan *plan, struct pleat_error *err)
 {
     if (s->processes) /* checked where the option was read */
         return 0;
@@ -161,8 +161,8 @@ static int scale_sizes(const struct pleat_submit_options *submission, int64_t mo
 }
 
 /* Turns the sizes of the plan from processes into processors. */
-static int count_processors(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
-                            struct pleat_error *err)
+static int count_processors(const struct pleat_submit_options *s,
+                            struct pleat_submission_plan *plan, struct pleat_error *err)
 {
     if (s->cpus == 0)
         return 0;
@@ -178,8 +178,9 @@ static int count_processors(const struct pleat_submit_options *s, struct pleat_s
     return status;
 }
 
-int pleat_submission_plan_size(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
-                               struct pleat_string *notes, struct pleat_error *err)
+int pleat_submission_plan_size(const struct pleat_submit_options *s,
+                               struct pleat_submission_plan *plan, struct pleat_string *notes,
+                               struct pleat_error *err)
 {
     int status = choose_size(s, plan, notes, err);
     if (!status)

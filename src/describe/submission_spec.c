@@ -178,7 +178,8 @@ static int check_checkpoints(const struct pleat_submit_options *s,
     return 0;
 }
 
-static int add_checkpoints(const struct pleat_submit_options *s, json_t *spec, struct pleat_error *err)
+static int add_checkpoints(const struct pleat_submit_options *s, json_t *spec,
+                           struct pleat_error *err)
 {
     char here[PATH_MAX] = "", dir[2 * PATH_MAX];
     json_t *wanted = json_object();
@@ -327,8 +328,9 @@ static int build(const struct pleat_submit_options *s, const struct pleat_submis
 }
 
 /* Decides all that the spec needs. */
-static int make_plan(const struct pleat_submit_options *submission, struct pleat_submission_plan *plan,
-                     struct pleat_string *notes, struct pleat_error *err)
+static int make_plan(const struct pleat_submit_options *submission,
+                     struct pleat_submission_plan *plan, struct pleat_string *notes,
+                     struct pleat_error *err)
 {
     int status = pleat_submission_plan_size(submission, plan, notes, err);
     if (!status)

@@ -47,8 +47,8 @@ static const struct end *from_of(const struct row *row, const struct pleat_index
 }
 
 /* Where element `in_run` of a run is in a period. */
-static char *address(const struct row *row, const struct end *end, const struct pleat_index_run *run,
-                     int64_t period, int64_t in_run)
+static char *address(const struct row *row, const struct end *end,
+                     const struct pleat_index_run *run, int64_t period, int64_t in_run)
 {
     int64_t index = index_of(run, end->place) + period * step_of(row->list, end->place);
     return end->base + (index * row->scale + in_run - end->shift) * end->stride;

@@ -95,10 +95,11 @@ static int push_block(struct maker *maker, size_t begun, int64_t first, int64_t 
         stop = cyclic ? pleat_dim_block_end(maker->peer.dim, first) : end;
         stop = stop < end ? stop : end;
         const struct pleat_index_run run = {.global = first,
-                                      .length = stop - first,
-                                      .mine = place_of(&maker->mine, maker->coordinate, first),
-                                      .peer = place_of(&maker->peer, owner, first),
-                                      .whose = owner};
+                                            .length = stop - first,
+                                            .mine =
+                                                place_of(&maker->mine, maker->coordinate, first),
+                                            .peer = place_of(&maker->peer, owner, first),
+                                            .whose = owner};
         int failed = push(maker, begun, run);
         if (failed)
             return failed;

@@ -206,7 +206,8 @@ static void test_only_the_same_process_is_signalled(void **state)
     assert_int_equal(pleat_process_tree_signal("/proc", pid, process.start, SIGKILL, &err),
                      PLEAT_E_NOTFOUND);
     assert_int_equal(pleat_process_tree_read_one("/proc", pid, &process), PLEAT_E_NOTFOUND);
-    assert_int_equal(pleat_process_tree_signal("/proc", getpid(), 1, SIGKILL, NULL), PLEAT_E_NOTFOUND);
+    assert_int_equal(pleat_process_tree_signal("/proc", getpid(), 1, SIGKILL, NULL),
+                     PLEAT_E_NOTFOUND);
 }
 
 int main(void)

@@ -33,7 +33,7 @@ static struct pleat_submit_options read_line(int argc, char **argv, const char *
               (char *[]){"", __VA_ARGS__, NULL}, NULL)
 #define REFUSE(wrong, ...)                                                                         \
     do {                                                                                           \
-        struct pleat_submit_options refused =                                                          \
+        struct pleat_submit_options refused =                                                      \
             read_line((int)(sizeof((char *[]){"", __VA_ARGS__}) / sizeof(char *)),                 \
                       (char *[]){"", __VA_ARGS__, NULL}, wrong);                                   \
         pleat_submission_finish(&refused);                                                         \
@@ -117,8 +117,9 @@ static void test_texts_and_words(void **state)
 static void test_marks(void **state)
 {
     (void)state;
-    struct pleat_submit_options s = READ("--asks", "--append", "--hold", "--no-fold", "--no-requeue",
-                                     "--one-node", "--sbatch", "--malleable", "prog");
+    struct pleat_submit_options s =
+        READ("--asks", "--append", "--hold", "--no-fold", "--no-requeue", "--one-node", "--sbatch",
+             "--malleable", "prog");
     assert_true(s.asks && s.append && s.hold && s.unfolded && s.once && s.one_node && s.sbatch);
     assert_string_equal(s.runner, "malleable");
     assert_false(s.moldable || s.pty);

@@ -133,6 +133,14 @@ class Tree(unittest.TestCase):
         self.write("src/base/c.c", '\n#include "a.h"\n')
         self.refused("src/base/a.c:2: a circle of includes: a -> b -> c -> a")
 
+    def test_types_of_one_name(self):
+        self.write("src/base/a.h", "struct part {\n};\nstruct other;\nenum way { IN };\n")
+        self.write("src/core/a.h", "struct part;\nstruct parts {\n};\n")
+        self.write("src/core/b.c", "struct part {\n};\n")
+        self.accepted()
+        self.write("src/core/b.h", "\nunion part {\n};\n")
+        self.refused("src/core/b.h:2: part is something else in src/base/a.h")
+
     def test_bad_layers(self):
         self.write("cmake/layers.txt", "a: b\nb: a\n")
         self.assertIn("by way of others", self.check().stderr)

@@ -1,8 +1,8 @@
 /* cli.h - what the subcommands of `pleat` share: their description, options, failures.
  *
- * A subcommand is one file with one `const struct pleat_cli_command`. Its run function gets argv with
- * the command's name in argv[0], reads its options with pleat_options_next, and returns an exit
- * code (exit.h). What it prints goes to stdout; everything else to stderr, after "pleat: ".
+ * A subcommand is one file with one `const struct pleat_cli_command`. Its run function gets argv
+ * with the command's name in argv[0], reads its options with pleat_options_next, and returns an
+ * exit code (exit.h). What it prints goes to stdout; everything else to stderr, after "pleat: ".
  */
 #ifndef PLEAT_CLI_COMMON_CLI_H
 #define PLEAT_CLI_COMMON_CLI_H
@@ -39,7 +39,7 @@ extern struct pleat_settings pleat_settings;
 
 /* The part of a command that is called by this last word; NULL: it has no such part. */
 const struct pleat_cli_command *pleat_command_part(const struct pleat_cli_command *command,
-                                               const char *word);
+                                                   const char *word);
 /* Prints the --help of a command. */
 void pleat_command_help(const struct pleat_cli_command *command);
 /* Reads the common options in front of the part's name, then runs the part. */

@@ -11,7 +11,7 @@ static const char *last_word(const struct pleat_cli_command *part)
 }
 
 const struct pleat_cli_command *pleat_command_part(const struct pleat_cli_command *command,
-                                               const char *word)
+                                                   const char *word)
 {
     for (size_t i = 0; command->parts && command->parts[i]; i++)
         if (!strcmp(last_word(command->parts[i]), word))

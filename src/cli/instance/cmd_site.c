@@ -351,8 +351,8 @@ const struct pleat_cli_command pleat_cmd_site_remove = {
 };
 
 static const struct pleat_cli_command *const parts[] = {&pleat_cmd_site_add, &pleat_cmd_site_remove,
-                                                    &pleat_cmd_site_drain, &pleat_cmd_site_resume,
-                                                    NULL};
+                                                        &pleat_cmd_site_drain,
+                                                        &pleat_cmd_site_resume, NULL};
 
 const struct pleat_cli_command pleat_cmd_site = {
     .name = "site",

@@ -11,7 +11,8 @@ struct what {
     const struct option *options;
 };
 
-static int run(const struct pleat_cli_command *command, const struct what *what, int argc, char **argv)
+static int run(const struct pleat_cli_command *command, const struct what *what, int argc,
+               char **argv)
 {
     struct pleat_selection selection = {.command = command};
     struct pleat_options options;

@@ -50,7 +50,7 @@ static void remove_stale(const char *directory)
 }
 
 int pleat_standard_input_begin(struct pleat_standard_input *input, const struct pleat_paths *paths,
-                      struct pleat_error *err)
+                               struct pleat_error *err)
 {
     *input = (struct pleat_standard_input){.fifo = -1, .opened = -1};
     if (is_nothing())

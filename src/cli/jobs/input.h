@@ -21,7 +21,7 @@ struct pleat_standard_input {
 /* Makes the FIFO in Pleat's directory, which must exist. No FIFO is made where standard input is
  * closed or /dev/null. PLEAT_E_SYSTEM. */
 int pleat_standard_input_begin(struct pleat_standard_input *input, const struct pleat_paths *paths,
-                      struct pleat_error *err) PLEAT_MUST_CHECK;
+                               struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Begins to copy, in a thread that ends with the program. A terminal is only read while the program
  * is in its foreground. */
 void pleat_standard_input_start(struct pleat_standard_input *input);

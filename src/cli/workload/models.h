@@ -29,7 +29,7 @@ struct pleat_model_request {
 
 struct pleat_model {
     const struct pleat_cli_command *command; /* "workload generate NAME" */
-    const struct option *options;        /* the last entry is zeroed */
+    const struct option *options;            /* the last entry is zeroed */
     /* Reads the value (optarg) of an option. PLEAT_E_INVALID. */
     int (*take)(struct pleat_model_request *request, int option, struct pleat_error *err);
     void (*seed)(struct pleat_model_request *request, uint64_t seed);

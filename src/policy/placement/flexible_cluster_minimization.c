@@ -18,7 +18,8 @@ static bool is_used(const struct pleat_flexible_part *parts, uint32_t count, uin
 /* The site not used yet with the most processors that the component may have; of sites with
  * `enough`, the one with the fewest. */
 static uint32_t next_site(const struct pleat_pass *pass, uint32_t component, int32_t enough,
-                          const struct pleat_flexible_part *parts, uint32_t count, int32_t *available)
+                          const struct pleat_flexible_part *parts, uint32_t count,
+                          int32_t *available)
 {
     const struct pleat_view *view = pass->view;
     uint32_t best = PLEAT_NONE;
