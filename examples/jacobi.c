@@ -48,12 +48,6 @@ static void report(const double *u, long n, long count, MPI_Comm comm)
         printf("heat %.6f on %d ranks\n", all, size);
 }
 
-static int fail(const struct pleat_error *err)
-{
-    fprintf(stderr, "jacobi: %s\n", err->text);
-    return MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 512, sweeps = argc > 2 ? atol(argv[2]) : 1000;
@@ -63,14 +57,13 @@ int main(int argc, char **argv)
     struct pleat_error err;
 
     MPI_Init(&argc, &argv);
-    if (pleat_session_create(&session, &err) ||
-        pleat_value_register(session, "k", &k, sizeof(k), &err) ||
-        pleat_rows_create(session, "even", n, n * sizeof(double), 1, &plate[0], &err) ||
-        pleat_rows_create(session, "odd", n, n * sizeof(double), 1, &plate[1], &err))
-        return fail(&err);
-    int what = pleat_session_begin(session, &err);
-    if (what < 0)
-        return fail(&err);
+    pleat_or_abort(pleat_session_create(&session, &err), &err);
+    pleat_or_abort(pleat_value_register(session, "k", &k, sizeof(k), &err), &err);
+    for (int i = 0; i < 2; i++)
+        pleat_or_abort(pleat_rows_create(session, i ? "odd" : "even", n, n * sizeof(double), 1,
+                                         &plate[i], &err),
+                       &err);
+    int what = pleat_or_abort(pleat_session_begin(session, &err), &err);
     if (what == PLEAT_STARTED)
         fill(pleat_rows_data(plate[0]), n, pleat_rows_first(plate[0]), pleat_rows_count(plate[0]));
 
@@ -79,8 +72,7 @@ int main(int argc, char **argv)
         exchange(pleat_rows_data(plate[k % 2]), n, first, count, pleat_session_comm(session));
         sweep(pleat_rows_data(plate[k % 2]), pleat_rows_data(plate[1 - k % 2]), n, count);
         k++;
-        if ((what = pleat_session_adapt(session, &err)) < 0)
-            return fail(&err);
+        what = pleat_or_abort(pleat_session_adapt(session, &err), &err);
     }
     if (what != PLEAT_LEAVE)
         report(pleat_rows_data(plate[k % 2]), n, pleat_rows_count(plate[0]),

@@ -76,12 +76,6 @@ static void report(const struct block *b, MPI_Comm grid)
         printf("heat %.6f on %d ranks\n", all, size);
 }
 
-static int fail(const struct pleat_error *err)
-{
-    fprintf(stderr, "jacobi2d: %s\n", err->text);
-    return MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 512, sweeps = argc > 2 ? atol(argv[2]) : 1000, k = 0;
@@ -96,20 +90,16 @@ int main(int argc, char **argv)
     struct pleat_error err;
 
     MPI_Init(&argc, &argv);
-    if (pleat_session_create(&session, &err) ||
-        pleat_value_register(session, "k", &k, sizeof(k), &err) ||
-        pleat_array_create(session, "even", &shape, &array[0], &err) ||
-        pleat_array_create(session, "odd", &shape, &array[1], &err))
-        return fail(&err);
-    int begun = pleat_session_begin(session, &err), what = begun;
-    if (begun < 0)
-        return fail(&err);
+    pleat_or_abort(pleat_session_create(&session, &err), &err);
+    pleat_or_abort(pleat_value_register(session, "k", &k, sizeof(k), &err), &err);
+    pleat_or_abort(pleat_array_create(session, "even", &shape, &array[0], &err), &err);
+    pleat_or_abort(pleat_array_create(session, "odd", &shape, &array[1], &err), &err);
+    int begun = pleat_or_abort(pleat_session_begin(session, &err), &err), what = begun;
 
     while (what != PLEAT_LEAVE) {
         for (int i = 0; i < 2; i++)
             plate[i] = block_of(array[i]);
-        if (pleat_array_comm(array[0], &grid, &err))
-            return fail(&err);
+        pleat_or_abort(pleat_array_comm(array[0], &grid, &err), &err);
         if (begun == PLEAT_STARTED && k == 0)
             fill(&plate[0]);
         if (k == sweeps)
@@ -117,8 +107,7 @@ int main(int argc, char **argv)
         exchange(&plate[k % 2], grid);
         sweep(&plate[k % 2], &plate[1 - k % 2]);
         k++;
-        if ((what = pleat_session_adapt(session, &err)) < 0)
-            return fail(&err);
+        what = pleat_or_abort(pleat_session_adapt(session, &err), &err);
     }
     if (what != PLEAT_LEAVE)
         report(&plate[sweeps % 2], grid);

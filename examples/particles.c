@@ -18,8 +18,7 @@ static struct pleat_particles *handle;
 static struct particle *resize(long count)
 {
     struct pleat_error err;
-    if (pleat_particles_set_count(handle, count, &err))
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    pleat_or_abort(pleat_particles_set_count(handle, count, &err), &err);
     return pleat_particles_data(handle);
 }
 
@@ -101,12 +100,6 @@ static int owner_of(const void *particle, int size, void *arg)
     return owner(particle, size);
 }
 
-static int fail(const struct pleat_error *err)
-{
-    fprintf(stderr, "particles: %s\n", err->text);
-    return MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 int main(int argc, char **argv)
 {
     long n = argc > 1 ? atol(argv[1]) : 10000, steps = argc > 2 ? atol(argv[2]) : 1000;
@@ -115,14 +108,12 @@ int main(int argc, char **argv)
     struct pleat_error err;
 
     MPI_Init(&argc, &argv);
-    if (pleat_session_create(&session, &err) ||
-        pleat_value_register(session, "k", &k, sizeof(k), &err) ||
-        pleat_particles_create(session, "particles", sizeof(struct particle), &handle, &err))
-        return fail(&err);
+    pleat_or_abort(pleat_session_create(&session, &err), &err);
+    pleat_or_abort(pleat_value_register(session, "k", &k, sizeof(k), &err), &err);
+    pleat_or_abort(
+        pleat_particles_create(session, "particles", sizeof(struct particle), &handle, &err), &err);
     pleat_particles_on_owner(handle, owner_of, NULL);
-    int what = pleat_session_begin(session, &err);
-    if (what < 0)
-        return fail(&err);
+    int what = pleat_or_abort(pleat_session_begin(session, &err), &err);
     if (what == PLEAT_STARTED)
         make(n, pleat_session_rank(session), pleat_session_size(session));
 
@@ -130,8 +121,7 @@ int main(int argc, char **argv)
         drift();
         migrate(pleat_session_comm(session));
         k++;
-        if ((what = pleat_session_adapt(session, &err)) < 0)
-            return fail(&err);
+        what = pleat_or_abort(pleat_session_adapt(session, &err), &err);
     }
     if (what != PLEAT_LEAVE)
         report(pleat_session_comm(session));

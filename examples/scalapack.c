@@ -29,14 +29,14 @@ static struct matrix matrix_of(struct pleat_array *array)
 {
     static double nothing; /* a rank without an element has something to point to */
     int context;
+    struct pleat_error err;
     struct matrix a = {.array = array, .data = pleat_array_data(array)};
     if (!a.data)
         a.data = &nothing;
     for (int d = 0; d < 2; d++)
         a.count[d] = pleat_array_count(array, d);
-    if (pleat_array_context(array, &context, NULL) ||
-        pleat_array_descriptor(array, context, a.descriptor, NULL))
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    pleat_or_abort(pleat_array_context(array, &context, &err), &err);
+    pleat_or_abort(pleat_array_descriptor(array, context, a.descriptor, &err), &err);
     return a;
 }
 
@@ -90,12 +90,6 @@ static void report(const struct matrix *x, int n, MPI_Comm comm)
         printf("heat %.6f, centre %.9f, on %d ranks\n", all[0], all[1] / all[0], size);
 }
 
-static int fail(const struct pleat_error *err)
-{
-    fprintf(stderr, "scalapack: %s\n", err->text);
-    return MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 512, steps = argc > 2 ? atoi(argv[2]) : 1000;
@@ -108,18 +102,14 @@ int main(int argc, char **argv)
     struct pleat_error err;
 
     MPI_Init(&argc, &argv);
-    if (pleat_session_create(&session, &err) ||
-        pleat_value_register(session, "k", &k, sizeof(k), &err) ||
-        pleat_array_shape_of(square, sizeof(double), &shape, &err) ||
-        pleat_array_create(session, "a", &shape, &arrays[0], &err) ||
-        pleat_array_shape_of(column, sizeof(double), &shape, &err))
-        return fail(&err);
+    pleat_or_abort(pleat_session_create(&session, &err), &err);
+    pleat_or_abort(pleat_value_register(session, "k", &k, sizeof(k), &err), &err);
+    pleat_or_abort(pleat_array_shape_of(square, sizeof(double), &shape, &err), &err);
+    pleat_or_abort(pleat_array_create(session, "a", &shape, &arrays[0], &err), &err);
+    pleat_or_abort(pleat_array_shape_of(column, sizeof(double), &shape, &err), &err);
     shape.same_grid_as = arrays[0];
-    if (pleat_array_create(session, "x", &shape, &arrays[1], &err))
-        return fail(&err);
-    int begun = pleat_session_begin(session, &err), what = begun;
-    if (begun < 0)
-        return fail(&err);
+    pleat_or_abort(pleat_array_create(session, "x", &shape, &arrays[1], &err), &err);
+    int begun = pleat_or_abort(pleat_session_begin(session, &err), &err), what = begun;
     struct matrix a = {0}, x = {0};
     if (what != PLEAT_LEAVE)
         a = matrix_of(arrays[0]), x = matrix_of(arrays[1]);
@@ -131,8 +121,7 @@ int main(int argc, char **argv)
     while (k < steps && what != PLEAT_LEAVE) {
         step(&a, &x, n);
         k++;
-        if ((what = pleat_session_adapt(session, &err)) < 0)
-            return fail(&err);
+        what = pleat_or_abort(pleat_session_adapt(session, &err), &err);
         if (what == PLEAT_GREW || what == PLEAT_SHRANK)
             a = matrix_of(arrays[0]), x = matrix_of(arrays[1]);
     }

@@ -20,7 +20,8 @@
  * Rules. All ranks call these functions in the same order (SPMD), each from one thread. No
  * communication may be pending on the session's communicator at an adaptation point. A function
  * returns 0 or a named positive outcome, or a negative code (pleat-error.h) with the reason in
- * *err, which may be NULL. The library never aborts, never prints, never touches signal handling.
+ * *err, which may be NULL. The library never aborts, never prints (but in pleat_or_abort, which is
+ * there for it), never touches signal handling.
  *
  * Started without Pleat, the same program is an ordinary MPI program of constant size.
  */
@@ -100,6 +101,17 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err) 
  * and the program should end. A resize that could not be done, but did no harm, is no error:
  * PLEAT_SAME, see pleat_session_failure. */
 int pleat_session_adapt(struct pleat_session *session, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- errors ---- */
+
+/* For a program that can do nothing about an error but end: around any function of this header that
+ * returns an outcome, as in
+ *     what = pleat_or_abort(pleat_session_adapt(session, &err), &err);
+ * Returns `outcome` where it is not negative. Otherwise a line with the program's name, the rank in
+ * MPI_COMM_WORLD and the text of *err (or, without an err, what the code means) goes to standard
+ * error, and MPI_Abort with exit code 1 ends all ranks; before MPI_Init and after MPI_Finalize the
+ * process ends with 1. */
+int pleat_or_abort(int outcome, const struct pleat_error *err);
 
 /* ---- several adaptation points ---- */
 

@@ -12,7 +12,6 @@ extern int step, sweep, in_step, in_sweep, what;
 #define SWEEPS 10
 void prepare(int step);
 void compute(int step, int sweep);
-int give_up(const struct pleat_error *why);
 int snippet(void);
 #ifdef IN_FUNCTION
 int solver(struct pleat_session *session, enum pleat_moment moment,

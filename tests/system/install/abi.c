@@ -17,6 +17,7 @@ IS(pleat_session_create_for, int (*)(session **, int, int, error *));
 IS(pleat_session_begin, int (*)(session *, error *));
 IS(pleat_session_adapt, int (*)(session *, error *));
 IS(pleat_session_finish, void (*)(session *));
+IS(pleat_or_abort, int (*)(int, const error *));
 IS(pleat_session_comm, MPI_Comm (*)(const session *));
 IS(pleat_session_rank, int (*)(const session *));
 IS(pleat_session_size, int (*)(const session *));
