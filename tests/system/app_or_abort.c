@@ -1,4 +1,5 @@
-/* app_or_abort.c - what pleat_or_abort does: an outcome passes through; an error ends all ranks, with its text. */
+/* app_or_abort.c - what pleat_or_abort does: an outcome passes through; an error ends all ranks,
+ * with its text. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
