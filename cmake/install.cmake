@@ -5,7 +5,7 @@ include(GNUInstallDirs)
 set(PLEAT_DEFAULT_MPI openmpi CACHE STRING "The MPI that pleat.pc stands for: openmpi or mpich")
 set_property(CACHE PLEAT_DEFAULT_MPI PROPERTY STRINGS openmpi mpich)
 
-install(TARGETS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-slurm pleat-gridengine RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-courier pleat-slurm pleat-gridengine RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # ---- libpleat, once for each MPI that it was built for ----
 
@@ -83,7 +83,7 @@ install(FILES
 install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
-add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-slurm pleat-gridengine pleat-loopback pleat-farewell)
+add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-courier pleat-slurm pleat-gridengine pleat-loopback pleat-farewell)
 foreach(target pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})

@@ -4,6 +4,7 @@
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/checkpoints.h"
+#include "daemon/couriers.h"
 #include "daemon/inputs.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
@@ -107,6 +108,7 @@ static void on_all_listed(struct agent *agent)
     parts_output_listed(agent);
     inputs_listed(agent);
     outputs_listed(agent);
+    couriers_listed(agent);
     if (is_settled(d))
         salvage_settled(d);
     json_array_foreach(agent->runs, index, entry)

@@ -8,6 +8,7 @@
 #include "daemon/agent_lock.h"
 #include "daemon/agent_network.h"
 #include "daemon/agents.h"
+#include "daemon/couriers.h"
 #include "daemon/notes.h"
 #include "daemon/outputs.h"
 #include "daemon/parts.h"
@@ -175,7 +176,7 @@ static void take_apart(struct agent *agent, const json_t *hello)
     if (agent->apart && !agent->said_apart) {
         snprintf(text, sizeof(text),
                  "host %.100s of site %.100s does not see the directory %.300s of this host: jobs "
-                 "there have no files but their script, and what is on that host",
+                 "there have the files that are sent, and what is on that host",
                  host ? host : "?", site->name, agent->daemon->paths.state);
         note_make(agent->daemon, daemon_now_us(agent->daemon), "daemon", -1, note_text(text));
         daemon_log("%s", text);
@@ -314,6 +315,7 @@ void agents_look(struct daemon *d)
         agent_look(agent);
     }
     outputs_look(d);
+    couriers_look(d);
     parts_end_spoiled(d);
     agent_exits(d);
 }

@@ -8,6 +8,7 @@
 #include "daemon/asked_text.h"
 #include "daemon/carry_out.h"
 #include "daemon/checkpoint_times.h"
+#include "daemon/couriers.h"
 #include "daemon/daemon.h"
 #include "daemon/files.h"
 #include "daemon/inputs.h"
@@ -85,11 +86,9 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
 static int send_all(struct start_order *made, struct pleat_error *err)
 {
     const struct pleat_spec *spec = made->order.spec;
-    const char *what = spec->output || spec->error            ? "a file for its output"
-                       : spec->terminal                       ? "a terminal"
-                       : made->slots.count > 1                ? "several nodes"
-                       : *made->in && !made->order.stdin_sent ? "a file for its input"
-                                                              : NULL;
+    const char *what = spec->terminal          ? "a terminal"
+                       : made->slots.count > 1 ? "several nodes"
+                                               : NULL;
     if (what)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "its node does not see the files of the host where it was "
@@ -146,7 +145,7 @@ static int make_order(struct daemon *d, const struct job *job, uint64_t run, int
         .program = *made->program ? made->program : NULL,
         .stdin_path = *made->in ? made->in : NULL,
         .apart = agent_is_apart(d, component->site, component->lead_node),
-        .stdin_sent = inputs_are_sent(d, job->id, component->site),
+        .stdin_sent = inputs_are_sent(d, job->id, component->site, component->lead_node),
         .stdout_path = made->out,
         .stderr_path = made->error,
         /* a second attempt goes on in the files of the first */
@@ -203,6 +202,18 @@ static bool is_to_start(struct daemon *d, const struct pleat_effect *effect)
            agent_is_known(d, c->site, c->lead_node);
 }
 
+static void do_start(struct daemon *d, const struct pleat_effect *effect);
+
+/* Its files are open, or cannot be. */
+static void go_on(struct daemon *d, const struct pleat_effect *start, const struct pleat_error *why)
+{
+    struct job *job = job_of_component(d, start->component);
+    if (!why)
+        do_start(d, start);
+    else if (job && is_to_start(d, start))
+        start_failed(d, start, job, why);
+}
+
 static void do_start(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
@@ -213,10 +224,14 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     run_remember(d, effect->id, effect->component);
     int rc = make_order(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
                         &made, &err);
+    if (!rc && made.order.apart)
+        rc = job_directory_make(d, job->id, &err);
+    if (!rc && made.order.apart)
+        rc = couriers_open(d, job, effect, made.order.truncate, go_on, &err);
     if (!rc)
         rc = start(d, job, job_runner(d, job), &made, &err);
     order_finish(&made);
-    if (!rc)
+    if (rc >= 0)
         return;
     start_failed(d, effect, job, &err);
     daemon_log("job %lld: %s", (long long)job->id, err.text);
@@ -420,6 +435,7 @@ static void do_state(struct daemon *d, const struct pleat_effect *effect)
     if (!params || agent_send(d, site, component->lead_node, "forget", params, &err))
         daemon_log("run %llu: %s", (unsigned long long)component->run, err.text);
     parts_forget(d, component->run);
+    couriers_forget(d, component->run);
     run_forget(d, component->run);
 }
 

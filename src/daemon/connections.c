@@ -6,6 +6,7 @@
 #include "daemon/agents.h"
 #include "daemon/clients.h"
 #include "daemon/connections.h"
+#include "daemon/couriers.h"
 #include "daemon/daemon.h"
 #include "daemon/follow.h"
 #include "daemon/methods.h"
@@ -51,12 +52,16 @@ static void greet(struct client *client, const struct pleat_message *message)
         return;
     }
     client->greeted = true;
-    if (strcmp(role, "agent"))
+    bool is_agent = !strcmp(role, "agent");
+    if (!is_agent && strcmp(role, "courier") != 0)
         return;
     struct pleat_connection *connection = client->connection;
     struct daemon *d = client->daemon;
     client_gone(client);
-    agent_accept(d, connection, message->params);
+    if (is_agent)
+        agent_accept(d, connection, message->params);
+    else
+        couriers_accept(d, connection, message->params);
 }
 
 static void on_message(void *arg, struct pleat_connection *connection,

@@ -22,6 +22,7 @@
 #include "daemon/checkpoints.h"
 #include "daemon/clean.h"
 #include "daemon/config.h"
+#include "daemon/couriers.h"
 #include "daemon/forecast.h"
 #include "daemon/hosting.h"
 #include "daemon/inputs.h"
@@ -96,6 +97,7 @@ struct daemon {
     struct client *clients;
     struct parked_answers parked;
     struct input_waits input_waits;
+    struct couriers couriers;
     struct checkpoints checkpoints;
 
     /* how long pleatd runs */

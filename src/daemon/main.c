@@ -183,6 +183,7 @@ static void finish(struct daemon *d)
         agents_quit(d);
         hosting_end(d);
         forecasts_end(d);
+        couriers_finish(d);
         connections_close(d);
         /* lets queued answers leave; connections close themselves within a second */
         uv_unref((uv_handle_t *)&d->probe);

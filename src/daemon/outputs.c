@@ -11,6 +11,7 @@
 #include "base/write.h"
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
+#include "daemon/couriers.h"
 #include "daemon/files.h"
 #include "daemon/jobs.h"
 #include "daemon/runs.h"
@@ -102,7 +103,7 @@ void outputs_take(struct agent *agent, const struct job *job, const struct pleat
     if (pleat_get_int(message->params, "run", true, 1, INT64_MAX, &run, NULL) ||
         pleat_get_int(message->params, "stream", true, 1, 2, &stream, NULL) ||
         pleat_get_int(message->params, "offset", true, 0, INT64_MAX / 2, &offset, NULL) ||
-        !message->bytes)
+        !message->bytes || couriers_write(agent, job, message))
         return;
     int code = put(agent->daemon, job->id, stream == 2 ? "stderr" : "stdout", (uint64_t)run, offset,
                    message);

@@ -1,5 +1,6 @@
 /* outputs.h - what runs write on nodes that do not see the files of this machine, on its way into
- * the jobs' files in the directory of state.
+ * the jobs' files in the directory of state, or to those who write the files that users have named
+ * (couriers.h).
  *
  * Agents number the bytes that are written, and keep them until they were heard (agent/outflow.h).
  * Each piece is written at its place in the job's file: its number is counted from the length that

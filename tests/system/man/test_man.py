@@ -111,7 +111,7 @@ def test_a_page_has_all_options_and_no_others(command):
     assert there - explained - common() == set(), "only in --help"
 
 
-@pytest.mark.parametrize("program", ["pleatd", "pleat-agent", "pleat-pmi", "pleat-remote", "pleat-slurm", "pleat-gridengine"])
+@pytest.mark.parametrize("program", ["pleatd", "pleat-agent", "pleat-pmi", "pleat-remote", "pleat-courier", "pleat-slurm", "pleat-gridengine"])
 def test_pages_of_daemons_have_all_options(program):
     assert terms(f"{program}.8") == set(OPTION.findall(output(program, "--help")))
 
@@ -121,7 +121,7 @@ def test_no_page_names_an_option_that_does_not_exist(page):
     known = common() | {"--"}
     for command in commands():
         known |= help_options(command)
-    for program in ("pleatd", "pleat-agent", "pleat-pmi", "pleat-remote", "pleat-slurm", "pleat-gridengine"):
+    for program in ("pleatd", "pleat-agent", "pleat-pmi", "pleat-remote", "pleat-courier", "pleat-slurm", "pleat-gridengine"):
         known |= set(OPTION.findall(output(program, "--help")))
     text = source(page)
     for program, options in OTHERS.items():

@@ -49,13 +49,104 @@ def test_a_script(pleat):
 
 
 def test_what_is_not_there_yet_is_refused(pleat):
-    for words in (("--output", "out", "--", "true"), ("--input", "/etc/passwd", "--", "true"),
-                  ("-n", 6, "--mpi", "openmpi", "--", "hostname")):
-        job = pleat.submit(*words)
-        assert pleat.until(job, *ENDED)["state"] == "failed"
-        assert "its node does not see the files of the host where it was submitted" in pleat.run("events", job).stdout
-    assert not pleat.path("out").exists()
+    job = pleat.submit("-n", 6, "--mpi", "openmpi", "--", "hostname")
+    assert pleat.until(job, *ENDED)["state"] == "failed"
+    assert "its node does not see the files of the host where it was submitted" in pleat.run("events", job).stdout
     pleat.cluster.until_empty()
+
+
+def put(pleat, name, text):
+    """A file of the user's."""
+    path = pleat.path(name)
+    path.write_text(text)
+    os.chown(path, USER_ID, USER_ID)
+    return f"{pleat.dir}/{name}"
+
+
+def couriers(pleat):
+    return pleat.head.pids("pleat-courier")
+
+
+def is_over(pleat, job, state="done"):
+    """Its files are complete when it has ended, and nobody keeps them."""
+    assert pleat.until(job, *ENDED)["state"] == state, (pleat.log(), pleat.run("events", job).stdout)
+    pleat.cluster.until_empty()
+    wait_until(lambda: not couriers(pleat), "nobody has its files open")
+
+
+def test_files_that_the_user_names(pleat):
+    """They are on the machine where the job was submitted, as with a shared home."""
+    text = "".join(f"line {number} of many\n" for number in range(200000))
+    words = ("--input", put(pleat, "given", text), "--output", put(pleat, "out", "what was there before\n" * 1000), "--error", pleat.dir + "/%j.bad")
+    job = pleat.submit(*words, "--", "sh", "-c", "cat; umask; echo bad >&2")
+    is_over(pleat, job)
+    assert pleat.path("out").read_text() == text + "0022\n"
+    assert pleat.path(f"{job}.bad").read_text() == "bad\n"
+    assert not pleat.path(f"jobs/{job}/stdout").exists() and pleat.path("out").stat().st_uid == USER_ID
+    # one of the streams only, and behind what is there
+    job = pleat.submit("--append", "--output", pleat.dir + "/out", "--", "sh", "-c", "echo more; echo bad >&2")
+    is_over(pleat, job)
+    assert pleat.path("out").read_text() == text + "0022\nmore\n"
+    assert pleat.path(f"jobs/{job}/stderr").read_text() == "bad\n"
+    job = pleat.submit("--input", "/dev/null", "--output", "/dev/null", "--", "sh", "-c", "cat && echo nothing")
+    is_over(pleat, job)
+
+
+@pytest.mark.parametrize("option, path, why", [
+    ("--output", "/nosuchdir/out", "cannot open the output file '/nosuchdir/out': No such file or directory"),
+    ("--error", "/", "cannot open the error file '/': Is a directory"),
+    ("--input", "/nosuchfile", "cannot open the input file '/nosuchfile': No such file or directory"),
+    ("--input", "/dev/zero", "which is no regular file")])
+def test_files_that_cannot_be_opened(pleat, option, path, why):
+    job = pleat.submit("--output", pleat.dir + "/not-begun", option, path, "--", "sh", "-c", "echo begun >/tmp/begun")
+    is_over(pleat, job, "failed")
+    assert why in pleat.run("events", job).stdout, pleat.log()
+    assert not any(node.run("cat", "/tmp/begun", check=False).stdout for node in pleat.cluster.nodes)
+
+
+def test_jobs_of_an_array_write_to_one_file(pleat):
+    code = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo "$PLEAT_ARRAY_INDEX line $i"; done'
+    job = pleat.submit("--array", "1-3", "--append", "--output", put(pleat, "all", ""), "--", "sh", "-c", code)
+    pleat.run("wait", job)
+    pleat.cluster.until_empty()
+    lines = pleat.path("all").read_text().split("\n")[:-1]
+    for index in range(1, 4):
+        mine = [line for line in lines if line.startswith(f"{index} ")]
+        assert mine == [f"{index} line {number + 1}" for number in range(3000)], (index, len(mine), len(lines))
+
+
+def length(path):
+    return path.stat().st_size if path.exists() else 0
+
+
+@pytest.mark.parametrize("who", ["pleatd", "courier"])
+def test_killed_while_a_job_reads_and_writes(pleat, who):
+    text = "".join(f"line {number}\n" for number in range(120000))
+    out = pleat.path("copy-" + who)
+    job = pleat.submit("--input", put(pleat, "lines", text), "--output", f"{pleat.dir}/copy-{who}", "--", "sh", "-c",
+                       "while read line; do echo \"$line\"; done")
+    for part in range(3):
+        wait_until(lambda part=part: length(out) > (part + 1) * 200000, "it writes")
+        if who == "pleatd":
+            pleat.kill_daemon()
+            pleat.run("info")
+        else:
+            for pid in couriers(pleat):
+                os.kill(pid, signal.SIGKILL)
+    is_over(pleat, job)
+    assert hashlib.md5(out.read_bytes()).digest() == hashlib.md5(text.encode()).digest(), (length(out), len(text))
+
+
+def test_a_file_that_takes_nothing(pleat):
+    """As on a file system that does not answer: its courier is stopped. Other jobs do not notice, and the job can be ended."""
+    job = pleat.submit("--output", pleat.dir + "/stuck", "--", "sh", "-c", "while :; do echo more; sleep 0.01; done")
+    wait_until(lambda: length(pleat.path("stuck")) > 0, "it writes")
+    [courier] = couriers(pleat)
+    os.kill(courier, signal.SIGSTOP)
+    assert run(pleat, "--", "echo", "others go on").stdout == "others go on\n"
+    pleat.run("cancel", job)
+    is_over(pleat, job, "cancelled")
+    assert "what it wrote last is lost" in pleat.run("events", job).stdout
 
 
 def size(pleat, job):
