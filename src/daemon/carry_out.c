@@ -72,6 +72,9 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
         else
             agent_network_join(d, made->order.site, slots->items[i].node, &made->network);
     }
+    for (size_t i = 0; i < slots->count; i++)
+        made->order.nodes_apart =
+            made->order.nodes_apart || agent_is_apart(d, made->order.site, slots->items[i].node);
     made->order.nodes = made->nodes;
     made->order.node_count = slots->count;
     made->order.one_machine = site->here.nodes > 0;
@@ -86,14 +89,10 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
 static int send_all(struct start_order *made, struct pleat_error *err)
 {
     const struct pleat_spec *spec = made->order.spec;
-    const char *what = spec->terminal          ? "a terminal"
-                       : made->slots.count > 1 ? "several nodes"
-                                               : NULL;
-    if (what)
+    if (spec->terminal)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "its node does not see the files of the host where it was "
-                               "submitted: there a job cannot have %s yet",
-                               what);
+                               "submitted: there a job cannot have a terminal");
     if (!spec->script)
         return 0;
     char name[NAME_MAX + 1], *slash = strrchr(made->program, '/');

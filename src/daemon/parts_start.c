@@ -132,22 +132,22 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
                                "takes no part of a job: submit the job again when the agent's jobs "
                                "have ended",
                                part->node);
-    if (agent_is_apart(d, part->site, part->node))
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "node %u does not see the files of the host where the job was "
-                               "submitted: there it cannot have several nodes yet",
-                               part->node);
     const struct pleat_spec *spec = job_spec(d, job->id);
+    /* what the launcher names is a directory of its own node, where the nodes have none in common
+     */
+    const char *cwd = agent_is_apart(d, part->site, part->node)
+                          ? scratch
+                          : json_string_value(json_object_get(part->wish, "cwd"));
     bool mailbox = pleat_runner_kind_find(spec->runner)->starts & PLEAT_STARTS_MAILBOX;
     agent_scratch(d, part->site, part->node, part->there, scratch, sizeof(scratch));
     snprintf(number, sizeof(number), "%lld", (long long)job->id);
     json_t *params =
-        json_pack("{s:I, s:I, s:s, s:[s, s, O], s:o, s:O, s:s, s:s, s:i, s:s, s:s*}", "run",
+        json_pack("{s:I, s:I, s:s, s:[s, s, O], s:o, s:s, s:s, s:s, s:i, s:s, s:s*}", "run",
                   (json_int_t)part->there, "part", (json_int_t)part->number, "job", number, "argv",
                   "/bin/sh", "-c", json_object_get(part->wish, "command"), "env",
-                  environment(json_object_get(part->wish, "env"), scratch), "cwd",
-                  json_object_get(part->wish, "cwd"), "stdout", "/dev/null", "stderr", "/dev/null",
-                  "umask", (int)spec->umask, "scratch", scratch, "limits", spec->limits);
+                  environment(json_object_get(part->wish, "env"), scratch), "cwd", cwd, "stdout",
+                  "/dev/null", "stderr", "/dev/null", "umask", (int)spec->umask, "scratch", scratch,
+                  "limits", spec->limits);
     if (params && spec->nice != PLEAT_SPEC_NICE_HERE)
         json_object_set_new(params, "nice", json_integer(spec->nice));
     if (params && spec->memory_limit_kb)

@@ -33,6 +33,9 @@ struct pleat_launch_request {
     /* path of pleat-remote, through which the launcher starts what it needs on each node; NULL: by
      * ssh */
     const char *hook;
+    /* the nodes have no directory in common: each process goes to the scratch directory of its node
+     */
+    bool apart;
     bool one_machine; /* all nodes are of the machine on which the command is executed */
     /* of several machines: name of the interface by which all of them reach one another, and the
      * network there ("10.0.0.0/8"), which goes before its name; NULL: the MPI chooses */

@@ -124,6 +124,8 @@ static void add_attendant(const struct pleat_launch_request *request,
 {
     pleat_launch_add(argv, request->pmi);
     pleat_launch_add(argv, "--rank");
+    if (request->apart)
+        pleat_launch_add(argv, "--scratch");
     if (request->preload) {
         pleat_launch_add(argv, "--preload");
         pleat_launch_add_preload(argv, request, "", request->preload, NULL);
@@ -166,6 +168,10 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
         pleat_launch_add(argv, "-genv");
         pleat_launch_add(argv, "LD_PRELOAD");
         pleat_launch_add_preload(argv, request, "", request->preload, NULL);
+    }
+    if (request->apart) {
+        pleat_launch_add(argv, "-wdir");
+        pleat_launch_add(argv, "/");
     }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);

@@ -135,8 +135,8 @@ static int check_hook(const struct pleat_launch_request *request, struct pleat_e
     return 0;
 }
 
-/* Each process begins as pleat-pmi: --bind-to knows nothing of which processors the job has, and
- * mpirun passes no terminal on. */
+/* Each process begins as pleat-pmi: --bind-to knows nothing of which processors the job has, mpirun
+ * passes no terminal on, and knows no directory that is another one on each node. */
 static void add_pmi(const struct pleat_launch_request *request, struct pleat_launch_list *argv)
 {
     pleat_launch_add(argv, request->pmi);
@@ -148,6 +148,8 @@ static void add_pmi(const struct pleat_launch_request *request, struct pleat_lau
         pleat_launch_add(argv, "--terminal");
         pleat_launch_add(argv, request->terminal);
     }
+    if (request->apart)
+        pleat_launch_add(argv, "--scratch");
     pleat_launch_add(argv, "--");
 }
 
@@ -191,9 +193,13 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
         pleat_launch_add(argv, "--host");
         pleat_launch_add_hosts(argv, request);
     }
+    if (request->apart) {
+        pleat_launch_add(argv, "--wdir");
+        pleat_launch_add(argv, "/");
+    }
     pleat_launch_add(argv, "-n");
     pleat_launch_addf(argv, "%u", request->processes);
-    if (request->cpus_per_task || request->terminal)
+    if (request->cpus_per_task || request->terminal || request->apart)
         add_pmi(request, argv);
 
     pleat_launch_set(env, "EVENT_NOEPOLL", "1");

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/remote.h"
 #include "pmi/rank.h"
 #include "pmi/task.h"
 #include "pmi/watch.h"
@@ -23,8 +24,8 @@ static const char usage[] =
     "usage: pleat-pmi -n N [--cpus-per-task C] [--terminal PATH] [--preload "
     "LIBRARIES] [--] PROGRAM\n"
     "                 [ARGUMENT...]\n"
-    "       pleat-pmi [--task C] [--terminal PATH] [--] PROGRAM [ARGUMENT...]\n"
-    "       pleat-pmi --rank [--preload LIBRARIES] [--] PROGRAM [ARGUMENT...]\n"
+    "       pleat-pmi [--task C] [--terminal PATH] [--scratch] [--] PROGRAM [ARGUMENT...]\n"
+    "       pleat-pmi --rank [--preload LIBRARIES] [--scratch] [--] PROGRAM [ARGUMENT...]\n"
     "\n"
     "Starts N processes of an MPICH program on this node. 'pleat' starts such "
     "programs with it.\n"
@@ -44,6 +45,8 @@ static const char usage[] =
     "                       with another exit code than 0 before MPI_Init, and the others have "
     "not\n"
     "                       ended 5 s later, or without MPI_Finalize, they are ended\n"
+    "  --scratch            go to the directory PLEAT_SCRATCH first, which is another one on each "
+    "node\n"
     "  --help, --version\n"
     "\n"
     "The first process gets standard input. Signals are passed on. If a process "
@@ -94,15 +97,37 @@ static int become(uint32_t each, const char *terminal, char **argv)
     return errno == ENOENT ? 127 : 126;
 }
 
-/* Reads the options. -1: go on; else the exit code. */
-static int read_options(int argc, char **argv, struct pleat_pmi_program *program, uint32_t *task,
-                        bool *rank)
+static int go_to_scratch(void)
 {
-    static const struct option known[] = {
-        {"preload", required_argument, NULL, 'p'}, {"cpus-per-task", required_argument, NULL, 'c'},
-        {"task", required_argument, NULL, 't'},    {"terminal", required_argument, NULL, 'y'},
-        {"rank", no_argument, NULL, 'r'},          {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},       {NULL, 0, NULL, 0}};
+    const char *scratch = getenv(PLEAT_SCRATCH_ENV);
+    if (!scratch || chdir(scratch)) {
+        fprintf(stderr, "pleat-pmi: cannot go to the directory " PLEAT_SCRATCH_ENV ", '%s': %s\n",
+                scratch ? scratch : "", scratch ? strerror(errno) : "it is not set");
+        return 125;
+    }
+    (void)setenv("PWD", scratch, 1);
+    return 0;
+}
+
+/* What is asked for besides the program. */
+struct asked {
+    uint32_t task;
+    bool rank, scratch;
+};
+
+/* Reads the options. -1: go on; else the exit code. */
+static int read_options(int argc, char **argv, struct pleat_pmi_program *program,
+                        struct asked *asked)
+{
+    static const struct option known[] = {{"preload", required_argument, NULL, 'p'},
+                                          {"cpus-per-task", required_argument, NULL, 'c'},
+                                          {"task", required_argument, NULL, 't'},
+                                          {"terminal", required_argument, NULL, 'y'},
+                                          {"rank", no_argument, NULL, 'r'},
+                                          {"scratch", no_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {"version", no_argument, NULL, 'v'},
+                                          {NULL, 0, NULL, 0}};
     for (int option; (option = getopt_long(argc, argv, "+n:", known, NULL)) != -1;) {
         switch (option) {
         case 'n':
@@ -120,10 +145,13 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
             program->terminal = optarg;
             break;
         case 'r':
-            *rank = true;
+            asked->rank = true;
+            break;
+        case 's':
+            asked->scratch = true;
             break;
         case 't':
-            if (read_count(optarg, task))
+            if (read_count(optarg, &asked->task))
                 return complain("--task must be a number from 1 to 65536");
             break;
         case 'h':
@@ -136,9 +164,12 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
             return complain("unknown or incomplete option");
         }
     }
-    bool becomes = *task || (program->terminal && !program->count);
-    if ((program->count > 0) + becomes + *rank != 1 || optind >= argc)
-        return complain("-n, --task, --terminal or --rank, and a program, must be given");
+    bool becomes =
+        !program->count && !asked->rank && (asked->task || program->terminal || asked->scratch);
+    if ((program->count > 0) + becomes + asked->rank != 1 || optind >= argc ||
+        (asked->task && !becomes) || (asked->scratch && program->count))
+        return complain(
+            "-n, --task, --terminal, --scratch or --rank, and a program, must be given");
     program->argv = argv + optind;
     return -1;
 }
@@ -146,15 +177,16 @@ static int read_options(int argc, char **argv, struct pleat_pmi_program *program
 int main(int argc, char **argv)
 {
     struct pleat_pmi_program program = {0};
-    uint32_t task = 0;
-    bool rank = false;
-    int code = read_options(argc, argv, &program, &task, &rank);
+    struct asked asked = {0};
+    int code = read_options(argc, argv, &program, &asked);
     if (code >= 0)
         return code;
-    if (rank)
+    if (asked.scratch && (code = go_to_scratch()) != 0)
+        return code;
+    if (asked.rank)
         return pleat_pmi_rank(program.argv, program.preload);
     if (!program.count)
-        return become(task, program.terminal, program.argv);
+        return become(asked.task, program.terminal, program.argv);
     if (getrlimit(RLIMIT_NOFILE, &program.files) == 0) {
         struct rlimit most = {program.files.rlim_max, program.files.rlim_max};
         (void)setrlimit(RLIMIT_NOFILE, &most); /* each process needs a stream */

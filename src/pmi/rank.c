@@ -239,6 +239,16 @@ static int end(const struct rank *rank, int status, const char *program)
     return code;
 }
 
+/* hydra gives the input to the first process, and leaves the others at pipes that never end: a
+ * program that reads its input in all of them would wait for ever. */
+static void close_input(void)
+{
+    const char *number = getenv("PMI_RANK");
+    int null = number && strcmp(number, "0") ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+    if (null >= 0)
+        (void)dup2(null, STDIN_FILENO);
+}
+
 int pleat_pmi_rank(char **argv, const char *preload)
 {
     struct rank rank = {.hydra = -1, .stream = -1, .silent = true};
@@ -249,6 +259,7 @@ int pleat_pmi_rank(char **argv, const char *preload)
         fprintf(stderr, "pleat-pmi: --rank is for processes that MPICH's hydra starts\n");
         return EXIT_NOT_STARTED;
     }
+    close_input();
     /* Signals are for the process: hydra sends them to the group, Pleat to each process. */
     sigfillset(&all);
     sigemptyset(&own);

@@ -107,7 +107,9 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
     request->processes = (uint32_t)pleat_spec_tasks(order->spec, order->processes);
     request->cpus_per_task = (uint32_t)order->spec->cpus_per_task;
     request->terminal = order->spec->terminal;
-    if (request->mpi == PLEAT_MPI_MPICH || request->cpus_per_task || request->terminal) {
+    request->apart = order->nodes_apart;
+    if (request->mpi == PLEAT_MPI_MPICH || request->cpus_per_task || request->terminal ||
+        request->apart) {
         request->pmi = paths->pmi;
         rc = pleat_launch_pmi(paths->pmi, sizeof(paths->pmi), err);
     }

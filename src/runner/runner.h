@@ -74,8 +74,9 @@ struct pleat_run_order {
     /* the node does not see the files of this machine: output is sent to the daemon, the script
      * (`program`, in `scratch`) comes with the order, and the run is in its scratch directory */
     bool apart;
-    bool truncate; /* existing output files are emptied first */
-    bool at_once;  /* kill: without SIGTERM before */
+    bool nodes_apart; /* one of its nodes, at least, is so: they have no directory in common */
+    bool truncate;    /* existing output files are emptied first */
+    bool at_once;     /* kill: without SIGTERM before */
     /* directory of this run alone, made and removed by the agent; NULL: none */
     const char *scratch;
 };

@@ -332,6 +332,31 @@ static void test_a_hook(void **state)
            "LD_PRELOAD=/lib/loopback.so|ASAN_OPTIONS=verify_asan_link_order=0|UCX_TLS=^tcp");
 }
 
+/* No directory is on all nodes, so launchers are to look for none. */
+static void test_nodes_apart(void **state)
+{
+    (void)state;
+    static const struct pleat_launch_node two[] = {{"n0", 4}, {"n1", 2}};
+    struct pleat_launch_request request = request_of(PLEAT_MPI_OPENMPI, 6);
+    request.nodes = two;
+    request.node_count = 2;
+    request.hook = "/bin/pleat-remote";
+    request.pmi = "/bin/pleat-pmi";
+    request.apart = true;
+    expect(&request,
+           "mpirun.openmpi|--oversubscribe|--bind-to|none|--mca|pml|ob1|--mca|btl|vader,self,tcp|"
+           "--mca|async_mpi_finalize|1|--mca|ras|^slurm,gridengine,tm,lsf,loadleveler,alps|--mca|"
+           "orte_leave_session_attached|1|--mca|plm_rsh_no_tree_spawn|1|--mca|plm|rsh|--mca|"
+           "plm_rsh_agent|/bin/pleat-remote|--mca|mpi_yield_when_idle|0|--host|n0:4,n1:2|--wdir|/|"
+           "-n|6|/bin/pleat-pmi|--scratch|--|" APP,
+           "EVENT_NOEPOLL=1");
+    request.mpi = PLEAT_MPI_MPICH;
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/bin/pleat-remote|-hosts|"
+           "n0:4,n1:2|-bind-to|none|-genvnone|-wdir|/|-n|6|/bin/pleat-pmi|--rank|--scratch|--|" APP,
+           "");
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -391,19 +416,13 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_none),
-        cmocka_unit_test(test_openmpi),
-        cmocka_unit_test(test_openmpi_env),
-        cmocka_unit_test(test_openmpi_on_loopback),
-        cmocka_unit_test(test_mpich),
-        cmocka_unit_test(test_preload),
-        cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_a_hook),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_several_processors_each),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_a_terminal_of_rank_0),
+        cmocka_unit_test(test_none),        cmocka_unit_test(test_openmpi),
+        cmocka_unit_test(test_openmpi_env), cmocka_unit_test(test_openmpi_on_loopback),
+        cmocka_unit_test(test_mpich),       cmocka_unit_test(test_preload),
+        cmocka_unit_test(test_nodes),       cmocka_unit_test(test_a_hook),
+        cmocka_unit_test(test_nodes_apart), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_several_processors_each),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_a_terminal_of_rank_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,11 +116,12 @@ def test_one_fails(how, number, code, said):
         assert done.stderr == ""
 
 
-def on_two_hosts(*words):
+def on_two_hosts(*words, options=(), **more):
     """Started by MPICH's own mpiexec, as on two hosts: ranks 0 and 1 on the first, 2 on the other."""
     hosts = f"localhost:2,{os.uname().nodename}:1"
     return subprocess.run(["mpiexec.mpich", "-launcher", "fork", "-iface", "lo", "-hosts", hosts, "-n", "3", PMI, "--rank",
-                           "--", *words], env=ENV, capture_output=True, text=True, timeout=60, check=False)
+                           *options, "--", *words], **{"env": ENV, **more}, capture_output=True, text=True, timeout=60,
+                          check=False)
 
 
 @pytest.mark.parametrize("how, number, code, said", [
@@ -140,11 +141,28 @@ def test_one_fails_that_mpiexec_has_started(how, number, code, said):
         assert done.stdout == "sum 3\n"
 
 
+def test_a_directory_that_is_another_one_on_each_node(tmp_path):
+    """Under both launchers: what is in PLEAT_SCRATCH, and not where the launcher is."""
+    env = {**ENV, "PLEAT_SCRATCH": str(tmp_path)}
+    here = f"{tmp_path}\n{tmp_path}\n"
+    done = on_two_hosts("sh", "-c", 'echo "$PWD"; pwd -P', options=("--scratch",), env=env)
+    assert (done.returncode, done.stdout, done.stderr) == (0, here * 3, "")
+    words = [PMI, "--scratch", "--", "sh", "-c", 'echo "$PWD"; pwd -P']
+    assert subprocess.run(words, env=env, capture_output=True, text=True, check=True).stdout == here
+    for scratch in ({"PLEAT_SCRATCH": "/nosuchdir"}, {}):
+        done = subprocess.run(words, env={**ENV, **scratch}, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (125, "") and "cannot go to the directory PLEAT_SCRATCH" in done.stderr
+    assert subprocess.run([PMI, "-n", "1", "--scratch", "true"], env=env, capture_output=True, check=False).returncode == 2
+
+
 def test_no_mpi_program_that_mpiexec_has_started():
     done = on_two_hosts("sh", "-c", 'test "$PMI_RANK" = 1 || echo "$PMI_RANK"')
     assert (done.returncode, sorted(done.stdout.split()), done.stderr) == (0, ["0", "2"], "")
     done = on_two_hosts("./no-such-program")
     assert done.returncode == 127 and "No such file" in done.stderr
+    # the first one has the input, and no other one waits for it
+    done = on_two_hosts("cat", input="to rank 0\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "to rank 0\n", "")
     alone = subprocess.run([PMI, "--rank", "true"], env=ENV, capture_output=True, text=True, check=False)
     assert alone.returncode == 125 and "hydra" in alone.stderr
 

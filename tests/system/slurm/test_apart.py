@@ -10,6 +10,7 @@ import pytest
 from clusters import wait_until
 from clusters.pleat import BIN, ENDED, HOME, Pleat
 from clusters.world import USER, USER_ID
+from test_malleable import begun, both_mpis, ends, has, resized
 
 
 @pytest.fixture(name="pleat", scope="module")
@@ -48,11 +49,27 @@ def test_a_script(pleat):
     assert pleat.output(job) in ("a1 2 given\n", "a2 2 given\n")
 
 
-def test_what_is_not_there_yet_is_refused(pleat):
-    job = pleat.submit("-n", 6, "--mpi", "openmpi", "--", "hostname")
-    assert pleat.until(job, *ENDED)["state"] == "failed"
-    assert "its node does not see the files of the host where it was submitted" in pleat.run("events", job).stdout
-    pleat.cluster.until_empty()
+@both_mpis
+def test_several_nodes(pleat, mpi):
+    """Each process is in the directory of its node that belongs to the job alone."""
+    code = 'test "$PWD" = "$PLEAT_SCRATCH" && test "$(pwd)" = "$PWD" && echo "$(hostname) $(stat -c %a .)"; cat; echo here >file'
+    job = pleat.submit("-n", 6, "--mpi", mpi, "--input", put(pleat, "given", "to rank 0\n"), "--output", pleat.dir + "/several", "--", "sh", "-c", code)
+    is_over(pleat, job)
+    lines = sorted(pleat.path("several").read_text().split("\n")[:-1])
+    assert lines[-1] == "to rank 0" and len(lines) == 7, lines
+    assert lines[:6] == sorted(lines[:6]) and {line[3:] for line in lines[:6]} == {"700"} and len({line[:2] for line in lines[:6]}) == 2, lines
+
+
+@both_mpis
+def test_a_malleable_program_over_several_nodes(pleat, mpi):
+    """Its data stay in the memory of its nodes, and what it writes comes back."""
+    job, _ = begun(pleat, mpi, "heat")
+    there = resized(pleat, job, "heat", 6)
+    has(pleat, ("a1", 2), ("a2", 4))
+    assert {host: len(pids) for host, pids in there.items()} == {"a1": 2, "a2": 4}
+    resized(pleat, job, "heat", 2)
+    has(pleat, ("a1", 2))
+    ends(pleat, job)
 
 
 def put(pleat, name, text):
