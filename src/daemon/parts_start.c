@@ -135,9 +135,10 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
     const struct pleat_spec *spec = job_spec(d, job->id);
     /* what the launcher names is a directory of its own node, where the nodes have none in common
      */
-    const char *cwd = agent_is_apart(d, part->site, part->node)
-                          ? scratch
-                          : json_string_value(json_object_get(part->wish, "cwd"));
+    const struct pleat_component *c = job_component(d, job);
+    bool apart =
+        agent_is_apart(d, part->site, part->node) || agent_is_apart(d, c->site, c->lead_node);
+    const char *cwd = apart ? scratch : json_string_value(json_object_get(part->wish, "cwd"));
     bool mailbox = pleat_runner_kind_find(spec->runner)->starts & PLEAT_STARTS_MAILBOX;
     agent_scratch(d, part->site, part->node, part->there, scratch, sizeof(scratch));
     snprintf(number, sizeof(number), "%lld", (long long)job->id);
