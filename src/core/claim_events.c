@@ -26,6 +26,7 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct 
     c->count = count;
     c->state = PLEAT_CLAIM_HELD;
     c->until_us = c->expected_us = 0;
+    c->lent = 0;
     if (!c->waits && now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
         site_at(core, c->site)->slowest_claim_us = now_of(core) - c->asked_us;
     c->waits = PLEAT_WAIT_NOT;
@@ -78,6 +79,15 @@ int on_claim_waits(struct pleat_core *core, const struct pleat_event *event,
     return 0;
 }
 
+/* Processors of a component are taken from it: a growth that waits for its site is given up, since
+ * it cannot leave them before that is over. */
+static void give_up_growth(struct pleat_core *core, const struct pleat_component *comp)
+{
+    if (comp->state == PLEAT_RESIZING && comp->target > comp->processors &&
+        resize_at(core, comp->resize)->step < PLEAT_RESIZE_GRANTED)
+        resize_end(core, comp->resize, PLEAT_OUTCOME_LOST);
+}
+
 int on_claim_ends(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
@@ -86,10 +96,15 @@ int on_claim_ends(struct pleat_core *core, const struct pleat_event *event, stru
     if (claim == PLEAT_NONE || claim_at(core, claim)->state != PLEAT_CLAIM_HELD)
         return PLEAT_CORE_STALE;
     struct pleat_claim *c = claim_at(core, claim);
-    if (c->until_us == end_us || end_us > PLEAT_NEVER / 4)
+    bool is_taken = c->lent & PLEAT_LENT_TAKEN;
+    bool taken = event->u.ends.reason == PLEAT_REASON_TAKEN && end_us > 0;
+    if ((c->until_us == end_us && is_taken == taken) || end_us > PLEAT_NEVER / 4)
         return PLEAT_CORE_STALE;
     c->until_us = end_us;
+    c->lent = taken ? PLEAT_LENT_TAKEN : 0;
     const struct pleat_component *comp = component_at(core, c->component);
+    if (taken)
+        give_up_growth(core, comp);
     if (comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING)
         running_arm(core, c->component);
     resize_off_lent(core, c->component);

@@ -197,6 +197,7 @@ uint32_t claim_split(struct pleat_core *core, uint32_t claim, int32_t count)
     part->purpose = old->purpose;
     part->asked_us = old->asked_us;
     part->until_us = old->until_us;
+    part->lent = old->lent;
     old->count -= count;
     component_at(core, old->component)->claims++;
     pieces_split(core, claim, fresh);

@@ -84,21 +84,32 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
     return 0;
 }
 
+/* Why a component has ended, as its runner says. What ends badly while processors are taken from it
+ * has lost them, and its state with them. */
+static uint32_t why_exited(const struct pleat_core *core, const struct pleat_component *component,
+                           const struct pleat_event *event)
+{
+    uint32_t reason = event->u.exit.reason;
+    bool known = reason == PLEAT_REASON_LOST || reason == PLEAT_REASON_MEMORY;
+    bool bad = reason == PLEAT_REASON_BROKEN || event->u.exit.code || event->u.exit.signal;
+    if (!known && bad && is_taken_from(core, component))
+        return PLEAT_REASON_TAKEN;
+    return known || reason == PLEAT_REASON_BROKEN ? reason : PLEAT_REASON_EXIT;
+}
+
 int on_exited(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
     struct pleat_component *component = component_at(core, event->component);
     if (component->exited || event->u.exit.run != component->run)
         return PLEAT_CORE_STALE;
-    uint32_t reason = event->u.exit.reason;
+    uint32_t reason = why_exited(core, component, event);
     if (reason == PLEAT_REASON_BROKEN && relaunch_broken(core, event->component))
         return 0;
     component->code = event->u.exit.code;
     component->signal = (int16_t)event->u.exit.signal;
     if (component->state != PLEAT_FINISHING) {
-        bool known = reason == PLEAT_REASON_LOST || reason == PLEAT_REASON_BROKEN ||
-                     reason == PLEAT_REASON_MEMORY;
-        component->reason = (uint8_t)(known ? reason : PLEAT_REASON_EXIT);
+        component->reason = (uint8_t)reason;
         if (component->resize != PLEAT_NONE)
             resize_end(core, component->resize, PLEAT_OUTCOME_JOB_ENDED);
         if (component->state == PLEAT_RUNNING)
@@ -157,8 +168,8 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
     case PLEAT_RESIZING:
         if (limit_is_over(core, comp))
             component_kill(core, component, PLEAT_REASON_TIME_LIMIT);
-        else if (site_time_is_over(core, comp))
-            component_kill(core, component, PLEAT_REASON_SITE_TIME);
+        else if (site_time_over(core, comp))
+            component_kill(core, component, site_time_over(core, comp));
         else {
             terms_follow(core, component);
             resize_off_lent(core, component);

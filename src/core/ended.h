@@ -27,6 +27,7 @@ static inline bool is_done(const struct pleat_component *component)
 static inline bool is_nobodys_fault(const struct pleat_component *component)
 {
     return component->reason == PLEAT_REASON_LOST || component->reason == PLEAT_REASON_SITE_TIME ||
+           component->reason == PLEAT_REASON_TAKEN ||
            component->reason == PLEAT_REASON_START_SYSTEM ||
            component->reason == PLEAT_REASON_START_UNKNOWN;
 }

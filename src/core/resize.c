@@ -248,8 +248,11 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     }
     comp->resize = PLEAT_NONE;
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK &&
-        outcome != PLEAT_OUTCOME_NOT_NOW) /* "not now" is over when the program says so */
+        outcome != PLEAT_OUTCOME_NOT_NOW) { /* "not now" is over when the program says so */
         comp->quiet_until_us = now_of(core) + backoff(core, comp, outcome);
+        if (pleat_resize_is_by_site(resize) && outcome != PLEAT_OUTCOME_RELAUNCHED)
+            left_in_vain(core, component);
+    }
     resize_note(core, index, PLEAT_NOTE_RESIZE, outcome);
     set_state(core, component, PLEAT_RUNNING);
     resize->step = PLEAT_RESIZE_FREE;
@@ -283,14 +286,16 @@ void resize_off_lent(struct pleat_core *core, uint32_t component)
     const struct pleat_component *comp = component_at(core, component);
     if (comp->state != PLEAT_RUNNING || comp->kind != PLEAT_MALLEABLE)
         return;
-    int32_t to = size_without_lent(core, comp);
+    enum pleat_reason why;
+    taken_last(core, component);
+    int32_t to = size_without_lent(core, comp, &why);
     if (to >= comp->processors || to < pleat_accept_smallest(&core->view, comp))
         return;
     uint32_t index =
         resize_open(core, component, to, comp->processors - to, true, false, PLEAT_NONE);
     if (index == PLEAT_NONE)
         return;
-    resize_at(core, index)->cause = PLEAT_REASON_SITE_TIME;
+    resize_at(core, index)->cause = (uint8_t)why;
     first_step(core, index);
 }
 

@@ -189,7 +189,7 @@
     X(10, last_piece)                                                                              \
     X(11, asked_us)                                                                                \
     X(12, waits)                                                                                   \
-    X(13, spare)                                                                                   \
+    X(13, lent)                                                                                    \
     X(14, until_us)                                                                                \
     X(15, expected_us)
 

@@ -30,8 +30,7 @@ static enum pleat_occasion occasion_of(struct pleat_core *core, const struct ple
     if (resize->waiter != PLEAT_NONE)
         return PLEAT_OCCASION_WAITING;
     if (!resize->by_user)
-        return resize->cause == PLEAT_REASON_SITE_TIME ? PLEAT_OCCASION_TAKEN
-                                                       : PLEAT_OCCASION_POLICY;
+        return pleat_resize_is_by_site(resize) ? PLEAT_OCCASION_TAKEN : PLEAT_OCCASION_POLICY;
     bool usable =
         pleat_view_folds(component) || (resize->from <= component->maximum &&
                                         pleat_sizes_floor(&sizes, resize->from) == resize->from);

@@ -1,6 +1,7 @@
 /* The terms of a job: its time limit and the signal before it, the notice of a mandatory shrink,
  * the lifetime of its sizes; and when its site takes processors back. */
 #include "core/terms.h"
+#include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/handlers.h"
 #include "core/job.h"
@@ -15,6 +16,11 @@ static bool is_lent(const struct pleat_claim *claim)
     return claim->state == PLEAT_CLAIM_HELD && claim->until_us > 0;
 }
 
+static bool is_taken(const struct pleat_claim *claim)
+{
+    return claim->lent & PLEAT_LENT_TAKEN;
+}
+
 /* Claims of a component are given back in the order opposite to that in which it got them. It
  * cannot do without the first ones, up to this number of processors. PLEAT_SIZE_MAX: without none.
  */
@@ -26,10 +32,12 @@ static int32_t needed(const struct pleat_core *core, const struct pleat_componen
 }
 
 /* When a component begins to shrink off a claim. Of a claim that was short from the beginning it
- * has at least half the time. */
+ * has at least half the time; one that is taken from it is left at once. */
 static int64_t leaves_at(const struct pleat_core *core, const struct pleat_component *component,
                          const struct pleat_claim *claim)
 {
+    if (is_taken(claim))
+        return claim->asked_us;
     int64_t lead_us = core->parameters[PLEAT_PARAM_SHRINK_OFF_US] + notice_of(core, component) +
                       core->parameters[PLEAT_PARAM_GRACE_US];
     int64_t half_us = (claim->until_us - claim->asked_us) / 2;
@@ -41,36 +49,58 @@ struct lent {
     int64_t until_us; /* the first of the claims that it cannot do without; PLEAT_NEVER: none */
     int64_t next_us;  /* when it has to leave another claim, later than now; PLEAT_NEVER: none */
     int32_t stays;    /* processors that it has before the first claim that it has to leave now */
+    enum pleat_reason ends_why, leaves_why; /* of until_us, and of leaving that claim */
 };
+
+static enum pleat_reason why_of(const struct pleat_claim *claim)
+{
+    return is_taken(claim) ? PLEAT_REASON_TAKEN : PLEAT_REASON_SITE_TIME;
+}
 
 static struct lent lent_to(const struct pleat_core *core, const struct pleat_component *component)
 {
-    struct lent lent = {PLEAT_NEVER, PLEAT_NEVER, component->processors};
+    struct lent lent = {PLEAT_NEVER, PLEAT_NEVER, component->processors, PLEAT_REASON_SITE_TIME,
+                        PLEAT_REASON_SITE_TIME};
     if (component->site == PLEAT_NONE || core->sites.items[component->site].instant)
         return lent;
     int32_t before = 0, least = needed(core, component);
-    bool leaves = false;
+    bool leaves = false, tried = false;
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
         bool optional = claim->purpose == PLEAT_FOR_RUN && before >= least;
-        if (is_lent(claim) && !optional && claim->until_us < lent.until_us)
+        if (is_lent(claim) && !optional && claim->until_us < lent.until_us) {
             lent.until_us = claim->until_us;
-        if (is_lent(claim) && optional && !leaves) {
+            lent.ends_why = why_of(claim);
+        }
+        /* nobody leaves one when the component ends no later */
+        bool in_vain = is_taken(claim) && claim->until_us >= lent.until_us;
+        if (is_lent(claim) && optional && !leaves && !in_vain) {
             int64_t at_us = leaves_at(core, component, claim);
             leaves = at_us <= now_of(core);
-            if (leaves)
+            if (leaves) {
                 lent.stays = before;
-            else if (at_us < lent.next_us)
+                lent.leaves_why = why_of(claim);
+            } else if (at_us < lent.next_us) {
                 lent.next_us = at_us;
+            }
         }
+        tried = tried || claim->lent & PLEAT_LENT_TRIED;
         before += claim->purpose == PLEAT_FOR_RUN ? claim->count : 0;
+    }
+    if (leaves && tried && component->quiet_until_us > now_of(core)) {
+        lent.stays = component->processors;
+        if (component->quiet_until_us < lent.next_us)
+            lent.next_us = component->quiet_until_us;
     }
     return lent;
 }
 
-int32_t size_without_lent(const struct pleat_core *core, const struct pleat_component *component)
+int32_t size_without_lent(const struct pleat_core *core, const struct pleat_component *component,
+                          enum pleat_reason *why)
 {
-    int32_t stays = lent_to(core, component).stays;
+    const struct lent lent = lent_to(core, component);
+    int32_t stays = lent.stays;
+    *why = lent.leaves_why;
     if (stays == component->processors || pleat_view_folds(component))
         return stays;
     const struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
@@ -123,6 +153,44 @@ void running_arm(struct pleat_core *core, uint32_t component)
         disarm(core, &comp->deadline);
 }
 
+void taken_last(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    uint32_t last = comp->last_claim;
+    bool moved = false;
+    for (uint32_t next, c = comp->first_claim; c != PLEAT_NONE && c != last; c = next) {
+        const struct pleat_claim *claim = claim_at(core, c);
+        next = claim->next;
+        if (is_taken(claim) && claim->previous != PLEAT_NONE) {
+            claim_unlink(core, c);
+            claim_link(core, c);
+            moved = true;
+        }
+    }
+    if (moved) /* it can do without other ones now */
+        running_arm(core, component);
+}
+
+bool is_taken_from(const struct pleat_core *core, const struct pleat_component *component)
+{
+    uint32_t growth =
+        component->resize == PLEAT_NONE ? PLEAT_NONE : core->resizes.items[component->resize].claim;
+    bool taken = growth != PLEAT_NONE && is_taken(&core->claims.items[growth]);
+    for (uint32_t c = component->first_claim; !taken && c != PLEAT_NONE;
+         c = core->claims.items[c].next)
+        taken = is_taken(&core->claims.items[c]);
+    return taken;
+}
+
+void left_in_vain(struct pleat_core *core, uint32_t component)
+{
+    uint32_t last = component_at(core, component)->last_claim;
+    if (last == PLEAT_NONE)
+        return;
+    claim_at(core, last)->lent |= PLEAT_LENT_TRIED;
+    running_arm(core, component);
+}
+
 bool is_young(const struct pleat_core *core, const struct pleat_component *component)
 {
     return is_to_be_young(core, component) &&
@@ -157,9 +225,11 @@ bool limit_is_over(const struct pleat_core *core, const struct pleat_component *
     return component->limit_us > 0 && now_of(core) >= component->start_us + component->limit_us;
 }
 
-bool site_time_is_over(const struct pleat_core *core, const struct pleat_component *component)
+enum pleat_reason site_time_over(const struct pleat_core *core,
+                                 const struct pleat_component *component)
 {
-    return now_of(core) >= lent_to(core, component).until_us;
+    const struct lent lent = lent_to(core, component);
+    return now_of(core) >= lent.until_us ? lent.ends_why : PLEAT_REASON_NONE;
 }
 
 void terms_follow(struct pleat_core *core, uint32_t component)

@@ -23,11 +23,24 @@ bool limit_is_over(const struct pleat_core *core, const struct pleat_component *
 /* When the component's run has to be over: at its time limit, or before, when a site takes
  * processors back that it cannot shrink off. PLEAT_NEVER: it may run on. */
 int64_t run_until(const struct pleat_core *core, const struct pleat_component *component);
-/* Has the time come at which a site takes processors back that the component cannot do without? */
-bool site_time_is_over(const struct pleat_core *core, const struct pleat_component *component);
+/* Why the component has to end now: its site takes processors back without which it cannot go on.
+ * NONE: it need not. */
+enum pleat_reason site_time_over(const struct pleat_core *core,
+                                 const struct pleat_component *component);
+/* Are processors of the component being taken from it, sooner than its site had said? Its processes
+ * there may be killed at any moment. */
+bool is_taken_from(const struct pleat_core *core, const struct pleat_component *component);
+/* Puts the claims that are taken from a component, which is in no resize, behind all others: the
+ * last ones are given back first. The first one stays where it is: the component is led from
+ * there. */
+void taken_last(struct pleat_core *core, uint32_t component);
+/* A shrink off claims that the site takes back has failed, and the component's backoff has begun:
+ * the next one is tried after that. */
+void left_in_vain(struct pleat_core *core, uint32_t component);
 /* The size that a component, which runs, has to shrink to now, since its site takes processors back
- * soon (PLEAT_PARAM_SHRINK_OFF_US); its present size: it need not. */
-int32_t size_without_lent(const struct pleat_core *core, const struct pleat_component *component);
+ * soon (PLEAT_PARAM_SHRINK_OFF_US), and why; its present size: it need not. */
+int32_t size_without_lent(const struct pleat_core *core, const struct pleat_component *component,
+                          enum pleat_reason *why);
 /* The deadline of a component has come that runs within its time limit: it is due to get its
  * signal, or its size is not young any more. */
 void terms_follow(struct pleat_core *core, uint32_t component);

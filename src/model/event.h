@@ -235,8 +235,9 @@ struct pleat_event {
         } waits;
         struct {
             uint64_t claim;
-            int64_t end_us; /* nobody may be left on the claim by then; 0: it is its owner's for
-                             * good */
+            int64_t end_us;  /* nobody may be left on the claim by then; 0: it is its owner's for
+                              * good */
+            uint32_t reason; /* PLEAT_REASON_TAKEN: sooner than was said; else 0 */
         } ends;
         struct {
             uint64_t run;

@@ -420,6 +420,12 @@ struct pleat_link {
     uint32_t from, to;
 };
 
+enum {
+    PLEAT_LENT_TAKEN = 1, /* the site takes the claim back sooner than it had said */
+    PLEAT_LENT_TRIED =
+        2 /* a shrink off the claim has failed: the next one comes after the backoff */
+};
+
 struct pleat_claim {
     uint64_t id;
     uint32_t component; /* owner */
@@ -427,7 +433,7 @@ struct pleat_claim {
     int32_t count;
     uint8_t state, purpose;
     uint8_t waits; /* REQUESTED: why it waits in the site's queue, enum pleat_claim_wait */
-    uint8_t spare;
+    uint8_t lent;  /* HELD: what is special about until_us, flags of PLEAT_LENT_... */
     uint32_t previous, next; /* claims of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
     int64_t asked_us; /* when it was REQUESTED, or taken from another claim */
@@ -458,16 +464,23 @@ struct pleat_resize {
     uint8_t mandatory;
     uint8_t by_user;
     uint8_t warned;  /* the notice of a mandatory shrink is over: its deadline is the grace's */
-    uint8_t cause;   /* why, enum pleat_reason: of a relaunch; SITE_TIME: of a shrink */
+    uint8_t cause;   /* why, enum pleat_reason: of a relaunch; of a shrink that its site
+                      * wants: SITE_TIME, TAKEN */
     uint8_t put_off; /* WITHDRAWING: since its program said "not now" */
 };
+
+/* Whether the site takes the processors back that a shrink gives up. */
+static inline bool pleat_resize_is_by_site(const struct pleat_resize *resize)
+{
+    return resize->cause == PLEAT_REASON_SITE_TIME || resize->cause == PLEAT_REASON_TAKEN;
+}
 
 /* Who began it: "user", "policy", or "site", which takes processors back. */
 static inline const char *pleat_resize_by(const struct pleat_resize *resize)
 {
     if (resize->by_user)
         return "user";
-    return resize->cause == PLEAT_REASON_SITE_TIME ? "site" : "policy";
+    return pleat_resize_is_by_site(resize) ? "site" : "policy";
 }
 
 #endif

@@ -78,6 +78,7 @@ const char *pleat_reason_name(enum pleat_reason reason)
         [PLEAT_REASON_MEMORY] = "memory limit reached",
         [PLEAT_REASON_TOO_FEW] = "too few processors to begin",
         [PLEAT_REASON_SITE_TIME] = "the time of its processors is over",
+        [PLEAT_REASON_TAKEN] = "its site takes processors back",
         [PLEAT_REASON_START_UNKNOWN] = "its agent died: it may have been started",
     };
     return NAME_OF(names, reason);

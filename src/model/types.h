@@ -132,6 +132,7 @@ enum pleat_reason {
     PLEAT_REASON_TOO_FEW,   /* its application cannot begin on so few processors: it waits again,
                              * for more */
     PLEAT_REASON_SITE_TIME, /* its site had lent the processors for a time, which is over */
+    PLEAT_REASON_TAKEN,     /* its site takes the processors back, sooner than it had said */
     PLEAT_REASON_COUNT
 };
 

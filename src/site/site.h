@@ -8,7 +8,8 @@
  *               CLAIM_FAILED (reason)
  *   release  -> RELEASED, also when the claim was not granted yet (a CLAIMED may still come before)
  *   open     -> SITE, and a NODE for each node where there are several
- *   any time -> CLAIM_ENDS (until when the processors of a claim are lent),
+ *   any time -> CLAIM_ENDS (until when the processors of a claim are lent, or, sooner than was
+ *               said, until when they are left: PLEAT_REASON_TAKEN),
  *               NODE_GONE (a node of a site that brings agents: after LOST or RELEASED of all its
  *               claims), LOST (the claim is gone already; a release of it is still answered),
  *               SITE (capacity), BACKGROUND

@@ -235,14 +235,16 @@ static int begin_queue(struct fake_site *site, const struct pending *claim)
     return rc ? rc : schedule(site, *claim, wait_us);
 }
 
-/* Says until when the processors belong to the claim. */
+/* Says until when the processors belong to the claim, or that somebody else takes them by then. */
 static void say_end(struct fake_site *site, const struct pending *what)
 {
+    bool taken = pleat_random_unit(&site->random) < 0.3;
     struct pleat_event event = {.kind = PLEAT_EV_CLAIM_ENDS,
                                 .component = what->index,
                                 .u.ends = {.claim = what->id,
                                            .end_us = site->host->now_us(site->host->arg) +
-                                                     delay(site, site->options.ends_us)}};
+                                                     delay(site, site->options.ends_us),
+                                           .reason = taken ? PLEAT_REASON_TAKEN : 0}};
     site->host->emit(site->host->arg, &event);
 }
 

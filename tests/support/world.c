@@ -315,6 +315,8 @@ static void note(struct world *world, const struct pleat_effect *effect)
         world->outcomes[effect->u.change.outcome]++;
         world->shrunk_off += effect->u.change.outcome == PLEAT_OUTCOME_SHRUNK &&
                              effect->u.change.reason == PLEAT_REASON_SITE_TIME;
+        world->shrunk_off_taken += effect->u.change.outcome == PLEAT_OUTCOME_SHRUNK &&
+                                   effect->u.change.reason == PLEAT_REASON_TAKEN;
     }
     world->warnings += effect->kind == PLEAT_NOTE_WARNING;
     world->unknown += effect->kind == PLEAT_NOTE_STATE && effect->u.state.to == PLEAT_FINISHING &&

@@ -118,7 +118,7 @@ static void test_numbers_stay(void **state)
         {64, "time", 0},          {80, "revise", 10},      {81, "group", 8},
         {82, "limit signal", 16}, {83, "signalled", 20},   {84, "declared", 24},
         {85, "asked", 24},        {86, "node", 8},         {87, "section", 8},
-        {88, "expected", 16},     {93, "claim waits", 28}, {89, "claim ends", 16},
+        {88, "expected", 16},     {93, "claim waits", 28}, {89, "claim ends", 20},
         {94, "node gone", 4},     {100, "drain", 0},       {101, "resume", 0},
         {102, "node drain", 4},   {103, "node resume", 4}, {104, "node background", 8},
         {105, "site gone", 0},    {128, "pass", 0},        {129, "start", 16},

@@ -1,0 +1,213 @@
+/* Processors that a site takes back sooner than it had said, as when somebody ends an allocation in
+ * the batch system: the processes there are left for a while. */
+#include "core_scenarios_hand.h"
+#include "model/occasion.h"
+
+static void is(const struct hand *h, uint32_t component, enum pleat_component_state state)
+{
+    assert_int_equal(hand_component(h, component)->state, state);
+}
+
+/* A job that got 4 processors, then twice 2 more, in this order. */
+struct job {
+    struct hand h;
+    uint32_t component;
+    struct pleat_effect claims[3];
+};
+
+static void begin_with(struct job *job, uint16_t flags, int32_t minimum)
+{
+    hand_init(&job->h, 12);
+    hand_parameter(&job->h, PLEAT_PARAM_SHRINK_OFF_US, 30 * SECONDS);
+    job->h.flags = flags;
+    job->component = hand_run(&job->h, minimum, 12, 4);
+    job->claims[0] = hand_last(&job->h, PLEAT_DO_CLAIM);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(hand_resize(&job->h, job->component, 4 + 2 * i, PLEAT_NONE), 0);
+        job->claims[i] = hand_last(&job->h, PLEAT_DO_CLAIM);
+        hand_grows(&job->h, job->component, 4 + 2 * i);
+    }
+    hand_mark(&job->h);
+}
+
+static int taken(struct job *job, int which, int64_t in_us)
+{
+    const struct pleat_event event = {.kind = PLEAT_EV_CLAIM_ENDS,
+                                      .component = job->claims[which].u.claim.index,
+                                      .u.ends = {.claim = job->claims[which].id,
+                                                 .end_us = job->h.now_us + in_us,
+                                                 .reason = PLEAT_REASON_TAKEN}};
+    return hand_feed(&job->h, event);
+}
+
+/* It has to shrink to that size, now, and is told why. */
+static void leaves(struct job *job, int32_t size)
+{
+    is(&job->h, job->component, PLEAT_RESIZING);
+    struct pleat_effect told = hand_last(&job->h, PLEAT_DO_RESIZE);
+    assert_int_equal(told.u.change.processors, size);
+    assert_int_equal(told.u.change.reason, PLEAT_REASON_TAKEN);
+    assert_int_equal(told.flags, PLEAT_MANDATORY | pleat_occasion_flags(PLEAT_OCCASION_TAKEN));
+}
+
+/* Whichever it is of those that it got later, it keeps the other one. */
+static void test_it_leaves_what_is_taken_from_it(void **state)
+{
+    (void)state;
+    for (int which = 1; which < 3; which++)
+        for (int restarted = 0; restarted < 2; restarted++) {
+            struct job job;
+            begin_with(&job, 0, 4);
+            assert_int_equal(taken(&job, which, 20 * SECONDS), 0);
+            assert_int_equal(taken(&job, which, 20 * SECONDS), PLEAT_CORE_STALE);
+            leaves(&job, 6);
+            if (restarted)
+                hand_restart(&job.h);
+            hand_shrinks(&job.h, job.component, 6);
+            assert_int_equal(hand_last(&job.h, PLEAT_DO_RELEASE).id, job.claims[which].id);
+            hand_expect(&job.h, job.component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 6);
+            assert_int_equal(pleat_core_run_until(job.h.core, job.component), PLEAT_NEVER);
+            hand_sleep(&job.h, 100 * SECONDS);
+            is(&job.h, job.component, PLEAT_RUNNING);
+            assert_int_equal(hand_component(&job.h, job.component)->attempt, 0);
+            hand_finish(&job.h);
+        }
+}
+
+/* Two of three are taken: the first one is enough for it. */
+static void test_it_leaves_all_that_is_taken_from_it(void **state)
+{
+    (void)state;
+    struct job job;
+    begin_with(&job, 0, 4);
+    assert_int_equal(taken(&job, 1, 20 * SECONDS), 0);
+    assert_int_equal(taken(&job, 2, 20 * SECONDS), 0);
+    leaves(&job, 6);
+    hand_shrinks(&job.h, job.component, 6);
+    leaves(&job, 4);
+    hand_shrinks(&job.h, job.component, 4);
+    hand_expect(&job.h, job.component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 4);
+    hand_finish(&job.h);
+}
+
+/* Its first processors, or more than it can do without; or nothing is to be left early. It is not
+ * shrunk for nothing. */
+static void test_it_cannot_do_without_what_is_taken_from_it(void **state)
+{
+    (void)state;
+    for (int why = 0; why < 4; why++) {
+        struct job job;
+        begin_with(&job, 0, 4);
+        if (why == 1)
+            assert_int_equal(hand_limits(&job.h, job.component, 7, 12), 0);
+        if (why == 2)
+            hand_parameter(&job.h, PLEAT_PARAM_SHRINK_OFF_US, 0);
+        assert_int_equal(taken(&job, why == 1 || why == 2 ? 1 : 0, 20 * SECONDS), 0);
+        if (why == 3) /* all of them */
+            assert_int_equal(taken(&job, 1, 20 * SECONDS) | taken(&job, 2, 20 * SECONDS), 0);
+        is(&job.h, job.component, PLEAT_RUNNING);
+        assert_int_equal(pleat_core_run_until(job.h.core, job.component),
+                         job.h.now_us + 20 * SECONDS);
+        hand_sleep(&job.h, 20 * SECONDS);
+        is(&job.h, job.component, PLEAT_FINISHING);
+        assert_int_equal(hand_last(&job.h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_TAKEN);
+        assert_int_equal(hand_exited(&job.h, job.component, 1), 0);
+        hand_release_all(&job.h);
+        assert_int_equal(hand_component(&job.h, job.component)->attempt, 1);
+        hand_finish(&job.h);
+    }
+}
+
+static void test_a_growth_is_given_up_for_what_is_taken(void **state)
+{
+    (void)state;
+    struct job job;
+    begin_with(&job, 0, 4);
+    assert_int_equal(hand_resize(&job.h, job.component, 10, PLEAT_NONE), 0);
+    hand_at_step(&job.h, job.component, PLEAT_RESIZE_ACCEPTED);
+    hand_mark(&job.h);
+    assert_int_equal(taken(&job, 1, 20 * SECONDS), 0);
+    assert_int_equal(hand_outcome(&job.h), PLEAT_OUTCOME_LOST);
+    assert_int_equal(hand_count(&job.h, PLEAT_DO_RELEASE), 1);
+    leaves(&job, 6);
+    hand_shrinks(&job.h, job.component, 6);
+    assert_int_equal(hand_component(&job.h, job.component)->processors, 6);
+    hand_finish(&job.h);
+}
+
+/* A shrink under way leaves the last ones, wherever its program is by now: the order of its claims
+ * stays until that is over. */
+static void test_a_shrink_goes_on_when_processors_are_taken(void **state)
+{
+    (void)state;
+    struct job job;
+    begin_with(&job, 0, 4);
+    assert_int_equal(hand_demand(&job.h, job.component, 6, false), 0);
+    assert_int_equal(taken(&job, 1, 20 * SECONDS), 0);
+    hand_shrinks(&job.h, job.component, 6);
+    assert_int_equal(hand_last(&job.h, PLEAT_DO_RELEASE).id, job.claims[2].id);
+    leaves(&job, 4);
+    hand_shrinks(&job.h, job.component, 4);
+    assert_int_equal(hand_last(&job.h, PLEAT_DO_RELEASE).id, job.claims[1].id);
+    hand_expect(&job.h, job.component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 4);
+    hand_finish(&job.h);
+}
+
+static void test_leaving_what_is_taken_fails(void **state)
+{
+    (void)state;
+    struct job job;
+    begin_with(&job, 0, 4);
+    hand_parameter(&job.h, PLEAT_PARAM_BACKOFF_US, 5 * SECONDS);
+    assert_int_equal(taken(&job, 1, 20 * SECONDS), 0);
+    assert_int_equal(hand_change(&job.h, PLEAT_EV_RESIZE_FAILED, job.component, 0), 0);
+    hand_expect(&job.h, job.component, PLEAT_OUTCOME_APP_FAILED, PLEAT_RUNNING, 8);
+    hand_restart(&job.h);
+    hand_sleep(&job.h, 5 * SECONDS - 1);
+    is(&job.h, job.component, PLEAT_RUNNING);
+    hand_sleep(&job.h, 1);
+    leaves(&job, 6);
+    /* they are gone before it has left them */
+    hand_sleep(&job.h, 14 * SECONDS);
+    assert_int_equal(hand_lost(&job.h, job.claims[1]), 0);
+    is(&job.h, job.component, PLEAT_FINISHING);
+    assert_int_equal(hand_last(&job.h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_LOST);
+    hand_finish(&job.h);
+}
+
+/* What ends badly then is not started again from a state of which a part is lost, and does not
+ * fail: it waits again. What ends well has ended. */
+static void test_it_ends_while_processors_are_taken(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 3; how++) {
+        struct job job;
+        begin_with(&job, PLEAT_COMPONENT_RELAUNCHES, 4);
+        assert_int_equal(taken(&job, 1, 20 * SECONDS), 0);
+        hand_mark(&job.h);
+        if (how == 0)
+            assert_int_equal(
+                hand_ended(&job.h, PLEAT_EV_EXITED, job.component, PLEAT_REASON_BROKEN), 0);
+        else
+            assert_int_equal(hand_exited(&job.h, job.component, how == 1 ? 143 : 0), 0);
+        assert_int_equal(hand_count(&job.h, PLEAT_DO_RELAUNCH), 0);
+        hand_release_all(&job.h);
+        assert_int_equal(hand_component(&job.h, job.component)->attempt, how < 2);
+        is(&job.h, job.component, how < 2 ? PLEAT_CLAIMING : PLEAT_DONE);
+        hand_finish(&job.h);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_it_leaves_what_is_taken_from_it),
+        cmocka_unit_test(test_it_leaves_all_that_is_taken_from_it),
+        cmocka_unit_test(test_it_cannot_do_without_what_is_taken_from_it),
+        cmocka_unit_test(test_a_growth_is_given_up_for_what_is_taken),
+        cmocka_unit_test(test_a_shrink_goes_on_when_processors_are_taken),
+        cmocka_unit_test(test_leaving_what_is_taken_fails),
+        cmocka_unit_test(test_it_ends_while_processors_are_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
