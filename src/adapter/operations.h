@@ -48,11 +48,13 @@ struct pleat_adapter_wish {
 
 struct pleat_adapter_ops {
     const char *name; /* the way in which the batch system is asked */
-    /* {"cluster", "version", "partitions": [...]} */
+    /* {"cluster", "version", "partitions": [...]}, and "kill_wait_s": how long the processes of a
+     * job that somebody ends are left between SIGTERM and SIGKILL; absent: no such time is known */
     int (*cluster)(json_t **cluster, struct pleat_error *err);
     /* [{"name", "cpus", "used", "state", "memory_mb", "load"}] */
     int (*nodes)(json_t **nodes, struct pleat_error *err);
-    /* This user's jobs, also those that ended lately: [{"job", "name", "state", "reason", "start",
+    /* This user's jobs, also those that ended lately ("ending": as long as their processes may be
+     * there): [{"job", "name", "state", "reason", "start",
      * "end", "nodes": [{"name", "cpus"}]}] */
     int (*jobs)(json_t **jobs, struct pleat_error *err);
     /* Such a job, running or pending. */

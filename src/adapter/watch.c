@@ -111,6 +111,19 @@ static void tell_end(struct pleat_adapter_watch *watch, const struct pleat_adapt
     pleat_adapter_steps_over(watched->job);
 }
 
+/* Its processes have been told to end, and may take a while. */
+static void tell_ending(struct pleat_adapter_watch *watch, struct pleat_adapter_watched *watched,
+                        const json_t *job)
+{
+    json_t *params = json_pack("{sIss}", "job", (json_int_t)watched->job, "name", watched->name);
+    if (!params)
+        abort();
+    json_object_set_new(params, "why", pleat_json_text(pleat_reply_text(job, "reason", "")));
+    json_object_set(params, "end", json_object_get(job, "end"));
+    pleat_adapter_notify(watch->calls->lines, "ending", params);
+    watched->ending = true;
+}
+
 /* Compares a job with what was known of it; false: it is over. job NULL: the controller knows no
  * such job. */
 static bool compare(struct pleat_adapter_watch *watch, struct pleat_adapter_watched *watched,
@@ -119,6 +132,11 @@ static bool compare(struct pleat_adapter_watch *watch, struct pleat_adapter_watc
     if (!job || is_in_state(job, "ended")) {
         tell_end(watch, watched, job ? pleat_reply_text(job, "reason", "") : "GONE");
         return false;
+    }
+    if (is_in_state(job, "ending")) {
+        if (!watched->ending)
+            tell_ending(watch, watched, job);
+        return true;
     }
     const struct pleat_adapter_watched before = *watched;
     note(watch, watched, job);
@@ -183,7 +201,7 @@ static void look_for_unwanted(struct pleat_adapter_watch *watch, const json_t *j
         {
             if (!pleat_reply_is(job, "name", unwanted->name))
                 continue;
-            ended = is_in_state(job, "ended");
+            ended = is_in_state(job, "ended") || is_in_state(job, "ending");
             if (!ended)
                 release(watch, job);
         }

@@ -1,8 +1,8 @@
 /* watch.h - what becomes of jobs, by asking the controller now and then.
  *
  * One question for all of this user's jobs, in its turn (pace.h), and none while there is
- * nothing to watch. Says `granted`, `pending` (its reason or expected start is another), `ended`,
- * and `controller` (whether it answers).
+ * nothing to watch. Says `granted`, `pending` (its reason or expected start is another), `ending`
+ * (it is over, but its processes are still there), `ended`, and `controller` (whether it answers).
  */
 #ifndef PLEAT_ADAPTER_WATCH_H
 #define PLEAT_ADAPTER_WATCH_H
@@ -15,6 +15,7 @@ struct pleat_adapter_watched {
     uint32_t job;
     char name[PLEAT_ADAPTER_NAME_MAX + 1];
     bool runs;                  /* or counts as running */
+    bool ending;                /* that was said */
     uint64_t starting_since_ms; /* 0: it is not */
     char reason[64];
     int64_t start, end; /* 0: not known */

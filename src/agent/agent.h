@@ -47,6 +47,7 @@ struct pleat_agent_options {
     bool no_cpusets;       /* cpusets are not used, although the kernel may have them */
     bool no_memory_groups; /* likewise memory groups: limits of memory are kept by measuring */
     bool guarded;          /* below a guard (guard.h) */
+    uint32_t hold_s;       /* how long runs go on after the first SIGTERM; 0: they are ended then */
 };
 
 /* How the agent reaches the daemon over TCP (link.h). */
@@ -97,12 +98,17 @@ struct pleat_agent {
     uv_timer_t measuring;
     uv_timer_t hearing;  /* over TCP: when the connection is dropped unless the daemon is heard */
     uv_timer_t orphaned; /* over TCP: the time without a daemon is over */
+    uv_timer_t holding;  /* once a second while `holds` */
 
     struct pleat_connection *connection; /* NULL: none, `reconnect` is running */
     bool greeted;                        /* the daemon's hello has come */
     /* notifications are sent: from the hello on where no run is known, else from `list` on */
     bool reporting;
     bool quitting; /* end as soon as nothing runs */
+    /* told to end: runs go on until then (monotonic), since they may leave by themselves */
+    bool holds;
+    int64_t hold_until_us;
+    uint32_t unused_s; /* for how long no run has been there meanwhile */
     /* how often a signal told it to end, and how often its guard did */
     uint32_t told, told_by_guard;
     bool closing; /* all handles are being closed */

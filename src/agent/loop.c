@@ -30,6 +30,9 @@
  * daemon that lives is heard every 5 s. */
 #define HEARING_LEAST_MS 12000
 #define TERMINATE_GRACE_US (5 * PLEAT_US_PER_S)
+/* An agent that was told to end, and holds its runs, ends this long after the last one was
+ * forgotten: the daemon gives the node back before. */
+#define UNUSED_S 3
 
 /* ---- ending ---- */
 
@@ -58,7 +61,7 @@ static void shut_down(struct pleat_agent *agent)
     void *handles[] = {&agent->on_child,  &agent->on_term,  &agent->on_interrupt, &agent->on_record,
                        &agent->reconnect, &agent->idle,     &agent->reap,         &agent->ending,
                        &agent->resizing,  &agent->progress, &agent->folding,      &agent->measuring,
-                       &agent->hearing,   &agent->orphaned, &agent->on_guard};
+                       &agent->hearing,   &agent->orphaned, &agent->on_guard,     &agent->holding};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -104,6 +107,34 @@ static void terminate(struct pleat_agent *agent, int64_t grace_us)
     pleat_runs_sweep(agent);
 }
 
+/* ---- holding ---- */
+
+/* A batch system that takes the node away says so to the daemon, too, and leaves a while before it
+ * kills. Meanwhile jobs may shrink off the node, which is what the runs are held for. */
+static void on_holding(uv_timer_t *timer)
+{
+    struct pleat_agent *agent = timer->data;
+    agent->unused_s = agent->runs.count ? 0 : agent->unused_s + 1;
+    if (pleat_clock_monotonic_us() < agent->hold_until_us && agent->unused_s < UNUSED_S)
+        return;
+    uv_timer_stop(timer);
+    pleat_log(agent->runs.count ? "ending all runs" : "nothing is left here: ending");
+    terminate(agent, TERMINATE_GRACE_US);
+}
+
+/* Whether the runs go on for now. A second signal ends them. */
+static bool hold(struct pleat_agent *agent)
+{
+    if (agent->holds || agent->quitting || !agent->options.hold_s || !agent->greeted ||
+        pleat_runs_live(agent) == 0)
+        return false;
+    agent->holds = true;
+    agent->hold_until_us =
+        pleat_clock_monotonic_us() + (int64_t)agent->options.hold_s * PLEAT_US_PER_S;
+    uv_timer_start(&agent->holding, on_holding, 1000, 1000);
+    return true;
+}
+
 /* ---- signals ---- */
 
 static void on_reap(uv_timer_t *timer)
@@ -139,6 +170,10 @@ static void on_end_signal(uv_signal_t *handle, int number)
     uint32_t *count = by_guard ? &agent->told_by_guard : &agent->told;
     if (++*count <= (by_guard ? agent->told : agent->told_by_guard))
         return; /* the guard hands on a signal that the agent got, too */
+    if (number != SIGINT && hold(agent)) {
+        pleat_log("signal %d: runs have %u s to leave", number, agent->options.hold_s);
+        return;
+    }
     pleat_log("signal %d: ending all runs%s", number, again ? " now" : "");
     terminate(agent, again ? 0 : TERMINATE_GRACE_US);
 }
@@ -332,7 +367,7 @@ static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
 {
     uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,    &agent->ending,
                             &agent->resizing,  &agent->progress, &agent->folding, &agent->measuring,
-                            &agent->hearing,   &agent->orphaned};
+                            &agent->hearing,   &agent->orphaned, &agent->holding};
     uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt,
                               &agent->on_guard};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {

@@ -62,6 +62,9 @@ static const char usage[] =
     "  --guarded         run below a guard: a process that ends what the agent "
     "leaves if the agent\n"
     "                    is killed\n"
+    "  --hold S          at the first SIGTERM runs are not ended yet if a daemon is there, which "
+    "may\n"
+    "                    have them leave: they are ended after S seconds, or at the next SIGTERM\n"
     "  --check           print, as JSON, which control groups could be made and what crashes have\n"
     "                    left on this machine, and exit; nothing is changed\n"
     "  --help, --version\n"
@@ -144,6 +147,10 @@ static int take_option(int option, struct pleat_agent_options *options, struct s
     case 'g':
         options->guarded = true;
         return 0;
+    case 'H':
+        return read_node(optarg, &options->hold_s)
+                   ? complain("--hold must be a number of seconds from 0")
+                   : 0;
     case 'r':
         if (sscanf(optarg, "%" SCNu32 "/%" SCNu32 "%c", &options->share, &options->shares,
                    &(char){0}) != 2 ||
@@ -170,14 +177,23 @@ static int check_options(const struct pleat_agent_options *options, bool has_nod
 static int read_options(int argc, char **argv, struct pleat_agent_options *options, int *key_fd)
 {
     static const struct option known[] = {
-        {"daemon", required_argument, NULL, 'd'}, {"instance", required_argument, NULL, 'i'},
-        {"site", required_argument, NULL, 's'},   {"node", required_argument, NULL, 'n'},
-        {"state", required_argument, NULL, 't'},  {"help", no_argument, NULL, 'h'},
-        {"check", no_argument, NULL, 'k'},        {"cpus", required_argument, NULL, 'c'},
-        {"no-cpusets", no_argument, NULL, 'o'},   {"no-memory-groups", no_argument, NULL, 'm'},
-        {"guarded", no_argument, NULL, 'g'},      {"share", required_argument, NULL, 'r'},
-        {"version", no_argument, NULL, 'v'},      {"connect", required_argument, NULL, 'C'},
-        {"key-fd", required_argument, NULL, 'K'}, {NULL, 0, NULL, 0},
+        {"daemon", required_argument, NULL, 'd'},
+        {"instance", required_argument, NULL, 'i'},
+        {"site", required_argument, NULL, 's'},
+        {"node", required_argument, NULL, 'n'},
+        {"state", required_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
+        {"check", no_argument, NULL, 'k'},
+        {"cpus", required_argument, NULL, 'c'},
+        {"no-cpusets", no_argument, NULL, 'o'},
+        {"no-memory-groups", no_argument, NULL, 'm'},
+        {"guarded", no_argument, NULL, 'g'},
+        {"share", required_argument, NULL, 'r'},
+        {"version", no_argument, NULL, 'v'},
+        {"connect", required_argument, NULL, 'C'},
+        {"key-fd", required_argument, NULL, 'K'},
+        {"hold", required_argument, NULL, 'H'},
+        {NULL, 0, NULL, 0},
     };
     struct seen seen = {.key_fd = key_fd};
     int option;

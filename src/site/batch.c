@@ -158,6 +158,8 @@ static void on_notice(void *arg, const char *method, const json_t *params)
     } else if (!strcmp(method, "granted") || !strcmp(method, "pending") ||
                !strcmp(method, "moved")) {
         pleat_batch_job_is(site, one, params);
+    } else if (!strcmp(method, "ending")) {
+        pleat_batch_is_ending(site, one, params);
     } else if (!strcmp(method, "ended")) {
         pleat_batch_is_over(site, one, pleat_reply_text(params, "why", ""));
     }

@@ -244,7 +244,9 @@ static void say_end_of(const struct pleat_batch_site *site,
     const struct pleat_event ends = {
         .kind = PLEAT_EV_CLAIM_ENDS,
         .component = index,
-        .u.ends = {.claim = claim, .end_us = one->end_us > 0 ? one->leave_us : 0}};
+        .u.ends = {.claim = claim,
+                   .end_us = one->end_us > 0 ? one->leave_us : 0,
+                   .reason = one->taken ? PLEAT_REASON_TAKEN : PLEAT_REASON_NONE}};
     emit(site, &ends);
 }
 

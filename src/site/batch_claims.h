@@ -63,6 +63,7 @@ struct pleat_batch_allocation {
     bool asked;                  /* ENDING: the request for the allocation is not answered yet */
     bool releasing;              /* ENDING: a request to release it is not answered yet */
     bool seen;
+    bool taken; /* HELD: the batch system ends it, and its processes have a while to end */
     uint32_t first, room; /* numbers kept for its nodes: `room`, from `first` on */
     uint32_t job;         /* the batch system's number; 0: not known */
     char name[PLEAT_BATCH_NAME_ROOM];

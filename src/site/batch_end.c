@@ -2,8 +2,17 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "base/clock.h"
 #include "wire/message.h"
+#include "wire/reply.h"
+
+enum {
+    ENDING_S = 7,       /* what an agent needs to end what is left */
+    HOLD_LEAST_S = 5,   /* a shorter time is of no use */
+    HOLD_MOST_S = 86400 /* KillWait has 16 bits */
+};
 
 int64_t pleat_batch_now_us(const struct pleat_batch_site *site)
 {
@@ -119,6 +128,53 @@ void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_alloc
     }
     pleat_batch_say_gone(site, one);
     pleat_batch_remove(site, one);
+}
+
+/* ---- being taken away ---- */
+
+/* Between SIGTERM and SIGKILL the batch system leaves some time. An agent that ends what is left
+ * needs the last part of it: 5 s of grace, and what it takes to see the end. A shorter rest is no
+ * use. */
+int64_t pleat_batch_hold_us(const struct pleat_batch_site *site)
+{
+    int64_t hold_s = pleat_reply_int(site->offer.cluster, "kill_wait_s", 0) - ENDING_S;
+    return hold_s < HOLD_LEAST_S  ? 0
+           : hold_s < HOLD_MOST_S ? hold_s * PLEAT_US_PER_S
+                                  : HOLD_MOST_S * PLEAT_US_PER_S;
+}
+
+/* Its jobs leave it, or are ended there, as before the end of its time. */
+static void take_back(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                      int64_t leave_us, const char *why)
+{
+    int left_s = (int)((leave_us - pleat_batch_now_us(site)) / PLEAT_US_PER_S);
+    one->taken = true;
+    if (one->end_us == 0 || one->leave_us > leave_us) {
+        one->end_us = leave_us + ENDING_S * PLEAT_US_PER_S;
+        one->leave_us = leave_us;
+    }
+    pleat_batch_say(site, "%s ends the allocation %" PRIu32 " on %s (%.200s): jobs leave it",
+                    site->kind->title, one->job, pleat_batch_hosts(one), why);
+    pleat_batch_tell(site, one, NULL,
+                     "%s ends its allocation %" PRIu32 " on %s (%.200s): it has %d s to leave it",
+                     site->kind->title, one->job, pleat_batch_hosts(one), why, left_s);
+    pleat_batch_say_end(site, one);
+}
+
+void pleat_batch_is_ending(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                           const json_t *how)
+{
+    const char *why = pleat_reply_text(how, "why", "");
+    int64_t now_us = pleat_batch_now_us(site), end_s = pleat_reply_int(how, "end", 0);
+    bool said = end_s > 0 && end_s <= now_us / PLEAT_US_PER_S;
+    int64_t leave_us = (said ? end_s * PLEAT_US_PER_S : now_us) + pleat_batch_hold_us(site);
+    if (one->state == PLEAT_BATCH_ENDING || one->taken)
+        return; /* as this site wants it; or told already */
+    if (one->state == PLEAT_BATCH_HELD && leave_us > now_us && strcmp(why, "NODE_FAIL") != 0 &&
+        pleat_batch_agents_are_there(site, one))
+        take_back(site, one, leave_us, why);
+    else
+        pleat_batch_is_over(site, one, why);
 }
 
 void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,

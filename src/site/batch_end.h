@@ -30,6 +30,13 @@ void pleat_batch_refuse(struct pleat_batch_site *site, const struct pleat_batch_
 /* An allocation is over, and not because of this site. */
 void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                          const char *why);
+/* For how long jobs may go on on nodes that the batch system takes away, before what is left there
+ * has to be ended; 0: not at all, or that is not known. */
+int64_t pleat_batch_hold_us(const struct pleat_batch_site *site);
+/* The batch system ends an allocation, as the notice "ending" says; its processes are still
+ * there. */
+void pleat_batch_is_ending(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                           const json_t *how);
 /* Nothing can run any more on a node of an allocation (NULL: on none of its nodes): claims with
  * processors there are lost. The allocation is given back when no claim has the rest. */
 void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,

@@ -195,7 +195,8 @@ struct pleat_batch_allocation *pleat_batch_take_more(struct pleat_batch_site *si
     struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
     for (size_t i = 0; i <= site->allocations.count; i++) {
         struct pleat_batch_allocation *one = i ? site->allocations.items[i - 1] : beside;
-        if (!one || one->state != PLEAT_BATCH_HELD || pleat_batch_has_shut_node(site, one))
+        if (!one || one->state != PLEAT_BATCH_HELD || one->taken ||
+            pleat_batch_has_shut_node(site, one))
             continue;
         if (one != beside && (there || !wish->job || one->owner != wish->job))
             continue; /* another allocation is another node */

@@ -91,22 +91,28 @@ static int each_line(char *text, const char *key, const char *none, json_t *list
     return failure;
 }
 
-/* The value of a line "NAME   = value" of `scontrol show config`. */
-static json_t *configured(const char *text, const char *name)
+/* The value of a line "NAME   = value" of `scontrol show config`; "": there is none. */
+static const char *configured(const char *text, const char *name, char *word, size_t size)
 {
     const char *line = strstr(text, name);
     const char *value = line ? strchr(line, '=') : NULL;
+    snprintf(word, size, "%.*s", value ? (int)strcspn(value + 1, "\n") : 0, value ? value + 1 : "");
+    return word + strspn(word, " ");
+}
+
+/* "30 sec" */
+static int set_kill_wait(json_t *cluster, const char *text)
+{
     char word[256];
-    snprintf(word, sizeof(word), "%.*s", value ? (int)strcspn(value + 1, "\n") : 0,
-             value ? value + 1 : "");
-    return pleat_json_text(word + strspn(word, " "));
+    long seconds = strtol(configured(text, "\nKillWait ", word, sizeof(word)), NULL, 10);
+    return seconds < 1 ? 0 : json_object_set_new(cluster, "kill_wait_s", json_integer(seconds));
 }
 
 int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err)
 {
     static const char *const config[] = {"scontrol", "show", "config", NULL};
     static const char *const shown[] = {"scontrol", "-o", "show", "partition", NULL};
-    char *text, *partitions;
+    char *text, *partitions, word[256];
     int failure = pleat_slurm_ask(config, NULL, &text, err);
     if (failure)
         return failure;
@@ -122,9 +128,9 @@ int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err)
     failure = each_line(partitions, "PartitionName", "No partitions in the system", list,
                         partition_json, err);
     if (!failure &&
-        (json_object_set_new(*cluster, "cluster", configured(text, "\nClusterName")) ||
-         json_object_set_new(*cluster, "version", configured(text, "\nSLURM_VERSION")) ||
-         json_object_set(*cluster, "partitions", list)))
+        (set_text(*cluster, "cluster", configured(text, "\nClusterName", word, sizeof(word))) ||
+         set_text(*cluster, "version", configured(text, "\nSLURM_VERSION", word, sizeof(word))) ||
+         set_kill_wait(*cluster, text) || json_object_set(*cluster, "partitions", list)))
         failure = pleat_slurm_no_memory(err);
     free(text);
     json_decref(list);

@@ -105,7 +105,13 @@ static const char *job_state(const char *state)
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++)
         if (!strcmp(state, runs[i]))
             return "running";
-    return "ended";
+    return strcmp(state, "COMPLETING") != 0 ? "ended" : "ending";
+}
+
+/* Its processes may still be there. */
+static bool is_over(const char *state)
+{
+    return !strcmp(state, "ended") || !strcmp(state, "ending");
 }
 
 /* The nodes of a running job; PLEAT_E_PROTOCOL: the list is none. */
@@ -148,7 +154,7 @@ static int add_job(char *line, json_t *jobs, struct pleat_error *err)
         return failure;
     }
     json_t *object = json_object();
-    const char *reason = !strcmp(state, "ended") ? fields[F_STATE] : fields[F_REASON];
+    const char *reason = is_over(state) ? fields[F_STATE] : fields[F_REASON];
     json_object_set_new(object, "job", json_integer(job));
     json_object_set_new(object, "name", pleat_json_text(fields[F_NAME]));
     json_object_set_new(object, "state", json_string(state));
@@ -156,7 +162,7 @@ static int add_job(char *line, json_t *jobs, struct pleat_error *err)
     json_object_set_new(object, "nodes", nodes ? nodes : json_array());
     if (pleat_adapter_is_number(fields[F_START], &time))
         json_object_set_new(object, "start", json_integer(time));
-    if (runs && pleat_adapter_is_number(fields[F_END], &time))
+    if ((runs || !strcmp(state, "ending")) && pleat_adapter_is_number(fields[F_END], &time))
         json_object_set_new(object, "end", json_integer(time));
     return json_array_append_new(jobs, object) ? pleat_slurm_no_memory(err) : 0;
 }
@@ -343,7 +349,7 @@ static int op_release(uint32_t job, const char *name, struct pleat_error *err)
     char *fields[3];
     text[strcspn(text, "\n")] = 0;
     bool ours = divide(text, fields, 3) && !strcmp(fields[0], number) && !strcmp(fields[2], name) &&
-                strcmp(job_state(fields[1]), "ended") != 0;
+                !is_over(job_state(fields[1]));
     free(text);
     if (!ours)
         return pleat_error_set(err, PLEAT_E_NOTFOUND,

@@ -146,7 +146,8 @@ static int op_cluster(json_t **cluster, struct pleat_error *err)
     json_t *list = json_array();
     *cluster = json_object();
     int bad = !list || !*cluster || set_text(*cluster, "cluster", conf->cluster_name) ||
-              set_text(*cluster, "version", conf->version);
+              set_text(*cluster, "version", conf->version) ||
+              set_number(*cluster, "kill_wait_s", conf->kill_wait);
     for (uint32_t i = 0; !bad && i < partitions->record_count; i++)
         bad = json_array_append_new(list, partition_json(&partitions->partition_array[i]));
     bad = bad || json_object_set(*cluster, "partitions", list);
@@ -254,7 +255,7 @@ static const char *job_state(uint32_t state)
 {
     uint32_t base = state & JOB_STATE_BASE;
     if (base > JOB_SUSPENDED)
-        return "ended";
+        return state & JOB_COMPLETING ? "ending" : "ended";
     return base == JOB_PENDING || state & (JOB_CONFIGURING | JOB_POWER_UP_NODE) ? "pending"
                                                                                 : "running";
 }
@@ -263,16 +264,16 @@ static json_t *job_json(const slurm_job_info_t *job)
 {
     const char *state = job_state(job->job_state);
     bool runs = !strcmp(state, "running");
-    const char *reason = !strcmp(state, "ended")
-                             ? slurm_job_state_string(job->job_state)
-                             : slurm_job_reason_string((enum job_state_reason)job->state_reason);
+    bool over = !strcmp(state, "ended") || !strcmp(state, "ending");
+    const char *reason = over ? slurm_job_state_string(job->job_state & JOB_STATE_BASE)
+                              : slurm_job_reason_string((enum job_state_reason)job->state_reason);
     json_t *object = json_object();
     json_t *nodes = runs ? job_nodes(job) : json_array();
     if (!object || !nodes || set_number(object, "job", job->job_id) ||
         set_text(object, "name", job->name) || set_text(object, "state", state) ||
         set_text(object, "reason", runs ? "" : reason) ||
         (job->start_time > 0 && set_number(object, "start", job->start_time)) ||
-        (runs && job->time_limit != INFINITE && job->end_time > 0 &&
+        (((runs && job->time_limit != INFINITE) || !strcmp(state, "ending")) && job->end_time > 0 &&
          set_number(object, "end", job->end_time)) ||
         json_object_set(object, "nodes", nodes)) {
         json_decref(object);

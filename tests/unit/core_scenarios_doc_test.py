@@ -25,7 +25,8 @@ def scenarios():
     orders = (ROOT / "tests/unit/mailbox_orders_test.c").read_text()
     names |= set(re.findall(r"cmocka_unit_test\((test_sections\w*)\)", orders))
     names |= set(re.findall(r"cmocka_unit_test\((test_\w+)\)", (ROOT / "tests/unit/mailbox_points_test.c").read_text()))
-    names |= set(re.findall(r"^def (test_\w+)", (ROOT / "tests/system/slurm/test_malleable.py").read_text(), re.MULTILINE))
+    for name in ("malleable", "taken"):
+        names |= set(re.findall(r"^def (test_\w+)", (ROOT / f"tests/system/slurm/test_{name}.py").read_text(), re.MULTILINE))
     steps = (ROOT / "tests/system/chaos/test_steps.py").read_text()
     names |= set(re.findall(r"^def (test_\w+_over_nodes)", steps, re.MULTILINE))
     warm = (ROOT / "tests/system/agent/test_agent_warm.py").read_text()

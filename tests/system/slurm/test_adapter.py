@@ -49,7 +49,7 @@ def until_granted(adapter, job):
 def test_says_what_the_cluster_offers(a, way):
     with speaking(a, way) as adapter:
         cluster = adapter.ask("cluster")
-        assert cluster["cluster"] == "a" and cluster["version"].startswith("2")
+        assert cluster["cluster"] == "a" and cluster["version"].startswith("2") and cluster["kill_wait_s"] == 1
         assert cluster["partitions"] == [
             {"name": "main", "default": True, "up": True, "nodes": "a[1-2]", "node_count": 2, "cpus": 8,
              "exclusive": False, "accounts": "", "groups": "", "qos": ""},

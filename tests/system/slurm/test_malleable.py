@@ -10,6 +10,8 @@ from clusters import wait_until
 from clusters.pleat import ENDED, Pleat, go_file
 from test_hosts import PATHS, agent_of, both_mpis, let_go, ranks
 
+# with proctrack/linuxproc ranks get SIGTERM, too, as soon as somebody ends their allocation: what is left of it is of no use
+SETTINGS = {"KillWait": 30}
 TIMES = """
 lifetime_s = 0
 apply_s = 60
