@@ -152,8 +152,9 @@ static json_t *answer(struct played_slurm *slurm, const char *method, const json
     if (!strcmp(method, "check"))
         return json_object();
     assert_string_equal(method, "cluster");
-    return json_pack("{ss s[{sssbsi}]}", "cluster", "played", "partitions", "name", "main",
-                     "default", 1, "cpus", slurm->processors);
+    return json_pack("{ss si s[{sssbsi}]}", "cluster", "played", "kill_wait_s",
+                     PLAYED_SLURM_KILL_WAIT_S, "partitions", "name", "main", "default", 1, "cpus",
+                     slurm->processors);
 }
 
 static void on_said(void *arg, struct pleat_helper *helper, const char *line)
@@ -195,6 +196,12 @@ void played_slurm_cancel(struct played_slurm *slurm, int number)
     snprintf(name, sizeof(name), "%s", slurm->jobs[number - 1].name);
     assert_true(end(slurm, number));
     notice(slurm, "ended", json_pack("{sissss}", "job", number, "name", name, "why", "CANCELLED"));
+}
+
+void played_slurm_begin_end(struct played_slurm *slurm, int number, const char *why)
+{
+    notice(slurm, "ending",
+           json_pack("{sissss}", "job", number, "name", slurm->jobs[number - 1].name, "why", why));
 }
 
 void played_slurm_end_step(struct played_slurm *slurm, int number, int host)

@@ -5,7 +5,7 @@
 
 #include "host.h"
 
-enum { PLAYED_SLURM_JOBS = 1024, PLAYED_SLURM_HOSTS = 4 };
+enum { PLAYED_SLURM_JOBS = 1024, PLAYED_SLURM_HOSTS = 4, PLAYED_SLURM_KILL_WAIT_S = 30 };
 
 struct played_slurm {
     struct played_programs programs;
@@ -28,6 +28,8 @@ struct played_slurm {
 void played_slurm_init(struct played_slurm *slurm, int32_t processors, int hosts);
 /* Another user ends a job. */
 void played_slurm_cancel(struct played_slurm *slurm, int number);
+/* Another user begins to: its processes are still there. */
+void played_slurm_begin_end(struct played_slurm *slurm, int number, const char *why);
 /* The program that was started in the job on a host has ended. */
 void played_slurm_end_step(struct played_slurm *slurm, int number, int host);
 

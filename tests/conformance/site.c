@@ -626,6 +626,51 @@ static void test_batch_takes_away(void **state)
     }
 }
 
+/* Its processes have a while to end: its claims are left for some of it, once told; nothing is
+ * given of it any more. Where no process can be there, it is gone at once. */
+static void test_batch_takes_away_with_notice(void **state)
+{
+    (void)state;
+    struct pleat_event event;
+    struct bed bed;
+    BATCH_BED(bed)
+    {
+        claim(&bed, 1, 3);
+        claim(&bed, 2, 3);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 5, 5, 1, NULL), 0);
+        release(&bed, 5);
+        int64_t now_us = bed.host.now_us;
+        played_host_mark(&bed.host);
+        played_slurm_begin_end(&bed.slurm, 1, "CANCELLED");
+        played_slurm_begin_end(&bed.slurm, 1, "CANCELLED");
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 1), 0);
+        assert_int_equal(played_host_count(&bed.host, PLEAT_EV_CLAIM_ENDS, &event), 1);
+        assert_int_equal(event.u.ends.claim, 1);
+        assert_int_equal(event.u.ends.reason, PLEAT_REASON_TAKEN);
+        int64_t in_us = event.u.ends.end_us - now_us;
+        assert_in_range(in_us, 10000000, (PLAYED_SLURM_KILL_WAIT_S - 5) * 1000000);
+        assert_true(bed.host.said > 0);
+        struct pleat_site_wish wish = {.id = 6,
+                                       .index = 6,
+                                       .count = 1,
+                                       .purpose = PLEAT_FOR_GROWTH,
+                                       .beside = 1,
+                                       .on_one_node = true};
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 6), 1);
+        release(&bed, 1); /* its job has left */
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 1), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 1), 0);
+        played_slurm_begin_end(&bed.slurm, 2, "NODE_FAIL");
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 2), 1);
+        release(&bed, 2);
+    }
+}
+
 /* Processors that a job gave up stay for its growth; another job gets none of them. */
 static void test_batch_grows_in_its_allocation(void **state)
 {
@@ -1139,6 +1184,7 @@ int main(void)
         cmocka_unit_test(test_nodes_come_and_go),
         cmocka_unit_test(test_batch_has_a_queue),
         cmocka_unit_test(test_batch_takes_away),
+        cmocka_unit_test(test_batch_takes_away_with_notice),
         cmocka_unit_test(test_batch_grows_in_its_allocation),
         cmocka_unit_test(test_batch_after_a_restart),
         cmocka_unit_test(test_an_allocation_of_several_hosts),

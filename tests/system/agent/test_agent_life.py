@@ -313,6 +313,53 @@ def test_sigterm_ends_runs_and_agent(linked):
     assert not is_alive(pids[0])
 
 
+LINGERS = 'trap "echo told; exit 3" TERM; echo $$ >pids; while [ ! -e go ]; do sleep 0.02; done; echo went'
+
+
+def holds(world, seconds):
+    """An agent whose node is taken away, as a batch system does: it holds its run."""
+    agent = world.agent(more=["--guarded", "--hold", str(seconds)])
+    world.daemon.accept()
+    world.start(1, "sh", "-c", LINGERS)
+    world.pids("pids", 1)
+    agent.send_signal(signal.SIGTERM)
+    wait_until(lambda: "runs have" in world.log.read_text(), "it holds")
+    return agent
+
+
+def test_a_run_is_held_until_it_has_left(world):
+    agent = holds(world, 60)
+    assert world.daemon.call("list")["runs"][0]["run"] == 1
+    world.touch("go")
+    exited = world.daemon.expect("exited", 1)
+    assert (exited["code"], exited["signal"], exited["lost"]) == (0, 0, False), exited
+    assert world.output(1) == "went\n" and agent.poll() is None
+    world.daemon.call("forget", run=1)
+    assert agent.wait(30) == 0 and "nothing is left here" in world.log.read_text()
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_run_is_held_for_a_while(world, again):
+    """... or until the next signal: then it is ended, as it would be without that."""
+    agent = holds(world, 60 if again else 1)
+    if again:
+        agent.send_signal(signal.SIGTERM)
+    exited = world.daemon.expect("exited", 1)
+    assert (exited["code"], exited["lost"]) == (3, True), exited
+    assert agent.wait(30) == 0 and world.output(1) == "told\n"
+
+
+def test_nothing_is_held_without_a_daemon(world):
+    agent = world.agent(more=["--hold", "60"])
+    world.daemon.accept()
+    world.start(1, "sh", "-c", LINGERS)
+    world.pids("pids", 1)
+    world.daemon.drop()
+    wait_until(lambda: "lost the daemon" in world.log.read_text(), "it is alone")
+    agent.send_signal(signal.SIGTERM)
+    assert agent.wait(30) == 0 and world.output(1) == "told\n"
+
+
 def test_hangup_and_lost_stderr_do_not_end_it(world):
     reader, writer = os.pipe()
     with subprocess.Popen(world.command(), stderr=writer, stdin=subprocess.DEVNULL) as agent:
