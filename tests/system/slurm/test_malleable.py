@@ -8,7 +8,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import ENDED, Pleat, go_file
-from test_hosts import PATHS, agent_of, both_mpis, let_go, ranks
+from test_hosts import PATHS, agent_of, both_mpis, let_go, ranks, ring
 
 # with proctrack/linuxproc ranks get SIGTERM, too, as soon as somebody ends their allocation: what is left of it is of no use
 SETTINGS = {"KillWait": 30}
@@ -104,6 +104,25 @@ def test_it_uses_what_it_holds(pleat):
     resized(pleat, job, "loop", 2)
     has(pleat, ("a1", 2))
     ends(pleat, job, go)
+
+
+def test_hosts_are_left_for_others_and_taken_again(pleat):
+    """As policies choose: those that it took last first, one or both. Others start there without a new allocation."""
+    go = go_file("go-room")
+    job, _ = begun(pleat, "mpich", "loop", go)
+    for size in (4, 6):
+        resized(pleat, job, "loop", size)
+    has(pleat, ("a1", 2), ("a2", 2), ("a3", 2))
+    for size, kept in ((2, ["a1", "a2"]), (4, ["a1"])):
+        hold = go_file(f"go-hold-{size}")
+        other = pleat.submit("-n", size, *ring("mpich", hold=hold))
+        assert sorted(on(pleat, job, "loop", 6 - size)) == kept
+        wait_until(lambda number=other: pleat.job(number)["state"] == "running", f"the other one runs: {pleat.log()}")
+        has(pleat, ("a1", 2), ("a2", 2), ("a3", 2))
+        let_go(pleat, hold)
+        assert pleat.until(other, *ENDED)["state"] == "done", pleat.log()
+        on(pleat, job, "loop", 6)
+    assert ends(pleat, job, go)["attempt"] == 0
 
 
 def over_two(pleat, mpi, go):
