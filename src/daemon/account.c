@@ -222,6 +222,9 @@ static void learn_state(struct account *account, const json_t *data)
     for (size_t i = 0; to && i < sizeof(over) / sizeof(over[0]); i++)
         if (!strcmp(to, pleat_component_state_name(over[i])))
             account->runs = account->ended_early = account->text_of_end = false;
+    const char *why = json_string_value(json_object_get(data, "reason"));
+    if (why && !strcmp(why, pleat_reason_name(PLEAT_REASON_REQUEUED))) /* its user wants it anew */
+        account->goes_on = false;
     const char *from = json_string_value(json_object_get(data, "from"));
     bool started = to && from && !strcmp(to, pleat_component_state_name(PLEAT_RUNNING)) &&
                    !strcmp(from, pleat_component_state_name(PLEAT_CLAIMING));
@@ -262,6 +265,7 @@ static void learn_checkpoint(struct account *account, int64_t time_us, const jso
     learn_place(account, json_string_value(json_object_get(data, "path")));
     json_decref(account->checkpoint);
     account->checkpoint = json_deep_copy(data);
+    account->goes_on = true;
     json_object_set_new(account->checkpoint, "time_s", json_real((double)time_us / 1e6));
     if (!json_is_true(json_object_get(data, "stop")))
         return;

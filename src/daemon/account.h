@@ -68,6 +68,7 @@ struct account {
     json_t *checkpoint;   /* the last one that was written, as its note; NULL: none was */
     int checkpoint_place; /* which of the regular checkpoints was the last one, from 1; 0: none was
                            * written */
+    bool goes_on;         /* from `checkpoint`, when it is started again */
     int64_t checkpoint_last; /* the number of the last checkpoint of which the outcome is known */
     char *text; /* the last warning about the job that still matters to people; NULL: none */
     int64_t cpu_us;

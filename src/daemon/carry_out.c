@@ -223,6 +223,8 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     run_remember(d, effect->id, effect->component);
     int rc = make_order(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
                         &made, &err);
+    if (!rc && !made.order.apart)
+        made.order.from = checkpoint_to_go_on_from(d, job);
     if (!rc && made.order.apart)
         rc = job_directory_make(d, job->id, &err);
     if (!rc && made.order.apart)

@@ -2,6 +2,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "daemon/account.h"
@@ -194,4 +195,21 @@ void checkpoint_times_refused(struct daemon *d, const struct job *job, int64_t n
 void checkpoint_times_finish(struct daemon *d)
 {
     pleat_array_finish(&d->checkpoints.timed);
+}
+
+const char *checkpoint_to_go_on_from(struct daemon *d, struct job *job)
+{
+    char text[PATH_MAX + 100];
+    const struct account *account = job_account(d, job);
+    const char *path = json_string_value(json_object_get(account->checkpoint, "path"));
+    if (!account->goes_on || !path)
+        return NULL;
+    bool there = access(path, R_OK) == 0;
+    snprintf(text, sizeof(text),
+             there ? "it goes on from its checkpoint of iteration %lld, %s"
+                   : "it begins anew: its checkpoint of iteration %lld, %s, is not there",
+             (long long)json_integer_value(json_object_get(account->checkpoint, "iteration")),
+             path);
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
+    return there ? path : NULL;
 }

@@ -45,4 +45,9 @@ void checkpoint_times_refused(struct daemon *d, const struct job *job, int64_t n
 void checkpoint_times_wanted(struct daemon *d, struct job *job, int64_t number);
 void checkpoint_times_finish(struct daemon *d);
 
+/* The checkpoint from which the job goes on when it is started again: the last one that it has
+ * written, if its file is still there; of its user's requeuing none. Says so among its events.
+ * NULL: there is none. Valid until the next checkpoint. */
+const char *checkpoint_to_go_on_from(struct daemon *d, struct job *job);
+
 #endif

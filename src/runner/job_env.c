@@ -153,7 +153,8 @@ json_t *pleat_job_environment(const struct pleat_run_order *order, char *const *
           add_number(env, "PLEAT_MAX", spec->maximum) ||
           add(env, "PLEAT_SCRIPT", spec->script ? spec->argv[0] : NULL) ||
           add(env, "PLEAT_SCRATCH", scratch ? order->scratch : NULL) ||
-          add(env, "PLEAT_FROM", spec->from) || add(env, "PLEAT_SAVE_EVERY", spec->save) ||
+          add(env, "PLEAT_FROM", order->from ? order->from : spec->from) ||
+          add(env, "PLEAT_SAVE_EVERY", spec->save) ||
           (spec->checkpoints.signal &&
            add_number(env, "PLEAT_CHECKPOINT_SIGNAL", spec->checkpoints.signal)) ||
           add_array(env, &spec->array) || add_tasks(env, order, submitted) ||

@@ -68,6 +68,7 @@ struct pleat_run_order {
     int32_t most; /* the largest number of processes that the run may ever have */
     const struct pleat_spec *spec;
     const char *program;    /* executed instead of the spec's argv[0]; NULL: argv[0] */
+    const char *from;       /* the checkpoint that it goes on from; NULL: as the spec says */
     const char *stdin_path; /* NULL: no input */
     bool stdin_sent;        /* the input is sent to the agent instead, while the run goes on */
     const char *stdout_path, *stderr_path;

@@ -3,12 +3,13 @@ pleatd is killed before, at and after it."""
 
 import json
 import os
+import re
 import signal
 
 import pytest
 
 from conftest import wait_until
-from relaunching import LONG, MPIS, computes, program, submit
+from relaunching import LONG, MPIS, computes, ends_well, program, submit
 
 HEAT = ("--n", "100", "--iterations", "400")
 
@@ -174,3 +175,41 @@ def test_what_makes_no_sense(pleat):
                        (("--checkpoint-every", "1h", "--runner", "mpi"), "libpleat")):
         done = pleat.pleat("submit", "-n", 2, "--malleable", *words, "--", program("heat", "openmpi"))
         assert done.returncode in (1, 2) and why in done.stderr, (words, done.stderr)
+
+
+def test_who_is_started_again_goes_on_from_it(pleat):
+    """As when its node is lost. When its user requeues it, or the file is gone, it begins anew."""
+    pleat.configure(LONG + "\nattempts = 9")
+    number = submit(pleat, "openmpi", sizes=(2, 2), options=["--malleable"])
+
+    def written():
+        pleat.pleat("checkpoint", "--wait", number, check=0)
+        return notes(pleat, number)[-1]
+
+    def started_after(end):
+        before = pleat.job(number)["start_s"]
+        end()
+        wait_until(lambda: (pleat.job(number)["start_s"] or before) > before, "it is started again")
+        computes(pleat, number, 2)
+        return [event["text"] for event in pleat.call("events", job=number, after=0, limit=1000)["events"]
+                if "its checkpoint of iteration" in (event.get("text") or "")]
+
+    def lose_the_agent():
+        os.kill(pleat.agent_pid(), signal.SIGKILL)
+
+    computes(pleat, number, 2)
+    note = written()
+    told = [f"it goes on from its checkpoint of iteration {note['iteration']}, {note['path']}"]
+    assert started_after(lose_the_agent) == told
+    assert started_after(lambda: pleat.pleat("requeue", number, check=0)) == told
+    note = written()
+    os.unlink(note["path"])
+    told += [f"it begins anew: its checkpoint of iteration {note['iteration']}, {note['path']}, is not there"]
+    assert started_after(lose_the_agent) == told
+    wait_until(lambda: pleat.job(number)["progress"]["iteration"] > 100, "it has computed for a while")
+    note = written()
+    told += [f"it goes on from its checkpoint of iteration {note['iteration']}, {note['path']}"]
+    assert started_after(lose_the_agent) == told
+    ends_well(pleat, number)  # soon: the iterations before are those of the checkpoint
+    assert int(re.search(r"iterations=(\d+)", pleat.output(number)).group(1)) >= note["iteration"]
+    assert pleat.job(number)["attempt"] == 3
