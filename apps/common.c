@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -134,6 +135,26 @@ long long app_tally_skipped(const struct app_tally *tally, long long done)
         return 0;
     fprintf(stderr, "%lld of %lld iterations were not computed\n", done - *tally->count, done);
     return done - *tally->count;
+}
+
+unsigned long long app_bits(const double *values, long long count, long long first)
+{
+    unsigned long long bits = 0;
+    for (long long i = 0; i < count; i++) {
+        unsigned long long one;
+        memcpy(&one, &values[i], sizeof(one));
+        one += (unsigned long long)(first + i);
+        one *= 0x9e3779b97f4a7c15u;
+        bits ^= one ^ one >> 32;
+    }
+    return bits;
+}
+
+unsigned long long app_bits_of_all(MPI_Comm comm, unsigned long long bits)
+{
+    unsigned long long all = bits;
+    MPI_Allreduce(&bits, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_BXOR, comm);
+    return all;
 }
 
 double app_noise(unsigned long long a, unsigned long long b)

@@ -14,7 +14,7 @@ int app_begin(struct pleat_session *session);
  * [least, most], prints a message and exits with 2. */
 long long app_number(const char *option, const char *text, long long least, long long most);
 
-/* The options that heat and matmul share. */
+/* The options that all but loop share. */
 struct app_options {
     long long n, iterations;
     double work_ms, pause_ms, tolerance;
@@ -45,6 +45,13 @@ static inline void app_tally_add(struct app_tally *tally)
 }
 /* On rank 0: how many of `done` iterations were not computed; prints it if there are any. */
 long long app_tally_skipped(const struct app_tally *tally, long long done);
+
+/* A number for all bits of values that a rank has, `first` being the index of the first one among
+ * those of all ranks. Several parts are put together by exclusive or. */
+unsigned long long app_bits(const double *values, long long count, long long first);
+/* Those of all ranks together. Whatever the number of ranks, two runs that agree in it have the
+ * same values to the last bit. */
+unsigned long long app_bits_of_all(MPI_Comm comm, unsigned long long bits);
 
 /* A number in [0, 1) that depends only on the arguments, not on machine or number of ranks. */
 double app_noise(unsigned long long a, unsigned long long b);

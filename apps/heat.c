@@ -96,25 +96,6 @@ static double largest_error(const struct pleat_session *session, const struct pl
     return all;
 }
 
-/* A number for all bits of the plate, whatever the number of ranks: two runs that agree in it have
- * the same result to the last bit. */
-static unsigned long long all_bits(const struct pleat_session *session,
-                                   const struct pleat_rows *plate, long long n)
-{
-    const double *u = pleat_rows_data(plate);
-    unsigned long long bits = 0;
-    for (long long i = 0; i < pleat_rows_count(plate) * n; i++) {
-        unsigned long long one;
-        memcpy(&one, &u[i], sizeof(one));
-        one += (unsigned long long)(pleat_rows_first(plate) * n + i);
-        one *= 0x9e3779b97f4a7c15u;
-        bits ^= one ^ one >> 32;
-    }
-    unsigned long long all = bits;
-    MPI_Allreduce(&bits, &all, 1, MPI_UNSIGNED_LONG_LONG, MPI_BXOR, pleat_session_comm(session));
-    return all;
-}
-
 int main(int argc, char **argv)
 {
     struct app_options o = {.n = 512, .iterations = 1000, .tolerance = 1e-8, .n_most = 1 << 20};
@@ -158,7 +139,10 @@ int main(int argc, char **argv)
     int wrong = 0;
     if (what != PLEAT_LEAVE) {
         double error = largest_error(session, plate, o.n, done);
-        unsigned long long bits = all_bits(session, plate, o.n);
+        unsigned long long bits =
+            app_bits_of_all(pleat_session_comm(session),
+                            app_bits(pleat_rows_data(plate), pleat_rows_count(plate) * o.n,
+                                     pleat_rows_first(plate) * o.n));
         wrong = error > o.tolerance || app_tally_skipped(&tally, done) || done != o.iterations;
         if (pleat_session_rank(session) == 0)
             printf("RESULT %s sweeps=%lld ranks=%d error=%.2e bits=%016llx\n",
