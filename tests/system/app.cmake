@@ -16,30 +16,37 @@ if(PLEAT_MPI)
   set_target_properties(test-app-die test-app-yield PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
   set_target_properties(test-app-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  add_dependencies(test-app-driver test-app-die test-app-yield app-loop app-heat app-matmul)
+  set(programs loop heat matmul fourier)
+  foreach(program ${programs})
+    add_dependencies(test-app-driver app-${program})
+    list(APPEND program_files $<TARGET_FILE:app-${program}>)
+    if(TARGET pleat-mpich)
+      add_dependencies(test-app-driver app-mpich-${program})
+      list(APPEND mpich_program_files $<TARGET_FILE:app-mpich-${program}>)
+    endif()
+  endforeach()
   set(both limits limits-without-pleat limits-not-met relaunch warm relaunch-large relaunch-more-ranks-than-rows relaunch-heat
-    relaunch-matmul restart-from-held copy-at-each-resize restart-from-beginning nowhere-to-save no-room-to-save
+    relaunch-matmul relaunch-fourier restart-from-held copy-at-each-resize restart-from-beginning nowhere-to-save no-room-to-save
     another-shape another-program announced death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
   foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows
-      own-speed again-and-again same-size heat matmul offers offers-taken offers-greedy withdrawals
+      own-speed again-and-again same-size heat matmul fourier offers offers-taken offers-greedy withdrawals
       end-while-posted death-in-growth joiners-do-not-fit no-room-to-spawn relaunch-and-merge)
     add_test(NAME system-app-${scenario} COMMAND test-app-driver ${scenario} openmpi
-      $<TARGET_FILE:app-loop> $<TARGET_FILE:app-heat> $<TARGET_FILE:app-matmul>)
+      ${program_files})
     set_tests_properties(system-app-${scenario} PROPERTIES
       LABELS system TIMEOUT 180)
   endforeach()
-  foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat warm)
+  foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat fourier warm)
     add_test(NAME system-app-copies-${scenario} COMMAND test-app-driver ${scenario} openmpi
-      $<TARGET_FILE:app-loop> $<TARGET_FILE:app-heat> $<TARGET_FILE:app-matmul> copies)
+      ${program_files} copies)
     set_tests_properties(system-app-copies-${scenario} PROPERTIES
       LABELS system TIMEOUT 180)
   endforeach()
   if(TARGET pleat-mpich)
-    add_dependencies(test-app-driver app-mpich-loop app-mpich-heat app-mpich-matmul)
     # every size with every size here only: MPICH starts faster
     foreach(scenario ${both} relaunch-every-size cannot-spawn)
       add_test(NAME system-app-mpich-${scenario} COMMAND test-app-driver ${scenario} mpich
-        $<TARGET_FILE:app-mpich-loop> $<TARGET_FILE:app-mpich-heat> $<TARGET_FILE:app-mpich-matmul>)
+        ${mpich_program_files})
       set_tests_properties(system-app-mpich-${scenario} PROPERTIES
         LABELS system TIMEOUT 180 ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:test-app-yield>")
     endforeach()

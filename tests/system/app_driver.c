@@ -1,5 +1,5 @@
-/* app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL [copies] - libpleat with real mpirun: ranks
- * that are spawned and released, and whole programs that are started again from their state.
+/* app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL FOURIER [copies] - libpleat with real mpirun:
+ * ranks that are spawned and released, and whole programs that are started again from their state.
  * copies: without a data file. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 #include "app_job.h"
 #include "support/store_bytes.h"
 
-static const char *programs[3]; /* loop, heat, matmul */
+#define PROGRAMS 4
+static const char *programs[PROGRAMS]; /* loop, heat, matmul, fourier */
 static bool mpich;
 
 #define SIZES_MAX 32
@@ -193,6 +194,52 @@ static void matmul(void)
     end_well();
 }
 
+/* What "bits=" of a result says. */
+static void get_bits(char bits[17])
+{
+    const char *at = strstr(job.output, "bits=");
+    APP_CHECK(&job, at && strlen(at) > 21);
+    memcpy(bits, at + 5, 16);
+    bits[16] = '\0';
+}
+
+/* Runs a program with one size, and remembers its result. */
+static void run_unresized(const char *const *argv, char bits[17])
+{
+    start(2, argv);
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    get_bits(bits);
+    end_well();
+}
+
+/* As end_well, with the result of a run that was not resized. */
+static void end_with(const char *expected)
+{
+    char bits[17];
+    APP_CHECK(&job, app_job_wait(&job) == 0);
+    get_bits(bits);
+    APP_CHECK(&job, !strcmp(bits, expected));
+    end_well();
+}
+
+#define FOURIER "--n", "16", "--iterations", "600"
+
+/* It takes powers of two only: of seven ranks three leave, and six are refused. */
+static void fourier(void)
+{
+    char bits[17];
+    run_unresized(WORDS(programs[3], FOURIER), bits);
+    const struct app_job_options options = {.ranks = 7, .without_data = copies};
+    app_job_start(&job, &options, WORDS(programs[3], FOURIER, "--pause", "5"));
+    app_job_wait_begun(&job);
+    APP_CHECK(&job, app_job_status(&job).size == 4 && app_job_status(&job).surplus == 3);
+    walk((const int[]){2, 4, 0});
+    APP_CHECK(&job, app_job_resize(&job, 6).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("cannot use 6 ranks");
+    walk((const int[]){8, 1, 2, 0});
+    end_with(bits);
+}
+
 /* ---- limits that the program says itself ---- */
 
 /* Ranks that are too many at the start leave there; later sizes are those of the program. */
@@ -350,6 +397,15 @@ static void relaunch_matmul(void)
     start(2, WORDS(programs[2], "--n", "96", "--iterations", "200", "--pause", "5"));
     relaunch_walk((const int[]){4, 3, 1, 2, 0});
     end_well();
+}
+
+static void relaunch_fourier(void)
+{
+    char bits[17];
+    run_unresized(WORDS(programs[3], FOURIER), bits);
+    start(2, WORDS(programs[3], FOURIER, "--pause", "3"));
+    relaunch_walk((const int[]){4, 8, 1, 0});
+    end_with(bits);
 }
 
 /* Ranks that were spawned save as well as those that were there from the start. */
@@ -706,7 +762,7 @@ static void no_mailbox(void)
 
 static void without_pleat(void)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < PROGRAMS; i++) {
         const struct app_job_options options = {.ranks = 1 + 2 * i, .without_pleat = true};
         app_job_start(&job, &options, WORDS(programs[i], "--iterations", "50"));
         end_well();
@@ -727,6 +783,7 @@ static const struct scenario {
     {"same-size", same_size},
     {"heat", heat},
     {"matmul", matmul},
+    {"fourier", fourier},
     {"limits", limits_at_the_start},
     {"limits-without-pleat", limits_without_pleat},
     {"limits-not-met", fewer_than_its_limits},
@@ -737,6 +794,7 @@ static const struct scenario {
     {"relaunch-more-ranks-than-rows", relaunch_more_ranks_than_rows},
     {"relaunch-heat", relaunch_heat},
     {"relaunch-matmul", relaunch_matmul},
+    {"relaunch-fourier", relaunch_fourier},
     {"relaunch-and-merge", relaunch_and_merge},
     {"restart-from-held", restart_from_what_is_held},
     {"copy-at-each-resize", a_copy_at_each_resize},
@@ -764,13 +822,14 @@ static const struct scenario {
 
 int main(int argc, char **argv)
 {
-    if (argc < 6) {
-        fprintf(stderr, "usage: app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL [copies]\n");
+    if (argc < 3 + PROGRAMS) {
+        fprintf(stderr,
+                "usage: app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL FOURIER [copies]\n");
         return 2;
     }
     mpich = !strcmp(argv[2], "mpich");
-    copies = argc == 7 && !strcmp(argv[6], "copies");
-    for (int i = 0; i < 3; i++)
+    copies = argc == 4 + PROGRAMS && !strcmp(argv[3 + PROGRAMS], "copies");
+    for (int i = 0; i < PROGRAMS; i++)
         programs[i] = argv[3 + i];
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         if (!strcmp(argv[1], scenarios[i].name)) {
