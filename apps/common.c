@@ -60,11 +60,15 @@ static double to_tolerance(const char *text)
 
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options)
 {
-    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, HELP };
-    static const struct option table[] = {
-        {"n", 1, NULL, N},         {"iterations", 1, NULL, ITERATIONS}, {"work", 1, NULL, WORK},
-        {"pause", 1, NULL, PAUSE}, {"tolerance", 1, NULL, TOLERANCE},   {"help", 0, NULL, HELP},
-        {NULL, 0, NULL, 0}};
+    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, FURTHER, HELP };
+    const struct option table[] = {{"n", 1, NULL, N},
+                                   {"iterations", 1, NULL, ITERATIONS},
+                                   {"work", 1, NULL, WORK},
+                                   {"pause", 1, NULL, PAUSE},
+                                   {"tolerance", 1, NULL, TOLERANCE},
+                                   {"help", 0, NULL, HELP},
+                                   {options->further, 0, NULL, FURTHER},
+                                   {NULL, 0, NULL, 0}};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         switch (c) {
         case N:
@@ -81,6 +85,9 @@ void app_read_options(int argc, char **argv, const char *usage, struct app_optio
             break;
         case TOLERANCE:
             options->tolerance = to_tolerance(optarg);
+            break;
+        case FURTHER:
+            options->is_further = 1;
             break;
         default:
             fputs(usage, c == HELP ? stdout : stderr);

@@ -19,9 +19,12 @@ struct app_options {
     long long n, iterations;
     double work_ms, pause_ms, tolerance;
     long long n_most;
+    const char *further; /* a further option of the program, without a value; NULL: it has none */
+    int is_further;      /* that was given */
 };
 
-/* Reads --n, --iterations, --work, --pause, --tolerance into *options; others stay as they were.
+/* Reads --n, --iterations, --work, --pause, --tolerance and the further one into *options; others
+ * stay as they were.
  * --help prints `usage` and exits with 0; a wrong option exits with 2. */
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options);
 

@@ -16,7 +16,7 @@ if(PLEAT_MPI)
   set_target_properties(test-app-die test-app-yield PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests COMPILE_OPTIONS "-Wno-pedantic")
   set_target_properties(test-app-driver PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  set(programs loop heat matmul fourier)
+  set(programs loop heat matmul fourier nbody)
   foreach(program ${programs})
     add_dependencies(test-app-driver app-${program})
     list(APPEND program_files $<TARGET_FILE:app-${program}>)
@@ -25,18 +25,19 @@ if(PLEAT_MPI)
       list(APPEND mpich_program_files $<TARGET_FILE:app-mpich-${program}>)
     endif()
   endforeach()
-  set(both limits limits-without-pleat limits-not-met relaunch warm relaunch-large relaunch-more-ranks-than-rows relaunch-heat
-    relaunch-matmul relaunch-fourier restart-from-held copy-at-each-resize restart-from-beginning nowhere-to-save no-room-to-save
-    another-shape another-program announced death-while-saving never-arrives death-in-iteration no-mailbox without-pleat)
+  set(both limits limits-without-pleat limits-not-met relaunch warm relaunch-large relaunch-more-ranks-than-rows
+    relaunch-heat relaunch-matmul relaunch-fourier relaunch-nbody restart-from-held copy-at-each-resize restart-from-
+    beginning nowhere-to-save no-room-to-save another-shape another-program announced death-while-saving never-arrives
+    death-in-iteration no-mailbox without-pleat)
   foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows
-      own-speed again-and-again same-size heat matmul fourier offers offers-taken offers-greedy withdrawals
+      own-speed again-and-again same-size heat matmul fourier nbody offers offers-taken offers-greedy withdrawals
       end-while-posted death-in-growth joiners-do-not-fit no-room-to-spawn relaunch-and-merge)
     add_test(NAME system-app-${scenario} COMMAND test-app-driver ${scenario} openmpi
       ${program_files})
     set_tests_properties(system-app-${scenario} PROPERTIES
       LABELS system TIMEOUT 180)
   endforeach()
-  foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat fourier warm)
+  foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat fourier nbody warm)
     add_test(NAME system-app-copies-${scenario} COMMAND test-app-driver ${scenario} openmpi
       ${program_files} copies)
     set_tests_properties(system-app-copies-${scenario} PROPERTIES

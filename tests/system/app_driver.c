@@ -1,6 +1,6 @@
-/* app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL FOURIER [copies] - libpleat with real mpirun:
- * ranks that are spawned and released, and whole programs that are started again from their state.
- * copies: without a data file. */
+/* app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL FOURIER NBODY [copies] - libpleat with real
+ * mpirun: ranks that are spawned and released, and whole programs that are started again from their
+ * state. copies: without a data file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "app_job.h"
 #include "support/store_bytes.h"
 
-#define PROGRAMS 4
-static const char *programs[PROGRAMS]; /* loop, heat, matmul, fourier */
+#define PROGRAMS 5
+static const char *programs[PROGRAMS]; /* loop, heat, matmul, fourier, nbody */
 static bool mpich;
 
 #define SIZES_MAX 32
@@ -240,6 +240,18 @@ static void fourier(void)
     end_with(bits);
 }
 
+#define NBODY "--n", "600", "--iterations", "200"
+
+/* Any size will do. */
+static void nbody(void)
+{
+    char bits[17];
+    run_unresized(WORDS(programs[4], NBODY), bits);
+    start(2, WORDS(programs[4], NBODY, "--pause", "10"));
+    walk((const int[]){4, 8, 3, 1, 2, 0});
+    end_with(bits);
+}
+
 /* ---- limits that the program says itself ---- */
 
 /* Ranks that are too many at the start leave there; later sizes are those of the program. */
@@ -405,6 +417,15 @@ static void relaunch_fourier(void)
     run_unresized(WORDS(programs[3], FOURIER), bits);
     start(2, WORDS(programs[3], FOURIER, "--pause", "3"));
     relaunch_walk((const int[]){4, 8, 1, 0});
+    end_with(bits);
+}
+
+static void relaunch_nbody(void)
+{
+    char bits[17];
+    run_unresized(WORDS(programs[4], NBODY, "--direct"), bits);
+    start(2, WORDS(programs[4], NBODY, "--direct", "--pause", "5"));
+    relaunch_walk((const int[]){4, 8, 3, 1, 0});
     end_with(bits);
 }
 
@@ -762,8 +783,9 @@ static void no_mailbox(void)
 
 static void without_pleat(void)
 {
+    static const int ranks[PROGRAMS] = {1, 3, 5, 3, 2};
     for (int i = 0; i < PROGRAMS; i++) {
-        const struct app_job_options options = {.ranks = 1 + 2 * i, .without_pleat = true};
+        const struct app_job_options options = {.ranks = ranks[i], .without_pleat = true};
         app_job_start(&job, &options, WORDS(programs[i], "--iterations", "50"));
         end_well();
     }
@@ -784,6 +806,7 @@ static const struct scenario {
     {"heat", heat},
     {"matmul", matmul},
     {"fourier", fourier},
+    {"nbody", nbody},
     {"limits", limits_at_the_start},
     {"limits-without-pleat", limits_without_pleat},
     {"limits-not-met", fewer_than_its_limits},
@@ -795,6 +818,7 @@ static const struct scenario {
     {"relaunch-heat", relaunch_heat},
     {"relaunch-matmul", relaunch_matmul},
     {"relaunch-fourier", relaunch_fourier},
+    {"relaunch-nbody", relaunch_nbody},
     {"relaunch-and-merge", relaunch_and_merge},
     {"restart-from-held", restart_from_what_is_held},
     {"copy-at-each-resize", a_copy_at_each_resize},
@@ -823,8 +847,9 @@ static const struct scenario {
 int main(int argc, char **argv)
 {
     if (argc < 3 + PROGRAMS) {
-        fprintf(stderr,
-                "usage: app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL FOURIER [copies]\n");
+        fprintf(
+            stderr,
+            "usage: app_driver SCENARIO openmpi|mpich LOOP HEAT MATMUL FOURIER NBODY [copies]\n");
         return 2;
     }
     mpich = !strcmp(argv[2], "mpich");
