@@ -47,6 +47,7 @@ struct fourier {
     struct cube cube;         /* of the present ranks */
     struct complex *space;    /* [z][y][x] of this rank */
     struct progress progress;
+    double seconds;         /* of the iterations of this process */
     double *fade;           /* n: by how much a wave fades in an iteration, along one direction */
     struct complex *circle; /* n: exp(2 pi i k / n) */
     /* n each: the three functions at the beginning, as waves, and now in space */
@@ -313,9 +314,9 @@ static int end(struct fourier *f, const struct app_tally *tally)
     int wrong = f->progress.error > f->options.tolerance || app_tally_skipped(tally, done) ||
                 done != f->options.iterations;
     if (pleat_session_rank(f->session) == 0)
-        printf("RESULT %s transforms=%lld ranks=%d error=%.2e bits=%016llx\n",
+        printf("RESULT %s transforms=%lld ranks=%d error=%.2e seconds=%.4f bits=%016llx\n",
                wrong ? "wrong" : "ok", done, pleat_session_size(f->session), f->progress.error,
-               bits);
+               f->seconds, bits);
     return wrong;
 }
 
@@ -324,6 +325,7 @@ static int run(struct fourier *f, struct app_tally *tally, int what)
 {
     struct pleat_error err;
     long long iterations = f->options.iterations;
+    double begun = MPI_Wtime();
     while (f->progress.done < iterations && what != PLEAT_LEAVE) {
         iterate(f);
         app_tally_add(tally);
@@ -336,6 +338,7 @@ static int run(struct fourier *f, struct app_tally *tally, int what)
         if (what == PLEAT_GREW || what == PLEAT_SHRANK)
             reshape(f);
     }
+    f->seconds = MPI_Wtime() - begun;
     return what;
 }
 

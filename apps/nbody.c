@@ -210,9 +210,10 @@ static int end(struct nbody *nbody, const struct app_tally *tally)
     int wrong = !right || app_tally_skipped(tally, progress->done);
     if (pleat_session_rank(nbody->session) == 0)
         printf("RESULT %s steps=%lld ranks=%d energy=%.2e momentum=%.2e force=%.2e imbalance=%.2f "
-               "moved=%lld bits=%016llx\n",
+               "moved=%lld seconds=%.4f bits=%016llx\n",
                wrong ? "wrong" : "ok", progress->done, pleat_session_size(nbody->session), energy,
-               momentum, progress->force_off, progress->imbalance, progress->moved, bits);
+               momentum, progress->force_off, progress->imbalance, progress->moved, nbody->seconds,
+               bits);
     return wrong;
 }
 
@@ -253,6 +254,7 @@ static int run(struct nbody *nbody, struct app_tally *tally, int what)
     struct pleat_error err;
     struct progress *progress = &nbody->progress;
     long long iterations = nbody->options.iterations;
+    double begun = MPI_Wtime();
     while (progress->done < iterations && what != PLEAT_LEAVE) {
         iterate(nbody);
         app_tally_add(tally);
@@ -263,6 +265,7 @@ static int run(struct nbody *nbody, struct app_tally *tally, int what)
         if (what < 0)
             app_give_up("adaptation point", &err);
     }
+    nbody->seconds = MPI_Wtime() - begun;
     return what;
 }
 

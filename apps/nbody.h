@@ -35,6 +35,7 @@ struct nbody {
     struct pleat_session *session;
     struct pleat_particles *handle;
     struct progress progress;
+    double seconds; /* of the steps of this process */
     struct tree tree;
     struct seen *seen; /* n, in any order */
     double (*x)[3];    /* n, by id */
