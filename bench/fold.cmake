@@ -1,7 +1,7 @@
-# What folding costs and brings, against the MPIs' own settings; and pages about chapter 4 of Utrera 2010.
+# What folding costs and brings, against the MPIs' own settings; and pages about published experiments that run here.
 if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, which is one of the tests'
   set(fold_dir ${CMAKE_SOURCE_DIR}/bench/fold)
-  set(fold_apps ring halo alltoall send ep bt cg ft is lu mg mz sp sweep)
+  set(fold_apps ring halo alltoall send ep fourier nbody bt cg ft is lu mg mz sp sweep)
   add_library(bench-fold STATIC ${fold_dir}/cases.c ${fold_dir}/contest.c ${fold_dir}/machine.c
     ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/trial.c
     ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
@@ -30,7 +30,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   pleat_find(jansson jansson)
   add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/arrivals.c
     ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_heuristics.c
-    ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c ${fold_dir}/loads.c)
+    ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/loads.c)
   target_link_libraries(bench_fold PRIVATE bench-fold)
   target_link_libraries(bench_fold_evaluation PRIVATE bench-fold pleat-experiment pleat-figure
     PkgConfig::jansson)

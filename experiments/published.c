@@ -39,7 +39,11 @@ static const struct pleat_published all[] = {
     NEITHER(BUISSON, "figures 1 to 3", "drawings of KOALA and DYNACO"),
     NEITHER(BUISSON, "figure 4", "an algorithm: policy fpsma"),
     NEITHER(BUISSON, "figure 5", "an algorithm: policies egs, egs-once, egs-printed"),
-    NEITHER(BUISSON, "figure 6", "its ends go in as run times; its curves are lost"),
+    {BUISSON,
+     "figure 6",
+     {NULL, NULL},
+     {{"application-scaling", "3 yes, 3 unclear"}, {NULL, NULL}},
+     NULL},
     NEITHER(BUISSON, "table 1", "the clusters, which go in (printed as table I)"),
     KOALA("figure 7a", "2 fitted"),
     KOALA("figure 7b", "4 fitted"),
@@ -150,7 +154,8 @@ const char *pleat_published_command(const char *live_page)
 {
     static const char *const commands[][2] = {
         {"self-coscheduling", "bench/run fold-evaluation"},
-        {"coscheduling-arrivals", "bench/run fold-evaluation --page coscheduling-arrivals"}};
+        {"coscheduling-arrivals", "bench/run fold-evaluation --page coscheduling-arrivals"},
+        {"application-scaling", "bench/run fold-evaluation --page application-scaling"}};
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i][0], live_page))
             return commands[i][1];

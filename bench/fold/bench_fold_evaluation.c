@@ -1,5 +1,5 @@
-/* bench_fold_evaluation [options] - writes a page about chapter 4 of Utrera 2010 on this machine,
- * with programs that really run.
+/* bench_fold_evaluation [options] - writes a page about chapter 4 of Utrera 2010, or figure 6 of
+ * Buisson et al. 2007, on this machine, with programs that really run.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -15,7 +15,8 @@
 static const char usage[] =
     "usage: bench_fold_evaluation [options]\n"
     "Measures, and writes a page and its figures.\n"
-    "  --page NAME      self-coscheduling (default), coscheduling-arrivals, coscheduling-classes\n"
+    "  --page NAME      self-coscheduling (default), coscheduling-arrivals, coscheduling-classes,\n"
+    "                   application-scaling\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
@@ -49,7 +50,15 @@ static const struct eval_about pages[] = {
      "[coscheduling-arrivals](../coscheduling-arrivals/page.md), with programs that are each of "
      "the class of one of those with which the paper was measured. From: Utrera 2010, 4.6.",
      {&eval_loads, &eval_arrivals, NULL},
-     LOAD_CLASSES}};
+     LOAD_CLASSES},
+    {"application-scaling",
+     "How two malleable applications scale",
+     "Execution time against the number of processors of a Fourier transform on powers of two and "
+     "of an n-body program on any number: the applications that the page "
+     "[koala-malleable](../koala-malleable/page.md) simulates. From: Buisson et al. 2007, VI-A and "
+     "figure 6.",
+     {&eval_scaling, NULL},
+     LOAD_SYNTHETIC}};
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */
@@ -97,8 +106,8 @@ static int read_options(int argc, char **argv, const char **out)
     }
     eval.about = find_page(page);
     if (!eval.about) {
-        fprintf(stderr, "bench_fold_evaluation: there is no page '%s', but %s, %s and %s\n", page,
-                pages[0].name, pages[1].name, pages[2].name);
+        fprintf(stderr, "bench_fold_evaluation: there is no page '%s', but %s, %s, %s and %s\n",
+                page, pages[0].name, pages[1].name, pages[2].name, pages[3].name);
         return 2;
     }
     if (eval.rounds >= 1 && eval.rounds <= REPEATS_MAX && eval.times > 0 && optind == argc)

@@ -1,5 +1,5 @@
-/* eval.h - chapter 4 of Utrera 2010 on this machine: pages of parts, each of which plans runs, runs
- * them in rounds, and writes what came of them. */
+/* eval.h - what of published experiments can be run on this machine with real programs: pages of
+ * parts, each of which plans runs, runs them in rounds, and writes what came of them. */
 #ifndef PLEAT_BENCH_FOLD_EVAL_H
 #define PLEAT_BENCH_FOLD_EVAL_H
 
@@ -25,7 +25,7 @@ struct eval_about {
     const char *name; /* its folder's */
     const char *title, *introduction;
     const struct eval_part *parts[4]; /* NULL-terminated */
-    int set;                          /* LOAD_SYNTHETIC or LOAD_CLASSES */
+    int set; /* of the parts that have loads: LOAD_SYNTHETIC or LOAD_CLASSES */
 };
 
 struct eval {
@@ -47,7 +47,7 @@ struct eval_part {
     int (*report)(struct eval *eval, struct pleat_error *err);
 };
 
-extern const struct eval_part eval_heuristics, eval_queues, eval_loads, eval_arrivals;
+extern const struct eval_part eval_heuristics, eval_queues, eval_loads, eval_arrivals, eval_scaling;
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi);
 const char *eval_mpi_title(enum trial_mpi mpi);

@@ -33,6 +33,13 @@ PARTS = {
         "| sweep | 4 | 60 % |",
         "| ep | 4 | 60 % |",
     ],
+    "application-scaling": [
+        "## What of the paper is found",
+        "## What may not be concluded",
+        "| fourier | real | 2 |",
+        "| nbody | pretended | 3 |",
+        "4 ranks on 2 processors",
+    ],
 }
 
 

@@ -235,7 +235,8 @@ static void compose_program(const char **argv, int *count, const struct running 
         add(argv, count, WORDS("env", preload));
     add(argv, count, WORDS(program));
     add(argv, count, setup->options);
-    add(argv, count, WORDS("--times", times));
+    if (!setup->untimed)
+        add(argv, count, WORDS("--times", times));
     if (setup->rate)
         add(argv, count, WORDS("--rate", rate));
 }
@@ -386,9 +387,9 @@ static void read_times(const struct running *run)
     result->own_begun_s = first / 1e9;
     result->own_ended_s = last / 1e9;
     result->own_elapsed_s = (last - first) / 1e9;
-    if (result->outcome == TRIAL_DONE && ranks != run->setup->processes)
+    if (result->outcome == TRIAL_DONE && !run->setup->untimed && ranks != run->setup->processes)
         result->outcome = TRIAL_FAILED;
-    if (result->outcome != TRIAL_DONE)
+    if (result->outcome != TRIAL_DONE || run->setup->untimed)
         result->own_elapsed_s = result->own_cpu_s = NAN;
 }
 

@@ -34,7 +34,9 @@ struct trial_setup {
     const char *program;        /* of apps/ */
     const char *const *options; /* of the program; NULL-terminated */
     bool rate;                  /* its iterations are stamped */
-    double limit_s;             /* a run that takes longer than that has timed out */
+    bool untimed; /* it does not tell when its part began and ended, and all that is told of that is
+                     not a number */
+    double limit_s; /* a run that takes longer than that has timed out */
     /* Of a mix, in place of a program: the daemon's configuration, the mix, and options of
      * `pleat mix` in `options`. */
     const char *site, *mix;
