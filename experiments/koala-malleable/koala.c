@@ -1,7 +1,7 @@
 /* koala.c - what is run, and the page about it. */
 #include <stdio.h>
 
-#include "experiments/koala-malleable/sweep.h"
+#include "experiments/koala-malleable/measured.h"
 #include "experiments/list.h"
 
 /* What comes of each shape that does not hold at face values: does it in its best reading? */
@@ -255,7 +255,7 @@ static int add_figures(struct pleat_study *study, enum koala_named setting, stru
 
 static int write(struct pleat_study *study, const struct pleat_numbers *named,
                  const struct koala_sweep *sweep, const struct pleat_numbers *nearby,
-                 struct pleat_error *err)
+                 const struct pleat_numbers *measured, struct pleat_error *err)
 {
     int rc = 0;
     for (size_t i = 0; i < KOALA_SHAPES; i++)
@@ -266,6 +266,7 @@ static int write(struct pleat_study *study, const struct pleat_numbers *named,
     add_paper(study, named);
     koala_sweep_write(study, sweep, named);
     koala_nearby_write(study, nearby, sweep);
+    koala_measured_write(study, named, sweep, measured);
     for (int s = 0; s < KOALA_NAMED && !rc; s++) {
         char title[80];
         snprintf(title, sizeof(title), "Setting: %s", koala_named((enum koala_named)s)->name);
@@ -280,7 +281,7 @@ static int write(struct pleat_study *study, const struct pleat_numbers *named,
 static int run(struct pleat_study *study, struct pleat_error *err)
 {
     struct koala_sweep sweep = {0};
-    struct pleat_numbers named, nearby = {0};
+    struct pleat_numbers named, nearby = {0}, measured = {0};
     struct pleat_sweep runs = {.what = "named settings",
                                .settings = (size_t)KOALA_NAMED * RUNS * APPROACHES,
                                .metrics = METRICS,
@@ -291,7 +292,10 @@ static int run(struct pleat_study *study, struct pleat_error *err)
     if (!rc)
         rc = koala_nearby_run(study, &sweep, &nearby, err);
     if (!rc)
-        rc = write(study, &named, &sweep, &nearby, err);
+        rc = koala_measured_run(study, &sweep, &measured, err);
+    if (!rc)
+        rc = write(study, &named, &sweep, &nearby, &measured, err);
+    pleat_numbers_finish(&measured);
     pleat_numbers_finish(&nearby);
     koala_sweep_finish(&sweep);
     pleat_numbers_finish(&named);

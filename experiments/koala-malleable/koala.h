@@ -18,6 +18,20 @@ enum { KOALA_JOBS = 300 };
 
 enum approach { PRA, PWA, APPROACHES };
 
+enum koala_app { KOALA_FT, KOALA_GADGET, KOALA_APPS };
+
+struct koala_point { /* of figure 6 */
+    int32_t processors;
+    double over_two; /* the time, over that on 2 processors */
+};
+
+/* What figure 6 is said to begin and end with: the times on 2 processors, and at best. */
+struct koala_ends {
+    double two_s, best_s;
+    int32_t best_size; /* which is assumed */
+};
+extern const struct koala_ends koala_ends[KOALA_APPS];
+
 const char *koala_run_name(int run, enum approach approach); /* "EGS/Wm", "EGS/W'm" */
 
 /* How EGS is read. */
@@ -45,7 +59,8 @@ struct koala_unsaid {
     double resize_s;     /* how long an application stands still to change its size */
     bool poisson;        /* arrivals at random with the same mean, not evenly spaced */
     enum koala_egs egs;
-    bool steep; /* best times are reached at half the sizes that are assumed otherwise */
+    bool steep;    /* best times are reached at half the sizes that are assumed otherwise */
+    bool measured; /* run times go as they were measured here, not as is assumed */
 };
 
 enum {
@@ -65,6 +80,12 @@ enum {
     SHRINKS,
     METRICS
 };
+
+/* Point i of figure 6 as it was measured here, stretched so that its best time is the paper's
+ * (measured.c). false: there are no more. */
+bool koala_measured(enum koala_app app, size_t i, struct koala_point *point);
+/* As it is assumed: the time over that on 2 processors. */
+double koala_assumed(enum koala_app app, int32_t processors, bool steep);
 
 /* Does one run. The caller finishes the trial (with its changes) and its workload in any case. */
 struct koala_trial {

@@ -88,18 +88,41 @@ static int make_platform(const struct koala_unsaid *unsaid, struct pleat_platfor
 /* Of figure 6 only the ends are known: the time on 2 processors, and the best time. Between them a
  * serial and a parallel part are assumed, t = a + b / n. The best size is below the largest, as
  * VI-C says. */
-static int add_app(struct pleat_workload *workload, double two_s, double best_s, int32_t best_size,
-                   double resize_s)
+const struct koala_ends koala_ends[KOALA_APPS] = {
+    [KOALA_FT] = {120, 60, 16}, [KOALA_GADGET] = {600, 240, 32}};
+
+double koala_assumed(enum koala_app app, int32_t processors, bool steep)
 {
-    const struct pleat_table_row rows[] = {{SMALLEST, llround(two_s * 1e6)},
-                                           {best_size, llround(best_s * 1e6)}};
-    struct pleat_app app = {
-        .speedup = {PLEAT_SPEEDUP_TABLE, .first = (uint32_t)workload->table.count, .count = 2},
-        .cost = {.fixed_us = llround(resize_s * 1e6)}};
-    for (size_t i = 0; i < 2; i++)
-        if (pleat_array_push(&workload->table, rows[i]))
-            return PLEAT_E_NOMEM;
-    return pleat_array_push(&workload->apps, app);
+    int32_t best_size = koala_ends[app].best_size / (steep ? 2 : 1);
+    double two = 1.0 / SMALLEST, best = 1.0 / best_size;
+    double here = fmax(1.0 / processors, best);
+    double best_over_two = koala_ends[app].best_s / koala_ends[app].two_s;
+    return best_over_two + (1 - best_over_two) * (here - best) / (two - best);
+}
+
+static int add_point(struct pleat_workload *workload, enum koala_app app, int32_t processors,
+                     double over_two)
+{
+    struct pleat_table_row row = {processors, llround(over_two * koala_ends[app].two_s * 1e6)};
+    return pleat_array_push(&workload->table, row);
+}
+
+static int add_app(struct pleat_workload *workload, enum koala_app app,
+                   const struct koala_unsaid *unsaid)
+{
+    int32_t best_size = koala_ends[app].best_size / (unsaid->steep ? 2 : 1);
+    size_t first = workload->table.count;
+    struct koala_point point;
+    int rc = 0;
+    for (size_t i = 0; unsaid->measured && !rc && koala_measured(app, i, &point); i++)
+        rc = add_point(workload, app, point.processors, point.over_two);
+    if (!unsaid->measured)
+        rc = add_point(workload, app, SMALLEST, 1) ||
+             add_point(workload, app, best_size, koala_assumed(app, best_size, unsaid->steep));
+    struct pleat_app added = {.speedup = {PLEAT_SPEEDUP_TABLE, .first = (uint32_t)first,
+                                          .count = (uint32_t)(workload->table.count - first)},
+                              .cost = {.fixed_us = llround(unsaid->resize_s * 1e6)}};
+    return rc || pleat_array_push(&workload->apps, added) ? PLEAT_E_NOMEM : 0;
 }
 
 static int make_workload(enum approach approach, int run, const struct koala_unsaid *unsaid,
@@ -107,11 +130,10 @@ static int make_workload(enum approach approach, int run, const struct koala_uns
 {
     bool mixed = run == EGS_WMR || run == FPSMA_WMR;
     int64_t gap_us = approach == PRA ? 120000000 : 30000000, at_us = 0;
-    int32_t steep = unsaid->steep ? 2 : 1;
     struct pleat_random random;
     pleat_random_init(&random, seed);
-    if (pleat_workload_init(workload) || add_app(workload, 120, 60, 16 / steep, unsaid->resize_s) ||
-        add_app(workload, 600, 240, 32 / steep, unsaid->resize_s))
+    if (pleat_workload_init(workload) || add_app(workload, KOALA_FT, unsaid) ||
+        add_app(workload, KOALA_GADGET, unsaid))
         return PLEAT_E_NOMEM;
     for (int i = 0; i < KOALA_JOBS; i++) {
         /* the same numbers are drawn for every run: job i is the same application at the same

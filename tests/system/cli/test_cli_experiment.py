@@ -192,6 +192,17 @@ def test_the_list_of_what_is_published_is_that_of_the_pages(cli):
     assert "pleat experiment koala-malleable" in text and "bench/run fold-evaluation" in text and "neither" in text
 
 
+def test_simulated_curves_are_those_that_were_measured():
+    pages = ROOT / "docs" / "experiments"
+    text = (pages / "koala-malleable" / "page.md").read_text()
+    simulated = dict(((app, size), over) for app, size, over in
+                     re.findall(r"^\| (FT|GADGET 2) \| (\d+) \| ([\d.]+) \|", text, re.MULTILINE))
+    live = (pages / "application-scaling" / "page.md").read_text().split("\n## Open MPI\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (fourier|nbody) \| pretended \| (\d+) \| [^|]*\| ([\d.]+)", live, re.MULTILINE)
+    measured = {("FT" if program == "fourier" else "GADGET 2", size): over for program, size, over in rows if size != "1"}
+    assert simulated == measured and len(measured) >= 8
+
+
 def test_usage(cli):
     for arguments, words in [(["none-such"], "there is no experiment 'none-such'"),
                              (["koala-maleable"], "did you mean 'koala-malleable'?"),
