@@ -120,16 +120,14 @@ static int check_relaunch(const struct pleat_session *session, int size, struct 
     return code;
 }
 
-/* Whether the program has said that it cannot use `target` ranks. A relaunch on fewer processors
- * than the job has, of which some were not used, may be for the job's minimum: then some are not
- * used again. */
+/* Whether the program has said that it cannot use `target` ranks. Not so for a relaunch on fewer
+ * processors than the job has: new ranks that are too many leave when they begin. A shrink by
+ * splitting would go on with `target` ranks; where it is mandatory, a relaunch follows. */
 static bool is_unusable(const struct pleat_session *session,
                         const struct pleat_mailbox_request *request)
 {
     int target = (int)request->target;
-    if (!request->relaunch && target != session->size && pleat_session_halos(session, target, NULL))
-        return true;
-    if (target <= session->size || (request->relaunch && target < session->size + session->surplus))
+    if (target == session->size || (request->relaunch && target < session->size + session->surplus))
         return false;
     return pleat_session_floor(session, target) != target;
 }

@@ -224,7 +224,7 @@ static void end_with(const char *expected)
 
 #define FOURIER "--n", "16", "--iterations", "600"
 
-/* It takes powers of two only: of seven ranks three leave, and six are refused. */
+/* It takes powers of two only: of seven ranks three leave, and six and three are refused. */
 static void fourier(void)
 {
     char bits[17];
@@ -236,6 +236,8 @@ static void fourier(void)
     walk((const int[]){2, 4, 0});
     APP_CHECK(&job, app_job_resize(&job, 6).phase == PLEAT_MAILBOX_FAILED);
     check_failure("cannot use 6 ranks");
+    APP_CHECK(&job, app_job_resize(&job, 3).phase == PLEAT_MAILBOX_FAILED);
+    check_failure("cannot use 3 ranks");
     walk((const int[]){8, 1, 2, 0});
     end_with(bits);
 }
