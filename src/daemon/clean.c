@@ -57,10 +57,19 @@ static const struct own_file {
     bool is_output; /* counted as output; other files are Pleat's own notes */
     bool is_stream;
     enum job_file which;
-} own_files[] = {
-    {"stdout", true, true, JOB_OUTPUT}, {"stderr", true, true, JOB_ERROR},
-    {"notify", true, false, 0},         {"stdout.begin", false, false, 0}, /* outputs.h */
-    {"stderr.begin", false, false, 0},  {"run", false, false, 0}};
+} own_files[] = {{"stdout", true, true, JOB_OUTPUT},
+                 {"stderr", true, true, JOB_ERROR},
+                 {"notify", true, false, 0},
+                 {"run", false, false, 0},
+                 /* outputs.h; and couriers.h: with those that were not finished */
+                 {"stdout.begin", false, false, 0},
+                 {"stdout.begin.new", false, false, 0},
+                 {"stderr.begin", false, false, 0},
+                 {"stderr.begin.new", false, false, 0},
+                 {"stdout.record", false, false, 0},
+                 {"stdout.record.new", false, false, 0},
+                 {"stderr.record", false, false, 0},
+                 {"stderr.record.new", false, false, 0}};
 
 /* Opens state/jobs/JOB, which must not be a symbolic link. -1 with errno. */
 static int open_directory(struct daemon *d, int64_t job, char *path, size_t size)

@@ -107,6 +107,9 @@ def test_files_that_the_user_names(pleat):
     assert pleat.path(f"jobs/{job}/stderr").read_text() == "bad\n"
     job = pleat.submit("--input", "/dev/null", "--output", "/dev/null", "--", "sh", "-c", "cat && echo nothing")
     is_over(pleat, job)
+    assert pleat.path(f"jobs/{job}/stdout.record").exists()
+    pleat.run("clean", "--older-than", "0", "--outputs")
+    assert not pleat.path(f"jobs/{job}").exists() and pleat.path("out").exists()
 
 
 @pytest.mark.parametrize("option, path, why", [
