@@ -107,6 +107,15 @@ void checkpoint_times_wanted(struct daemon *d, struct job *job, int64_t number)
         daemon_log("job %lld, a checkpoint: %s", (long long)job->id, err.text);
 }
 
+/* Whether the run ends at its user's limit. If its site takes its processors back before, it is
+ * started again, and goes on from its checkpoint. */
+static bool ends_at_limit(struct daemon *d, const struct job *job)
+{
+    const struct pleat_component *component = job_component(d, job);
+    return component->limit_us > 0 && component->start_us + component->limit_us <=
+                                          pleat_core_run_until(d->core, job->component);
+}
+
 static void ask(struct daemon *d, struct job *job, struct timed_job *timed, int64_t moment,
                 bool last)
 {
@@ -124,7 +133,7 @@ static void ask(struct daemon *d, struct job *job, struct timed_job *timed, int6
     if (agent_send(d, component->site, component->lead_node, "checkpoint",
                    json_pack("{s:I, s:I, s:s, s:b}", "run", (json_int_t)component->run,
                              "checkpoint", (json_int_t)moment, "path", path, "stop",
-                             last && !spec->checkpoints.goes_on),
+                             last && !spec->checkpoints.goes_on && ends_at_limit(d, job)),
                    &err))
         daemon_log("job %lld, a checkpoint: %s", (long long)job->id, err.text);
 }

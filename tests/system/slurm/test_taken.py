@@ -4,11 +4,15 @@ Slurm sends SIGTERM first, and SIGKILL after KillWait. With proctrack/cgroup, as
 started itself gets SIGTERM: the agent. Groups of the kernel are this machine's, so the tests have proctrack/pgid, by which it
 is the same."""
 
+import os
+import re
+import signal
+
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import ENDED, Pleat, go_file
-from test_hosts import both_mpis
+from clusters.pleat import ENDED, HOME, Pleat, go_file
+from test_hosts import PATHS, agent_on, both_mpis
 from test_malleable import TIMES, begun, ends, has, on, resized
 
 SETTINGS = {"KillWait": 30, "ProctrackType": "proctrack/pgid"}
@@ -77,3 +81,21 @@ def test_a_job_that_cannot_do_without_gets_its_signal(pleat):
     assert ended["state"] == "done" and ended["attempt"] == 0 and pleat.output(job) == "begun\ntold\n", (ended, pleat.log())
     assert f"Slurm ends its allocation {taken} on " in pleat.run("events", job).stdout
     pleat.cluster.until_empty()
+
+
+def test_a_job_that_cannot_do_without_has_a_checkpoint_written(pleat):
+    """As before a time limit, but it does not stop with that: it waits again, and goes on from it."""
+    go = go_file("go-checkpoint")
+    job = pleat.submit("--malleable", "-n", 2, "--time-limit", "1h", "--checkpoint-before-limit", "1min", "--checkpoint-dir", HOME,
+                       "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 2)
+    on(pleat, job, "loop", 2)
+    [taken] = pleat.cluster.jobs()
+    pleat.cluster.command("scancel", taken)
+    written = wait_until(lambda: pleat.job(job)["checkpoint"], f"it has a checkpoint: {pleat.log()}")
+    assert pleat.job(job)["state"] == "running", (pleat.events(job), pleat.log())
+    os.kill(agent_on(pleat, "a1"), signal.SIGKILL)  # it need not wait until its time is over
+    wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it waits again: {pleat.log()}")
+    on(pleat, job, "loop", 2)
+    assert f"it goes on from its checkpoint of iteration {written['iteration']}" in pleat.events(job)
+    ends(pleat, job, go)
+    assert int(re.search(r"iterations=(\d+)", pleat.output(job)).group(1)) >= written["iteration"]
