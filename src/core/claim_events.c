@@ -220,6 +220,13 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
         claim_free(core, claim);
         return 0;
     }
+    if (comp->state == PLEAT_FINISHING && comp->exited) { /* it was to be kept */
+        claim_unlink(core, claim);
+        claim_free(core, claim);
+        component_settle(core, component);
+        return 0;
+    }
+    c->lent |= PLEAT_LENT_LOST;
     /* processes run, or were to run, on these processors: the job cannot go on as it is */
     if (comp->state == PLEAT_CLAIMING && !comp->starting) {
         claim_unlink(core, claim);

@@ -17,6 +17,75 @@
 #include "core/tell.h"
 #include "core/transition.h"
 
+/* ---- what is left to a component that lost some of its processors ---- */
+
+static bool requeues(const struct pleat_core *core, const struct pleat_component *component);
+
+static bool is_left(const struct pleat_core *core, const struct pleat_claim *claim)
+{
+    return claim->state == PLEAT_CLAIM_HELD && claim->purpose == PLEAT_FOR_RUN &&
+           !(claim->lent & (PLEAT_LENT_TAKEN | PLEAT_LENT_LOST)) &&
+           (claim->until_us == 0 || claim->until_us > now_of(core));
+}
+
+/* Does the component, whose processes are gone, keep what is left to it while it waits again? So
+ * that need not go through its site's queue. */
+static bool keeps_left(const struct pleat_core *core, const struct pleat_component *component)
+{
+    bool lost = component->reason == PLEAT_REASON_LOST || component->reason == PLEAT_REASON_TAKEN ||
+                component->reason == PLEAT_REASON_SITE_TIME;
+    int32_t left = 0;
+    if (!lost || core->parameters[PLEAT_PARAM_KEEP_LEFT_US] == 0 ||
+        component->kind != PLEAT_MALLEABLE || is_several(core, component) ||
+        pleat_view_folds(component) || component->buffer != PLEAT_NONE ||
+        !requeues(core, component) || component->site == PLEAT_NONE ||
+        core->sites.items[component->site].drained || core->sites.items[component->site].barred)
+        return false;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next)
+        left += is_left(core, &core->claims.items[c]) ? core->claims.items[c].count : 0;
+    int32_t least = pleat_accept_start(&core->view, component);
+    return least > 0 && left >= least;
+}
+
+static void release_lost(struct pleat_core *core, uint32_t component)
+{
+    for (uint32_t next, c = component_at(core, component)->first_claim; c != PLEAT_NONE; c = next) {
+        next = claim_at(core, c)->next;
+        if (is_left(core, claim_at(core, c)))
+            continue;
+        claim_unlink(core, c);
+        claim_release(core, c);
+    }
+}
+
+/* How many claims the component keeps, if its processes are gone. */
+static uint32_t kept_claims(const struct pleat_core *core, const struct pleat_component *component)
+{
+    uint32_t kept = 0;
+    if (component->state != PLEAT_FINISHING || !component->exited)
+        return 0;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next)
+        kept++;
+    return kept;
+}
+
+/* What it has kept is earmarked for it, for a while. */
+static void earmark_left(struct pleat_core *core, uint32_t component)
+{
+    struct pleat_component *comp = component_at(core, component);
+    for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next) {
+        claim_at(core, c)->purpose = PLEAT_FOR_EARMARK;
+        comp->earmarked += claim_at(core, c)->count;
+        comp->site = claim_at(core, c)->site;
+        claim_note(core, c);
+    }
+    if (comp->earmarked > 0)
+        arm(core, &comp->deadline, DEADLINE_COMPONENT, component,
+            now_of(core) + core->parameters[PLEAT_PARAM_KEEP_LEFT_US]);
+}
+
+/* ---- the end ---- */
+
 void component_give_back(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -25,7 +94,10 @@ void component_give_back(struct pleat_core *core, uint32_t component)
     if (is_several(core, comp))
         comp->end_us = now_of(core);
     disarm(core, &comp->deadline);
-    component_release_all(core, component);
+    if (keeps_left(core, comp))
+        release_lost(core, component);
+    else
+        component_release_all(core, component);
     component_settle(core, component);
 }
 
@@ -59,6 +131,7 @@ static PLEAT_COLD void settle_undone(struct pleat_core *core, uint32_t component
         comp->attempt = (uint16_t)(comp->attempt + !(preempted || wished || paused));
         comp->preempted = (uint8_t)(comp->preempted + preempted);
         component_reset(core, component);
+        earmark_left(core, component);
         if (paused)
             component_pause(core, component);
         else if (wished)
@@ -73,8 +146,14 @@ static PLEAT_COLD void settle_undone(struct pleat_core *core, uint32_t component
 void component_settle(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (comp->claims > 0)
+    uint32_t kept = kept_claims(core, comp);
+    if (comp->claims > kept)
         return;
+    if (kept > 0 && !keeps_left(core, comp)) { /* it was cancelled, or lost more, meanwhile */
+        component_release_all(core, component);
+        component_settle(core, component); /* a site without delays has them back already */
+        return;
+    }
     if (is_several(core, comp) &&
         !pleat_component_state_is_final((enum pleat_component_state)comp->state)) {
         job_settle(core, comp->lead);

@@ -416,6 +416,18 @@ static bool is_of_script(struct daemon *d, int64_t job)
     return json_is_string(json_object_get(spec_json(d, job, &ignored), "script"));
 }
 
+static void forget(struct daemon *d, const struct pleat_component *component, uint64_t run)
+{
+    struct pleat_error err = {0};
+    json_t *params = json_pack("{s:I}", "run", (json_int_t)run);
+    uint32_t site = component->site == PLEAT_NONE ? 0 : component->site;
+    if (!params || agent_send(d, site, component->lead_node, "forget", params, &err))
+        daemon_log("run %llu: %s", (unsigned long long)run, err.text);
+    parts_forget(d, run);
+    couriers_forget(d, run);
+    run_forget(d, run);
+}
+
 /* Once the log says that a run is over, its agent may forget it. */
 static void do_state(struct daemon *d, const struct pleat_effect *effect)
 {
@@ -428,16 +440,11 @@ static void do_state(struct daemon *d, const struct pleat_effect *effect)
     if (job && effect->u.state.to == PLEAT_RUNNING)
         checkpoint_times_watch(d, job);
     bool over = is_final || effect->u.state.to == PLEAT_QUEUED;
-    if (!over || component->run == 0 || run_component(d, component->run) == PLEAT_NONE)
-        return;
-    struct pleat_error err = {0};
-    json_t *params = json_pack("{s:I}", "run", (json_int_t)component->run);
-    uint32_t site = component->site == PLEAT_NONE ? 0 : component->site;
-    if (!params || agent_send(d, site, component->lead_node, "forget", params, &err))
-        daemon_log("run %llu: %s", (unsigned long long)component->run, err.text);
-    parts_forget(d, component->run);
-    couriers_forget(d, component->run);
-    run_forget(d, component->run);
+    /* it may have its next run already, on what it has kept */
+    bool waits = is_final || component->state == PLEAT_QUEUED;
+    for (uint64_t run;
+         over && (run = run_besides(d, effect->component, waits ? 0 : component->run));)
+        forget(d, component, run);
 }
 
 /* pleatd can neither bring files nor add processes, so it takes no job that needs that. If a log of

@@ -146,7 +146,7 @@ static double usual_seconds(uint32_t parameter)
 {
     return parameter == PLEAT_PARAM_PAUSE_US         ? 1
            : parameter == PLEAT_PARAM_ERRORS_FADE_US ? 3600
-           : parameter == PLEAT_PARAM_SHRINK_OFF_US
+           : parameter == PLEAT_PARAM_SHRINK_OFF_US || parameter == PLEAT_PARAM_KEEP_LEFT_US
                ? 30
                : (double)pleat_parameter_default(parameter) / 1e6;
 }

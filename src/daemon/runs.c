@@ -31,6 +31,14 @@ uint32_t run_component(const struct daemon *d, uint64_t run)
     return PLEAT_NONE;
 }
 
+uint64_t run_besides(const struct daemon *d, uint32_t component, uint64_t except)
+{
+    for (size_t i = 0; i < d->runs.count; i++)
+        if (d->runs.items[i].component == component && d->runs.items[i].run != except)
+            return d->runs.items[i].run;
+    return 0;
+}
+
 /* For a pleatd that finds the end of the log missing. Like the mark, it is not synced. */
 void run_note(struct daemon *d, int64_t job, uint64_t run)
 {

@@ -422,8 +422,9 @@ struct pleat_link {
 
 enum {
     PLEAT_LENT_TAKEN = 1, /* the site takes the claim back sooner than it had said */
-    PLEAT_LENT_TRIED =
-        2 /* a shrink off the claim has failed: the next one comes after the backoff */
+    /* a shrink off the claim has failed: the next one comes after the backoff */
+    PLEAT_LENT_TRIED = 2,
+    PLEAT_LENT_LOST = 4 /* the claim is gone, and its component is being ended */
 };
 
 struct pleat_claim {

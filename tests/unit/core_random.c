@@ -662,6 +662,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_NODE_ERRORS, (int64_t)(seed / 4 % 3));
     world_parameter(&world, PLEAT_PARAM_ERRORS_FADE_US, (int64_t)(seed % 3) * 5000000);
     world_parameter(&world, PLEAT_PARAM_SHRINK_OFF_US, (int64_t)(seed / 8 % 4) * 1000000);
+    world_parameter(&world, PLEAT_PARAM_KEEP_LEFT_US, (int64_t)(seed / 3 % 3) * 5000000);
     world_parameter(&world, PLEAT_PARAM_PAUSE_US, (int64_t)(seed / 2 % 2) * 1000000);
     world_parameter(&world, PLEAT_PARAM_START_TRIES, (int64_t)(seed % 5));
     world_parameter(&world, PLEAT_PARAM_SITE_AGAIN_US, 1 + (int64_t)(seed % 5) * 10000000);

@@ -198,6 +198,90 @@ static void test_it_ends_while_processors_are_taken(void **state)
     }
 }
 
+static void ends_with_loss(struct job *job, int which)
+{
+    hand_parameter(&job->h, PLEAT_PARAM_KEEP_LEFT_US, 30 * SECONDS);
+    assert_int_equal(hand_lost(&job->h, job->claims[which]), 0);
+    is(&job->h, job->component, PLEAT_FINISHING);
+    hand_mark(&job->h);
+    assert_int_equal(hand_ended(&job->h, PLEAT_EV_EXITED, job->component, PLEAT_REASON_LOST), 0);
+}
+
+/* Whichever is lost, also its first processors. It is led from the first of those that it keeps. */
+static void test_it_keeps_what_is_left_to_it(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 3; which++)
+        for (int restarted = 0; restarted < 2; restarted++) {
+            struct job job;
+            begin_with(&job, 0, 4);
+            ends_with_loss(&job, which);
+            assert_int_equal(hand_count(&job.h, PLEAT_DO_RELEASE), 1);
+            assert_int_equal(hand_last(&job.h, PLEAT_DO_RELEASE).id, job.claims[which].id);
+            if (restarted)
+                hand_restart(&job.h);
+            int32_t left = which ? 6 : 4;
+            hand_release_all(&job.h);
+            is(&job.h, job.component, PLEAT_CLAIMING);
+            const struct pleat_component *comp = hand_component(&job.h, job.component);
+            assert_int_equal(comp->attempt, 1);
+            int32_t more = comp->target - left;
+            assert_int_equal(hand_count(&job.h, PLEAT_DO_CLAIM), more > 0);
+            if (more > 0)
+                assert_int_equal(hand_claimed(&job.h, hand_last(&job.h, PLEAT_DO_CLAIM), more), 0);
+            assert_int_equal(hand_started(&job.h, job.component), 0);
+            assert_int_equal(hand_component(&job.h, job.component)->first_claim,
+                             job.claims[which ? 0 : 1].u.claim.index);
+            hand_finish(&job.h);
+        }
+}
+
+/* Too few; or it was cancelled, or all was lost, before the rest had been given back; or it is not
+ * wanted. */
+static void test_it_keeps_nothing_of_what_is_left(void **state)
+{
+    (void)state;
+    for (int why = 0; why < 4; why++) {
+        struct job job;
+        begin_with(&job, why == 3 ? PLEAT_COMPONENT_ONCE : 0, 4);
+        if (why == 0)
+            assert_int_equal(hand_limits(&job.h, job.component, 7, 12), 0);
+        ends_with_loss(&job, 2);
+        if (why == 1)
+            assert_int_equal(hand_cancel(&job.h, job.component), 0);
+        for (int i = 0; why == 2 && i < 2; i++)
+            assert_int_equal(hand_lost(&job.h, job.claims[i]), 0);
+        while (hand_release_all(&job.h) > 0)
+            ;
+        is(&job.h, job.component,
+           why == 1   ? PLEAT_CANCELLED
+           : why == 3 ? PLEAT_FAILED
+                      : PLEAT_CLAIMING);
+        if (why == 0 || why == 2) /* all is claimed anew */
+            assert_int_equal(hand_last(&job.h, PLEAT_DO_CLAIM).u.claim.count,
+                             hand_component(&job.h, job.component)->target);
+        hand_finish(&job.h);
+    }
+}
+
+/* While others stand in front of it, or nobody starts. */
+static void test_what_is_left_is_not_kept_for_ever(void **state)
+{
+    (void)state;
+    struct job job;
+    begin_with(&job, 0, 4);
+    ends_with_loss(&job, 0);
+    hand_parameter(&job.h, PLEAT_PARAM_DECIDE_US, 10000 * SECONDS);
+    hand_release_all(&job.h);
+    is(&job.h, job.component, PLEAT_QUEUED);
+    assert_int_equal(hand_component(&job.h, job.component)->earmarked, 4);
+    hand_sleep(&job.h, 30 * SECONDS);
+    assert_int_equal(hand_component(&job.h, job.component)->earmarked, 0);
+    assert_int_equal(hand_release_all(&job.h), 2);
+    assert_int_equal(hand_site(&job.h)->claimed, 0);
+    hand_finish(&job.h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -208,6 +292,9 @@ int main(void)
         cmocka_unit_test(test_a_shrink_goes_on_when_processors_are_taken),
         cmocka_unit_test(test_leaving_what_is_taken_fails),
         cmocka_unit_test(test_it_ends_while_processors_are_taken),
+        cmocka_unit_test(test_it_keeps_what_is_left_to_it),
+        cmocka_unit_test(test_it_keeps_nothing_of_what_is_left),
+        cmocka_unit_test(test_what_is_left_is_not_kept_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

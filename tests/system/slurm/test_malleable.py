@@ -143,13 +143,15 @@ def again(pleat, job, attempt, before):
 
 
 def test_an_allocation_is_taken_away(pleat):
-    """That of the host it grew onto, then one with its first host: it waits again each time, and says why."""
+    """That of the host it grew onto, then one with its first host: it waits again each time, and says why. It keeps the
+    other one, and begins there, in the second case led by the agent of that host."""
     go = go_file("go-scancel")
     job, before = over_two(pleat, "openmpi", go)
     for attempt, place in ((1, -1), (2, 0)):
         jobs = sorted(pleat.cluster.jobs(), key=int)
         pleat.cluster.command("scancel", jobs[place])
         before = again(pleat, job, attempt, before)
+        assert jobs[1 + place] in pleat.cluster.jobs(), (jobs, pleat.events(job))
         assert f"its allocation {jobs[place]} on a" in pleat.run("events", job).stdout
         if attempt == 1:
             resized(pleat, job, "loop", 2)
