@@ -1,6 +1,6 @@
 # What an adaptation point costs at which nothing happens: in the mailbox alone, and in a program.
 set(adapt_dir ${CMAKE_CURRENT_SOURCE_DIR}/adapt)
-add_executable(bench_adapt ${adapt_dir}/bench_adapt.c ${adapt_dir}/program.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
+add_executable(bench_adapt ${adapt_dir}/bench_adapt.c ${adapt_dir}/program.c ${CMAKE_CURRENT_SOURCE_DIR}/options.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
 target_include_directories(bench_adapt PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_adapt PRIVATE pleat-shm)
 set_target_properties(bench_adapt PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)

@@ -4,7 +4,7 @@ if(PLEAT_MPI)
   add_executable(arrays_pleat ${arrays_dir}/arrays_pleat.c)
   target_link_libraries(arrays_pleat PRIVATE pleat-openmpi)
   find_package(Threads REQUIRED)
-  add_executable(bench_arrays ${arrays_dir}/bench_arrays.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c
+  add_executable(bench_arrays ${arrays_dir}/bench_arrays.c ${CMAKE_CURRENT_SOURCE_DIR}/options.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c
     ${CMAKE_CURRENT_SOURCE_DIR}/job.c ${CMAKE_SOURCE_DIR}/tests/system/app_job.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench_arrays PRIVATE
     ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/system)

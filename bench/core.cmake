@@ -1,6 +1,6 @@
 # Events per second through the core.
 add_executable(bench_core ${CMAKE_CURRENT_SOURCE_DIR}/core/bench_core.c
-  ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
+  ${CMAKE_CURRENT_SOURCE_DIR}/options.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
 target_include_directories(bench_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(bench_core PRIVATE pleat-core)
 pleat_link_tuned(bench_core)

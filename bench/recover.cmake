@@ -2,7 +2,7 @@
 pleat_find(sqlite3 sqlite3)
 pleat_find(jansson jansson)
 add_executable(bench_recover ${CMAKE_CURRENT_SOURCE_DIR}/recover/bench_recover.c
-  ${CMAKE_CURRENT_SOURCE_DIR}/recover/make_log.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
+  ${CMAKE_CURRENT_SOURCE_DIR}/recover/make_log.c ${CMAKE_CURRENT_SOURCE_DIR}/options.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
 target_include_directories(bench_recover PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(bench_recover PRIVATE BENCH_PLEATD="$<TARGET_FILE:pleatd>")
 target_link_libraries(bench_recover PRIVATE pleat-client pleat-core pleat-policy pleat-store

@@ -4,7 +4,7 @@ pleat_find(jansson jansson)
 find_package(Threads REQUIRED)
 add_executable(bench_submit ${CMAKE_CURRENT_SOURCE_DIR}/submit/bench_submit.c
   ${CMAKE_CURRENT_SOURCE_DIR}/submit/commands.c ${CMAKE_CURRENT_SOURCE_DIR}/submit/slurm.c
-  ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
+  ${CMAKE_CURRENT_SOURCE_DIR}/options.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c)
 target_include_directories(bench_submit PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(bench_submit PRIVATE BENCH_PLEATD="$<TARGET_FILE:pleatd>"
   BENCH_PLEAT="$<TARGET_FILE:pleat>")

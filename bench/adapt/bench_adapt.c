@@ -10,7 +10,6 @@
  * Then a program with libpleat measures its own points, with and without a name (program.c).
  */
 #include <errno.h>
-#include <getopt.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -24,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "options.h"
 #include "program.h"
 #include "report.h"
 #include "shm/mailbox-rank.h"
@@ -307,31 +307,13 @@ static void report(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'},
-                                          {"points", 1, NULL, 'p'},
-                                          {"json", 0, NULL, 'j'},
-                                          {"help", 0, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int repeats = 7;
-    long points = 200000;
+    int repeats = 7, points = 200000;
     bool json = false;
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'r')
-            repeats = atoi(optarg);
-        else if (c == 'p')
-            points = atol(optarg);
-        else if (c == 'j')
-            json = true;
-        else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    if (repeats < 1 || repeats > REPEATS_MAX || points < 1 || points > 100000000) {
-        fprintf(stderr, "bench_adapt: --repeats wants 1 to %d, --points 1 to 100000000\n",
-                REPEATS_MAX);
-        return 2;
-    }
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = REPEATS_MAX},
+        {.name = "points", .number = &points, .least = 1, .most = 100000000},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     for (int i = 0; i < repeats; i++)
         for (size_t which = 0; which < COUNTS; which++)
             run_once(which, points);

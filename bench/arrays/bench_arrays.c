@@ -6,7 +6,6 @@
  * matrix, or particles, of the same size: the same without pdgemr2d. */
 #include <dirent.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 
 #include "base/clock.h"
 #include "job.h"
+#include "options.h"
 #include "report.h"
 #include "support/store_bytes.h"
 
@@ -379,36 +379,15 @@ static void report(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'}, {"largest", 1, NULL, 'l'},
-                                          {"data", 1, NULL, 'd'},    {"json", 0, NULL, 'j'},
-                                          {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
-    int repeats = 5;
-    int largest = orders[ORDERS - 1];
+    static const char *const kinds[] = {"matrix", "slabs", "particles", NULL};
+    int repeats = 5, largest = orders[ORDERS - 1];
     bool json = false;
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'r')
-            repeats = atoi(optarg);
-        else if (c == 'l')
-            largest = atoi(optarg);
-        else if (c == 'd')
-            data = optarg;
-        else if (c == 'j')
-            json = true;
-        else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    if (strcmp(data, "matrix") != 0 && strcmp(data, "slabs") != 0 &&
-        strcmp(data, "particles") != 0) {
-        fprintf(stderr, "bench_arrays: --data wants matrix, slabs or particles, not '%s'\n", data);
-        return 2;
-    }
-    if (repeats < 1 || repeats > REPEATS_MAX || largest < 1 || largest > 40000) {
-        fprintf(stderr, "bench_arrays: --repeats wants 1 to %d, --largest 1 to 40000\n",
-                REPEATS_MAX);
-        return 2;
-    }
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = REPEATS_MAX},
+        {.name = "largest", .number = &largest, .least = 1, .most = 40000},
+        {.name = "data", .text = &data, .choices = kinds},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     while (order_count > 1 && orders[order_count - 1] > largest)
         order_count--;
     if (orders[0] > largest)

@@ -5,13 +5,13 @@
  * for it, a pass of the policies decides. Baseline, in the same run and alternating: a bare loop
  * that reads the same 64-byte events and does for each only what no scheduler can avoid: write it
  * to a log in memory, change the job's state and the count of free processors. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "core/core.h"
+#include "options.h"
 #include "report.h"
 
 enum { STREAM = 200000, INPUTS = 5 };
@@ -268,25 +268,17 @@ static void report_table(struct measured measured[2][CASES])
     }
 }
 
+static const char usage[] = "usage: bench_core [--repeats N] [--json]\n";
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"repeats", required_argument, NULL, 'n'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
     static struct measured measured[2][CASES];
-    int json = 0, repeats = 7;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (option == 'j')
-            json = 1;
-        else if (option == 'n' && atoi(optarg) >= 1 && atoi(optarg) <= BENCH_REPEATS_MAX)
-            repeats = atoi(optarg);
-        else {
-            fprintf(option == 'h' ? stdout : stderr,
-                    "usage: bench_core [--repeats 1..%d] [--json]\n", BENCH_REPEATS_MAX);
-            return option == 'h' ? 0 : 2;
-        }
-    }
+    int repeats = 7;
+    bool json = false;
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = BENCH_REPEATS_MAX},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     for (int kind = 0; kind < 2; kind++) {
         for (int k = 0; k < CASES; k++) {
             struct measured *m = &measured[kind][k];

@@ -3,7 +3,7 @@
  * SQLite alone, alternating. */
 #include <errno.h>
 #include <ftw.h>
-#include <getopt.h>
+#include <limits.h>
 #include <poll.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "client/client.h"
+#include "options.h"
 #include "recover/make_log.h"
 #include "report.h"
 
@@ -236,30 +237,19 @@ static void print_table(int count)
            bench_median(&most->memory_mb) < GOAL_MB ? "met" : "NOT MET");
 }
 
+static const char usage[] = "usage: bench_recover [--repeats N] [--most JOBS] [--json]\n"
+                            "--most: no log of more jobs\n"
+                            "TMPDIR: the file system to measure on\n";
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"repeats", required_argument, NULL, 'n'},
-                                            {"most", required_argument, NULL, 'm'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    int json = 0, repeats = 7, most = GOAL_JOBS, count = 0;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (option == 'j')
-            json = 1;
-        else if (option == 'n' && atoi(optarg) >= 1 && atoi(optarg) <= BENCH_REPEATS_MAX)
-            repeats = atoi(optarg);
-        else if (option == 'm' && atoi(optarg) >= sizes[0])
-            most = atoi(optarg);
-        else {
-            fprintf(option == 'h' ? stdout : stderr,
-                    "usage: bench_recover [--repeats 1..%d] [--most JOBS] [--json]\n"
-                    "--most: no log of more jobs (at least %d)\n"
-                    "TMPDIR: the file system to measure on\n",
-                    BENCH_REPEATS_MAX, sizes[0]);
-            return option == 'h' ? 0 : 2;
-        }
-    }
+    int repeats = 7, most = GOAL_JOBS, count = 0;
+    bool json = false;
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = BENCH_REPEATS_MAX},
+        {.name = "most", .number = &most, .least = sizes[0], .most = INT_MAX},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     const char *place = getenv("TMPDIR");
     snprintf(scratch, sizeof(scratch), "%.200s/pl-XXXXXX", place ? place : "/tmp");
     if (!mkdtemp(scratch))

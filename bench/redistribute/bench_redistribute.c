@@ -6,7 +6,7 @@
  * faults) and used (written before). They alternate, and begin in turn. Times are processor time,
  * which counts page faults, too.
  */
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 
 #include "dist/copy.h"
 #include "dist/grid.h"
+#include "options.h"
 #include "report.h"
 #include "support/dist_elements.h"
 
@@ -303,39 +304,17 @@ static void report(int largest)
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'}, {"largest", 1, NULL, 'l'},
-                                          {"block", 1, NULL, 'b'},   {"only", 1, NULL, 'o'},
-                                          {"json", 0, NULL, 'j'},    {"help", 0, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    int repeats = 7;
-    int largest = orders[ORDERS - 1];
-    int block = 64;
+    static const char *const parts[] = {"plan", "copy", NULL};
+    int repeats = 7, largest = orders[ORDERS - 1], block = 64;
     const char *only = NULL;
     bool json = false;
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'r')
-            repeats = atoi(optarg);
-        else if (c == 'l')
-            largest = atoi(optarg);
-        else if (c == 'b')
-            block = atoi(optarg);
-        else if (c == 'o')
-            only = optarg;
-        else if (c == 'j')
-            json = true;
-        else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    if (repeats < 1 || repeats > REPEATS_MAX || largest < orders[0] || block < 1 ||
-        (only && strcmp(only, "plan") != 0 && strcmp(only, "copy") != 0)) {
-        fprintf(stderr,
-                "bench_redistribute: --repeats wants 1 to %d, --largest %d or more, --block 1 or "
-                "more, --only plan or copy\n",
-                REPEATS_MAX, orders[0]);
-        return 2;
-    }
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = REPEATS_MAX},
+        {.name = "largest", .number = &largest, .least = orders[0], .most = INT_MAX},
+        {.name = "block", .number = &block, .least = 1, .most = INT_MAX},
+        {.name = "only", .text = &only, .choices = parts},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     for (int n = 0; n < ORDERS; n++)
         for (int s = 0; s < STEPS && orders[n] <= largest; s++)
             measure(&figures[n][s], orders[n], block, steps[s], repeats, only);

@@ -3,7 +3,7 @@
  * Baseline, in the same run and alternating: a bare loop for the same schedule (bare.c), rigid jobs
  * only; both must start every job at the same time. Peak memory is that of a child that generates
  * the largest log and runs it. */
-#include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +14,7 @@
 
 #include "bare.h"
 #include "cases.h"
+#include "options.h"
 #include "report.h"
 #include "workload/swf.h"
 
@@ -39,7 +40,7 @@ static size_t result_count;
 
 static struct {
     int repeats;
-    size_t most; /* jobs of the largest generated log */
+    int most; /* jobs of the largest generated log */
     bool json;
     const char *log;    /* only that one; NULL: all */
     const char *policy; /* the same */
@@ -145,7 +146,7 @@ static void measure_generated(enum model model)
 {
     static const double goals[KIND_COUNT] = {0, 0, GOAL_MALLEABLE};
     struct result *by_kind[SIZES][KIND_COUNT];
-    size_t jobs = asked.most / 100;
+    size_t jobs = (size_t)asked.most / 100;
     if (!wanted(asked.log, model_names[model]))
         return;
     for (int size = 0; size < SIZES; size++, jobs *= 10) {
@@ -182,7 +183,7 @@ static void measure_memory(enum kind kind)
         case_fail("memory", "no process could be started");
     if (child == 0) {
         struct bench_case bench;
-        case_generate(&bench, MODEL_LUBLIN, asked.most);
+        case_generate(&bench, MODEL_LUBLIN, (size_t)asked.most);
         if (kind == KIND_MALLEABLE)
             case_convert(&bench);
         case_simulate(&bench, kind);
@@ -192,7 +193,7 @@ static void measure_memory(enum kind kind)
     struct rusage usage;
     if (wait4(child, &status, 0, &usage) != child || status)
         case_fail("memory", "the run failed");
-    snprintf(name, sizeof(name), "lublin_%zu_%s_memory", asked.most, kind_names[kind]);
+    snprintf(name, sizeof(name), "lublin_%d_%s_memory", asked.most, kind_names[kind]);
     struct result *result = add_result("MB", GOAL_MB, true, name);
     bench_add(&result->value, (double)usage.ru_maxrss * 1024 / 1e6);
 }
@@ -241,7 +242,7 @@ static void measure_reading(void)
     size_t length = 0;
     if (!wanted(asked.log, "reading"))
         return;
-    case_generate(&bench, MODEL_LUBLIN, asked.most / 10);
+    case_generate(&bench, MODEL_LUBLIN, (size_t)asked.most / 10);
     FILE *file = open_memstream(&text, &length);
     if (!file)
         case_fail("writing", "out of memory");
@@ -318,62 +319,30 @@ static void report_table(void)
     }
 }
 
-static int usage(FILE *file)
-{
-    fprintf(file,
-            "usage: bench_sim [--repeats 1..%d] [--json] [--most JOBS] [--log NAME] "
-            "[--policy NAME]\n"
-            "  --most    jobs of the largest generated log, at least 1000; a million if not said\n"
-            "  --log     only recorded, model, poisson, lublin, memory or reading\n"
-            "  --policy  only fcfs, easy or malleable\n",
-            BENCH_REPEATS_MAX);
-    return file == stdout ? 0 : 2;
-}
+static const char usage[] =
+    "usage: bench_sim [--repeats N] [--json] [--most JOBS] [--log NAME] [--policy NAME]\n"
+    "  --most    jobs of the largest generated log; a million if not said\n"
+    "  --log     only recorded, model, poisson, lublin, memory or reading\n"
+    "  --policy  only fcfs, easy or malleable\n";
 
-static const char *const log_names[] = {"recorded", "model",  "poisson",
-                                        "lublin",   "memory", "reading"};
-
-static bool one_of(const char *name, const char *const *names, size_t count)
+static void read_options(int argc, char **argv)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static int read_options(int argc, char **argv)
-{
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"repeats", required_argument, NULL, 'n'},
-                                            {"most", required_argument, NULL, 'm'},
-                                            {"log", required_argument, NULL, 'l'},
-                                            {"policy", required_argument, NULL, 'p'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (option == 'j')
-            asked.json = true;
-        else if (option == 'n' && atoi(optarg) >= 1 && atoi(optarg) <= BENCH_REPEATS_MAX)
-            asked.repeats = atoi(optarg);
-        else if (option == 'm' && atol(optarg) >= 1000)
-            asked.most = (size_t)atol(optarg);
-        else if (option == 'l' && one_of(optarg, log_names, sizeof(log_names) / sizeof(*log_names)))
-            asked.log = optarg;
-        else if (option == 'p' && one_of(optarg, kind_names, KIND_COUNT))
-            asked.policy = optarg;
-        else
-            return 1 + usage(option == 'h' ? stdout : stderr);
-    }
-    return 0;
+    static const char *const log_names[] = {"recorded", "model",   "poisson", "lublin",
+                                            "memory",   "reading", NULL};
+    static const struct bench_option options[] = {
+        {.name = "repeats", .number = &asked.repeats, .least = 1, .most = BENCH_REPEATS_MAX},
+        {.name = "most", .number = &asked.most, .least = 1000, .most = INT_MAX},
+        {.name = "log", .text = &asked.log, .choices = log_names},
+        {.name = "policy", .text = &asked.policy, .choices = kind_names},
+        {.name = "json", .flag = &asked.json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
 }
 
 int main(int argc, char **argv)
 {
     static const double recorded_goals[KIND_COUNT] = {GOAL_RECORDED_FCFS, 0, GOAL_MALLEABLE};
     static const double model_goals[KIND_COUNT] = {0, GOAL_MODEL_EASY, GOAL_MALLEABLE};
-    int stop = read_options(argc, argv);
-    if (stop)
-        return stop - 1;
+    read_options(argc, argv);
     /* first, while this process is small: a child's peak has what it inherits in it */
     for (int kind = 0; kind < KIND_COUNT; kind++)
         if (wanted(asked.log, "memory") && wanted(asked.policy, kind_names[kind]))

@@ -12,7 +12,7 @@
 #define GENERATED_LOAD 0.7
 #define GENERATED_MACHINE 1024
 
-const char *const kind_names[KIND_COUNT] = {"fcfs", "easy", "malleable"};
+const char *const kind_names[KIND_COUNT + 1] = {"fcfs", "easy", "malleable", NULL};
 const char *const model_names[MODEL_COUNT] = {"poisson", "lublin"};
 
 void case_fail(const char *what, const char *why)

@@ -11,7 +11,7 @@ enum kind { KIND_FCFS, KIND_EASY, KIND_MALLEABLE, KIND_COUNT };
  * do 70 % and its queue is the longer, the longer the log. */
 enum model { MODEL_POISSON, MODEL_LUBLIN, MODEL_COUNT };
 
-extern const char *const kind_names[KIND_COUNT];
+extern const char *const kind_names[KIND_COUNT + 1]; /* with NULL at the end */
 extern const char *const model_names[MODEL_COUNT];
 
 /* A workload and what its runs need. */

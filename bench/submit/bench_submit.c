@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include <ftw.h>
-#include <getopt.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -18,6 +18,7 @@
 
 #include "client/client.h"
 #include "commands.h"
+#include "options.h"
 #include "report.h"
 #include "slurm.h"
 
@@ -310,29 +311,18 @@ static void report(bool json)
         print_table(rows);
 }
 
+static const char usage[] = "usage: bench_submit [--repeats N] [--jobs N] [--json]\n"
+                            "TMPDIR: the file system to measure on\n";
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-                                            {"repeats", required_argument, NULL, 'n'},
-                                            {"jobs", required_argument, NULL, 'c'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    int json = 0, repeats = 7;
-    for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        if (option == 'j')
-            json = 1;
-        else if (option == 'n' && atoi(optarg) >= 1 && atoi(optarg) <= BENCH_REPEATS_MAX)
-            repeats = atoi(optarg);
-        else if (option == 'c' && atoi(optarg) >= 1)
-            jobs = atoi(optarg);
-        else {
-            fprintf(option == 'h' ? stdout : stderr,
-                    "usage: bench_submit [--repeats 1..%d] [--jobs N] [--json]\n"
-                    "TMPDIR: the file system to measure on\n",
-                    BENCH_REPEATS_MAX);
-            return option == 'h' ? 0 : 2;
-        }
-    }
+    int repeats = 7;
+    bool json = false;
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = BENCH_REPEATS_MAX},
+        {.name = "jobs", .number = &jobs, .least = 1, .most = INT_MAX},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     const char *scratch = getenv("TMPDIR");
     snprintf(directory, sizeof(directory), "%.200s/pleat-bench-XXXXXX", scratch ? scratch : "/tmp");
     if (!mkdtemp(directory))
