@@ -9,8 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "fold/hint.h"
 #include "fold/real.h"
-#include "fold/wrap.h"
+#include "fold/which.h"
 #include "shm/fold.h"
 
 const char fold_mpi_name[] = "Open MPI";

@@ -1,6 +1,8 @@
 /* hint.c - tells turn.h what an MPI call means. */
+#include "fold/hint.h"
+
 #include "base/clock.h"
-#include "fold/wrap.h"
+#include "fold/peer.h"
 
 /* A program that computes between two looks for a message does not wait. It waits when looks follow
  * one another within TIGHT_NS and LOOKS_IN_VAIN of them have found nothing. */
@@ -8,6 +10,7 @@
 #define LOOKS_IN_VAIN 4
 
 _Thread_local struct fold_self fold_self __attribute__((tls_model("initial-exec")));
+bool fold_starts_or_ends;
 
 /* What other threads send and wait for is not known. So at the begin and at the end of their calls
  * any process may have got something to do. */

@@ -1,18 +1,19 @@
 /* life.c - from MPI_Init to MPI_Finalize: whether and when a process is folded. */
+#include "fold/life.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fold/calls.h"
+#include "fold/hint.h"
+#include "fold/peer.h"
 #include "fold/real.h"
-#include "fold/wrap.h"
+#include "fold/which.h"
 #include "shm/fold.h"
 
 #define VERBOSE_ENV "PLEAT_FOLD_VERBOSE"
-
-struct fold_mpi fold_mpi;
-bool fold_starts_or_ends;
 
 /* Whether the process is folded now. */
 static bool begun;

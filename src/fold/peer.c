@@ -4,11 +4,14 @@
  * kept until it is freed. The places of the ranks of MPI_COMM_WORLD are looked up in the segment.
  * Processes of another MPI_COMM_WORLD (spawned, connected) are TURN_NOBODY.
  */
+#include "fold/peer.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fold/wrap.h"
+#include "fold/real.h"
+#include "fold/turn.h"
 
 #define ROW_BITS 5
 #define ROWS (1 << ROW_BITS)

@@ -12,6 +12,7 @@ static const char *const names[FOLD_CALLS] = {
 };
 
 void *_Atomic fold_reals[FOLD_CALLS][2];
+struct fold_mpi fold_mpi;
 
 /* Looks into one library: an MPI that was loaded for one module only (as Python does) is not among
  * the libraries searched after this one. */

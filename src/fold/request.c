@@ -5,9 +5,13 @@
  * was told (turn_is_told) may stay; when another request gets its handle, a message too many is
  * counted as received. Both only make the choice of the next process worse.
  */
+#include "fold/request.h"
+
+#include <stdint.h>
 #include <stdlib.h>
 
-#include "fold/wrap.h"
+#include "fold/hint.h"
+#include "fold/peer.h"
 
 #define ROW_BITS 8
 #define ROWS (1 << ROW_BITS)

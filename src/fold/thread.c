@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fold/real.h"
-#include "fold/wrap.h"
+#include "fold/turn.h"
 
 typedef int create_call(pthread_t *thread, const pthread_attr_t *attributes,
                         void *(*start)(void *context), void *context);

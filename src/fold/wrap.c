@@ -1,14 +1,16 @@
 /* wrap.c - the wrappers, made from calls.def: each MPI call twice, as MPI_X and as PMPI_X, since
- * the Fortran bindings of one MPI call the former and those of the other MPI the latter.
+ * the Fortran bindings of one MPI call the former and those of the other MPI the latter. The calls
+ * that begin and end MPI are in life.c and session-mpich.c.
  *
  * Calls by MPI itself, or by a profiling tool in between, are not told again (fold_enter).
  */
-#include "fold/wrap.h"
-
 #include <string.h>
 
 #include "fold/calls.h"
+#include "fold/hint.h"
+#include "fold/peer.h"
 #include "fold/real.h"
+#include "fold/request.h"
 
 /* Handles passed by value, of any MPI: on 64-bit systems an int and a pointer take the same room in
  * registers and on the stack. */

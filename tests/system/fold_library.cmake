@@ -24,9 +24,10 @@ if(TARGET pleat-fold-openmpi)
     add_executable(fold-pairs-${mpi} ${test_dir}/fold/pairs.c)
     add_library(fold-tool-${mpi} MODULE ${test_dir}/fold/tool.c)
     # The wrappers as they are, and a turn.c that writes down what they tell.
-    add_library(fold-record-${mpi} MODULE ${wrappers}/fold-${mpi}.c ${wrappers}/hint.c ${wrappers}/life.c
-      ${wrappers}/peer.c ${wrappers}/real.c ${wrappers}/request.c ${wrappers}/wrap.c
-      ${test_dir}/fold/turn_record.c)
+    get_target_property(sources pleat-fold-${mpi} SOURCES)
+    list(REMOVE_ITEM sources thread.c)
+    list(TRANSFORM sources PREPEND ${wrappers}/)
+    add_library(fold-record-${mpi} MODULE ${sources} ${test_dir}/fold/turn_record.c)
     target_link_libraries(fold-record-${mpi} PRIVATE pleat-base)
     target_include_directories(fold-record-${mpi} PRIVATE ${CMAKE_SOURCE_DIR}/src)
     target_include_directories(fold-record-${mpi} SYSTEM PRIVATE

@@ -9,8 +9,6 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SRC = TOP / "src"
 FOLDERS = ("core", "agent", "daemon")
-# libpleat-fold's half that knows an MPI: docs/architecture.md, "Folders, and which way they lean"
-ONE_ADAPTER = {"fold": {"wrap", "life", "hint", "fold-mpich", "fold-openmpi"}}
 
 
 def floors(folder, names):
@@ -102,8 +100,6 @@ def main():
         if folder in FOLDERS:
             assert sum(map(len, calls.values())) > 100, f"no calls were found in {folder}"
             wrong += check_floors(folder, calls)
-        for name in ONE_ADAPTER.get(folder, ()):
-            calls.pop(name)
         circle = find_circle(calls)
         if circle:
             wrong.append(f"files of {folder} call one another in a circle: " + " -> ".join(circle))
