@@ -180,7 +180,7 @@ void case_hogged(struct contest *contest, enum trial_mpi mpi, int processors,
 #define QUEUES_LONGER 12 /* than other runs */
 
 /* The detector needs 0.2 s at least to see what a program is like, in which it may have the slower
- * queue: runs are so long that this is no matter, and heavy processes do not make them longer
+ * queue: runs are long enough for that not to matter, and heavy processes do not make them longer
  * still. */
 static double queues_times(const struct case_program *program, double times)
 {

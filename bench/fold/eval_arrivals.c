@@ -306,11 +306,12 @@ static int report(struct eval *eval, struct pleat_error *err)
     pleat_page_paragraph(
         page,
         "The scheduler itself runs the jobs: a `pleatd` of its own for each workload and way, six "
-        "jobs given to it by `pleat mix`. They arrive by a Poisson process, so often that first "
-        "come, first served would use the share of both processors that is called utilization: the "
-        "gaps are drawn anew for each round, are the same for all ways, and are stretched so that "
-        "all six together are as long as on average. Jobs have 2, 4 and 6 processes%s; two jobs at "
-        "a time make as high an MPL on 2 processors, however they share them.",
+        "jobs given to it by `pleat mix`. They arrive by a Poisson process. Utilization is the "
+        "share "
+        "of both processors that they would use under first come, first served. The gaps between "
+        "arrivals are drawn anew for each round, are the same for all ways, and are stretched so "
+        "that all six together are as long as on average. Jobs have 2, 4 and 6 processes%s. As two "
+        "jobs at a time share 2 processors, the MPL is the number of processes of a job.",
         set == &load_sets[LOAD_CLASSES]
             ? " (the next smaller number where a program takes only squares or powers of 2, bt 4 "
               "at least)"

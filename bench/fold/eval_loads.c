@@ -365,10 +365,10 @@ static int report(struct eval *eval, struct pleat_error *err)
     pleat_page_heading(&eval->page, "At several multiprogramming levels (figures 4.16 to 4.20)");
     pleat_page_paragraph(
         &eval->page,
-        "The same with jobs of 2, 4 and 6 processes%s, of which two at a time make as high an MPL "
-        "on 2 processors, however they share them. The paper's jobs came by a Poisson process at "
-        "20 "
-        "and 60 %% utilization; these are all there at the beginning, as at high load. Those that "
+        "The same with jobs of 2, 4 and 6 processes%s. As two jobs at a time share 2 processors, "
+        "the MPL is the number of processes of a job. The paper's jobs came by a Poisson process "
+        "at 20 and 60 %% utilization; these are all there at the beginning, as at high load. Those "
+        "that "
         "arrive are on %s.",
         set == &load_sets[LOAD_CLASSES]
             ? " (the next smaller number where a program takes only squares or powers of 2, bt 4 "

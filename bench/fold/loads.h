@@ -54,7 +54,7 @@ struct load_result {
 struct load {
     const char *name;
     enum trial_mpi mpi;
-    int processes; /* of each job, where its program takes so many */
+    int processes; /* of each job, where its program runs with that number */
     double times;  /* of the usual work */
     int program_count;
     const struct case_program *programs[LOAD_PROGRAMS];

@@ -304,7 +304,7 @@ static int run(struct pleat_study *study, struct pleat_error *err)
 
 static const char *const cautions[] = {
     "Which of the settings the paper had. Its experiments were 4 runs each on machines with other "
-    "users; a shape that is fitted was looked for in thousands of settings.",
+    "users; a shape that is fitted was looked for in all settings of the sweep.",
     "That percentages of settings are probabilities: the levels are ours, and so is what counts as "
     "credible.",
     "That EGS or FPSMA is the better policy elsewhere: there are two applications, whose run times "

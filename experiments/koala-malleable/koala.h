@@ -53,11 +53,11 @@ struct koala_unsaid {
     double claim_s;      /* from a decision to having the processors */
     double claim_each_s; /* ... more for each processor: a claim for each, one after another */
     double release_s;    /* from giving processors back until they are free */
-    double decide_s;     /* KOALA decides only so often; 0: whenever something happens */
-    bool partly;         /* room is made bit by bit, not whole or not at all */
-    bool nowhere;        /* nobody grows while room is made (pwa-printed), not only nobody there */
-    double resize_s;     /* how long an application stands still to change its size */
-    bool poisson;        /* arrivals at random with the same mean, not evenly spaced */
+    double decide_s; /* KOALA decides at multiples of this time; 0: whenever something happens */
+    bool partly;     /* room is made bit by bit, not whole or not at all */
+    bool nowhere;    /* nobody grows while room is made (pwa-printed), not only nobody there */
+    double resize_s; /* how long an application stands still to change its size */
+    bool poisson;    /* arrivals at random with the same mean, not evenly spaced */
     enum koala_egs egs;
     bool steep;    /* best times are reached at half the sizes that are assumed otherwise */
     bool measured; /* run times go as they were measured here, not as is assumed */

@@ -457,7 +457,7 @@ static int sweep_redistribution(struct pleat_study *study, struct pleat_error *e
                          worse == COUNT ? "whatever of these a change costs"
                                         : "as long as a change is cheap");
     return pleat_page_figure(&study->page, "redistribution",
-                             "Job mix 1 where every change of size costs so long.", &panel, 1, 1,
+                             "Job mix 1, by how long every change of size takes.", &panel, 1, 1,
                              err);
 }
 

@@ -35,7 +35,7 @@ static void add_shapes(const struct pleat_study *study, struct pleat_page *page)
     pleat_page_heading(page, "What of the paper is found");
     pleat_page_paragraph(
         page,
-        "Of %zu statements %zu are claimed, %zu fitted, %zu not found. *Claimed*: "
+        "%zu statements: %zu claimed, %zu fitted, %zu not found. *Claimed*: "
         "it holds, by a criterion that was set before the runs, and nothing was "
         "chosen so that it holds. *Fitted*: it holds, but a value that the paper "
         "leaves open, or the setting in which it is looked for, was chosen so that "

@@ -111,7 +111,7 @@ def test_the_page_of_the_docs_is_complete(name):
               for row in re.findall(r"^\|.*\|$", found, re.MULTILINE)[2:]]
     claimed, fitted, missed = (labels.count(label) for label in ("claimed", "fitted", "not found"))
     assert labels and claimed + fitted + missed == len(labels), labels
-    assert (f"Of {len(labels)} statements {claimed} are claimed, {fitted} fitted, {missed} not found."
+    assert (f"{len(labels)} statements: {claimed} claimed, {fitted} fitted, {missed} not found."
             in found), labels
     assert f"({name}/page.md)" in (folder.parent / "README.md").read_text()
 
