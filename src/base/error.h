@@ -5,8 +5,9 @@
 #include "pleat-error.h"
 
 /* Marks functions that are called when something goes wrong, or hardly ever: the compiler takes the
- * paths that lead to them for unlikely. */
-#define PLEAT_COLD __attribute__((cold))
+ * paths that lead to them for unlikely. It never puts them into their callers, which would then
+ * need more registers, and save them at every call. */
+#define PLEAT_COLD __attribute__((cold, noinline))
 
 /* Fills *err (where not NULL) and returns code, so that a failure is one line:
  *     return pleat_error_set(err, PLEAT_E_INVALID, "%s:%d: unknown key '%s'", ...); */

@@ -25,7 +25,6 @@ static int earlier(const struct pleat_heap_entry *a, const struct pleat_heap_ent
 
 static void put(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
 {
-    heap->steps++;
     heap->entries[position] = entry;
     heap->where[entry.handle] = (uint32_t)position;
 }
@@ -34,31 +33,34 @@ static void put(struct pleat_heap *heap, size_t position, struct pleat_heap_entr
  * once: a record that is stored in parts and loaded as a whole stalls the processor. */
 static inline void sift_up(struct pleat_heap *heap, size_t position, struct pleat_heap_entry entry)
 {
+    uint64_t moved = 1;
     while (position > 0) {
         size_t parent = (position - 1) / 2;
         if (!earlier(&entry, &heap->entries[parent]))
             break;
         put(heap, position, heap->entries[parent]);
         position = parent;
+        moved++;
     }
     put(heap, position, entry);
+    heap->steps += moved;
 }
 
 static inline void sift_down(struct pleat_heap *heap, size_t position,
                              struct pleat_heap_entry entry)
 {
-    for (;;) {
-        size_t child = 2 * position + 1;
-        if (child >= heap->count)
-            break;
+    uint64_t moved = 1;
+    for (size_t child = 1 + 2 * position; child < heap->count; child = 1 + 2 * position) {
         if (child + 1 < heap->count && earlier(&heap->entries[child + 1], &heap->entries[child]))
             child++;
         if (!earlier(&heap->entries[child], &entry))
             break;
         put(heap, position, heap->entries[child]);
         position = child;
+        moved++;
     }
     put(heap, position, entry);
+    heap->steps += moved;
 }
 
 /* Moves an entry from a free position, where it may be out of order, up or down to its place. */

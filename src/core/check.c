@@ -118,8 +118,8 @@ static int check_lists(const struct pleat_core *core, struct pleat_site *sums,
         malleable += core->sites.items[s].malleable_count;
         rc = check_malleable(core, s, &sums[s], err);
     }
-    if (!rc && malleable != core->malleable)
-        FAIL("%u malleable components run, %u counted", core->malleable, malleable);
+    if (!rc && malleable != core->view.malleable_count)
+        FAIL("%u malleable components run, %u counted", core->view.malleable_count, malleable);
     return rc;
 }
 

@@ -9,7 +9,9 @@
 #include "core/node.h"
 #include "core/state.h"
 
-static uint32_t claim_new(struct pleat_core *core)
+/* The index of a new claim, REQUESTED; PLEAT_NONE: out of memory. */
+static uint32_t claim_new(struct pleat_core *core, uint32_t component, uint32_t site, int32_t count,
+                          uint8_t purpose)
 {
     uint32_t index = core->free_claim;
     if (index != PLEAT_NONE) {
@@ -24,7 +26,12 @@ static uint32_t claim_new(struct pleat_core *core)
     }
     core->claims.items[index] = (struct pleat_claim){
         .id = core->next_id++,
-        .component = PLEAT_NONE,
+        .component = component,
+        .site = site,
+        .count = count,
+        .state = PLEAT_CLAIM_REQUESTED,
+        .purpose = purpose,
+        .asked_us = now_of(core),
         .previous = PLEAT_NONE,
         .next = PLEAT_NONE,
         .first_piece = PLEAT_NONE,
@@ -96,21 +103,14 @@ void claim_effect(struct pleat_core *core, uint32_t claim, uint16_t kind)
 uint32_t claim_request(struct pleat_core *core, uint32_t component, uint32_t site, int32_t count,
                        enum pleat_purpose purpose)
 {
-    uint32_t claim = claim_new(core);
+    uint32_t claim = claim_new(core, component, site, count, (uint8_t)purpose);
     if (claim == PLEAT_NONE)
         return claim;
-    struct pleat_claim *c = claim_at(core, claim);
-    c->component = component;
-    c->site = site;
-    c->count = count;
-    c->state = PLEAT_CLAIM_REQUESTED;
-    c->purpose = (uint8_t)purpose;
-    c->asked_us = now_of(core);
     component_at(core, component)->claims++;
     struct pleat_site *of = site_at(core, site);
     of->claimed += count;
     if (of->instant)
-        c->state = PLEAT_CLAIM_HELD;
+        claim_at(core, claim)->state = PLEAT_CLAIM_HELD;
     else
         claim_effect(core, claim, PLEAT_DO_CLAIM);
     return claim;
@@ -185,16 +185,13 @@ static void pieces_split(struct pleat_core *core, uint32_t from, uint32_t to)
 
 uint32_t claim_split(struct pleat_core *core, uint32_t claim, int32_t count)
 {
-    uint32_t fresh = claim_new(core);
+    const struct pleat_claim *whole = claim_at(core, claim);
+    uint32_t fresh = claim_new(core, whole->component, whole->site, count, whole->purpose);
     if (fresh == PLEAT_NONE)
         return fresh;
-    struct pleat_claim *old = claim_at(core, claim);
+    struct pleat_claim *old = claim_at(core, claim); /* the array may have moved */
     struct pleat_claim *part = claim_at(core, fresh);
-    part->component = old->component;
-    part->site = old->site;
-    part->count = count;
     part->state = old->state;
-    part->purpose = old->purpose;
     part->asked_us = old->asked_us;
     part->until_us = old->until_us;
     part->lent = old->lent;

@@ -202,7 +202,7 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
         return rc;
     if (core->observed)
         observe(core, event);
-    if (__builtin_expect(core->parameters[PLEAT_PARAM_DECIDE_US] > 0, 0))
+    if (__builtin_expect(core->decides_at_times, 0))
         core_set_pass_time(core);
     return 0;
 }
@@ -210,7 +210,7 @@ int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
 bool pleat_core_wants_pass(const struct pleat_core *core)
 {
     return core_has_use_for_pass(core) &&
-           (core->parameters[PLEAT_PARAM_DECIDE_US] == 0 || core->pass_us <= now_of(core));
+           (!core->decides_at_times || core->pass_us <= now_of(core));
 }
 
 /* Applies a record of the pass itself: PASS or WAKE. All of its bytes are set, since replay

@@ -4,8 +4,9 @@
 
 void disarm(struct pleat_core *core, uint32_t *handle)
 {
-    if (*handle != PLEAT_HEAP_NONE)
-        pleat_heap_remove(&core->deadlines, *handle);
+    if (*handle == PLEAT_HEAP_NONE)
+        return;
+    pleat_heap_remove(&core->deadlines, *handle);
     *handle = PLEAT_HEAP_NONE;
 }
 

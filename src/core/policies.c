@@ -32,6 +32,7 @@ void core_sync_view(struct pleat_core *core)
     core->view.node_count = (uint32_t)core->nodes.count;
     core->view.claims = core->claims.items;
     core->view.pieces = core->pieces.items;
+    core->decides_at_times = core->parameters[PLEAT_PARAM_DECIDE_US] > 0;
     core->view.max_tries = (int32_t)core->parameters[PLEAT_PARAM_MAX_TRIES];
     core->view.try_us = core->parameters[PLEAT_PARAM_TRY_US];
     core->view.lifetime_us = core->parameters[PLEAT_PARAM_LIFETIME_US];

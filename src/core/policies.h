@@ -11,7 +11,7 @@ int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy);
  */
 static inline bool core_has_use_for_pass(const struct pleat_core *core)
 {
-    return core->wants_pass && (core->view.queue_count > 0 || core->malleable > 0 ||
+    return core->wants_pass && (core->view.queue_count > 0 || core->view.malleable_count > 0 ||
                                 core->view.reviews_first != PLEAT_NONE);
 }
 /* Sets when the pass that is wanted may be made, if that is not known yet; where policies decide as

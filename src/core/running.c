@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void begin_running(struct pleat_cor
     }
     /* a pass is not needed if nobody can be resized and the site has no delays: the pass that
      * started the component knew that it would run */
-    if (!site->instant || !core->settles || core->malleable > 0 || core->view.several)
+    if (!site->instant || !core->settles || core->view.malleable_count > 0 || core->view.several)
         core->wants_pass = true;
 }
 

@@ -421,7 +421,7 @@ _Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
     X(12, wake)                                                                                    \
     X(13, next_id)                                                                                 \
     X(14, wants_pass)                                                                              \
-    X(15, malleable)                                                                               \
+    X(15, view.malleable_count)                                                                    \
     X(16, deadlines.free_handle)                                                                   \
     X(17, deadlines.next_sequence)                                                                 \
     X(18, view.lifetimes)                                                                          \

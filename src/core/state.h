@@ -69,12 +69,12 @@ struct pleat_core {
     uint32_t nodes_again;
     /* passes in succession, with nothing between them but time and promises */
     uint32_t idle_passes;
-    uint32_t malleable; /* running malleable components, at all sites */
     bool keeps_ends;
     bool wants_pass;
     /* when the pass that is wanted may be made, if policies decide at some times only
      * (PLEAT_PARAM_DECIDE_US); PLEAT_NEVER: none is wanted */
     int64_t pass_us;
+    bool decides_at_times; /* as configured */
     /* in the pass under way: components that were placed before have claimed their processors,
      * which its policies took for free */
     bool overtaken;

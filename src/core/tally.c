@@ -247,7 +247,7 @@ void running_add(struct pleat_core *core, uint32_t component)
         *first = component;
     *last = component;
     site->malleable_count += malleable;
-    core->malleable += malleable;
+    core->view.malleable_count += malleable;
     tally_in(core, component);
     if (core->keeps_ends)
         ends_add(core, component);
@@ -263,7 +263,7 @@ void running_remove(struct pleat_core *core, uint32_t component)
     if (comp->kind == PLEAT_MALLEABLE) {
         unlink_from(core, component, &site->malleable_first, &site->malleable_last);
         site->malleable_count--;
-        core->malleable--;
+        core->view.malleable_count--;
         coming_drop(core, component); /* other components are being shrunk for what it asked for */
     } else {
         unlink_from(core, component, &site->rigid_first, &site->rigid_last);

@@ -92,8 +92,8 @@ struct pleat_app {
      * application asks for it at the end of each iteration that was slower for want of it. An
      * iteration takes as long as its fullest process does */
     int32_t objects, gain, gain_every; /* objects 0: not such an application */
-    double speed_spread; /* the time that an object takes differs: its standard deviation, as a share
-                          * of the mean */
+    double speed_spread; /* the time that an object takes differs: its standard deviation, as a
+                          * share of the mean */
     uint8_t varies;      /* enum pleat_varies: from what to what it differs */
     int32_t notices;     /* it notices that it has become slower after a random number of iterations
                           * from 1 to this; 0: after the first */
@@ -139,22 +139,24 @@ struct pleat_workload_job {
     int64_t think_us;    /* from that end to its submission */
     int64_t begin_us;    /* advance reservation: starts then (of the workload); 0: none */
     int32_t processors;  /* the size for which run_us and estimate_us hold */
-    int32_t minimum, maximum, initial; /* initial 0: as many as are available */
-    int32_t sizes_parameter;           /* of MULTIPLES */
+    int32_t minimum, maximum;
+    int32_t sizes_parameter; /* of MULTIPLES */
+    uint32_t site;           /* where it must run; PLEAT_NONE: anywhere */
+    int32_t user;            /* as the log numbers them; -1: unknown */
+    /* all 0 in most jobs of recorded logs; they stand together so that one comparison tells */
+    int32_t initial;     /* 0: as many processors as are available */
     int32_t processes;   /* above 0: it is folded, with this number of processes, whatever its
                           * processors; 0: one on each processor */
     uint32_t app;        /* index into apps */
-    uint32_t site;       /* where it must run; PLEAT_NONE: anywhere */
-    int32_t user;        /* as the log numbers them; -1: unknown */
-    int16_t priority;    /* higher goes first; 0: ordinary */
     uint8_t kind;        /* enum pleat_job_kind */
-    uint8_t job_class;   /* enum pleat_job_class */
+    uint8_t sizes_kind;  /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
+                          * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
     uint8_t mpl_max;     /* > 0: it folds, and this is the most processes on a processor: malleable;
                           * processors, minimum, maximum, initial and sizes are about processes, which
                           * are chosen at its start, and run_us is on one processor for each */
-    uint8_t sizes_kind;  /* enum pleat_sizes_kind. LIST: exactly the sizes of its application's
-                          * speedup table, of at most PLEAT_SIZES_LIST_MAX rows */
     uint8_t part;        /* PLEAT_PART_* */
+    int16_t priority;    /* higher goes first; 0: ordinary */
+    uint8_t job_class;   /* enum pleat_job_class */
     uint8_t reserved[5]; /* no padding: workloads are compared byte by byte */
 };
 

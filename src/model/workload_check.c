@@ -305,12 +305,17 @@ static int check_sizes(const struct pleat_workload *workload, const struct pleat
 static bool is_usual(const struct pleat_workload_job *job)
 {
     const int64_t too_long = ~((INT64_C(1) << 56) - 1); /* or negative */
-    _Static_assert(PLEAT_RIGID == 0 && PLEAT_SIZES_ANY == 0,
-                   "one comparison for all that is usual");
+    static const char zeros[16];
+    _Static_assert(PLEAT_RIGID == 0 && PLEAT_SIZES_ANY == 0, "what is usual is 0");
+    _Static_assert(offsetof(struct pleat_workload_job, part) + 1 -
+                           offsetof(struct pleat_workload_job, initial) ==
+                       sizeof(zeros),
+                   "from `initial` to `part` there is no padding");
     return job->processors > 0 && job->processors <= PLEAT_SIZE_MAX &&
-           ((job->minimum ^ job->processors) | (job->maximum ^ job->processors) | job->kind |
-            job->sizes_kind | job->initial | job->processes | (int32_t)job->app | job->mpl_max |
-            job->part | (int32_t)~job->site) == 0 &&
+           job->minimum == job->processors && job->maximum == job->processors &&
+           job->site == PLEAT_NONE &&
+           memcmp((const char *)job + offsetof(struct pleat_workload_job, initial), zeros,
+                  sizeof(zeros)) == 0 &&
            job->job_class <= PLEAT_CLASS_LONG && job->user >= -1 &&
            ((job->submit_us | job->run_us | job->estimate_us | job->deadline_us | job->begin_us |
              job->think_us) &

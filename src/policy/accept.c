@@ -27,8 +27,8 @@ static bool is_folded(const struct pleat_component *component)
     return pleat_view_folds(component) && component->mpl > 0;
 }
 
-static __attribute__((cold)) int32_t folded_smallest(const struct pleat_view *view,
-                                                     const struct pleat_component *component)
+static PLEAT_COLD int32_t folded_smallest(const struct pleat_view *view,
+                                          const struct pleat_component *component)
 {
     return pleat_larger(
         pleat_mpl(component->processes, component->mpl), /* rounded up, as MPLs are */
@@ -36,8 +36,8 @@ static __attribute__((cold)) int32_t folded_smallest(const struct pleat_view *vi
 }
 
 /* The fewest processors on which a folding component may start. */
-static __attribute__((cold)) int32_t folding_start(const struct pleat_view *view,
-                                                   const struct pleat_component *component)
+static PLEAT_COLD int32_t folding_start(const struct pleat_view *view,
+                                        const struct pleat_component *component)
 {
     int32_t processes = size_ceil(view, component, component->minimum);
     if (processes <= 0 || processes > component->maximum)

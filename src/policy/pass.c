@@ -58,9 +58,10 @@ static bool takes_too_much(const struct pleat_pass *pass, const struct pleat_com
 
 /* Brings what a policy chose for a folding component within the limits of its partition: no more
  * processors than it may have or than it is to start on, no fewer than it wants. */
-static __attribute__((cold)) struct pleat_start_size
-within_partition(const struct pleat_view *view, const struct pleat_component *component,
-                 struct pleat_start_size size, int32_t available)
+static PLEAT_COLD struct pleat_start_size within_partition(const struct pleat_view *view,
+                                                           const struct pleat_component *component,
+                                                           struct pleat_start_size size,
+                                                           int32_t available)
 {
     int32_t most = pleat_view_partition_most(view, component),
             allowed = pleat_view_mpl(view, component);
@@ -167,8 +168,8 @@ static bool start_one(struct pleat_pass *pass, uint32_t component, uint32_t site
 /* ---- jobs of several components ---- */
 
 /* Takes back what was started since a mark, from the profiles, too. */
-static __attribute__((cold)) void take_back(struct pleat_pass *pass, pleat_plan_mark mark,
-                                            size_t decision, int32_t shadow_extra)
+static PLEAT_COLD void take_back(struct pleat_pass *pass, pleat_plan_mark mark, size_t decision,
+                                 int32_t shadow_extra)
 {
     const struct pleat_events *decisions = &pass->plan->decisions;
     for (size_t i = decision; pass->profiles && i < decisions->count; i++) {
@@ -273,7 +274,7 @@ static bool start_flexible(struct pleat_pass *pass, uint32_t component, uint32_t
     return count > 0 && at == count;
 }
 
-static __attribute__((cold)) bool start_several(struct pleat_pass *pass, uint32_t component)
+static PLEAT_COLD bool start_several(struct pleat_pass *pass, uint32_t component)
 {
     uint32_t lead = pass->view->components[component].lead;
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);

@@ -226,6 +226,11 @@ uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter, enum ple
 /* Lets the malleability policy balance a site that is not withheld, then offers what may be used
  * for growing there until no component accepts more, or once, if that is the policy's way. */
 void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site);
+/* Is any running component malleable, or asks for processors? */
+static inline bool pleat_pass_grows(const struct pleat_pass *pass)
+{
+    return pass->view->malleable_count > 0 || pass->view->ask_count > 0;
+}
 static inline void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
 {
     /* where none is malleable there is nothing to grow, or to balance */

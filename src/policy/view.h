@@ -39,7 +39,8 @@ struct pleat_view {
     uint32_t reserved_first; /* advance reservations whose time has not come, by begin_us; linked by
                               * next; not in the queue */
     uint32_t queue_count;
-    int32_t max_tries; /* 0: no limit */
+    uint32_t malleable_count; /* running malleable components, at all sites */
+    int32_t max_tries;        /* 0: no limit */
     int64_t try_us;
     /* the least lifetime of a size, as configured; the most that a job may ask for */
     int64_t lifetime_us, lifetime_max_us;

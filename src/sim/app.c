@@ -39,7 +39,7 @@ static bool computes(const struct app *app)
 
 /* Finds the end of an application that is not plain. Returns when its next phase or the next step
  * of its objects comes; PLEAT_NEVER. */
-static __attribute__((cold)) int64_t next_step(struct sim *sim, uint32_t component)
+static PLEAT_COLD int64_t next_step(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     app->end_us = PLEAT_NEVER;
@@ -218,7 +218,7 @@ int app_kill(struct sim *sim, uint32_t component, uint64_t run)
 }
 
 /* Some components of an application that gives back are done, or all of its work is. */
-static __attribute__((cold)) int pieces_end(struct sim *sim, uint32_t component)
+static PLEAT_COLD int pieces_end(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     app->owed += work_ended(sim, app) * app->model->component;
@@ -344,7 +344,7 @@ static int await_point(struct sim *sim, uint32_t component)
 }
 
 /* A section begins or ends. At its end a change that was held back comes at the next point. */
-static __attribute__((cold)) int pass_section(struct sim *sim, uint32_t component)
+static PLEAT_COLD int pass_section(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     int rc = section_step(sim, component);

@@ -19,13 +19,14 @@ int set_timer(struct sim *sim, enum timer_kind kind, uint32_t index, uint32_t ex
 
 void stop_timer(struct sim *sim, uint32_t *handle)
 {
-    if (*handle != PLEAT_HEAP_NONE)
-        pleat_heap_remove(&sim->timers, *handle);
+    if (*handle == PLEAT_HEAP_NONE)
+        return;
+    pleat_heap_remove(&sim->timers, *handle);
     *handle = PLEAT_HEAP_NONE;
 }
 
 /* Files take exactly as long as the policies expect. */
-__attribute__((cold)) int record(struct sim *sim, const struct pleat_event *events, size_t count)
+PLEAT_COLD int record(struct sim *sim, const struct pleat_event *events, size_t count)
 {
     struct pleat_events *log = sim->options->log;
     for (size_t i = 0; log && i < count; i++) {

@@ -10,7 +10,7 @@ int set_limits(struct sim *sim, uint32_t component, int32_t minimum, int32_t max
     return try_input(sim, &event);
 }
 
-static __attribute__((cold)) int rewind_phases(struct sim *sim, uint32_t component)
+static PLEAT_COLD int rewind_phases(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     app->phase = 0;
@@ -58,7 +58,7 @@ static int conclude_one(struct sim *sim, uint32_t component)
 }
 
 /* conclude() for all components of a job, which end together. */
-static __attribute__((cold)) int conclude_all(struct sim *sim, uint32_t component)
+static PLEAT_COLD int conclude_all(struct sim *sim, uint32_t component)
 {
     uint32_t next, at = component;
     int rc;

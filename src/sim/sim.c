@@ -14,7 +14,7 @@ enum { INSTANTS = 65536 };
  * records are fetched ahead; one pass may make all of them. */
 enum { MANY = 1024, AHEAD = 32 };
 
-static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat_effect *effect)
+static PLEAT_COLD int bring_files(struct sim *sim, const struct pleat_effect *effect)
 {
     struct app *app = &sim->apps.items[effect->component];
     app->staging_number = effect->id;
@@ -22,7 +22,7 @@ static __attribute__((cold)) int bring_files(struct sim *sim, const struct pleat
                      &app->files_timer);
 }
 
-static __attribute__((cold)) int files_are_there(struct sim *sim, uint32_t component)
+static PLEAT_COLD int files_are_there(struct sim *sim, uint32_t component)
 {
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = PLEAT_EV_STAGED,
@@ -88,7 +88,7 @@ static int carry_out(struct sim *sim, const struct pleat_effect *effect)
 }
 
 /* Moves the effects from `first` on in front of those from `at` on. */
-static __attribute__((cold)) void bring_forward(struct sim *sim, size_t at, size_t first)
+static PLEAT_COLD void bring_forward(struct sim *sim, size_t at, size_t first)
 {
     for (; first < sim->effects.count; at++, first++) {
         struct pleat_effect effect = sim->effects.items[first];
@@ -176,7 +176,7 @@ static int pass(struct sim *sim)
     return rc;
 }
 
-static __attribute__((cold)) int unsettled(struct sim *sim)
+static PLEAT_COLD int unsettled(struct sim *sim)
 {
     return pleat_error_set(
         sim->err, PLEAT_E_STATE,

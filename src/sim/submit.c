@@ -97,7 +97,7 @@ static int refused(struct sim *sim, const struct pleat_workload_job *job, size_t
 
 /* What follows the submission of a job whose application is not plain: what earlier runs asked for,
  * and where its files are. */
-static __attribute__((cold)) int tell_of_application(struct sim *sim, uint32_t component)
+static PLEAT_COLD int tell_of_application(struct sim *sim, uint32_t component)
 {
     const struct pleat_app *model = sim->apps.items[component].model;
     struct pleat_companions companions = pleat_companions_none();
@@ -111,7 +111,7 @@ static __attribute__((cold)) int tell_of_application(struct sim *sim, uint32_t c
 /* ---- jobs of several components ---- */
 
 /* Takes back the components of a job that were submitted, since another one was refused. */
-static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t count)
+static PLEAT_COLD int take_back(struct sim *sim, size_t first, size_t count)
 {
     struct pleat_event cancel = {
         .time_us = sim->now_us, .kind = PLEAT_EV_CANCEL, .component = sim->lead};
@@ -131,7 +131,7 @@ static __attribute__((cold)) int take_back(struct sim *sim, size_t first, size_t
 }
 
 /* Ties a component into the ring of its job. */
-static __attribute__((cold)) void tie(struct sim *sim, uint32_t component)
+static PLEAT_COLD void tie(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
     if (sim->lead == PLEAT_NONE) {
@@ -151,6 +151,11 @@ static int submit(struct sim *sim, size_t index, size_t first)
     uint32_t component = pleat_core_next_component(sim->core);
     struct pleat_submission submission;
     struct pleat_event event;
+    struct pleat_error why;
+    sim->outcomes[index] = (struct pleat_sim_outcome){.submit_us = sim->now_us,
+                                                      .start_us = PLEAT_NEVER,
+                                                      .end_us = PLEAT_NEVER,
+                                                      .fate = PLEAT_SIM_LEFT};
     pleat_submission_of_row(sim->workload, first, index, &submission);
     submission.estimate_us = estimate_of(sim, job);
     submission.flags |= PLEAT_COMPONENT_FORGET;
@@ -159,11 +164,6 @@ static int submit(struct sim *sim, size_t index, size_t first)
     if (job->sizes_kind == PLEAT_SIZES_LIST)
         submission.sizes_parameter = sim->lists[job->app];
     pleat_submission_event(&submission, sim->now_us, component, &event);
-    struct pleat_error why;
-    sim->outcomes[index] = (struct pleat_sim_outcome){.submit_us = sim->now_us,
-                                                      .start_us = PLEAT_NEVER,
-                                                      .end_us = PLEAT_NEVER,
-                                                      .fate = PLEAT_SIM_LEFT};
     int rc = input_or_why(sim, &event, &why);
     if (rc)
         return refused(sim, job, index, rc, &why);

@@ -233,6 +233,7 @@ static void sum_up(struct bench *bench, const struct pleat_component *component)
     if (component->kind != PLEAT_MALLEABLE)
         return;
     site->malleable_count++;
+    bench->view.malleable_count++;
     site->resizing_count += component->state == PLEAT_RESIZING;
     int32_t above = component->target - pleat_accept_smallest(&bench->view, component);
     site->reclaimable += above > 0 ? above : 0;

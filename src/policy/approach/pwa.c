@@ -34,6 +34,8 @@ static uint32_t start_or_make_room(struct pleat_pass *pass)
 
 static void grow_everywhere(struct pleat_pass *pass)
 {
+    if (!pleat_pass_grows(pass))
+        return;
     for (uint32_t site = 0; site < pass->view->site_count; site++)
         pleat_pass_grow(pass, site);
 }
