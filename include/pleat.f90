@@ -196,6 +196,12 @@ module pleat
       import
       type(pleat_session), value :: session
     end subroutine
+    ! what = pleat_session_adapt(session, err); what = pleat_or_abort(what, err)
+    integer(c_int) function pleat_or_abort(outcome, err) bind(c, name='pleat_or_abort')
+      import
+      integer(c_int), value :: outcome
+      type(pleat_error), intent(in) :: err
+    end function
     integer(c_int) function pleat_session_comm(session) bind(c, name='pleat_session_comm_fortran')
       import
       type(pleat_session), value :: session
@@ -513,7 +519,7 @@ module pleat
 
   public :: pleat_session_begin, pleat_session_adapt, pleat_session_announce, pleat_session_pending, &
     pleat_session_limit, pleat_session_ask, pleat_session_ask_within, pleat_session_give_back, pleat_session_asked, &
-    pleat_session_limits_if, pleat_session_finish, pleat_session_comm, pleat_session_rank, &
+    pleat_session_limits_if, pleat_session_finish, pleat_or_abort, pleat_session_comm, pleat_session_rank, &
     pleat_session_size, pleat_session_joined, pleat_session_resumed, pleat_session_malleable, &
     pleat_session_on_offer, pleat_session_offer, pleat_session_on_plan, pleat_action_register, &
     pleat_point_register, pleat_point_adapt, pleat_session_expect, pleat_session_point, pleat_section_begin, pleat_section_end, &

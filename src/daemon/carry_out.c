@@ -1,10 +1,8 @@
 /* Effects of the core become requests to sites, runners and agents. */
-#include <limits.h>
 #include <string.h>
 
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
-#include "daemon/agent_network.h"
 #include "daemon/asked_text.h"
 #include "daemon/carry_out.h"
 #include "daemon/checkpoint_times.h"
@@ -17,8 +15,8 @@
 #include "daemon/parts.h"
 #include "daemon/runs.h"
 #include "daemon/sites.h"
-#include "daemon/slots.h"
 #include "daemon/specs.h"
+#include "daemon/start_order.h"
 #include "daemon/turn_inputs.h"
 #include "daemon/ways.h"
 
@@ -34,126 +32,6 @@ static void start_failed(struct daemon *d, const struct pleat_effect *effect, st
                                  ? PLEAT_REASON_START_SYSTEM
                                  : PLEAT_REASON_START_USER}};
     turn_event(d, &failed);
-}
-
-/* An order to start a run, and the memory that the order refers to. */
-struct start_order {
-    struct pleat_run_order order;
-    struct node_slots_list slots;
-    struct pleat_run_node *nodes;
-    struct agents_network network;
-    char in[PATH_MAX], out[PATH_MAX], error[PATH_MAX], program[PATH_MAX], scratch[PATH_MAX];
-};
-
-static void order_finish(struct start_order *made)
-{
-    slots_finish(&made->slots);
-    free(made->nodes);
-    made->nodes = NULL;
-}
-
-/* The nodes of a run that has several, as its launcher knows them. */
-static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_error *err)
-{
-    const struct pleat_config_site *site = &d->config.sites[made->order.site];
-    const struct node_slots_list *slots = &made->slots;
-    if (slots->count < 2)
-        return 0;
-    made->nodes = calloc(slots->count, sizeof(*made->nodes));
-    if (!made->nodes)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < slots->count; i++) {
-        made->nodes[i].node = slots->items[i].node;
-        made->nodes[i].processors = slots->items[i].processors;
-        agent_node_name(d, made->order.site, slots->items[i].node, made->nodes[i].name,
-                        sizeof(made->nodes[i].name));
-        if (i == 0)
-            agent_network_begin(d, made->order.site, slots->items[i].node, &made->network);
-        else
-            agent_network_join(d, made->order.site, slots->items[i].node, &made->network);
-    }
-    for (size_t i = 0; i < slots->count; i++)
-        made->order.nodes_apart =
-            made->order.nodes_apart || agent_is_apart(d, made->order.site, slots->items[i].node);
-    made->order.nodes = made->nodes;
-    made->order.node_count = slots->count;
-    made->order.one_machine = site->here.nodes > 0;
-    made->order.interface = site->interface ? site->interface : made->network.interface;
-    made->order.network = site->interface ? "" : made->network.network;
-    made->order.fabric = !site->interface && made->network.fabric;
-    return 0;
-}
-
-/* Prepares a run on a node that does not see this machine's files: input and output are sent. What
- * cannot be sent is refused. */
-static int send_all(struct start_order *made, struct pleat_error *err)
-{
-    const struct pleat_spec *spec = made->order.spec;
-    if (spec->terminal)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "its node does not see the files of the host where it was "
-                               "submitted: there a job cannot have a terminal");
-    if (!spec->script)
-        return 0;
-    char name[NAME_MAX + 1], *slash = strrchr(made->program, '/');
-    snprintf(name, sizeof(name), "%s", slash ? slash + 1 : "script");
-    int length = snprintf(made->program, sizeof(made->program), "%s/%s%s", made->scratch,
-                          *name == '.' ? "script" : "", name);
-    return length > 0 && (size_t)length < sizeof(made->program)
-               ? 0
-               : pleat_error_set(err, PLEAT_E_TOOBIG, "the name of its script is too long");
-}
-
-/* Makes the order to start a run of a job at a size. The files are only named. *made must be
- * finished by the caller (order_finish), also after an error. */
-static int make_order(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
-                      int32_t processors, struct start_order *made, struct pleat_error *err)
-{
-    memset(&made->slots, 0, sizeof(made->slots));
-    made->nodes = NULL;
-    memset(&made->order, 0, sizeof(made->order));
-    const struct pleat_component *component = job_component(d, job);
-    const struct pleat_site *site = &pleat_core_view(d->core)->sites[component->site];
-    const struct pleat_spec *spec = spec_of(d, job->id, err);
-    if (!spec)
-        return err->code;
-    *made->program = '\0';
-    agent_scratch(d, component->site, component->lead_node, run, made->scratch,
-                  sizeof(made->scratch));
-    int rc = job_file_path(d, job->id, JOB_INPUT, made->in, sizeof(made->in), err);
-    if (!rc)
-        rc = job_file_path(d, job->id, JOB_OUTPUT, made->out, sizeof(made->out), err);
-    if (!rc)
-        rc = job_file_path(d, job->id, JOB_ERROR, made->error, sizeof(made->error), err);
-    if (!rc)
-        rc = slots_of(d, component, processors, &made->slots, err);
-    if (spec->script)
-        job_script_path(d, job, made->program, sizeof(made->program));
-    made->order = (struct pleat_run_order){
-        .run = run,
-        .component = job->component,
-        .job = (uint64_t)job->id,
-        .site = component->site,
-        .node = component->lead_node,
-        .processes = processes,
-        .processors = processors,
-        .slots = made->slots.count ? made->slots.items[0].ranges.items : NULL,
-        .slot_ranges = made->slots.count ? made->slots.items[0].ranges.count : 0,
-        .most = site->capacity, /* the job's maximum may be raised while it runs */
-        .spec = spec,
-        .program = *made->program ? made->program : NULL,
-        .stdin_path = *made->in ? made->in : NULL,
-        .apart = agent_is_apart(d, component->site, component->lead_node),
-        .stdin_sent = inputs_are_sent(d, job->id, component->site, component->lead_node),
-        .stdout_path = made->out,
-        .stderr_path = made->error,
-        /* a second attempt goes on in the files of the first */
-        .truncate = (spec->output || spec->error) && !spec->append && component->attempt == 0,
-        .scratch = made->scratch,
-    };
-    if (!rc && made->order.apart)
-        rc = send_all(made, err);
-    return rc ? rc : name_nodes(d, made, err);
 }
 
 /* Whether the connected agent has the features that the job needs. */
@@ -221,8 +99,8 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     if (!job || !is_to_start(d, effect))
         return;
     run_remember(d, effect->id, effect->component);
-    int rc = make_order(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
-                        &made, &err);
+    int rc = start_order_make(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
+                              &made, &err);
     if (!rc && !made.order.apart)
         made.order.from = checkpoint_to_go_on_from(d, job);
     if (!rc && made.order.apart)
@@ -231,7 +109,7 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
         rc = couriers_open(d, job, effect, made.order.truncate, go_on, &err);
     if (!rc)
         rc = start(d, job, job_runner(d, job), &made, &err);
-    order_finish(&made);
+    start_order_finish(&made);
     if (rc >= 0)
         return;
     start_failed(d, effect, job, &err);
@@ -393,8 +271,8 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         order.start = &made.order;
         order.way = ways_chosen(d, job, effect->id);
         order.anew = pleat_view_is_unbegun(pleat_core_view(d->core), component);
-        rc = make_order(d, job, effect->u.change.run, effect->u.change.processes,
-                        effect->u.change.processors, &made, &err);
+        rc = start_order_make(d, job, effect->u.change.run, effect->u.change.processes,
+                              effect->u.change.processors, &made, &err);
         order.spread = made.order.node_count || parts_has(d, effect->u.change.run);
         order.warm = order.spread && knows_to_wait(d, &made.order);
         /* an agent that is not there yet gets the request when it is, and may have all needed
@@ -405,7 +283,7 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
     bool for_good = rc && is_for_good(&err);
     if (!rc)
         rc = change(job_runner(d, job), effect, &order, &err);
-    order_finish(&made);
+    start_order_finish(&made);
     if (rc)
         change_failed(d, effect, job, for_good, &err);
 }

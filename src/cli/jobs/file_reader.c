@@ -31,8 +31,8 @@ static bool transfer(int fd, void *data, size_t size, bool writes)
     return true;
 }
 
-/* The file is opened for each piece: it may be made or replaced meanwhile. A FIFO is not opened: the
- * job would find a reader that goes again, and end by SIGPIPE. */
+/* The file is opened for each piece: it may be made or replaced meanwhile. A FIFO is not opened:
+ * the job would find a reader that goes again, and end by SIGPIPE. */
 static int32_t read_piece(const char *path, int64_t offset, char *buffer)
 {
     struct stat about;
