@@ -260,8 +260,10 @@ static void add_method(struct pleat_page *page)
                     programs[FT].kinds[PRETENDED].n, programs[FT].kinds[PRETENDED].work_ms,
                     programs[GADGET].kinds[PRETENDED].n, programs[GADGET].kinds[PRETENDED].work_ms,
                     programs[FT].kinds[PRETENDED].work_ms);
-    pleat_page_paragraph(page, "The criteria were written before the rounds, after a few single "
-                               "runs with MPICH of 4 to 16 ranks that showed how long one takes.");
+    pleat_page_paragraph(page,
+                         "The criteria were written before the rounds, after a few single "
+                         "runs that showed how long one takes: with MPICH on 4 to 16 ranks, with "
+                         "Open MPI on 1 and 2.");
     pleat_page_heading(page, "What may not be concluded");
     pleat_page_item(page, "How the paper's programs scale: these are others, on one machine, "
                           "whose ranks share memory instead of a network.");
