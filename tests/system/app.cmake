@@ -26,8 +26,8 @@ if(PLEAT_MPI)
     endif()
   endforeach()
   set(both limits limits-without-pleat limits-not-met relaunch warm relaunch-large relaunch-more-ranks-than-rows
-    relaunch-heat relaunch-matmul relaunch-fourier relaunch-nbody restart-from-held copy-at-each-resize restart-from-
-    beginning nowhere-to-save no-room-to-save another-shape another-program announced death-while-saving never-arrives
+    relaunch-heat relaunch-matmul relaunch-fourier relaunch-nbody restart-from-held copy-at-each-resize
+    restart-from-beginning nowhere-to-save no-room-to-save another-shape another-program announced death-while-saving never-arrives
     death-in-iteration no-mailbox without-pleat)
   foreach(scenario ${both} doubling odd-sizes large-state initial-ranks-leave more-ranks-than-rows
       own-speed again-and-again same-size heat matmul fourier nbody offers offers-taken offers-greedy withdrawals

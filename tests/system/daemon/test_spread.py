@@ -115,8 +115,10 @@ def test_it_takes_another_node_and_leaves_it(pleat, mpi, name):
     # the old ones compute until the new ones wait, also where a node has some of both
     assert [r["way"] for r in pleat.job(job)["history"]["resizes"]] == [way for _, way in steps]
     ends(pleat, job)
-    # nothing of the launchers, which are MPICH's own here: no "BAD TERMINATION" of those that were ended
-    assert pleat.output(job, "stderr") == ""
+    # nothing of the launchers, which are MPICH's own here: no "BAD TERMINATION" of those that were ended; but Open MPI's says,
+    # now and then, that a process it has started was there too soon
+    said = [line for line in pleat.output(job, "stderr").splitlines() if "plm:rsh: Warning: setpgid" not in line]
+    assert said == []
 
 
 def beside(pleat, mpi, apply_s=60):
