@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/lock_record.h"
+#include "base/socket.h"
 
 #define HELLO_LIMIT_US (10 * PLEAT_US_PER_S)
 #define NEVER INT64_MAX
@@ -168,18 +169,10 @@ static int check_usable(const struct pleat_client *client, struct pleat_error *e
 
 static int connect_socket(struct pleat_client *client, struct pleat_error *err)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    memcpy(address.sun_path, client->socket_path, sizeof(client->socket_path));
     if (client->fd >= 0)
         close(client->fd);
-    client->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (client->fd < 0)
-        return pleat_error_sys(err, errno, "cannot make a socket");
-    int failed;
-    do {
-        failed = connect(client->fd, (struct sockaddr *)&address, sizeof(address));
-    } while (failed && errno == EINTR);
-    if (!failed)
+    client->fd = pleat_socket_connect(client->socket_path);
+    if (client->fd >= 0)
         return 0;
     if (errno == ENOENT || errno == ECONNREFUSED)
         return pleat_error_set(err, PLEAT_E_NOTFOUND, "no pleatd runs (nobody listens at %s)",

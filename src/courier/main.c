@@ -12,12 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "base/socket.h"
 #include "base/write.h"
 #include "courier/stream.h"
 #include "wire/message.h"
@@ -50,20 +49,6 @@ static int fail(const char *text)
 {
     fprintf(stderr, "pleat-courier: %s\n", text);
     return EXIT_FAILURE;
-}
-
-static int connect_to(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(address.sun_path))
-        return -1;
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address))) {
-        close(fd);
-        return -1;
-    }
-    return fd;
 }
 
 /* Nonzero: pleatd is gone, or there is no memory. Empties *out. */
@@ -275,9 +260,11 @@ static int serve(const char *path, const char *run, bool reads)
     struct pleat_string out = {0};
     char *end;
     courier.run = strtoull(run, &end, 10);
-    if (!*run || *end)
-        return fail("RUN is a number (see --help)");
-    courier.daemon = connect_to(path);
+    if (*run < '0' || *run > '9' || *end) {
+        (void)fail("RUN is a number (see --help)");
+        return EXIT_USAGE;
+    }
+    courier.daemon = pleat_socket_connect(path);
     if (courier.daemon < 0)
         return fail("there is no pleatd at that socket");
     json_t *own = json_pack("{s:I, s:b}", "run", (json_int_t)courier.run, "reads", reads);

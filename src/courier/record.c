@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -29,19 +28,8 @@ int record_read(const char *path, struct record *record)
 
 int record_write(const char *path, const struct record *record)
 {
-    char text[128], fresh[PATH_MAX];
-    int length = snprintf(fresh, sizeof(fresh), "%s.new", path);
-    if (length < 0 || (size_t)length >= sizeof(fresh))
-        return ENAMETOOLONG;
-    length = snprintf(text, sizeof(text), "%" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
-                      record->run, record->done, record->place, record->count);
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return errno;
-    int code = pleat_write_all(fd, text, (size_t)length);
-    if (close(fd) && !code)
-        code = errno;
-    if (!code && rename(fresh, path))
-        code = errno;
-    return code;
+    char text[128];
+    int length = snprintf(text, sizeof(text), "%" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 "\n",
+                          record->run, record->done, record->place, record->count);
+    return pleat_write_private(path, text, (size_t)length);
 }

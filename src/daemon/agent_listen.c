@@ -25,21 +25,8 @@ enum { LIMIT_MS = 10000, MOST = 128, MOST_OF_HOST = 32 };
 
 static int write_private(const char *path, const char *text, struct pleat_error *err)
 {
-    char fresh[800];
-    snprintf(fresh, sizeof(fresh), "%s.new", path);
-    (void)unlink(fresh); /* of a pleatd that was killed here */
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return pleat_error_sys(err, errno, "cannot make %s", fresh);
-    int code = pleat_write_all(fd, text, strlen(text));
-    if (close(fd) && !code)
-        code = errno;
-    if (!code && rename(fresh, path))
-        code = errno;
-    if (!code)
-        return 0;
-    (void)unlink(fresh);
-    return pleat_error_sys(err, code, "cannot write %s", path);
+    int code = pleat_write_private(path, text, strlen(text));
+    return code ? pleat_error_sys(err, code, "cannot write %s", path) : 0;
 }
 
 /* The first word of a file; false: there is none. */

@@ -36,18 +36,9 @@ static bool read_begin(const char *path, struct begin *begin)
 /* Nonzero: the file could not be written, and is as it was. */
 static int write_begin(const char *path, const struct begin *begin)
 {
-    char text[64], fresh[700];
-    snprintf(fresh, sizeof(fresh), "%s.new", path);
+    char text[64];
     int length = snprintf(text, sizeof(text), "%" PRIu64 " %" PRId64 "\n", begin->run, begin->at);
-    int fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0)
-        return errno;
-    int code = pleat_write_all(fd, text, (size_t)length);
-    if (close(fd) && !code)
-        code = errno;
-    if (!code && rename(fresh, path))
-        code = errno;
-    return code;
+    return pleat_write_private(path, text, (size_t)length);
 }
 
 static int write_at(int fd, const char *bytes, size_t count, int64_t at)

@@ -15,11 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/remote.h"
+#include "base/socket.h"
 #include "base/write.h"
 #include "remote/environment.h"
 #include "wire/message.h"
@@ -74,20 +73,6 @@ static int become(char *command)
 }
 
 /* ---- on another one ---- */
-
-static int connect_to(const char *path)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof(address.sun_path))
-        return -1;
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address))) {
-        close(fd);
-        return -1;
-    }
-    return fd;
-}
 
 extern char **environ;
 
@@ -185,7 +170,7 @@ static int follow(int fd, struct pleat_reader *reader)
 static int start_there(const char *path, const char *host, const char *command)
 {
     struct pleat_reader *reader = NULL;
-    int fd = connect_to(path);
+    int fd = pleat_socket_connect(path);
     if (fd < 0)
         return fail(EXIT_LOST, "the agent of this job does not listen");
     if (pleat_reader_create(&reader))
