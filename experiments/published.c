@@ -42,7 +42,7 @@ static const struct pleat_published all[] = {
     {BUISSON,
      "figure 6",
      {NULL, NULL},
-     {{"application-scaling", "3 yes, 3 unclear"}, {NULL, NULL}},
+     {{"application-scaling", "4 yes, 2 no"}, {NULL, NULL}},
      NULL},
     NEITHER(BUISSON, "table 1", "the clusters, which go in (printed as table I)"),
     KOALA("figure 7a", "2 fitted"),
