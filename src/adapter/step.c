@@ -11,6 +11,7 @@
 
 #include "adapter/operations.h"
 #include "base/write.h"
+#include "wire/reply.h"
 
 extern char **environ;
 
@@ -177,10 +178,11 @@ static int check_texts(const struct pleat_adapter_system *system, const json_t *
     return 0;
 }
 
-/* A request, checked. */
+/* A request, checked; it borrows from the params. */
 struct wanted {
     struct pleat_adapter_step step;
     const char *input; /* NULL: none */
+    bool secret;
     const json_t *argv;
     json_t *environment;
 };
@@ -195,6 +197,7 @@ static int read_params(const struct pleat_adapter_system *system, const json_t *
     int failure = pleat_get_int(params, "job", true, 1, PLEAT_ADAPTER_JOB_MAX, &job, err);
     failure = failure ? failure : pleat_get_string(params, "node", true, &wanted->step.node, err);
     failure = failure ? failure : pleat_get_string(params, "input", false, &input, err);
+    failure = failure ? failure : pleat_get_bool(params, "secret", false, &wanted->secret, err);
     failure = failure ? failure : check_texts(system, wanted->argv, wanted->environment, err);
     if (failure)
         return failure;
@@ -221,26 +224,24 @@ static void fill(const struct pleat_adapter_system *system, const struct wanted 
     fill_environment(variables, wanted->environment);
 }
 
-int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
-                             struct pleat_error *err)
+/* input: in the place of the request's; NULL: that. */
+static int start(struct pleat_adapter_calls *calls, int64_t id, const struct wanted *wanted,
+                 const char *input, struct pleat_error *err)
 {
-    struct wanted wanted;
-    int failure = read_params(calls->system, params, &wanted, err);
-    if (failure)
-        return failure;
     struct step *step = calloc(1, sizeof(*step));
     struct pleat_adapter_words words = {0}, variables = {0};
-    int from = wanted.input ? hold_input(wanted.input) : -1;
-    if (!step || (wanted.input && from < 0))
+    input = input ? input : wanted->input;
+    int from = input ? hold_input(input) : -1;
+    if (!step || (input && from < 0))
         abort();
     step->lines = calls->lines;
     uv_timer_init(calls->loop, &step->over);
     step->over.data = step;
-    step->job = wanted.step.job;
-    snprintf(step->node, sizeof(step->node), "%s", wanted.step.node);
+    step->job = wanted->step.job;
+    snprintf(step->node, sizeof(step->node), "%s", wanted->step.node);
     step->said = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    fill(calls->system, &wanted, &words, &variables);
-    failure = spawn(calls->loop, step, from, words.items, variables.items);
+    fill(calls->system, wanted, &words, &variables);
+    int failure = spawn(calls->loop, step, from, words.items, variables.items);
     if (from >= 0)
         close(from);
     pleat_adapter_words_finish(&words);
@@ -256,5 +257,48 @@ int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, cons
     steps = step;
     pleat_adapter_answer(calls->lines, id,
                          json_pack("{si}", "pid", uv_process_get_pid(&step->process)));
+    return 0;
+}
+
+/* The result is the sealed text, or JSON's null. */
+static void carry_out_seal(struct pleat_adapter_call *call)
+{
+    char *sealed = NULL;
+    const char *secret = pleat_reply_text(call->params, "input", "");
+    call->failure = call->calls->ops->seal(secret, &sealed, &call->err);
+    if (!call->failure)
+        call->result = sealed ? json_string(sealed) : json_null();
+    free(sealed);
+}
+
+static void on_sealed(struct pleat_adapter_call *call)
+{
+    struct wanted wanted = {0};
+    int failure = call->failure;
+    if (call->late) /* it is asked for again */
+        return;
+    if (!failure)
+        failure = read_params(call->calls->system, call->params, &wanted, &call->err);
+    if (!failure)
+        failure =
+            start(call->calls, call->id, &wanted, json_string_value(call->result), &call->err);
+    if (failure)
+        pleat_adapter_refuse(call->calls->lines, call->id, &call->err);
+}
+
+int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
+                             struct pleat_error *err)
+{
+    struct wanted wanted = {0};
+    int failure = read_params(calls->system, params, &wanted, err);
+    if (failure)
+        return failure;
+    if (!wanted.secret || !wanted.input || !calls->ops->seal)
+        return start(calls, id, &wanted, NULL, err);
+    struct pleat_adapter_call *call = pleat_adapter_call_create(calls, id);
+    call->params = json_incref((json_t *)params);
+    call->carry_out = carry_out_seal;
+    call->done = on_sealed;
+    pleat_adapter_call_begin(call);
     return 0;
 }

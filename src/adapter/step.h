@@ -9,8 +9,9 @@
 
 #include "adapter/call.h"
 
-/* params: {"job", "node", "argv", "environment"}; the members are checked. The request is answered
- * when the starter was started; its end is told as `run_ended`. A code, if it was not. */
+/* params: {"job", "node", "argv", "environment", "input", "secret"}; the members are checked. The
+ * request is answered when the starter was started, or could not be; its end is told as
+ * `run_ended`. A code: it is not answered, and was not started. */
 int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The allocation is over: the starters of programs in it end, if need be by a signal. The programs

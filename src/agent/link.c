@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/paths.h"
+#include "seal/seal.h"
 
 #define PAUSE_MS 200
 #define PAUSE_MOST_MS 3200
@@ -31,6 +32,19 @@ static int take_line(struct pleat_agent *agent, const char *text, struct pleat_e
     return 0;
 }
 
+/* A line that was sealed on the way here. */
+static int take_sealed(struct pleat_agent *agent, const char *line, struct pleat_error *err)
+{
+    char text[PLEAT_WIRE_IDENTITY_MAX + 2 * PLEAT_WIRE_KEY + 4];
+    int result = pleat_seal_open(line, text, sizeof(text), err);
+    if (result)
+        return pleat_error_prefix(err, result, "--connect");
+    text[strcspn(text, "\n")] = '\0';
+    result = take_line(agent, text, err);
+    pleat_wire_wipe(text, sizeof(text));
+    return result;
+}
+
 /* One of the first three stays open, so that no other file gets its number. */
 static void done_with(int fd)
 {
@@ -45,7 +59,7 @@ static void done_with(int fd)
 
 static int take_from_descriptor(struct pleat_agent *agent, int fd, struct pleat_error *err)
 {
-    char text[PLEAT_WIRE_IDENTITY_MAX + 2 * PLEAT_WIRE_KEY + 4];
+    char text[PLEAT_SEAL_ROOM];
     size_t length = 0;
     ssize_t got = 0;
     while (length < sizeof(text) - 1 &&
@@ -58,7 +72,8 @@ static int take_from_descriptor(struct pleat_agent *agent, int fd, struct pleat_
         return pleat_error_sys(err, code, "--key-fd %d", fd);
     text[length] = '\0';
     text[strcspn(text, "\n")] = '\0';
-    int result = take_line(agent, text, err);
+    int result =
+        pleat_seal_is_sealed(text) ? take_sealed(agent, text, err) : take_line(agent, text, err);
     pleat_wire_wipe(text, sizeof(text));
     return result;
 }

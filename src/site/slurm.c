@@ -5,12 +5,13 @@
 
 enum whole { CORES, NODES };
 enum by { BY_AUTO, BY_COMMANDS };
+enum keys { KEYS_AUTO, KEYS_CLEAR };
 
 struct slurm_options {
     struct pleat_batch_options common;
     char *conf; /* path of slurm.conf; "auto": where Slurm has it */
     char *partition, *account, *qos, *constraint; /* "auto": not said */
-    int whole, by;                                /* enum whole, enum by */
+    int whole, by, keys;                          /* enum whole, by, keys */
 };
 
 static const struct pleat_site_option rows[] = {
@@ -36,6 +37,12 @@ static const struct pleat_site_option rows[] = {
      .usual = "auto",
      .choices = "auto commands", /* in the order of enum by */
      .help = "how Slurm is asked"},
+    {.name = "keys",
+     .type = PLEAT_OPTION_CHOICE,
+     .offset = offsetof(struct slurm_options, keys),
+     .usual = "auto",
+     .choices = "auto clear", /* in the order of enum keys */
+     .help = "how agents' keys are sent over Slurm's network"},
     PLEAT_BATCH_ROWS,
     {0}};
 
@@ -48,6 +55,8 @@ static void words(const void *own, const char **argv, int *count)
     }
     if (options->by == BY_COMMANDS)
         argv[(*count)++] = "--commands";
+    if (options->keys == KEYS_CLEAR)
+        argv[(*count)++] = "--no-munge";
 }
 
 static void wish(const void *own, json_t *params)

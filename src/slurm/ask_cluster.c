@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "slurm/ask.h"
+#include "slurm/auth.h"
 #include "wire/message.h"
 
 static int set_text(json_t *object, const char *name, const char *text)
@@ -100,6 +101,13 @@ static const char *configured(const char *text, const char *name, char *word, si
     return word + strspn(word, " ");
 }
 
+static void learn_auth(const char *text)
+{
+    char type[256], info[1024];
+    const char *of_type = configured(text, "\nAuthType ", type, sizeof(type));
+    pleat_slurm_auth_learn(of_type, configured(text, "\nAuthInfo ", info, sizeof(info)));
+}
+
 /* "30 sec" */
 static int set_kill_wait(json_t *cluster, const char *text)
 {
@@ -121,6 +129,7 @@ int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err)
         free(text);
         return failure;
     }
+    learn_auth(text);
     json_t *list = json_array();
     *cluster = json_object();
     if (!list || !*cluster)

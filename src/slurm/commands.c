@@ -10,6 +10,7 @@
 
 #include "slurm/ask.h"
 #include "slurm/ask_cluster.h"
+#include "slurm/auth.h"
 #include "slurm/system.h"
 #include "wire/message.h"
 
@@ -361,6 +362,11 @@ static int op_release(uint32_t job, const char *name, struct pleat_error *err)
     return failure;
 }
 
+static int op_seal(const char *secret, char **sealed, struct pleat_error *err)
+{
+    return pleat_slurm_auth_seal(pleat_slurm_ask_cluster, secret, sealed, err);
+}
+
 const struct pleat_adapter_ops pleat_slurm_commands = {
     .name = "commands",
     .cluster = pleat_slurm_ask_cluster,
@@ -369,4 +375,5 @@ const struct pleat_adapter_ops pleat_slurm_commands = {
     .allocate = op_allocate,
     .check = op_check,
     .release = op_release,
+    .seal = op_seal,
 };

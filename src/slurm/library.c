@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "slurm/auth.h"
 #include "slurm/system.h"
 #include "wire/message.h"
 
@@ -143,6 +144,8 @@ static int op_cluster(json_t **cluster, struct pleat_error *err)
         slurm_free_ctl_conf(conf);
         return failure;
     }
+    pleat_slurm_auth_learn(conf->authtype ? conf->authtype : "",
+                           conf->authinfo ? conf->authinfo : "");
     json_t *list = json_array();
     *cluster = json_object();
     int bad = !list || !*cluster || set_text(*cluster, "cluster", conf->cluster_name) ||
@@ -449,6 +452,11 @@ static int op_release(uint32_t number, const char *name, struct pleat_error *err
     return 0;
 }
 
+static int op_seal(const char *secret, char **sealed, struct pleat_error *err)
+{
+    return pleat_slurm_auth_seal(op_cluster, secret, sealed, err);
+}
+
 __attribute__((visibility("default"))) const struct pleat_adapter_ops pleat_slurm_library = {
     .name = "libslurm",
     .cluster = op_cluster,
@@ -457,4 +465,5 @@ __attribute__((visibility("default"))) const struct pleat_adapter_ops pleat_slur
     .allocate = op_allocate,
     .check = op_check,
     .release = op_release,
+    .seal = op_seal,
 };

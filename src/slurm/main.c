@@ -10,7 +10,7 @@
 
 #include "slurm/system.h"
 
-static bool by_commands;
+static bool by_commands, no_munge;
 
 static const char usage[] =
     "usage: pleat-slurm [--conf PATH] [--interval MS] [--limit MS] [--commands]\n"
@@ -22,6 +22,7 @@ static const char usage[] =
     "  --interval MS   ask the controller, for jobs or for nodes, every MS ms at most (1000)\n"
     "  --limit MS      answer a request that long after it at the latest (20000)\n"
     "  --commands      by Slurm's commands, also if libslurm is there\n"
+    "  --no-munge      secrets are sent over Slurm's network as they are\n"
     "  --help, --version\n"
     "\n"
     "Exit codes: 0 its input has ended; 1 it cannot go on, and says why; 2 usage.\n";
@@ -50,8 +51,12 @@ static const struct pleat_adapter_ops *load_library(void)
 
 static const struct pleat_adapter_ops *ops(void)
 {
+    static struct pleat_adapter_ops chosen;
     const struct pleat_adapter_ops *library = by_commands ? NULL : load_library();
-    return library ? library : &pleat_slurm_commands;
+    chosen = library ? *library : pleat_slurm_commands;
+    if (no_munge)
+        chosen.seal = NULL;
+    return &chosen;
 }
 
 static int begin(struct pleat_error *err)
@@ -81,8 +86,18 @@ static int take_commands(const char *value, struct pleat_error *err)
     return 0;
 }
 
-static const struct pleat_adapter_own_option options[] = {
-    {"conf", true, take_conf}, {"commands", false, take_commands}, {NULL, false, NULL}};
+static int take_no_munge(const char *value, struct pleat_error *err)
+{
+    (void)value;
+    (void)err;
+    no_munge = true;
+    return 0;
+}
+
+static const struct pleat_adapter_own_option options[] = {{"conf", true, take_conf},
+                                                          {"commands", false, take_commands},
+                                                          {"no-munge", false, take_no_munge},
+                                                          {NULL, false, NULL}};
 static const char *const forget[] = {"SLURM_",   "SBATCH_", "SALLOC_", "SRUN_", "SQUEUE_",
                                      "SCANCEL_", "SINFO_",  "SLURMD_", NULL};
 static const char *const keep[] = {"SLURM_CONF", NULL};

@@ -14,6 +14,7 @@ from clusters.world import USER
 
 WAYS = ("libslurm", "commands")
 PROGRAM = f"{PROGRAMS}/pleat-slurm"
+SECRET = "pleat-1-a-0:5e4a\n"
 
 
 @contextlib.contextmanager
@@ -232,6 +233,50 @@ def test_starts_a_program_in_an_allocation(a):
             wait_until(lambda: len(a.nodes[1].pids("sleep")) == 1, "the program has ended")
             a.until_empty()
         wait_until(lambda: not a.head.pids("srun"), "srun has ended")
+
+
+def what_a_node_gets(a, adapter, **wanted):
+    """The input of a program there, as srun carried it."""
+    job = until_granted(adapter, adapter.allocate())
+    out = a.world.path("/media/home/tester/got")
+    adapter.ask("run", job=job["job"], node=job["nodes"][0]["name"], argv=["sh", "-c", 'cat >"$0"', "/media/home/tester/got"],
+                input=SECRET, **wanted)
+    ended = adapter.notice("run_ended", job=job["job"])
+    assert ended["code"] == 0, ended
+    adapter.release(job)
+    got = out.read_text()
+    out.unlink()
+    return got
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_secret_is_sealed_on_its_way(a, way):
+    """Only this user opens it, once on each host; as it is only where that is wished."""
+    with speaking(a, way) as adapter:
+        got = what_a_node_gets(a, adapter, secret=True)
+        kind, socket, credential = got.split()
+        assert kind == "munge" and socket.endswith("/munge/socket") and credential.startswith("MUNGE:"), got
+        open_it = ["unmunge", "-S", socket, "-m", "/dev/null"]
+        for user, code, said in ((None, 18, ""), (USER, 0, SECRET), (USER, 17, SECRET)):
+            done = a.head.run(*open_it, user=user, text_in=credential, check=False)
+            assert done.returncode == code and (code == 17 or done.stdout == said), (user, done)
+        assert what_a_node_gets(a, adapter) == SECRET
+    with speaking(a, way, "--no-munge") as adapter:
+        assert what_a_node_gets(a, adapter, secret=True) == SECRET
+
+
+def test_an_agent_says_why_it_cannot_open_its_key(a):
+    with speaking(a) as adapter:
+        sealed = what_a_node_gets(a, adapter, secret=True)
+    agent = [f"{PROGRAMS}/pleat-agent", "--connect", "127.0.0.1:9", "--key-fd", "0", "--instance", "x", "--site", "a", "--node", "1"]
+    kind, socket, credential = sealed.split()
+    for line, why in ((sealed, "not of the form IDENTITY:KEY"), (sealed, "munge cannot open the key: Replayed credential"),
+                      (f"{kind} {socket} {credential[:-9]}AAAAAAAA:", "munge cannot open the key: "),
+                      (f"{kind} /no/munged {credential}", "munge cannot open the key: "),
+                      (f"{kind} here {credential}", "not of the form munge SOCKET CREDENTIAL"),
+                      (f"{kind} {socket}", "not of the form munge SOCKET CREDENTIAL"), ("munge ", "not of the form munge")):
+        done = a.head.run(*agent, user=USER, text_in=line, check=False)
+        assert done.returncode == 1 and why in done.stderr, (line, done)
 
 
 def test_says_why_a_program_does_not_start(a):
