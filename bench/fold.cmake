@@ -29,7 +29,8 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     ${fold_dir}/fold_report.c ${fold_dir}/fold_rows.c ${fold_dir}/jobs.c ${fold_dir}/limits.c)
   pleat_find(jansson jansson)
   add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/arrivals.c
-    ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_heuristics.c
+    ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_classes.c ${fold_dir}/eval_curves.c
+    ${fold_dir}/eval_heuristics.c
     ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/loads.c)
   target_link_libraries(bench_fold PRIVATE bench-fold)
   target_link_libraries(bench_fold_evaluation PRIVATE bench-fold pleat-experiment pleat-figure
@@ -37,6 +38,13 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   foreach(mpi ompi:openmpi mpich:mpich)
     string(REGEX MATCH "(.*):(.*)" both ${mpi})
     if(TARGET pleat-fold-${CMAKE_MATCH_2})
+      string(TOUPPER BENCH_MPI_TIME_${CMAKE_MATCH_2} timer)
+      add_library(bench-mpi-time-${CMAKE_MATCH_2} MODULE ${fold_dir}/mpi_time.c)
+      target_link_libraries(bench-mpi-time-${CMAKE_MATCH_2} PRIVATE PkgConfig::${CMAKE_MATCH_1})
+      target_compile_definitions(bench-fold PRIVATE ${timer}="$<TARGET_FILE:bench-mpi-time-${CMAKE_MATCH_2}>")
+      set_target_properties(bench-mpi-time-${CMAKE_MATCH_2} PROPERTIES
+        LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+      add_dependencies(bench-fold bench-mpi-time-${CMAKE_MATCH_2})
       add_executable(bench_call_${CMAKE_MATCH_2} ${fold_dir}/bench_call.c
         ${CMAKE_SOURCE_DIR}/bench/report.c)
       target_include_directories(bench_call_${CMAKE_MATCH_2} PRIVATE ${CMAKE_SOURCE_DIR}/bench)

@@ -16,7 +16,7 @@ static const char usage[] =
     "usage: bench_fold_evaluation [options]\n"
     "Measures, and writes a page and its figures.\n"
     "  --page NAME      self-coscheduling (default), coscheduling-arrivals, coscheduling-classes,\n"
-    "                   application-scaling\n"
+    "                   application-scaling, program-classes\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
@@ -58,7 +58,14 @@ static const struct eval_about pages[] = {
      "[koala-malleable](../koala-malleable/page.md) simulates. From: Buisson et al. 2007, VI-A and "
      "figure 6.",
      {&eval_scaling, NULL},
-     LOAD_SYNTHETIC}};
+     LOAD_SYNTHETIC},
+    {"program-classes",
+     "What programs of the paper's classes are like",
+     "How much of their time programs are in MPI, how much faster they get with a second "
+     "processor, and what the load-balance detector sees of them. From: Utrera 2010, 3.6.1.2 and "
+     "4.4.",
+     {&eval_classes, &eval_curves, NULL},
+     LOAD_CLASSES}};
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */

@@ -47,7 +47,8 @@ struct eval_part {
     int (*report)(struct eval *eval, struct pleat_error *err);
 };
 
-extern const struct eval_part eval_heuristics, eval_queues, eval_loads, eval_arrivals, eval_scaling;
+extern const struct eval_part eval_heuristics, eval_queues, eval_loads, eval_arrivals, eval_scaling,
+    eval_classes, eval_curves;
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi);
 const char *eval_mpi_title(enum trial_mpi mpi);

@@ -40,6 +40,12 @@ PARTS = {
         "| nbody | pretended | 3 |",
         "4 ranks on 2 processors",
     ],
+    "program-classes": [
+        "## What of the paper is found",
+        "| ep |",
+        "| ft | small | 2 |",
+        "| send.30x6.spread | imbalanced |",
+    ],
 }
 
 

@@ -27,13 +27,14 @@
 #ifndef BENCH_MPICH_APPS /* there is no MPICH */
 #define BENCH_MPICH_APPS NULL
 #define BENCH_LIBRARY_MPICH NULL
+#define BENCH_MPI_TIME_MPICH NULL
 #endif
 
 struct running {
     const struct trial_setup *setup; /* NULL: this place is free */
     struct trial_result *result;
     pid_t pid;
-    int pidfd, output, times, rate, fold;
+    int pidfd, output, times, rate, fold, samples;
     bool ended;
     int64_t begun_us;
 };
@@ -46,6 +47,7 @@ static volatile sig_atomic_t interrupted;
 
 static const char *const apps[TRIAL_MPIS] = {BENCH_APPS, BENCH_MPICH_APPS};
 static const char *const libraries[TRIAL_MPIS] = {BENCH_LIBRARY_OPENMPI, BENCH_LIBRARY_MPICH};
+static const char *const timers[TRIAL_MPIS] = {BENCH_MPI_TIME_OPENMPI, BENCH_MPI_TIME_MPICH};
 
 const char *trial_mpi_name(enum trial_mpi mpi)
 {
@@ -138,12 +140,16 @@ static void add(const char **argv, int *count, const char *const *words)
 static void compose_fold(const char **argv, int *count, const struct running *run,
                          const char *processes, const char *report)
 {
+    static char samples[64];
     const struct trial_setup *setup = run->setup;
+    snprintf(samples, sizeof(samples), "/proc/%d/fd/%d", (int)getppid(), run->samples);
     add(argv, count, WORDS(BENCH_FOLD_RUN, "--processes", processes, "--cpus", setup->cpus));
     if (setup->settings)
         add(argv, count, WORDS("--settings", setup->settings));
     for (const char *const *at = setup->plan; at && *at; at++)
         add(argv, count, WORDS("--at", *at));
+    if (setup->samples)
+        add(argv, count, WORDS("--samples", samples));
     add(argv, count, WORDS("--out", report, "--"));
 }
 
@@ -224,14 +230,15 @@ static void compose_program(const char **argv, int *count, const struct running 
     snprintf(times, sizeof(times), "/proc/%d/fd/%d", (int)getppid(), run->times);
     snprintf(rate, sizeof(rate), "/proc/%d/fd/%d", (int)getppid(), run->rate);
     snprintf(program, sizeof(program), "%s/%s", apps[setup->mpi], setup->program);
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s", libraries[setup->mpi]);
+    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
+             setup->timed_mpi ? timers[setup->mpi] : libraries[setup->mpi]);
     if (setup->way == TRIAL_FOLDED)
         compose_fold(argv, count, run, processes, report);
     if (setup->way == TRIAL_PLEAT)
         compose_pleat(argv, count, setup, processes);
     else
         compose_launch(argv, count, setup, processes);
-    if (setup->way == TRIAL_FOLDED) /* for the ranks, not for mpirun */
+    if (setup->way == TRIAL_FOLDED || setup->timed_mpi) /* for the ranks, not for mpirun */
         add(argv, count, WORDS("env", preload));
     add(argv, count, WORDS(program));
     add(argv, count, setup->options);
@@ -269,7 +276,9 @@ static void start(struct running *run)
     run->times = memfd_create("times", MFD_CLOEXEC);
     run->rate = memfd_create("rate", MFD_CLOEXEC);
     run->fold = memfd_create("fold", MFD_CLOEXEC);
-    if (run->times < 0 || run->rate < 0 || run->fold < 0 || pipe2(output, O_CLOEXEC))
+    run->samples = memfd_create("samples", MFD_CLOEXEC);
+    if (run->times < 0 || run->rate < 0 || run->fold < 0 || run->samples < 0 ||
+        pipe2(output, O_CLOEXEC))
         trial_give_up("cannot prepare a run", strerror(errno));
     run->begun_us = pleat_clock_monotonic_us();
     run->pid = fork();
@@ -414,6 +423,17 @@ static void read_stamps(const struct running *run)
     fclose(file);
 }
 
+static void read_samples(const struct running *run)
+{
+    struct stat file;
+    if (fstat(run->samples, &file))
+        trial_give_up("cannot read samples", strerror(errno));
+    char *text = calloc(1, (size_t)file.st_size + 1);
+    if (!text || pread(run->samples, text, (size_t)file.st_size, 0) != file.st_size)
+        trial_give_up("samples", "they cannot be read");
+    run->result->samples = text;
+}
+
 /* A command of pleat; what it prints goes to `output`, or nowhere (-1). */
 static void ask_daemon(int output, const char *const *argv)
 {
@@ -444,11 +464,14 @@ static void settle(struct running *run)
         ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
     if (run->setup->rate)
         read_stamps(run);
+    if (run->setup->samples)
+        read_samples(run);
     ssize_t got = pread(run->fold, result->fold, sizeof(result->fold) - 1, 0);
     result->fold[got > 0 ? got : 0] = '\0';
     close(run->times);
     close(run->rate);
     close(run->fold);
+    close(run->samples);
     close(run->output);
     close(run->pidfd);
     if (result->outcome != TRIAL_FAILED)
@@ -544,7 +567,9 @@ double trial_run(const struct trial_setup *setup, struct trial_result *result)
 void trial_release(struct trial_result *result)
 {
     free(result->stamps);
+    free(result->samples);
     result->stamps = NULL;
+    result->samples = NULL;
 }
 
 /* What follows the name, or NULL. */

@@ -34,6 +34,8 @@ struct trial_setup {
     const char *program;        /* of apps/ */
     const char *const *options; /* of the program; NULL-terminated */
     bool rate;                  /* its iterations are stamped */
+    bool samples;               /* folded: what its processes do is looked at every 10 ms */
+    bool timed_mpi;             /* not folded: it says how long it was in MPI (mpi_time.c) */
     bool untimed; /* it does not tell when its part began and ended, and all that is told of that is
                      not a number */
     double limit_s; /* a run that takes longer than that has timed out */
@@ -55,6 +57,7 @@ struct trial_result {
     char fold[TRIAL_REPORT];         /* folded: what fold-run says of it, JSON; or of a mix */
     double *stamps; /* rate: seconds on the monotonic clock, one for each iteration */
     size_t stamp_count;
+    char *samples; /* as fold-run writes them (--samples); NULL: none */
 };
 
 /* Whether programs can be run with this MPI here, and folded. */

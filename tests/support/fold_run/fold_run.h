@@ -28,6 +28,7 @@ struct run_options {
     uint32_t hogs; /* processes that do nothing but compute, on each CPU */
     struct pleat_fold_settings settings;
     const char *settings_text, *preload, *out;
+    const char *samples; /* a file; NULL: none are taken */
     bool unfolded, blockwise;
     int contended; /* -1: found out */
     struct run_change *changes;

@@ -13,6 +13,7 @@
 
 #define LOOK_US 5000 /* for processes that attach */
 #define LOOK_FOR_OTHERS_US 200000
+#define SAMPLE_US 10000 /* the period of Utrera 2010 */
 
 /* Kept alive as long as this one: /proc/PID/fd/N. */
 static void make_segment(struct run *run)
@@ -67,19 +68,46 @@ static void change(struct run *run, struct run_change *one)
     one->took_us = one->done_us - before_us;
 }
 
+static FILE *open_file(const char *path)
+{
+    FILE *file = fopen(path, "ae");
+    if (!file) {
+        fprintf(stderr, "fold-run: cannot write %s: %s\n", path, strerror(errno));
+        exit(1);
+    }
+    return file;
+}
+
+static void sample(const struct run *run, FILE *out, double time_s)
+{
+    struct pleat_fold_process process;
+    fprintf(out, "%.4f", time_s);
+    for (uint32_t i = 0; i < run->options->processes; i++) {
+        if (!pleat_fold_processes(run->fold, i, 1, &process))
+            process = (struct pleat_fold_process){0};
+        fprintf(out, " %llu %.6f", (unsigned long long)process.switches,
+                1e-9 * (double)process.useful_ns);
+    }
+    fprintf(out, "\n");
+}
+
 /* Waits until the command has ended; takes the time that it and its reaped children used. */
 static int watch(struct run *run, int64_t start_us, struct rusage *usage)
 {
     struct run_change *changes = run->options->changes;
     uint32_t next = 0;
-    int64_t others_us = 0;
+    int64_t others_us = 0, sample_us = start_us;
+    FILE *samples = run->fold && run->options->samples ? open_file(run->options->samples) : NULL;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
     for (;;) {
         int status;
-        if (wait4(run->command, &status, WNOHANG, usage) == run->command)
+        if (wait4(run->command, &status, WNOHANG, usage) == run->command) {
+            if (samples)
+                fclose(samples);
             return status;
+        }
         int64_t now_us = pleat_clock_monotonic_us();
         run_bind_new(run);
         if (now_us - others_us > LOOK_FOR_OTHERS_US) {
@@ -87,6 +115,12 @@ static int watch(struct run *run, int64_t start_us, struct rusage *usage)
             others_us = now_us;
         }
         int64_t wait_us = run->attached < run->options->processes ? LOOK_US : LOOK_FOR_OTHERS_US;
+        if (samples && now_us >= sample_us) {
+            sample(run, samples, 1e-6 * (double)(now_us - start_us));
+            sample_us = now_us + SAMPLE_US;
+        }
+        if (samples && sample_us - now_us < wait_us)
+            wait_us = sample_us - now_us;
         if (next < run->options->change_count) {
             int64_t due_us = start_us + (int64_t)(changes[next].at_s * 1e6) - now_us;
             if (due_us <= 0) {
@@ -141,11 +175,7 @@ static void print_result(const struct run *run, double elapsed_s, const struct r
                          int status)
 {
     const struct run_options *options = run->options;
-    FILE *out = options->out ? fopen(options->out, "ae") : stdout;
-    if (!out) {
-        fprintf(stderr, "fold-run: cannot write %s: %s\n", options->out, strerror(errno));
-        exit(1);
-    }
+    FILE *out = options->out ? open_file(options->out) : stdout;
     fprintf(out,
             "{\"settings\":\"%s\",\"cpus\":%u,\"hogs\":%u,\"attached\":%u,\"exit\":%d,"
             "\"elapsed_s\":%.6f,\"user_s\":%.6f,\"system_s\":%.6f,\"cpu_s\":%.6f",

@@ -20,6 +20,8 @@ static const char usage[] =
     "  --alternate TIME     one CPU less, and all again, every TIME\n"
     "  --contended yes|no   whether somebody else computes there (found out)\n"
     "  --hogs N             starts N processes on each CPU that do nothing but compute\n"
+    "  --samples FILE       every 10 ms appends the time in seconds, and of each process its\n"
+    "                       switches and its useful seconds\n"
     "  --out FILE           appends the line of JSON to it (standard output)\n";
 
 static void refuse(const char *what, const char *value)
@@ -119,6 +121,7 @@ static const struct option known[] = {{"processes", required_argument, NULL, 'n'
                                       {"alternate", required_argument, NULL, 'A'},
                                       {"contended", required_argument, NULL, 'C'},
                                       {"hogs", required_argument, NULL, 'H'},
+                                      {"samples", required_argument, NULL, 'S'},
                                       {"out", required_argument, NULL, 'o'},
                                       {"help", no_argument, NULL, 'h'},
                                       {NULL, 0, NULL, 0}};
@@ -166,6 +169,9 @@ static void take_option(struct run_options *options, int option, const char *val
         break;
     case 'H':
         options->hogs = number(value, 0, 4);
+        break;
+    case 'S':
+        options->samples = value;
         break;
     case 'o':
         options->out = value;
