@@ -14,6 +14,7 @@
 #include "core/state.h"
 #include "core/tell.h"
 #include "model/spec.h"
+#include "policy/pass.h"
 
 /* ---- life ---- */
 

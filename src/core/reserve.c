@@ -5,6 +5,7 @@
 #include "core/job.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "policy/expect.h"
 
 /* The most processors of a site that reservations take at one time between from_us and to_us. */
 static int32_t reserved_at_most(const struct pleat_core *core, uint32_t site, int64_t from_us,

@@ -6,6 +6,11 @@
 #include "base/tree.h"
 #include "core/core.h"
 #include "policy/accept.h"
+#include "policy/buffers.h"
+#include "policy/estimates.h"
+#include "policy/files.h"
+#include "policy/nodes.h"
+#include "policy/siblings.h"
 
 PLEAT_ARRAY(pleat_component_array, struct pleat_component);
 PLEAT_ARRAY(pleat_site_array, struct pleat_site);

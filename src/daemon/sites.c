@@ -4,6 +4,7 @@
 #include "daemon/daemon.h"
 #include "daemon/sites.h"
 #include "daemon/turn_inputs.h"
+#include "policy/asks.h"
 
 int sites_open_one(struct daemon *d, uint32_t index, struct pleat_error *err)
 {

@@ -13,6 +13,7 @@
 #include "daemon/jobs.h"
 #include "daemon/specs.h"
 #include "daemon/why.h"
+#include "policy/expect.h"
 #include "policy/why.h"
 
 enum { AHEAD_MAX = 16, HOLDERS_MAX = 32, KEPT_MAX = 8 };

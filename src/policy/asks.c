@@ -1,5 +1,6 @@
-/* What running applications ask for: pleat_pass_ask. */
-#include "policy/policy.h"
+#include "policy/asks.h"
+
+#include "policy/room.h"
 
 /* Is a record that of an ask for more processors without an answer? */
 static bool is_pending(const struct pleat_view *view, const struct pleat_ask *ask, bool mandatory)

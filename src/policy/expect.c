@@ -1,8 +1,7 @@
-/* The profiles of a pass: how many processors are expected to be free, and when. */
+#include "policy/expect.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "policy/policy.h"
 
 bool pleat_pass_shrinks(const struct pleat_pass *pass)
 {

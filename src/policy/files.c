@@ -1,5 +1,4 @@
-/* What the view says of a job's files, and of the other components of the job. */
-#include "policy/view.h"
+#include "policy/files.h"
 
 static int64_t bytes_per_s(const struct pleat_view *view, uint32_t from, uint32_t to)
 {
@@ -61,13 +60,4 @@ int64_t pleat_view_transfer(const struct pleat_view *view, const struct pleat_co
         sum_us += us;
     }
     return sum_us;
-}
-
-int32_t pleat_view_missing(const struct pleat_view *view, uint32_t lead)
-{
-    int32_t missing = pleat_view_total(view, lead);
-    for (uint32_t c = lead; c != PLEAT_NONE; c = pleat_view_sibling(view, c))
-        if (view->components[c].state != PLEAT_QUEUED)
-            missing -= view->components[c].target;
-    return missing;
 }

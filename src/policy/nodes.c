@@ -1,4 +1,5 @@
-/* What the view says of a site's nodes. */
+#include "policy/nodes.h"
+
 #include "policy/accept.h"
 
 const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,

@@ -1,4 +1,4 @@
-#include "policy/policy.h"
+#include "policy/pass.h"
 
 static int32_t earmarked_at(const struct pleat_component *component, uint32_t site)
 {

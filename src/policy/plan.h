@@ -11,8 +11,12 @@
 
 #include "model/event.h"
 #include "policy/accept.h"
+#include "policy/buffers.h"
+#include "policy/estimates.h"
+#include "policy/files.h"
+#include "policy/nodes.h"
 #include "policy/profile.h"
-#include "policy/view.h"
+#include "policy/siblings.h"
 
 struct pleat_review;
 

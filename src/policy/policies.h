@@ -2,7 +2,7 @@
 #ifndef PLEAT_POLICY_POLICIES_H
 #define PLEAT_POLICY_POLICIES_H
 
-#include "policy/policy.h"
+#include "policy/pass.h"
 
 #define POLICY(name) extern const struct pleat_policy pleat_policy_##name;
 #include "policy/policies.def"

@@ -158,17 +158,8 @@ const struct pleat_policy *pleat_policy_at(size_t i);
 /* The policy that is in force unless another one is configured. */
 const struct pleat_policy *pleat_policy_default(enum pleat_question question);
 
-/* ---- steps that policies share (pass.c) ---- */
+/* ---- what a pass has before it ---- */
 
-/* Starts a waiting component if a site has room: placement, then moldability. It does not start
- * where it would keep from others what they were promised by an advance reservation or by the
- * pass's shadow or profiles; these are brought up to date. Of a job of several components all that
- * are not placed yet start, the largest first (Lammers 2005, 3.3), or none; where the sizes that
- * moldability chooses leave no room for all, at their smallest. */
-bool pleat_pass_start(struct pleat_pass *pass, uint32_t component);
-/* The answer of the moldability policy for a component at a site, with nothing left open. */
-struct pleat_start_size pleat_pass_size(struct pleat_pass *pass, uint32_t component, uint32_t site,
-                                        int32_t available);
 /* Is there a reservation that has not started yet? Those whose time has come stand in front of the
  * queue. */
 static inline bool pleat_pass_reserved(const struct pleat_pass *pass)
@@ -178,73 +169,10 @@ static inline bool pleat_pass_reserved(const struct pleat_pass *pass)
            (view->queue_first != PLEAT_NONE && view->components[view->queue_first].begin_us > 0);
 }
 
-/* Can the policies in force take processors back from running components, at any time? */
-bool pleat_pass_shrinks(const struct pleat_pass *pass);
-/* Sets the pass's profiles, from now on: the processors that reservations, running components and
- * those that this plan starts leave free, by expected ends. `shrinkable`: malleable components
- * count with their smallest size, since the rest can be had back. The plan, not the profiles, knows
- * what is free now. False: out of memory. */
-bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable);
-/* The earliest time at which a component could start by the pass's profiles, at its smallest size
- * and for as long as it is expected to run; PLEAT_NEVER: at no time. *site: where. Of equally early
- * sites the one that the component was promised, then the first. */
-int64_t pleat_pass_earliest(const struct pleat_pass *pass, uint32_t component, uint32_t *site);
-/* The same for a component whose promised place is in the profiles. It gives that place up for a
- * start before before_us; if there is none, the place is returned. */
-int64_t pleat_pass_earlier(const struct pleat_pass *pass, uint32_t component, int64_t before_us,
-                           uint32_t *site);
-/* Takes `processors` (below 0: gives them back) in a profile of the pass, from a time on, for as
- * long as the component is expected to run on `size` processors. */
-void pleat_pass_take(struct pleat_pass *pass, uint32_t component, uint32_t site, int64_t from_us,
-                     int32_t size, int32_t processors);
-/* Reviews the buffers that are due: they get processors from what the plan leaves for growing. For
- * the core, at the end of a pass. */
-void pleat_pass_review(struct pleat_pass *pass);
-/* Shrinks running components at a site for a waiter, as the malleability policy says, those that
- * are spared last; returns what could not be had. */
-int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
-                          uint32_t waiter);
-/* How many processors of a node the components other than `but` wait for that must stay there and
- * cannot go on without. */
-int32_t pleat_view_wanted_on(const struct pleat_view *view, uint32_t site, uint32_t node,
-                             uint32_t but);
-
-/* Shrinks running components for a running one that asks: all that it lacks, or nobody. Voluntary:
- * they may refuse. */
-void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t processors,
-                         bool voluntary);
-/* How much is taken from running components for a waiting one. */
-enum pleat_room {
-    PLEAT_ROOM_BESIDE_IDLE, /* what it needs beyond the idle processors */
-    PLEAT_ROOM_WHOLE        /* all that it needs, whatever is idle */
-};
-
-/* Shrinks running components at one site, by the malleability policy, so that a waiting component
- * can start there at its smallest size: only if this lets it start, and by no more than it needs.
- * Returns the site where room was made, or is being made already; PLEAT_NONE: nowhere. */
-uint32_t pleat_pass_make_room(struct pleat_pass *pass, uint32_t waiter, enum pleat_room room);
-/* Lets the malleability policy balance a site that is not withheld, then offers what may be used
- * for growing there until no component accepts more, or once, if that is the policy's way. */
-void pleat_pass_grow_running(struct pleat_pass *pass, uint32_t site);
 /* Is any running component malleable, or asks for processors? */
 static inline bool pleat_pass_grows(const struct pleat_pass *pass)
 {
     return pass->view->malleable_count > 0 || pass->view->ask_count > 0;
 }
-static inline void pleat_pass_grow(struct pleat_pass *pass, uint32_t site)
-{
-    /* where none is malleable there is nothing to grow, or to balance */
-    if (pass->view->sites[site].malleable_count > 0 || pass->view->ask_count > 0)
-        pleat_pass_grow_running(pass, site);
-}
-/* Decide about what running applications ask for (struct pleat_ask). Mandatory asks come before
- * everything else in a pass; where the policy yields to waiting jobs, they come before others are
- * grown, and only if no job is left waiting. Voluntary asks at a site come before others are grown
- * there, and each is granted or refused then. */
-void pleat_pass_ask_mandatory(struct pleat_pass *pass);
-void pleat_pass_ask_voluntary(struct pleat_pass *pass, uint32_t site);
-/* Could a component of the site that is in a resize still be grown into what is free there, as soon
- * as the resize is over? Every other component has been offered what the policy has for it. */
-bool pleat_pass_could_grow(const struct pleat_pass *pass, uint32_t site);
 
 #endif

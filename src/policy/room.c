@@ -1,7 +1,4 @@
-/* Makes room for a waiting component by shrinking running ones, for approaches that let waiting
- * jobs go first (Buisson et al. 2007, V-B). What is taken where the paper is silent:
- * approach/pwa.c. */
-#include "policy/policy.h"
+#include "policy/room.h"
 
 /* How many processors a component lacks at a site to start at its smallest size, beyond what is on
  * its way and, if that counts, idle there. */

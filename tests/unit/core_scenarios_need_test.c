@@ -2,6 +2,7 @@
  * (Buisson et al. 2007, VIII; Lammers 2005, 5.3.3): one test for each row of
  * docs/resize-contract.md, "What others give for it". */
 #include "core_scenarios_hand.h"
+#include "policy/asks.h"
 
 /* 8 processors: `other` has 6 of them and needs 2, `component` has 2. */
 static void begin(struct hand *h, const char *need, uint32_t *other, uint32_t *component)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """In each folder of FOLDERS the files stand in floors (docs/architecture.md): none calls a function of a
-higher one. In these folders and in all others of src no files call one another in a circle."""
+higher one. In these folders and in all others of src no files call one another in a circle. A header belongs
+to the file of its name; one without such a file is looked at like a file itself."""
 import fnmatch
 import pathlib
 import re
@@ -8,7 +9,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 SRC = TOP / "src"
-FOLDERS = ("core", "agent", "daemon")
+FOLDERS = ("core", "agent", "daemon", "policy")
 
 
 def floors(folder, names):
@@ -24,14 +25,18 @@ def floors(folder, names):
     return listed
 
 
+def inline(header):
+    """The inline functions of a header. core.h is the face of the whole folder: nothing of it counts."""
+    if header.name == "core.h" or not header.exists():
+        return ""
+    return "".join(re.findall(r"^static inline [^;{]*\)\n\{\n.*?^\}\n", header.read_text(), re.M | re.S))
+
+
 def code(path):
-    """A file with the inline functions of its header, without comments and texts. core.h is the face
-    of the whole folder."""
-    text = re.sub(r"^static inline ", "static ", path.read_text(), flags=re.M)
-    header = path.with_suffix(".h")
-    if header.exists() and header.name != "core.h":
-        text += "".join(re.findall(r"^static inline [^;{]*\)\n\{\n.*?^\}\n", header.read_text(),
-                                   re.M | re.S))
+    """A file with the inline functions of its header, or a header, without comments and texts."""
+    text = inline(path.with_suffix(".h"))
+    if path.suffix == ".c":
+        text = re.sub(r"^static inline ", "static ", path.read_text(), flags=re.M) + text
     return re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', "", text, flags=re.S)
 
 
@@ -59,9 +64,12 @@ def find_circle(calls):
 
 
 def calls_within(folder):
-    """{name: {name it uses: a function that it uses there}} of the .c files of a folder. Naming a
-    function counts as calling it, as in a table of functions or for a callback."""
+    """{name: {name it uses: a function that it uses there}} of the files of a folder; headers without a
+    .c file have names that end with .h. Naming a function counts as calling it, as in a table of functions or
+    for a callback."""
     bodies = {path.stem: code(path) for path in sorted((SRC / folder).glob("*.c"))}
+    bodies |= {path.name: code(path) for path in sorted((SRC / folder).glob("*.h"))
+               if path.stem not in bodies}
     defined = {}
     for name, body in bodies.items():
         for match in re.finditer(r"^(?!static (?!inline))[a-z][\w *]*?\b(\w+)\([^;{]*\)\n\{", body, re.M):
@@ -70,7 +78,7 @@ def calls_within(folder):
     for name, body in bodies.items():
         for word in sorted(set(re.findall(r"\b\w+\b", body)) & set(defined)):
             plain = "_" not in word and not re.search(rf"\b{word}\(", body)
-            if plain or re.search(rf"^static [^;{{]*\b{word}\([^;{{]*\)\n\{{", body, re.M):
+            if plain or re.search(rf"^static (?!inline)[^;{{]*\b{word}\([^;{{]*\)\n\{{", body, re.M):
                 continue # a variable; a function of this file
             if defined.get(word, name) != name:
                 calls[name].setdefault(defined[word], word)
@@ -78,6 +86,7 @@ def calls_within(folder):
 
 
 def check_floors(folder, calls):
+    calls = {name: used for name, used in calls.items() if not name.endswith(".h")}
     listed = floors(folder, list(calls))
     floor_of = {name: at for at, names in enumerate(listed) for name in names}
     wrong = [f"{folder}/{name}.c stands on no floor" for name in calls if name not in floor_of]
@@ -98,7 +107,7 @@ def main():
         folder = str(path.relative_to(SRC))
         calls = calls_within(folder)
         if folder in FOLDERS:
-            assert sum(map(len, calls.values())) > 100, f"no calls were found in {folder}"
+            assert sum(map(len, calls.values())) > 50, f"hardly any calls were found in {folder}"
             wrong += check_floors(folder, calls)
         circle = find_circle(calls)
         if circle:

@@ -1,0 +1,39 @@
+#include "policy/buffers.h"
+
+#include "policy/view_size.h"
+
+int32_t pleat_view_buffer_room(const struct pleat_view *view,
+                               const struct pleat_component *component)
+{
+    int32_t size =
+        component->target > component->processors ? component->target : component->processors;
+    int32_t room = pleat_view_limit(view, component) - size - pleat_view_buffered(view, component);
+    return room > 0 ? room : 0;
+}
+
+/* The first row of an iteration that is not before `iteration`. */
+static size_t row_of(const struct pleat_history *history, int64_t iteration)
+{
+    size_t low = 0, high = history->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (history->items[middle].iteration < iteration)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t pleat_view_requested(const struct pleat_view *view, const struct pleat_component *component,
+                             int64_t from, int64_t to)
+{
+    int64_t sum = 0;
+    if (component->buffer == PLEAT_NONE)
+        return 0;
+    const struct pleat_history *history = &view->histories[component->buffer];
+    for (size_t i = row_of(history, from); i < history->count && history->items[i].iteration <= to;
+         i++)
+        sum += history->items[i].requests;
+    return sum;
+}

@@ -1,0 +1,79 @@
+/* nodes.h - processors of a site and of its nodes: unused ones, and the most that a component could
+ * have. */
+#ifndef PLEAT_POLICY_NODES_H
+#define PLEAT_POLICY_NODES_H
+
+#include "policy/view.h"
+
+/* A node of a site; NULL: nothing is known of it. */
+const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,
+                                         uint32_t node);
+
+/* Is nobody placed or grown on a node for now: its user drains it, or it has had too many errors?
+ */
+static inline bool pleat_view_node_is_closed(const struct pleat_node *node)
+{
+    return node->drained || node->barred;
+}
+
+/* Processors of a site that nobody uses, and that may be handed out: not those of closed nodes.
+ * Negative: others use some of those that are handed out. */
+static inline int32_t pleat_view_site_unused(const struct pleat_site *site)
+{
+    return site->capacity - site->background - site->claimed - site->shut;
+}
+
+/* Processors of a node that nobody uses, and that may be handed out; of a site that tells its
+ * nodes' processors. */
+static inline int32_t pleat_view_node_unused(const struct pleat_node *node)
+{
+    return pleat_view_node_is_closed(node) ? 0 : node->slots - node->claimed - node->background;
+}
+
+/* Unused processors of a site that growing leaves: the threshold, and what others use of one that
+ * has a queue of its own, in which only starts wait. */
+static inline int32_t pleat_view_site_left(const struct pleat_site *site)
+{
+    return site->threshold + site->others;
+}
+
+/* Whether all processors of a component must be on one node, of several that the site has. */
+static inline bool pleat_view_is_on_one_node(const struct pleat_view *view,
+                                             const struct pleat_component *component, uint32_t site)
+{
+    return view->sites[site].several && !(component->flags & PLEAT_COMPONENT_SPREADS);
+}
+
+/* The most processors that a component could ever have at a site: of a node, where it must be on
+ * one. */
+int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
+                            uint32_t site);
+/* The most that a running component could ever have where it is: of its node, where it must stay on
+ * one. */
+int32_t pleat_view_own_capacity(const struct pleat_view *view,
+                                const struct pleat_component *component);
+/* The most that it could have at a site without the closed nodes. */
+int32_t pleat_view_open_capacity(const struct pleat_view *view,
+                                 const struct pleat_component *component, uint32_t site);
+/* How many of a running component's processors are on a node of its site. */
+int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_component *component,
+                           uint32_t node);
+/* Processors of a site's closed nodes that others do not use. */
+int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site);
+/* Processors of a site that jobs have or could have: not those that others use, nor closed nodes'.
+ */
+int32_t pleat_view_open_processors(const struct pleat_view *view, uint32_t site);
+/* How many of a component's last processors, which a shrink gives back, are certainly on a node. */
+int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
+                           uint32_t node);
+/* Is a waiting component kept from every site, or node, that is large enough for it, only because
+ * these are drained or closed? */
+bool pleat_view_needs_drained(const struct pleat_view *view,
+                              const struct pleat_component *component);
+/* Whether a component is on a node that is closed, so that what it gives up helps nobody. */
+bool pleat_view_is_shut(const struct pleat_view *view, const struct pleat_component *component);
+/* How many more processors a running component could have now; negative: fewer are free than should
+ * be. At a drained site: none. */
+int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_component *component);
+
+#endif
