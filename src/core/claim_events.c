@@ -171,14 +171,66 @@ static void lost_error(struct pleat_core *core, const struct pleat_claim *claim)
         site_error(core, claim->site);
 }
 
+static void drop(struct pleat_core *core, uint32_t claim)
+{
+    claim_unlink(core, claim);
+    claim_free(core, claim);
+}
+
+/* Ends the growth whose claim is lost, if its application does not know of it yet; else returns
+ * false: the growth's processes may run already, and the claim stays until the job's processes are
+ * gone. */
+static bool ends_untold_growth(struct pleat_core *core, uint32_t claim)
+{
+    uint32_t resize = component_at(core, claim_at(core, claim)->component)->resize;
+    if (resize_at(core, resize)->step >= PLEAT_RESIZE_GRANTED)
+        return false;
+    resize_at(core, resize)->claim = PLEAT_NONE;
+    claim_free(core, claim);
+    resize_end(core, resize, PLEAT_OUTCOME_LOST);
+    return true;
+}
+
+static void lost_earmark(struct pleat_core *core, uint32_t claim)
+{
+    uint32_t component = claim_at(core, claim)->component;
+    struct pleat_component *comp = component_at(core, component);
+    comp->earmarked -= claim_at(core, claim)->count;
+    drop(core, claim);
+    if (comp->earmarked == 0 && comp->coming == 0)
+        earmarks_drop(core, component); /* nothing ties the component to that site any more */
+}
+
+/* Processors are lost that a component had for its processes, or was to have for them. */
+static void lost_own(struct pleat_core *core, uint32_t claim)
+{
+    uint32_t component = claim_at(core, claim)->component;
+    struct pleat_component *comp = component_at(core, component);
+    if (comp->state == PLEAT_PLACED || comp->state == PLEAT_STAGING_IN) {
+        drop(core, claim); /* its processors are claimed again with the rest */
+        return;
+    }
+    if (comp->state == PLEAT_FINISHING && comp->exited) { /* it was to be kept */
+        drop(core, claim);
+        component_settle(core, component);
+        return;
+    }
+    claim_at(core, claim)->lent |= PLEAT_LENT_LOST;
+    /* processes run, or were to run, on these processors: the job cannot go on as it is */
+    if (comp->state == PLEAT_CLAIMING && !comp->starting) {
+        drop(core, claim);
+        component_claim_failed(core, component, PLEAT_REASON_LOST);
+        return;
+    }
+    component_kill(core, component, PLEAT_REASON_LOST);
+}
+
 int on_lost(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t claim = claim_find(core, event);
     if (claim == PLEAT_NONE)
         return PLEAT_CORE_STALE;
-    struct pleat_claim *c = claim_at(core, claim);
-    uint32_t component = c->component;
-    struct pleat_component *comp = component_at(core, component);
+    const struct pleat_claim *c = claim_at(core, claim);
     core->wants_pass = true;
     /* processors lost while they were released count as released */
     if (c->state == PLEAT_CLAIM_RELEASING) {
@@ -189,16 +241,8 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
     if (c->state != PLEAT_CLAIM_REQUESTED)
         lost_error(core, c);
     if (c->purpose == PLEAT_FOR_GROWTH) {
-        uint32_t resize = comp->resize;
-        bool told = resize_at(core, resize)->step >= PLEAT_RESIZE_GRANTED;
-        if (!told) {
-            resize_at(core, resize)->claim = PLEAT_NONE;
-            claim_free(core, claim);
-            resize_end(core, resize, PLEAT_OUTCOME_LOST);
-            return 0;
-        }
-        /* the growth's processes may run already: the claim stays until the job's processes are
-         * gone */
+        if (!ends_untold_growth(core, claim))
+            lost_own(core, claim);
     } else if (c->state == PLEAT_CLAIM_REQUESTED) {
         struct pleat_event failed = *event;
         failed.kind = PLEAT_EV_CLAIM_FAILED;
@@ -206,34 +250,10 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
         return on_claim_failed(core, &failed, err);
     } else if (c->purpose == PLEAT_FOR_BUFFER) {
         buffer_lost(core, claim); /* the application never knew of this processor */
-        return 0;
     } else if (c->purpose == PLEAT_FOR_EARMARK) {
-        comp->earmarked -= c->count;
-        claim_unlink(core, claim);
-        claim_free(core, claim);
-        if (comp->earmarked == 0 && comp->coming == 0)
-            earmarks_drop(core, component); /* nothing ties the component to that site any more */
-        return 0;
+        lost_earmark(core, claim);
+    } else {
+        lost_own(core, claim);
     }
-    if (comp->state == PLEAT_PLACED || comp->state == PLEAT_STAGING_IN) {
-        claim_unlink(core, claim); /* its processors are claimed again with the rest */
-        claim_free(core, claim);
-        return 0;
-    }
-    if (comp->state == PLEAT_FINISHING && comp->exited) { /* it was to be kept */
-        claim_unlink(core, claim);
-        claim_free(core, claim);
-        component_settle(core, component);
-        return 0;
-    }
-    c->lent |= PLEAT_LENT_LOST;
-    /* processes run, or were to run, on these processors: the job cannot go on as it is */
-    if (comp->state == PLEAT_CLAIMING && !comp->starting) {
-        claim_unlink(core, claim);
-        claim_free(core, claim);
-        component_claim_failed(core, component, PLEAT_REASON_LOST);
-        return 0;
-    }
-    component_kill(core, component, PLEAT_REASON_LOST);
     return 0;
 }
