@@ -1,7 +1,11 @@
 #include "slurm/ask.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* days, hours, minutes or seconds of a time of Slurm's; more is no time */
+#define MOST_OF_A_TIME 1000000000
 
 int pleat_slurm_ask(const char *const *argv, const char *input, char **said,
                     struct pleat_error *err)
@@ -64,4 +68,45 @@ int64_t pleat_slurm_number(const char *line, const char *key, int64_t fallback)
     return pleat_adapter_is_number(pleat_slurm_value(line, key, value, sizeof(value)), &number)
                ? number
                : fallback;
+}
+
+/* Takes a number from a text, with `before` in front of it ('\0': nothing). */
+static bool take_number(const char **text, char before, int64_t *number)
+{
+    const char *at = *text;
+    char *end;
+    if (before && *at++ != before)
+        return false;
+    if (*at < '0' || *at > '9')
+        return false;
+    long long value = strtoll(at, &end, 10);
+    if (value > MOST_OF_A_TIME)
+        return false;
+    *number = value;
+    *text = end;
+    return true;
+}
+
+static int64_t minutes_of(const char *text)
+{
+    int64_t days = 0, parts[3] = {0, 0, 0};
+    int count = 1;
+    if (!take_number(&text, '\0', &parts[0]))
+        return -1;
+    bool has_days = take_number(&text, '-', &parts[1]);
+    if (has_days) {
+        days = parts[0];
+        parts[0] = parts[1];
+    }
+    while (count < 3 && take_number(&text, ':', &parts[count]))
+        count++;
+    if (count == 1)
+        return -1;
+    return has_days || count == 3 ? days * 1440 + parts[0] * 60 + parts[1] : parts[0];
+}
+
+int64_t pleat_slurm_minutes(const char *line, const char *key)
+{
+    char value[64];
+    return minutes_of(pleat_slurm_value(line, key, value, sizeof(value)));
 }

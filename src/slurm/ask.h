@@ -13,5 +13,8 @@ int pleat_slurm_no_memory(struct pleat_error *err);
  * there is none, cut off at `size`; or as a number, else the fallback. */
 const char *pleat_slurm_value(const char *line, const char *key, char *value, size_t size);
 int64_t pleat_slurm_number(const char *line, const char *key, int64_t fallback);
+/* Or as minutes, of a time like "2-03:04:05", "03:04:05" or "04:05"; -1: it is none, as
+ * "UNLIMITED". */
+int64_t pleat_slurm_minutes(const char *line, const char *key);
 
 #endif

@@ -14,21 +14,9 @@ static int set_text(json_t *object, const char *name, const char *text)
     return json_object_set_new(object, name, pleat_json_text(text));
 }
 
-/* "2-03:04:05", "03:04:05", "04:05" as minutes; -1: unlimited, or none. */
-static int64_t minutes_of(const char *text)
-{
-    int days = 0, a = 0, b = 0, c = 0;
-    if (sscanf(text, "%d-%d:%d", &days, &a, &b) == 3)
-        return days * INT64_C(1440) + a * 60 + b;
-    if (sscanf(text, "%d:%d:%d", &a, &b, &c) == 3)
-        return a * INT64_C(60) + b;
-    return sscanf(text, "%d:%d", &a, &b) == 2 ? a : -1;
-}
-
 static int set_minutes(json_t *object, const char *name, const char *line, const char *key)
 {
-    char value[64];
-    int64_t minutes = minutes_of(pleat_slurm_value(line, key, value, sizeof(value)));
+    int64_t minutes = pleat_slurm_minutes(line, key);
     return minutes < 0 ? 0 : json_object_set_new(object, name, json_integer(minutes));
 }
 

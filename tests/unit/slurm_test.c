@@ -113,13 +113,36 @@ static void test_numbers(void **state)
         assert_false(pleat_adapter_is_number(wrong[i], &number));
 }
 
+static void test_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line;
+        int minutes;
+    } times[] = {{"T=2-03:04:05", 3064},
+                 {"T=2-03:04", 3064},
+                 {"T=03:04:05", 184},
+                 {"T=04:05", 4},
+                 {"T=1-00:00:00 U=1", 1440},
+                 {"T=00:00:59", 0},
+                 {"T=UNLIMITED", -1},
+                 {"T=", -1},
+                 {"U=04:05", -1},
+                 {"T=5", -1},
+                 {"T=2-03", -1},
+                 {"T=-04:05", -1},
+                 {"T=:05", -1},
+                 {"T=99999999999999999999:05", -1}};
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+        assert_int_equal(pleat_slurm_minutes(times[i].line, "T"), times[i].minutes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lists_of_nodes),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_values_of_lines),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_lists_of_nodes),  cmocka_unit_test(test_words),
+        cmocka_unit_test(test_values_of_lines), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
