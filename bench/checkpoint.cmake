@@ -1,7 +1,7 @@
 # How long a checkpoint is written and read, against plain writing and reading of the same bytes.
 if(PLEAT_MPI)
   add_executable(bench_checkpoint ${CMAKE_CURRENT_SOURCE_DIR}/checkpoint/bench_checkpoint.c
-    ${CMAKE_CURRENT_SOURCE_DIR}/report.c ${CMAKE_CURRENT_SOURCE_DIR}/job.c
+    ${CMAKE_CURRENT_SOURCE_DIR}/options.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c ${CMAKE_CURRENT_SOURCE_DIR}/job.c
     ${CMAKE_SOURCE_DIR}/tests/system/app_job.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench_checkpoint PRIVATE
     ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/system)

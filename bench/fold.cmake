@@ -4,7 +4,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   set(fold_apps ring halo alltoall send ep fourier nbody bt cg ft is lu mg mz sp sweep)
   add_library(bench-fold STATIC ${fold_dir}/cases.c ${fold_dir}/contest.c ${fold_dir}/machine.c
     ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/trial.c
-    ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
+    ${CMAKE_SOURCE_DIR}/bench/options.c ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench-fold PUBLIC ${CMAKE_SOURCE_DIR}/bench
     PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_compile_definitions(bench-fold PRIVATE

@@ -20,27 +20,80 @@ static bool read_number(const struct bench_option *option, const char *program, 
     return false;
 }
 
-static bool read_text(const struct bench_option *option, const char *program, const char *text)
+static bool read_real(const struct bench_option *option, const char *program, const char *text)
 {
-    for (const char *const *choice = option->choices; *choice; choice++) {
-        if (strcmp(*choice, text) == 0) {
-            *option->text = *choice;
-            return true;
-        }
+    char *end;
+    double real = strtod(text, &end);
+    if (end != text && !*end && real >= option->from && real <= option->to) {
+        *option->real = real;
+        return true;
     }
+    fprintf(stderr, "%s: --%s wants a number from %.15g to %.15g, not '%s'\n", program,
+            option->name, option->from, option->to, text);
+    return false;
+}
+
+static bool is_choice(const struct bench_option *option, const char *word, size_t length)
+{
+    for (const char *const *choice = option->choices; *choice; choice++)
+        if (strlen(*choice) == length && !strncmp(*choice, word, length))
+            return true;
+    return false;
+}
+
+static bool refuse(const struct bench_option *option, const char *program, const char *text)
+{
     fprintf(stderr, "%s: --%s wants", program, option->name);
     for (const char *const *choice = option->choices; *choice; choice++)
         fprintf(stderr, "%s %s", choice == option->choices ? "" : choice[1] ? "," : " or", *choice);
-    fprintf(stderr, ", not '%s'\n", text);
+    fprintf(stderr, "%s, not '%s'\n", option->list ? ", or several of these with commas" : "",
+            text);
     return false;
+}
+
+static bool read_text(const struct bench_option *option, const char *program, const char *text)
+{
+    if (option->choices && !is_choice(option, text, strlen(text)))
+        return refuse(option, program, text);
+    *option->text = text;
+    return true;
+}
+
+static bool read_list(const struct bench_option *option, const char *program, const char *text)
+{
+    for (const char *word = text;; word++) {
+        size_t length = strcspn(word, ",");
+        if (!is_choice(option, word, length))
+            return refuse(option, program, text);
+        word += length;
+        if (!*word)
+            break;
+    }
+    *option->list = text;
+    return true;
+}
+
+bool bench_is_listed(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strcspn(at, ",") == length && !strncmp(at, word, length))
+            return true;
+    }
+    return !list;
 }
 
 static bool read_option(const struct bench_option *option, const char *program)
 {
     if (option->number)
         return read_number(option, program, optarg);
+    if (option->real)
+        return read_real(option, program, optarg);
     if (option->text)
         return read_text(option, program, optarg);
+    if (option->list)
+        return read_list(option, program, optarg);
     *option->flag = true;
     return true;
 }

@@ -5,13 +5,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An option; of number, text and flag, which get what is given, one is set. */
+/* An option; of number, real, text, list and flag, which get what is given, one is set. */
 struct bench_option {
     const char *name; /* --name */
     int *number;      /* from least to most */
     int least, most;
-    const char **text; /* one of `choices`, which end with NULL */
-    const char *const *choices;
+    double *real; /* from `from` to `to` */
+    double from, to;
+    const char **text;          /* one of `choices`; without choices any text */
+    const char **list;          /* some of `choices`, separated by commas */
+    const char *const *choices; /* end with NULL */
     bool *flag;
 };
 
@@ -19,5 +22,8 @@ struct bench_option {
  * the options say, says so, and exits with 2. */
 void bench_options(int argc, char **argv, const char *usage, const struct bench_option *options,
                    size_t count);
+
+/* Is a word on a list as bench_option.list gets it? NULL is the list of all words. */
+bool bench_is_listed(const char *list, const char *word);
 
 #endif

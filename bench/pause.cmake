@@ -2,7 +2,7 @@
 if(PLEAT_MPI)
   set(pause_dir ${CMAKE_CURRENT_SOURCE_DIR}/pause)
   add_executable(bench_pause ${pause_dir}/bench_pause.c ${pause_dir}/pause_report.c
-    ${CMAKE_CURRENT_SOURCE_DIR}/report.c ${CMAKE_CURRENT_SOURCE_DIR}/job.c ${CMAKE_SOURCE_DIR}/tests/system/app_job.c
+    ${CMAKE_CURRENT_SOURCE_DIR}/options.c ${CMAKE_CURRENT_SOURCE_DIR}/report.c ${CMAKE_CURRENT_SOURCE_DIR}/job.c ${CMAKE_SOURCE_DIR}/tests/system/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench_pause PRIVATE
     ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/system)

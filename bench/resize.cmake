@@ -7,7 +7,7 @@ if(PLEAT_MPI)
     target_link_libraries(${program} PRIVATE PkgConfig::ompi m)
   endforeach()
   add_executable(bench_resize ${resize_dir}/bench_resize.c
-    ${resize_dir}/resize_report.c ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/bench/job.c
+    ${resize_dir}/resize_report.c ${CMAKE_SOURCE_DIR}/bench/options.c ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/bench/job.c
     ${CMAKE_SOURCE_DIR}/tests/system/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(bench_resize PRIVATE

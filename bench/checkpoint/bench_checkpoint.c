@@ -7,7 +7,6 @@
  * where the file system can be asked for that (POSIX_FADV_DONTNEED). All alternate.
  */
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "base/clock.h"
 #include "checkpoint/checkpoint.h"
 #include "job.h"
+#include "options.h"
 #include "report.h"
 
 static const char usage[] =
@@ -314,33 +314,17 @@ static void report_json(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'}, {"largest", 1, NULL, 'l'},
-                                          {"dir", 1, NULL, 'd'},     {"json", 0, NULL, 'j'},
-                                          {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
     int repeats = 7;
     double largest = (double)states[STATES - 1];
     const char *where = getenv("TMPDIR");
     bool json = false;
     where = where && *where ? where : "/tmp";
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'r')
-            repeats = atoi(optarg);
-        else if (c == 'l')
-            largest = atof(optarg);
-        else if (c == 'd')
-            where = optarg;
-        else if (c == 'j')
-            json = true;
-        else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    if (repeats < 1 || repeats > REPEATS_MAX || !(largest >= LEAST && largest <= 1e12)) {
-        fprintf(stderr, "bench_checkpoint: --repeats wants 1 to %d, --largest %d bytes to 10^12\n",
-                REPEATS_MAX, LEAST);
-        return 2;
-    }
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = REPEATS_MAX},
+        {.name = "largest", .real = &largest, .from = LEAST, .to = 1e12},
+        {.name = "dir", .text = &where},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     states[STATES - 1] = (uint64_t)largest;
     if (states[0] >= states[STATES - 1]) { /* one size only */
         states[0] = states[STATES - 1];

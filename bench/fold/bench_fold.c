@@ -7,7 +7,6 @@
  * on the machine hits all alike; how much there was is printed.
  */
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "fold_report.h"
 #include "fold_rows.h"
 #include "machine.h"
+#include "options.h"
 #include "progress.h"
 
 static const char usage[] =
@@ -31,6 +31,7 @@ static const char usage[] =
     "  --json           rows as JSON: name, value, unit, baseline, ratio, goal, met\n";
 
 #define REPEATS_MAX 50
+#define MINUTES_MAX 100000
 #define JOBS_MAX 8
 
 struct options {
@@ -44,17 +45,6 @@ static struct contest slowdown[FOLD_CONTESTS_MAX], hogged[FOLD_CONTESTS_MAX],
     queues[FOLD_CONTESTS_MAX];
 static struct jobs jobs[JOBS_MAX];
 static struct change changes[TRIAL_MPIS];
-
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strcspn(at, ",") == length && !strncmp(at, word, length))
-            return true;
-    }
-    return !list;
-}
 
 /* ---- what is run ---- */
 
@@ -77,10 +67,10 @@ static void add_programs(struct fold_results *results, const struct options *opt
         const struct case_program *program = &case_programs[i];
         if (!wants_program(options, program))
             continue;
-        if (has_word(options->only, "slowdown"))
+        if (bench_is_listed(options->only, "slowdown"))
             case_slowdown(&slowdown[results->slowdown_count++], mpi, processors, program,
                           times_of(options));
-        if (has_word(options->only, "hog") && program->communicates &&
+        if (bench_is_listed(options->only, "hog") && program->communicates &&
             (!options->quick || options->only))
             case_hogged(&hogged[results->hogged_count++], mpi, processors, program,
                         times_of(options));
@@ -90,14 +80,14 @@ static void add_programs(struct fold_results *results, const struct options *opt
 static void add_two(struct fold_results *results, const struct options *options, enum trial_mpi mpi)
 {
     static const char *const two[] = {"ring", "halo", "alltoall"};
-    for (int i = 0; i < case_imbalanced_count && has_word(options->only, "queues"); i++)
+    for (int i = 0; i < case_imbalanced_count && bench_is_listed(options->only, "queues"); i++)
         if (!options->quick || i == 1)
             case_queues(&queues[results->queues_count++], mpi, &case_imbalanced[i],
                         times_of(options));
-    for (int i = 0; i < 3 && has_word(options->only, "jobs"); i++)
+    for (int i = 0; i < 3 && bench_is_listed(options->only, "jobs"); i++)
         if (!options->quick || i == 0)
             jobs_init(&jobs[results->jobs_count++], mpi, case_find(two[i]), options->quick);
-    if (has_word(options->only, "change"))
+    if (bench_is_listed(options->only, "change"))
         change_init(&changes[results->change_count++], mpi, options->quick);
 }
 
@@ -163,36 +153,20 @@ static void print_rows(const struct fold_results *results)
     fold_rows_print();
 }
 
-static int read_options(struct options *options, int argc, char **argv)
+static void read_options(struct options *options, int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"repeats", 1, NULL, 'r'}, {"only", 1, NULL, 'o'},  {"mpi", 1, NULL, 'm'},
-        {"program", 1, NULL, 'p'}, {"quick", 0, NULL, 'q'}, {"json", 0, NULL, 'j'},
-        {"minutes", 1, NULL, 'l'}, {"help", 0, NULL, 'h'},  {NULL, 0, NULL, 0}};
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'r')
-            options->repeats = (int)strtol(optarg, NULL, 10);
-        else if (c == 'l')
-            options->minutes = strtod(optarg, NULL);
-        else if (c == 'o')
-            options->only = optarg;
-        else if (c == 'm')
-            options->mpi = optarg;
-        else if (c == 'p')
-            options->program = optarg;
-        else if (c == 'q')
-            options->quick = true;
-        else if (c == 'j')
-            options->json = true;
-        else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    if (options->repeats >= 1 && options->repeats <= REPEATS_MAX && optind == argc)
-        return -1;
-    fprintf(stderr, "bench_fold: --repeats wants 1 to %d\n", REPEATS_MAX);
-    return 2;
+    static const char *const parts[] = {"slowdown", "hog", "queues", "jobs",
+                                        "change",   "hop", "call",   NULL};
+    static const char *const mpis[] = {"openmpi", "mpich", NULL};
+    const struct bench_option table[] = {
+        {.name = "repeats", .number = &options->repeats, .least = 1, .most = REPEATS_MAX},
+        {.name = "minutes", .real = &options->minutes, .from = 0, .to = MINUTES_MAX},
+        {.name = "only", .list = &options->only, .choices = parts},
+        {.name = "mpi", .text = &options->mpi, .choices = mpis},
+        {.name = "program", .text = &options->program},
+        {.name = "quick", .flag = &options->quick},
+        {.name = "json", .flag = &options->json}};
+    bench_options(argc, argv, usage, table, sizeof(table) / sizeof(*table));
 }
 
 int main(int argc, char **argv)
@@ -200,19 +174,17 @@ int main(int argc, char **argv)
     struct options options = {.repeats = 9};
     static struct fold_results results = {
         .slowdown = slowdown, .hogged = hogged, .queues = queues, .jobs = jobs, .changes = changes};
-    int done = read_options(&options, argc, argv);
-    if (done >= 0)
-        return done;
+    read_options(&options, argc, argv);
     trial_init();
     plan(&results, &options);
-    if (has_word(options.only, "hop"))
+    if (bench_is_listed(options.only, "hop"))
         limits_init(&results.limits, options.mpi, options.quick);
     progress_begin(options.repeats * runs_of(&results), options.json);
     for (int round = 0; round < options.repeats && progress_goes_on(options.minutes); round++)
         run_round(&results, round);
     progress_end();
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++)
-        if (has_word(options.only, "call"))
+        if (bench_is_listed(options.only, "call"))
             fold_call_measure(mpi, options.quick, &results.calls[mpi]);
     trial_finish();
     if (options.json)

@@ -1,7 +1,6 @@
 /* bench_fold_evaluation [options] - writes a page about chapter 4 of Utrera 2010, or figure 6 of
  * Buisson et al. 2007, on this machine, with programs that really run.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "figure/gnuplot.h"
 #include "loads.h"
 #include "machine.h"
+#include "options.h"
 #include "progress.h"
 
 static const char usage[] =
@@ -27,6 +27,7 @@ static const char usage[] =
     "  --quick          hardly any work, few programs: only to see that it runs\n";
 
 #define REPEATS_MAX 50
+#define MINUTES_MAX 100000
 
 static const struct eval_about pages[] = {
     {"self-coscheduling",
@@ -71,62 +72,34 @@ static const struct eval_about pages[] = {
 static double minutes; /* 0: no limit */
 static struct eval eval = {.rounds = 9, .times = 1};
 
-/* NULL: none. */
-static const struct eval_about *find_page(const char *name)
+static void read_options(int argc, char **argv, const char **out)
 {
+    static const char *const parts[] = {"heuristics", "queues", "loads", "arrivals", NULL};
+    static const char *const mpis[] = {"openmpi", "mpich", NULL};
+    const char *names[PAGES + 1] = {NULL}, *page = pages[0].name;
     for (size_t i = 0; i < PAGES; i++)
-        if (!strcmp(pages[i].name, name))
-            return &pages[i];
-    return NULL;
-}
-
-static int read_options(int argc, char **argv, const char **out)
-{
-    static const struct option table[] = {{"page", 1, NULL, 'p'},    {"out", 1, NULL, 'd'},
-                                          {"repeats", 1, NULL, 'r'}, {"minutes", 1, NULL, 'l'},
-                                          {"times", 1, NULL, 't'},   {"only", 1, NULL, 'o'},
-                                          {"mpi", 1, NULL, 'm'},     {"quick", 0, NULL, 'q'},
-                                          {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
-    const char *page = pages[0].name;
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'p')
-            page = optarg;
-        else if (c == 'd')
-            *out = optarg;
-        else if (c == 'r')
-            eval.rounds = (int)strtol(optarg, NULL, 10);
-        else if (c == 'l')
-            minutes = strtod(optarg, NULL);
-        else if (c == 't')
-            eval.times = strtod(optarg, NULL);
-        else if (c == 'o')
-            eval.only = optarg;
-        else if (c == 'm')
-            eval.mpi = optarg;
-        else if (c == 'q') {
-            eval.quick = true;
-            eval.times = CASE_QUICK;
-        } else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    eval.about = find_page(page);
-    if (!eval.about) {
-        fprintf(stderr, "bench_fold_evaluation: there is no page '%s', but %s, %s, %s and %s\n",
-                page, pages[0].name, pages[1].name, pages[2].name, pages[3].name);
-        return 2;
-    }
-    if (eval.rounds >= 1 && eval.rounds <= REPEATS_MAX && eval.times > 0 && optind == argc)
-        return -1;
-    fprintf(stderr, "bench_fold_evaluation: --repeats wants 1 to %d, --times more than 0\n",
-            REPEATS_MAX);
-    return 2;
+        names[i] = pages[i].name;
+    const struct bench_option options[] = {
+        {.name = "page", .text = &page, .choices = names},
+        {.name = "out", .text = out},
+        {.name = "repeats", .number = &eval.rounds, .least = 1, .most = REPEATS_MAX},
+        {.name = "minutes", .real = &minutes, .from = 0, .to = MINUTES_MAX},
+        {.name = "times", .real = &eval.times, .from = 1e-6, .to = 1e6},
+        {.name = "only", .list = &eval.only, .choices = parts},
+        {.name = "mpi", .text = &eval.mpi, .choices = mpis},
+        {.name = "quick", .flag = &eval.quick}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
+    if (eval.quick)
+        eval.times = CASE_QUICK;
+    eval.about = &pages[0];
+    for (size_t i = 0; i < PAGES; i++)
+        if (!strcmp(pages[i].name, page))
+            eval.about = &pages[i];
 }
 
 static bool is_wanted(const struct eval_part *part)
 {
-    return !eval.only || strstr(eval.only, part->name);
+    return bench_is_listed(eval.only, part->name);
 }
 
 /* How many runs a round has. */
@@ -177,9 +150,7 @@ int main(int argc, char **argv)
     char command[512];
     struct pleat_error err = {0};
     join(command, sizeof(command), argc, argv);
-    int done = read_options(argc, argv, &out);
-    if (done >= 0)
-        return done;
+    read_options(argc, argv, &out);
     if (!machine_cpus(CASE_PROCESSORS_MAX)) {
         fprintf(stderr, "bench_fold_evaluation: it needs two processors\n");
         return 1;

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 
 #include "app/memory.h"
 #include "base/clock.h"
+#include "options.h"
 #include "report.h"
 
 static const char usage[] =
@@ -250,24 +250,14 @@ static void print_json(void)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"repeats", required_argument, NULL, 'r'},
-                                            {"bytes", required_argument, NULL, 'b'},
-                                            {"json", no_argument, NULL, 'j'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {0}};
+    double size = (double)bytes;
     bool json = false;
-    for (int option; (option = getopt_long(argc, argv, "h", options, NULL)) != -1;) {
-        if (option == 'r')
-            repeats = atoi(optarg);
-        else if (option == 'b')
-            bytes = strtoul(optarg, NULL, 10);
-        else if (option == 'j')
-            json = true;
-        else
-            return fputs(usage, option == 'h' ? stdout : stderr), option == 'h' ? 0 : 2;
-    }
-    if (optind < argc || repeats < 1 || repeats > 50 || bytes < 1 << 20 || bytes > (size_t)1 << 36)
-        return fputs(usage, stderr), 2;
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = 50},
+        {.name = "bytes", .real = &size, .from = 1 << 20, .to = 1LL << 36},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
+    bytes = (size_t)size;
     /* mounted where nobody else sees it, and gone with this process */
     if (unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
         kinds = KINDS;

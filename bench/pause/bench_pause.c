@@ -6,7 +6,6 @@
  * a process of its own processor sweeps over its memory, while a job on the others, heat, computes,
  * and while it is resized. The two alternate.
  */
-#include <getopt.h>
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -22,6 +21,7 @@
 
 #include "base/clock.h"
 #include "job.h"
+#include "options.h"
 #include "pause_report.h"
 
 static const char usage[] =
@@ -228,7 +228,7 @@ static void measure_rigid(struct way *way, uint64_t state, const cpu_set_t *all)
 static void run(int repeats, const char *only, uint64_t largest)
 {
     cpu_set_t all;
-    bool rigid = strstr(only, "rigid") != NULL;
+    bool rigid = bench_is_listed(only, "rigid");
     uint64_t rigid_state = largest < RIGID_STATE ? largest : RIGID_STATE;
     if (sched_getaffinity(0, sizeof(all), &all))
         bench_give_up("cannot see which CPUs it may use");
@@ -241,7 +241,7 @@ static void run(int repeats, const char *only, uint64_t largest)
             struct way *way = &ways[w];
             if (!way->loop)
                 continue;
-            for (int s = 0; strstr(only, "state") && s < STATES; s++)
+            for (int s = 0; bench_is_listed(only, "state") && s < STATES; s++)
                 if (states[s] <= largest)
                     measure_state(way, s);
             if (rigid)
@@ -251,38 +251,19 @@ static void run(int repeats, const char *only, uint64_t largest)
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'}, {"only", 1, NULL, 'o'},
-                                          {"largest", 1, NULL, 'l'}, {"json", 0, NULL, 'j'},
-                                          {"help", 0, NULL, 'h'},    {NULL, 0, NULL, 0}};
+    static const char *const parts[] = {"state", "rigid", NULL};
     int repeats = 5;
     double largest = (double)states[STATES - 1];
-    const char *only = "state,rigid";
+    const char *only = NULL;
     bool json = false;
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'r')
-            repeats = atoi(optarg);
-        else if (c == 'o')
-            only = optarg;
-        else if (c == 'l')
-            largest = atof(optarg);
-        else if (c == 'j')
-            json = true;
-        else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    if (repeats < 1 || repeats > REPEATS_MAX || !(largest >= (double)states[0]) ||
-        (strcmp(only, "state") != 0 && strcmp(only, "rigid") != 0 &&
-         strcmp(only, "state,rigid") != 0)) {
-        fprintf(stderr,
-                "bench_pause: --repeats wants 1 to %d, --largest %llu bytes at least, "
-                "--only state, rigid, or state,rigid\n",
-                REPEATS_MAX, (unsigned long long)states[0]);
-        return 2;
-    }
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = REPEATS_MAX},
+        {.name = "only", .list = &only, .choices = parts},
+        {.name = "largest", .real = &largest, .from = (double)states[0], .to = 1e18},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     bench_job_begin("bench_pause", &job);
-    run(repeats, only, largest < 1e18 ? (uint64_t)largest : UINT64_MAX);
+    run(repeats, only, (uint64_t)largest);
     report(ways, WAYS, json);
     return 0;
 }

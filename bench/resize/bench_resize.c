@@ -6,7 +6,6 @@
  * the latter, with each MPI. Runs alternate, so that a change of the machine's load hits all. Times
  * are rank 0's, from its arrival until all ranks have their data.
  */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 
 #include "base/clock.h"
 #include "job.h"
+#include "options.h"
 #include "resize_report.h"
 #include "shm/mailbox-rank.h"
 
@@ -252,31 +252,14 @@ static void measure(struct subject *subject, int pairs)
 
 int main(int argc, char **argv)
 {
-    static const struct option table[] = {{"repeats", 1, NULL, 'r'},
-                                          {"state", 1, NULL, 's'},
-                                          {"json", 0, NULL, 'j'},
-                                          {"help", 0, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
     int repeats = 7;
     double state = 268435456;
     bool json = false;
-    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
-        if (c == 'r')
-            repeats = atoi(optarg);
-        else if (c == 's')
-            state = atof(optarg);
-        else if (c == 'j')
-            json = true;
-        else {
-            fputs(usage, c == 'h' ? stdout : stderr);
-            return c == 'h' ? 0 : 2;
-        }
-    }
-    if (repeats < 1 || repeats > REPEATS_MAX || !(state >= 1 << 17 && state <= 1LL << 36)) {
-        fprintf(stderr, "bench_resize: --repeats wants 1 to %d, --state %d bytes to 64 GiB\n",
-                REPEATS_MAX, 1 << 17);
-        return 2;
-    }
+    const struct bench_option options[] = {
+        {.name = "repeats", .number = &repeats, .least = 1, .most = REPEATS_MAX},
+        {.name = "state", .real = &state, .from = 1 << 17, .to = 1LL << 36},
+        {.name = "json", .flag = &json}};
+    bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     /* A square plate. Sweeps enough for four resizes to be posted; small plates need a pause. */
     int n = (int)sqrt(state / 8);
     bool small = n < 2000;
