@@ -70,13 +70,13 @@ static const struct eval_about pages[] = {
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */
-static struct eval eval = {.rounds = 9, .times = 1};
+static struct eval eval = {.about = pages, .rounds = 9, .times = 1};
 
 static void read_options(int argc, char **argv, const char **out)
 {
     static const char *const parts[] = {"heuristics", "queues", "loads", "arrivals", NULL};
     static const char *const mpis[] = {"openmpi", "mpich", NULL};
-    const char *names[PAGES + 1] = {NULL}, *page = pages[0].name;
+    const char *names[PAGES + 1] = {NULL}, *page = eval.about->name;
     for (size_t i = 0; i < PAGES; i++)
         names[i] = pages[i].name;
     const struct bench_option options[] = {
@@ -91,7 +91,6 @@ static void read_options(int argc, char **argv, const char **out)
     bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     if (eval.quick)
         eval.times = CASE_QUICK;
-    eval.about = &pages[0];
     for (size_t i = 0; i < PAGES; i++)
         if (!strcmp(pages[i].name, page))
             eval.about = &pages[i];

@@ -149,11 +149,9 @@ static void on_notice(void *arg, const char *method, const json_t *params)
             tell_answers(site);
         else
             tell_silent(site, pleat_reply_text(params, "text", ""));
-    } else if (!one) {
-        return;
-    } else if (!strcmp(method, "run_ended")) {
+    } else if (one && !strcmp(method, "run_ended")) {
         pleat_batch_step_is_over(site, one, params);
-    } else if (!pleat_reply_is(params, "name", one->name)) {
+    } else if (!one || !pleat_reply_is(params, "name", one->name)) {
         return;
     } else if (!strcmp(method, "granted") || !strcmp(method, "pending") ||
                !strcmp(method, "moved")) {

@@ -98,7 +98,7 @@ void pleat_batch_set_text(json_t *params, const char *member, const char *value)
 #define PLEAT_BATCH_WORD(type_of_own, member, what)                                                \
     {                                                                                              \
         .name = #member, .type = PLEAT_OPTION_TEXT, .offset = offsetof(type_of_own, member),       \
-        .usual = "auto", .check = pleat_batch_check_word, .help = what                             \
+        .usual = "auto", .check = pleat_batch_check_word, .help = (what)                           \
     }
 
 /* The rows of struct pleat_batch_options. */

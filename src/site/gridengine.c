@@ -37,7 +37,7 @@ static int check_cell(const char *text, struct pleat_error *err)
     {                                                                                              \
         .name = #member, .type = PLEAT_OPTION_TEXT,                                                \
         .offset = offsetof(struct gridengine_options, member), .usual = "auto",                    \
-        .check = checked_by, .help = what                                                          \
+        .check = (checked_by), .help = (what)                                                      \
     }
 
 static const struct pleat_site_option rows[] = {
