@@ -6,7 +6,8 @@
 
 #include "experiments/list.h"
 
-/* Readings of the paper. The first is as printed; each other one changes one thing, or two. */
+/* Readings of Liu et al. 2009. The first takes it as printed; every other one changes one thing, or
+ * two. */
 enum {
     FACE,
     WIDER,
@@ -75,7 +76,7 @@ static struct pleat_estimate above_pp(const struct pleat_numbers *numbers, int r
     return pleat_numbers_difference(numbers, setting(reading, P), setting(reading, PP), metric);
 }
 
-/* W under PP as a share of W under P. */
+/* W under PP as a share of W under P, from the fifth execution on. */
 static struct pleat_estimate share_of_p(const struct pleat_numbers *numbers, int reading)
 {
     return pleat_numbers_ratio(numbers, setting(reading, PP), setting(reading, P), W_LEARNT);
@@ -120,19 +121,21 @@ static void tell_satisfaction(struct pleat_study *study, const struct pleat_numb
     shape(study, "S of PP is above 80 % from the fifth execution on", "4.2, figure 4",
           PLEAT_CLAIMED, pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 96");
     e = of(n, FACE, PP, SETTLED);
-    shape(study, "it takes PP about five executions (3 to 7) to get there", "4.2, figure 4",
-          PLEAT_NOT_FOUND, pleat_estimate_within(e, 3, 7), e,
+    shape(study, "PP needs about five executions (3 to 7) until its S stays above 80 %",
+          "4.2, figure 4", PLEAT_NOT_FOUND, pleat_estimate_within(e, 3, 7), e,
           ": S stays above 80 % from that execution on");
     e = of(n, PENDING, PP, SETTLED);
-    shape(study, "the same, where R counts processes on their way", "4.2, figure 4", PLEAT_CLAIMED,
-          pleat_estimate_within(e, 3, 7), e, ": S stays above 80 % from that execution on");
+    shape(study, "PP needs about five executions (3 to 7) where R counts processes on their way",
+          "4.2, figure 4", PLEAT_CLAIMED, pleat_estimate_within(e, 3, 7), e,
+          ": S stays above 80 % from that execution on");
     e = above_pp(n, FACE, S_ALL);
     shape(study, "S of P is slightly higher than S of PP (by less than 10 points)", "4.2, figure 4",
           PLEAT_CLAIMED, pleat_estimate_within(e, 0, 0.1), in_percent(e),
           " points over all executions");
     e = above_pp(n, FACE, S_LEARNT);
-    shape(study, "the same from the fifth execution on", "4.2, figure 4", PLEAT_NOT_FOUND,
-          pleat_estimate_within(e, 0, 0.1), in_percent(e), " points");
+    shape(study, "S of P is slightly higher than S of PP from the fifth execution on",
+          "4.2, figure 4", PLEAT_NOT_FOUND, pleat_estimate_within(e, 0, 0.1), in_percent(e),
+          " points");
     e = of(n, STAGE, PP, S_LEARNT);
     shape(study,
           "S of PP is above 80 % also where requests come anywhere \"during iteration 100 ~ 110\"",
@@ -140,7 +143,8 @@ static void tell_satisfaction(struct pleat_study *study, const struct pleat_numb
           " % from the fifth on");
 }
 
-/* The same where processes differ: then the slowest decides. */
+/* Tells how long an iteration takes where processes or objects fluctuate by themselves: the slowest
+ * process decides. */
 static void tell_iterations(struct pleat_study *study, const struct pleat_numbers *n)
 {
     static const struct {
@@ -148,10 +152,15 @@ static void tell_iterations(struct pleat_study *study, const struct pleat_number
         const char *statement;
         enum pleat_label expected;
     } rows[] = {
-        {BY_PROCESS, "the same where every process fluctuates by itself, from run to run",
+        {BY_PROCESS,
+         "an iteration takes about 120 where every process fluctuates by itself, from run to run",
          PLEAT_NOT_FOUND},
-        {BY_ITERATION, "the same where it does in each iteration", PLEAT_NOT_FOUND},
-        {BY_OBJECT, "the same where every object fluctuates by itself", PLEAT_FITTED},
+        {BY_ITERATION,
+         "an iteration takes about 120 where every process fluctuates by itself, in each iteration",
+         PLEAT_NOT_FOUND},
+        {BY_OBJECT,
+         "an iteration takes about 120 where every object fluctuates by itself, in each iteration",
+         PLEAT_FITTED},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct pleat_estimate e = of(n, rows[i].reading, P, ITERATION);
@@ -222,34 +231,34 @@ static void tell_what_is_run(struct pleat_page *page)
     pleat_page_heading(page, "What is run");
     pleat_page_paragraph(
         page,
-        "An application begins with 3 processes of 10 objects. After every 100 of its 3,000 "
-        "iterations one process gains 10 objects; the application then runs slower and asks for a "
-        "process, after each iteration, until it has one, which takes those objects. An object "
-        "takes 11.2 time units, with a standard deviation of 1.0 from execution to execution. Of "
-        "500 "
-        "nodes each allocation takes 1000 ± 10. A request is satisfied if a prepared process is "
-        "there; if not, an allocation is placed into the buffer, at each retry again (3.1).");
+        "An application begins with 3 processes, each of which has 10 objects. After every 100 of "
+        "its 3,000 iterations one process gains 10 objects. The application then runs slower. "
+        "After each iteration it asks for a further process, until it has one, which takes those "
+        "objects. In an iteration an object takes 11.2 time units, with a standard deviation of "
+        "1.0 from execution to execution. There are 500 nodes; allocating one takes 1000 ± 10 time "
+        "units. A request is satisfied if a prepared process is in the buffer. If none is, an "
+        "allocation for the buffer is begun, and a further one at each retry (3.1).");
     pleat_page_item(page,
                     "**P** brings the buffer to RL = 1 prepared process every 600 time units.");
-    pleat_page_item(page,
-                    "**PP** looks, every 5 iterations, one longest allocation ahead: as many "
-                    "processes as earlier executions asked for in 5 iterations from there, on "
-                    "average, rounded down, are asked for now. What is above RL = 1 goes back.");
+    pleat_page_item(page, "**PP** looks ahead every 5 iterations, by the longest time that an "
+                          "allocation has taken so far. It asks for as many processes as earlier "
+                          "executions asked for, on average and rounded down, in the 5 iterations "
+                          "that begin there. Prepared processes beyond RL = 1 are given back.");
     pleat_page_item(page, "**S** is the share of requests that are satisfied, **W** the time that "
                           "prepared processes wait, summed up over one execution.");
-    pleat_page_paragraph(page, "100 executions follow one another, and know what those before them "
-                               "asked for. `none` prepares nothing: what failed requests placed is "
-                               "all there is.");
+    pleat_page_paragraph(page, "100 executions follow one another. The policies know what earlier "
+                               "executions asked for. Under `none` no process is prepared ahead: "
+                               "the buffer only gets what unsatisfied requests have placed in it.");
 }
 
 static void tell_readings(struct pleat_page *page, const struct pleat_numbers *n)
 {
     pleat_page_heading(page, "Readings of the paper");
     pleat_page_paragraph(
-        page,
-        "What the paper leaves open, or can be read in two ways, one change at a time. S and W "
-        "are means from the fifth execution on, W in thousands of time units; \"settles\" is "
-        "the execution from which S of PP stays above 80 %% (101: never).");
+        page, "Each row but the first changes one thing that the paper leaves open, or that can be "
+              "read in two ways; two rows change a second thing, too. S and W are means from the "
+              "fifth execution on, W in thousands of time units; \"settles\" is the execution from "
+              "which S of PP stays above 80 %% (101: never).");
     pleat_page_table(page,
                      "reading|S of P, %|S of PP, %|first S of PP, %|settles|W of P|W of PP|PP / "
                      "P|iteration");
@@ -272,61 +281,60 @@ static void tell_readings(struct pleat_page *page, const struct pleat_numbers *n
     }
 }
 
-/* Writes what follows from the policies themselves, with the numbers that show it. */
+/* Explains the results by the policies, with the numbers that show it. */
 static void explain(struct pleat_page *page, const struct pleat_numbers *n)
 {
     pleat_page_heading(page, "Why");
     pleat_page_item(
         page,
-        "With RL = 1 there is one request in 100 iterations (about 11,000 time units), and P "
-        "refills "
-        "its buffer within 600 + 1000: all its requests are satisfied, and its buffer is full for "
-        "most of the time. Without any policy S is %.0f %%.",
+        "There is one request in 100 iterations (about 11,000 time units), and P refills its "
+        "buffer within 600 + 1000 time units. So with RL = 1 all requests are satisfied under P, "
+        "and its buffer is full for most of the time. Under `none` S is %.0f %%.",
         percent(of(n, FACE, NONE, S_LEARNT).mean));
-    pleat_page_item(
-        page,
-        "As printed, PP learns all there is in one execution: the retries of the first one are "
-        "requests in its history, too, and it has more prepared than it needs until their share "
-        "has "
-        "fallen: W stays high for some executions, as in figure 5. If R counts processes on their "
-        "way, what PP asked for is often given back before it comes, and it takes %.1f executions, "
-        "as in figure 4.",
-        of(n, PENDING, PP, SETTLED).mean);
-    pleat_page_item(
-        page,
-        "PP asks for the whole number below the average. If a request is not made in the same few "
-        "iterations each time, each period has less than one on average, and nothing is asked for "
-        "until retries have filled the history again: S of PP falls to %.0f %% where requests "
-        "are spread over 5 iterations, to %.0f %% over 10. That its requests are not random is the "
-        "paper's assumption (4, 2), and PP needs it in the strictest sense.",
-        percent(of(n, SPREAD, PP, S_LEARNT).mean), percent(of(n, STAGE, PP, S_LEARNT).mean));
     pleat_page_item(page,
-                    "The sum from i to i + range has both ends in it, as printed. In executions "
-                    "whose speed lets a request fall on a common end it is prepared for twice, and "
-                    "the second process waits for 100 iterations: hence the peaks of W in single "
-                    "executions.");
+                    "As printed, PP learns in one execution when requests come. The retries of "
+                    "that execution are requests in its history, too. So PP has more processes "
+                    "prepared than are needed until the share of these retries in the history has "
+                    "fallen, and W stays high for some executions, as in figure 5. Where R counts "
+                    "processes on their way, PP often gives back what it asked for before that has "
+                    "come; then %.1f executions pass until S stays above 80 %%, as in figure 4.",
+                    of(n, PENDING, PP, SETTLED).mean);
+    pleat_page_item(page,
+                    "PP rounds the average down. Where requests do not come in the same few "
+                    "iterations of every execution, each period has less than one request on "
+                    "average, and PP asks for nothing until retries have filled the history again: "
+                    "S of PP falls to %.0f %% where requests are spread over 5 iterations, and to "
+                    "%.0f %% where they are spread over 10. The paper assumes that requests are "
+                    "not random (4, assumption 2); PP needs that in the strictest sense.",
+                    percent(of(n, SPREAD, PP, S_LEARNT).mean),
+                    percent(of(n, STAGE, PP, S_LEARNT).mean));
     pleat_page_item(
-        page, "Longer or less certain allocations cost PP waste, not satisfaction: it goes by "
-              "the longest that was seen.");
+        page, "The sum from i to i + range includes both ends, as printed, so a period and the "
+              "next one share an iteration. In executions whose speed lets a request fall on a "
+              "shared iteration two processes are prepared for it, and the second one waits for "
+              "100 iterations. The peaks of W in single executions come from that.");
+    pleat_page_item(page,
+                    "Where allocation times vary much (1000 ± 500) W of PP is higher, but its S "
+                    "hardly falls: PP looks ahead by the longest allocation that it has seen.");
     pleat_page_item(
         page,
-        "An iteration takes 112 without want of processes, and the slow ones after a gain add "
-        "little. Where every process fluctuates by itself the slowest decides: with the three "
-        "processes of the beginning that makes the paper's 120 (112 + 0.846 x 10 = 120.5, as the "
-        "largest of three normal variables is 0.846 deviations above their mean), but there are 33 "
-        "in the end, and it is %s over a whole execution. Where it is the objects that fluctuate "
-        "it is %s. So 120 is what is monitored in the beginning, or objects fluctuate; the paper "
-        "does not say.",
+        "An iteration takes 112 time units while no process is missing, and the slow iterations "
+        "after a gain add little. Where every process fluctuates by itself the slowest one "
+        "decides. For the three processes of the beginning that makes the paper's 120: the largest "
+        "of three normal variables is 0.846 deviations above their mean, and 112 + 0.846 x 10 = "
+        "120.5. But an execution ends with 33 processes, and the mean over all of it is %s. Where "
+        "every object fluctuates by itself the mean is %s. So the paper's 120 was observed at the "
+        "beginning of an execution, or its objects fluctuate; the paper does not say which.",
         pleat_estimate_text(of(n, BY_PROCESS, P, ITERATION), 1).text,
         pleat_estimate_text(of(n, BY_OBJECT, P, ITERATION), 1).text);
-    pleat_page_item(
-        page,
-        "S does not depend on that: from the fifth execution on it is %s %% of PP where every "
-        "process fluctuates by itself, and it settles at execution %s (%s where R counts "
-        "processes on their way). What changes is W, as executions are longer, and more alike.",
-        pleat_estimate_text(in_percent(of(n, BY_PROCESS, PP, S_LEARNT)), 1).text,
-        pleat_estimate_text(of(n, BY_PROCESS, PP, SETTLED), 1).text,
-        pleat_estimate_text(of(n, BY_PROCESS_PENDING, PP, SETTLED), 1).text);
+    pleat_page_item(page,
+                    "S does not depend on what fluctuates: where every process does so by itself, "
+                    "S of PP is %s %% from the fifth execution on, and stays above 80 %% from "
+                    "execution %s on (%s where R counts processes on their way). W does depend on "
+                    "it, since executions then take longer, and differ less from one another.",
+                    pleat_estimate_text(in_percent(of(n, BY_PROCESS, PP, S_LEARNT)), 1).text,
+                    pleat_estimate_text(of(n, BY_PROCESS, PP, SETTLED), 1).text,
+                    pleat_estimate_text(of(n, BY_PROCESS_PENDING, PP, SETTLED), 1).text);
 }
 
 /* ---- figures ---- */
@@ -413,10 +421,10 @@ static int run(struct pleat_study *study, struct pleat_error *err)
 static const char *const cautions[] = {
     "That PP is better than P for other applications: requests come after the same iterations in "
     "each execution, which PP needs (see the readings).",
-    "The 100 executions of a seed know of one another: they are one value, not 100. Intervals are "
-    "over seeds.",
-    "What of the speed fluctuates the paper does not say. That iterations take about 120 where it "
-    "is the objects shows that this may be meant, not that it is.",
+    "That 100 executions are 100 independent values: those of a seed build on one another, and "
+    "count as one value. Intervals are over seeds.",
+    "That objects are what fluctuates in the paper, which does not say it. Iterations take about "
+    "120 where they do; that shows that they may be meant, not that they are.",
     NULL,
 };
 

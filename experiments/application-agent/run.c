@@ -33,7 +33,7 @@ static int make_platform(const struct agent_reading *reading, struct pleat_platf
     return 0;
 }
 
-/* Of an execution: few in a quick run. */
+/* The number of iterations of an execution: few in a quick run. */
 static int32_t iterations(const struct pleat_study *study)
 {
     return study->quick ? QUICK_ITERATIONS : ITERATIONS;
