@@ -6,7 +6,8 @@
 #include "experiments/koala-malleable/koala.h"
 
 enum { AVERAGES, MAXIMA, EXECUTIONS, RESPONSES, SHARES, USED_NOW = SHARES, RESIZES, PANELS };
-enum { PARTS = 40 };   /* of the time, each drawn as one value: single changes are too close */
+/* parts into which the time is divided, each drawn as one value: single changes are too close */
+enum { PARTS = 40 };
 enum { PLACES = 150 }; /* places at which a curve is drawn */
 
 /* Means over the seeds, and their intervals. */

@@ -4,7 +4,7 @@
 #include "experiments/koala-malleable/measured.h"
 #include "experiments/list.h"
 
-/* What comes of each shape that does not hold at face values: does it in its best reading? */
+/* For each shape that does not hold at face values: is it expected to hold in its best reading? */
 static const bool expected[KOALA_SHAPES] = {
     true, true, true,  true,  true, true, true, true,  true,
     true, true, false, false, true, true, true, false,
@@ -21,8 +21,8 @@ static int run_named(void *context, const struct pleat_study *study, size_t sett
 
 /* ---- what is found ---- */
 
-/* A shape that holds at face values is claimed. One that holds in a credible setting of the sweep,
- * with other seeds than those by which that was chosen, is fitted. */
+/* A shape that holds at face values is claimed. It is fitted if it holds in a credible setting of
+ * the sweep, run with seeds that had no part in choosing that setting. */
 static void tell_shape(struct pleat_study *study, const struct pleat_numbers *named,
                        const struct koala_sweep *sweep, size_t i)
 {
@@ -146,8 +146,9 @@ static void add_paper(struct pleat_study *study, const struct pleat_numbers *num
     struct pleat_string titles = {0};
     pleat_page_heading(&study->page, "The paper's numbers beside these");
     pleat_page_paragraph(&study->page,
-                         "Its figures' curves are lost; VII states few numbers. Here: "
-                         "means with EGS and with FPSMA, all jobs malleable.");
+                         "The curves of the paper's figures are not in the copy that was used "
+                         "here, and section VII states few numbers. Beside those numbers stand "
+                         "means under EGS and under FPSMA, with all jobs malleable.");
     pleat_string_add(&titles, "|the paper");
     for (int s = 0; s < KOALA_NAMED; s++)
         pleat_string_addf(&titles, "|%s", koala_named((enum koala_named)s)->name);
@@ -169,23 +170,22 @@ static void add_beginning(struct pleat_study *study)
     struct pleat_page *page = &study->page;
     pleat_page_heading(page, "The paper, and what it leaves unsaid");
     pleat_page_paragraph(
-        page,
-        "300 jobs, half of them NAS FT (2 minutes on two processors, 1 at best, powers of two up "
-        "to 32), half GADGET 2 (10 minutes, 4 at best, any size up to 46), start with two "
-        "processors on the five clusters of DAS-3 (85, 41, 68, 46, 32 nodes). In Wm and W'm all "
-        "are malleable, in Wmr and W'mr half are rigid jobs of two. Every 120 s a job under PRA, "
-        "every 30 s under PWA. Worst-fit places them; FPSMA and EGS are compared.");
+        page, "300 jobs, half of them NAS FT (2 minutes on two processors, 1 at best, powers of "
+              "two up to 32), half GADGET 2 (10 minutes, 4 at best, any size up to 46), start with "
+              "two processors on the five clusters of DAS-3 (85, 41, 68, 46, 32 nodes). In Wm and "
+              "W'm all are malleable, in Wmr and W'mr half are rigid jobs of two processors. A job "
+              "arrives every 120 s under PRA, every 30 s under PWA. Worst-fit places the jobs; "
+              "FPSMA and EGS are compared.");
     pleat_page_paragraph(
-        page,
-        "Unsaid are: how long it takes to get processors (KOALA got each by a GRAM job of its "
-        "own), and to give them back, how long a change of size stops the application, how many "
-        "processors others used, how many of the clusters jobs ran on, how often KOALA polled, "
-        "the threshold above which KOALA did not expand its jobs, how figure 6 goes between its "
-        "ends, whether EGS divides again what jobs do not take. `egs` does, `egs-once` does not. "
-        "As "
-        "figure 5 prints it, EGS also takes a processor more from the jobs behind the remainder, "
-        "and asks all of them though enough is reclaimed (`egs-printed`). Settings of these have "
-        "a name here:");
+        page, "The paper does not say: how long it takes to get processors (KOALA got each by a "
+              "GRAM job of its own), and to give them back, how long a change of size stops the "
+              "application, how many processors others used, how many of the clusters jobs ran on, "
+              "how often KOALA polled, the threshold above which KOALA did not expand its jobs, "
+              "how figure 6 goes between its ends, whether EGS divides again what jobs do not "
+              "take. The policy `egs` divides it again, `egs-once` does not. As figure 5 prints "
+              "it, EGS also takes one processor more from the jobs behind the remainder, and asks "
+              "all jobs even after enough has been reclaimed (`egs-printed`). Five settings of "
+              "what is unsaid have a name on this page:");
     for (int s = 0; s < KOALA_NAMED; s++)
         pleat_page_item(page, "*%s*: %s.", koala_named((enum koala_named)s)->name,
                         koala_named((enum koala_named)s)->about);
@@ -196,45 +196,47 @@ static void add_reasons(struct pleat_study *study)
     struct pleat_page *page = &study->page;
     pleat_page_heading(page, "What it comes from");
     pleat_page_item(
-        page, "At face values one or two jobs run at a time under PRA, and worst-fit gives each "
-              "a cluster of its own. Policies act on one cluster, so FPSMA and EGS decide the "
-              "same. At 30 s between arrivals, jobs at their minimal size need 24 of 272 "
-              "processors: nothing waits, and hardly anything is shrunk.");
-    pleat_page_item(
-        page, "A limit to what the jobs of a cluster are grown to, as the threshold of V-B may be "
-              "read, brings them together (*scarce*): the largest cluster keeps the most idle "
-              "processors, so worst-fit sends it one job after another, and they compete for few. "
-              "Then much of section VII comes out, also its times of GADGET 2 (above 400 s under "
-              "PRA, almost 600 s under PWA), but jobs stay small: with 8 processors to grow to, "
-              "the average is below 5.");
+        page,
+        "At face values one or two jobs run at a time under PRA, and worst-fit gives each a "
+        "cluster of its own. FPSMA and EGS divide the processors of one cluster among its jobs, so "
+        "they decide the same there. At 30 s between arrivals, jobs at their minimal size need 24 "
+        "of 272 processors: nothing waits, and hardly anything is shrunk.");
     pleat_page_item(
         page,
-        "At credible sizes most of VII-A comes out (reading A below) where one cluster is in use, "
-        "that of 46, as many as the largest jobs may have, and where each processor is got by a "
-        "claim of its own, one after another, as KOALA did by GRAM jobs of size 1 (V-A). Getting "
-        "forty processors then takes minutes, in which other jobs arrive: under EGS each of them "
-        "gets a share, under FPSMA the oldest one has been promised everything. The claim for each "
-        "processor is what matters most. What VII-B says of jobs that stay small, and of response "
-        "times, needs changes of size that cost a minute, too. How often KOALA decides, whether "
-        "room is made bit by bit, and whether others grow meanwhile, "
-        "hardly matter.");
-    pleat_page_item(
-        page, "That EGS leaves more jobs at their minimal size than FPSMA does is found in about "
-              "1 %% of all settings and in none that is credible: where EGS divides only once and "
-              "nearly nothing is free, shares get smaller than what FT, which takes powers of two, "
-              "could accept, and nobody else gets them.");
+        "The threshold of V-B may be read as a limit to how many processors the jobs of a cluster "
+        "are grown to. Such a limit brings jobs together (*scarce*): the largest cluster keeps the "
+        "most idle processors, so worst-fit sends it one job after another, and these compete for "
+        "few processors. Then much of section VII is found, also its times of GADGET 2 (above 400 "
+        "s under PRA, almost 600 s under PWA). But jobs stay small: where those of a cluster are "
+        "grown to 8 processors together, their average size is below 5.");
     pleat_page_item(
         page,
-        "The response times of EGS with W'm are the worst where a change of size is expensive: EGS "
-        "makes the most changes. That they are worse by half or more, as \"far worse\" is read "
-        "here, holds in no setting with its interval, and comes near only where a change of size "
-        "stops an application for five minutes (table below): a job that holds "
-        "more processors needs more processor-seconds, so growing cannot lower the load, which "
-        "VII-B gives as the reason for FPSMA's advantage; under PWA a waiting job gets processors "
-        "from running ones before it waits long.");
+        "With jobs of credible sizes most of VII-A is found (reading A below) under two "
+        "conditions. Only one cluster is in use, that of 46 processors, which is as many as the "
+        "largest jobs may have. And each processor is got by a claim of its own, one after "
+        "another, as KOALA did by GRAM jobs of size 1 (V-A). Getting forty processors then takes "
+        "minutes, in which other jobs arrive: under EGS each of them gets a share, under FPSMA the "
+        "oldest one has been promised everything. The claim for each processor matters most. The "
+        "statements of VII-B about jobs that stay small, and about response times, also need "
+        "changes of size that cost a minute. How often KOALA decides, whether room is made bit by "
+        "bit, and whether other jobs grow meanwhile, hardly matter.");
     pleat_page_item(
-        page, "Two clear groups of execution times come from slow changes; else GADGET 2 needs "
-              "less than 400 s as soon as it gets the processors that PRA has for it.");
+        page, "That EGS leaves more jobs at their minimal size than FPSMA does is found in about 1 "
+              "%% of all settings, and in none that is credible. In these settings EGS divides "
+              "only once, and nearly nothing is free. So the share of a job gets smaller than what "
+              "FT can accept, which takes powers of two, and no other job gets it.");
+    pleat_page_item(
+        page, "The response times of EGS with W'm are the worst where a change of size is "
+              "expensive, since EGS makes the most changes. That they are worse by half or more, "
+              "as \"far worse\" is read here, holds in no setting with its interval; it comes near "
+              "only where a change of size stops an application for five minutes (table below). "
+              "VII-B gives a lower load as the reason for FPSMA's advantage. But a job that holds "
+              "more processors needs more processor-seconds, so growing cannot lower the load; and "
+              "under PWA a waiting job gets processors from running ones before it waits long.");
+    pleat_page_item(
+        page,
+        "Two clear groups of execution times are found where changes of size are slow. Elsewhere "
+        "GADGET 2 needs less than 400 s as soon as it gets the processors that PRA has for it.");
 }
 
 static int add_figures(struct pleat_study *study, enum koala_named setting, struct pleat_error *err)

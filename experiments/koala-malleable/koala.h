@@ -7,11 +7,11 @@
 
 /* The eight combinations of figures 7 and 8: four for each approach. */
 enum {
-    EGS_WM, /* all malleable */
-    EGS_WMR,
+    EGS_WM,  /* WM: all jobs are malleable */
+    EGS_WMR, /* WMR: half of the jobs are rigid */
     FPSMA_WM,
-    FPSMA_WMR, /* half of the jobs rigid */
-    RUNS       /* for each approach */
+    FPSMA_WMR,
+    RUNS /* for each approach */
 };
 
 enum { KOALA_JOBS = 300 };
@@ -49,18 +49,18 @@ struct koala_unsaid {
     /* processors of a cluster to which its jobs together are grown at most; 0: no limit */
     int32_t cap;
     int left_out;        /* clusters that are not in use: see run.c for the order */
-    int32_t total;       /* the same of all clusters together */
+    int32_t total;       /* as cap, of all clusters together */
     double claim_s;      /* from a decision to having the processors */
     double claim_each_s; /* ... more for each processor: a claim for each, one after another */
     double release_s;    /* from giving processors back until they are free */
     double decide_s; /* KOALA decides at multiples of this time; 0: whenever something happens */
     bool partly;     /* room is made bit by bit, not whole or not at all */
-    bool nowhere;    /* nobody grows while room is made (pwa-printed), not only nobody there */
+    bool nowhere;    /* while room is made no job grows, not even at other sites (pwa-printed) */
     double resize_s; /* how long an application stands still to change its size */
     bool poisson;    /* arrivals at random with the same mean, not evenly spaced */
     enum koala_egs egs;
     bool steep;    /* best times are reached at half the sizes that are assumed otherwise */
-    bool measured; /* run times go as they were measured here, not as is assumed */
+    bool measured; /* run times by the curves that were measured here, not by the assumed ones */
 };
 
 enum {
@@ -84,7 +84,7 @@ enum {
 /* Point i of figure 6 as it was measured here, stretched so that its best time is the paper's
  * (measured.c). false: there are no more. */
 bool koala_measured(enum koala_app app, size_t i, struct koala_point *point);
-/* As it is assumed: the time over that on 2 processors. */
+/* The assumed curve of figure 6: the time, over that on 2 processors. */
 double koala_assumed(enum koala_app app, int32_t processors, bool steep);
 
 /* Does one run. The caller finishes the trial (with its changes) and its workload in any case. */

@@ -1,5 +1,5 @@
-/* measured.c - the named settings, and the best reading, with run times that go as figure 6 was
- * measured here, on the page application-scaling, instead of as it is assumed to go. */
+/* measured.c - the named settings, and the best reading, with run times by the curves of figure 6
+ * that were measured here (page application-scaling), instead of by the assumed ones. */
 #include "experiments/koala-malleable/measured.h"
 
 #include <math.h>
@@ -112,7 +112,7 @@ static void write_shapes(struct pleat_study *study, const struct pleat_numbers *
     }
 }
 
-/* Means with both, at face values. */
+/* Mean times at face values, with the assumed and with the measured curves. */
 static void write_times(struct pleat_page *page, const struct pleat_numbers *named,
                         const struct pleat_numbers *measured)
 {
@@ -140,13 +140,13 @@ void koala_measured_write(struct pleat_study *study, const struct pleat_numbers 
         page,
         "All else on this page assumes how figure 6 goes between its ends. On the page "
         "[application-scaling](../application-scaling/page.md) two programs of the classes of FT "
-        "and GADGET 2 were measured at up to 16 ranks, with most of their computing pretended: how "
-        "much decides how fast they are at best, but that is known. So here the named settings, "
-        "and the reading in which most shapes hold, are run again with these curves (Open MPI, "
-        "medians), stretched so that they begin and end with the paper's times; above 16 "
-        "processors, which were not measured, the time stays that on 16. Up to "
-        "there neither program becomes slower with more processors. No label rests on these "
-        "curves.");
+        "and GADGET 2 were measured at up to 16 ranks, with most of their computing pretended. How "
+        "much is pretended decides how fast a program is at best. That does not matter here, since "
+        "the best times are known from the paper. So the named settings, and the reading in which "
+        "most shapes hold, are run again with the measured curves (Open MPI, medians), stretched "
+        "so that they begin and end with the paper's times. Above 16 processors, which were not "
+        "measured, the time stays that on 16. Up to there neither program becomes slower with more "
+        "processors. No label rests on these curves.");
     write_curves(page);
     write_shapes(study, named, sweep, measured);
     write_times(page, named, measured);

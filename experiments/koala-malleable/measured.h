@@ -1,4 +1,4 @@
-/* measured.h - the experiments with run times that go as figure 6 was measured here. */
+/* measured.h - the experiments with run times by the curves of figure 6 that were measured here. */
 #ifndef PLEAT_EXPERIMENTS_KOALA_MEASURED_H
 #define PLEAT_EXPERIMENTS_KOALA_MEASURED_H
 

@@ -6,10 +6,10 @@
 
 enum { DIMENSIONS_MOST = 16, STOPS = 6 };
 
-/* Stops of an application for a change of size, with half of the processors in the hands of local
- * users, and with the values of the setting in which most shapes hold. */
+/* For how many seconds a change of size stops an application. */
 static const double stops[STOPS] = {20, 60, 120, 180, 240, 300};
 
+/* Settings in which the stops are tried; see stop_at. */
 enum { PLACES = 3, NEARBY = DIMENSIONS_MOST + PLACES * STOPS };
 
 static struct koala_unsaid stop_at(const struct koala_sweep *sweep, size_t place, size_t stop)
@@ -28,7 +28,7 @@ static int run_one(void *context, const struct pleat_study *study, size_t settin
     size_t which = setting / RUNS / APPROACHES, best = sweep->best[KOALA_SHAPES];
     if (which < DIMENSIONS_MOST &&
         (!koala_dimension_at(which) || koala_sweep_level(best, which) == 0))
-        return 0; /* that one has the face value */
+        return 0; /* the best reading has the face value there itself */
     struct koala_unsaid unsaid =
         which < DIMENSIONS_MOST
             ? koala_sweep_without(best, which)
@@ -56,8 +56,8 @@ static void write_without(struct pleat_study *study, const struct pleat_numbers 
     pleat_page_subheading(&study->page, "What the best reading needs");
     pleat_page_paragraph(
         &study->page,
-        "Most shapes at once hold in reading %c. With the face value in one of its dimensions (%zu "
-        "seeds, those of the best readings):",
+        "Most shapes at once hold in reading %c. In each row one of its dimensions has the face "
+        "value instead (%zu seeds, those of the best readings):",
         koala_sweep_letter(sweep, KOALA_SHAPES), nearby->seeds);
     pleat_page_table(&study->page, "without|shapes that hold|<of those that held, no longer");
     for (size_t d = 0; koala_dimension_at(d); d++) {
@@ -88,12 +88,12 @@ static void write_stops(struct pleat_study *study, const struct pleat_numbers *n
     pleat_page_subheading(&study->page, "How much worse EGS with W'm is");
     pleat_page_paragraph(
         &study->page,
-        "\"Far worse\" (VII-B) is read as by half at least. Below: the response time of EGS with "
-        "W'm over that of the run that comes closest to it, by how long a change of size stops an "
-        "application (%zu seeds): with local users that have half of the processors, coming and "
-        "going; in the best reading; and in the setting of the sweep where it is largest (%s). "
-        "Jobs "
-        "take 2 and 10 minutes on two processors, so stops of minutes are not credible.",
+        "\"Far worse\" (VII-B) is read as worse by half at least. The table has the response time "
+        "of EGS with W'm, divided by that of the run that comes closest to it, by how long a "
+        "change of size stops an application (%zu seeds). It does so for three settings: local "
+        "users come and go and have half of the processors; the best reading; and the setting of "
+        "the sweep in which the ratio is largest (%s). Jobs take 2 and 10 minutes on two "
+        "processors, so stops of minutes are not credible.",
         nearby->seeds, farthest.text ? farthest.text : "");
     study->out_of_memory |= farthest.failed != 0;
     pleat_string_finish(&farthest);

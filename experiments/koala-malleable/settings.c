@@ -53,11 +53,11 @@ static const double releases[] = {0, 15, 60}, decides[] = {0, 5, 20, 60};
 
 #define ALL (~0u)
 
-/* Credible are, set down before any run of this sweep: local users with at most half of the
- * processors, as their load "does not disturb the measures" (VI-C); growing to 32 processors of a
- * cluster and 64 of all, as figures 7a and 7b are about sizes up to 46; and a minute at most for a
- * change of size, as applications resume "immediately" (V-A). On how many of its clusters jobs were
- * run the paper does not say. */
+/* What is credible was set down before any run of this sweep: local users with at most half of the
+ * processors, as their load "does not disturb the measures" (VI-C); jobs that may grow to 32
+ * processors of a cluster and 64 of all, or more, as figures 7a and 7b are about sizes up to 46;
+ * and a minute at most for a change of size, as applications resume "immediately" (V-A). Buisson et
+ * al. 2007 do not say on how many of the clusters jobs were run, so any number is credible. */
 static const struct koala_dimension dimensions[] = {
     [BACKGROUND] = {"local users",
                     {"none", "always 50 %", "always 75 %", "always 85 %", "always 88 %",

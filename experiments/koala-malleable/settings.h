@@ -9,8 +9,8 @@ enum koala_named {
     KOALA_FACE,   /* nothing is added to what the paper says */
     KOALA_SCARCE, /* few processors to grow with */
     KOALA_SLOW,   /* as in KOALA_SCARCE, and changing the size takes long */
-    KOALA_COSTLY, /* changing the size takes long */
-    KOALA_FULL,   /* nearly no processors left, EGS as printed */
+    KOALA_COSTLY, /* local users have half of the processors, and changing the size takes long */
+    KOALA_FULL,   /* local users leave hardly any processors, and EGS divides only once */
     KOALA_NAMED
 };
 

@@ -51,7 +51,7 @@ static size_t count_at(const struct koala_sweep *sweep, size_t setting)
     return count;
 }
 
-/* The best setting of those in which a shape holds (KOALA_SHAPES: of all); SIZE_MAX. */
+/* The best setting of those in which a shape holds (KOALA_SHAPES: of all); SIZE_MAX: none. */
 static size_t find_best(const struct koala_sweep *sweep, size_t shape, bool credible)
 {
     size_t best = SIZE_MAX, most = 0, nearest = 0;
@@ -81,6 +81,7 @@ struct pleat_estimate koala_far_worse(const struct pleat_numbers *numbers, size_
     return least;
 }
 
+/* The setting in which EGS with W'm is worst for certain: by the lower end of the interval. */
 static size_t find_farthest(const struct pleat_numbers *drawn, size_t settings)
 {
     size_t farthest = 0;
@@ -182,7 +183,7 @@ static void cell(struct pleat_study *study, struct pleat_string *text)
     pleat_string_finish(text);
 }
 
-/* In how many percent of the settings a shape holds, of the credible ones or of all. */
+/* The percentage of the settings in which a shape holds: of the credible ones, or of all. */
 static double share(const struct koala_sweep *sweep, size_t shape, bool credible, size_t *all)
 {
     size_t count = 0;
@@ -218,7 +219,7 @@ static void write_where(struct pleat_study *study, const struct koala_sweep *swe
     }
 }
 
-/* In how many percent of the settings with each level of a dimension a shape holds. */
+/* For each level of a dimension the percentage of the settings with it in which a shape holds. */
 static void write_levels(struct pleat_study *study, const struct koala_sweep *sweep, size_t shape,
                          size_t dimension)
 {
@@ -267,14 +268,15 @@ static void write_best(struct pleat_study *study, const struct koala_sweep *swee
         for (size_t shape = 0; shape < KOALA_SHAPES; shape++)
             held += koala_shape_at(shape)->holds(&sweep->confirmed, i);
         koala_sweep_tell(sweep->best[i], &about);
-        pleat_page_item(&study->page, "**%c**%s: %s. %zu of the %d hold there.",
+        pleat_page_item(&study->page, "**%c**%s: %s. %zu of the %d shapes hold there.",
                         koala_sweep_letter(sweep, i),
                         koala_sweep_credible(sweep->best[i]) ? "" : " (not credible)",
                         about.text ? about.text : "", held, KOALA_SHAPES);
         study->out_of_memory |= about.failed != 0;
         pleat_string_finish(&about);
     }
-    pleat_page_table(&study->page, "|<the paper states|<reading|<holds with other seeds|<there");
+    pleat_page_table(&study->page,
+                     "|<the paper states|<reading|<holds with other seeds|<measured there");
     for (size_t i = 0; i < KOALA_SHAPES; i++) {
         struct pleat_string measured = {0};
         bool any = sweep->best[i] != SIZE_MAX;
@@ -299,35 +301,36 @@ void koala_sweep_write(struct pleat_study *study, const struct koala_sweep *swee
     pleat_page_heading(&study->page, "Where each of them holds");
     pleat_page_paragraph(
         &study->page,
-        "In the settings with a name (%zu seeds), and in how many of %zu settings that were drawn "
-        "from all combinations of the levels in the second table (%zu seeds each; in each "
-        "dimension half of them have the face value, which stands first there). %zu of them are "
-        "*credible*; what that is was set down before the sweep was run: local users with at most "
-        "half of the processors, as their load \"does not disturb the measures\" (VI-C); jobs that "
-        "may grow to 32 processors of a cluster and 64 of all, as figures 7a and 7b are about "
-        "sizes up to 46; a minute at most for a change of size. Where fewer clusters are in use, "
-        "these are the one of 46, those of 46 and 41, of 46, 41 and 32, and all but the one of 85. "
-        "The threshold is tried as one for each cluster and as one for \"the total set of the "
-        "jobs\" (V-B).",
+        "The first table says in which settings with a name a shape holds (%zu seeds), and in "
+        "which percentage of %zu settings that were drawn from all combinations of the levels in "
+        "the second table (%zu seeds each). In each dimension half of the drawn settings have the "
+        "face value, which is the first level there. %zu of the drawn settings are *credible*. "
+        "What is credible was set down before the sweep was run: local users have at most half of "
+        "the processors, as their load \"does not disturb the measures\" (VI-C); jobs may grow to "
+        "32 processors of a cluster and 64 of all, or more, as figures 7a and 7b are about sizes "
+        "up to 46; a change of size takes a minute at most. Fewer clusters in use are: the one of "
+        "46; those of 46 and 41; those of 46, 41 and 32; all but the one of 85. The threshold is "
+        "tried as one for each cluster and as one for \"the total set of the jobs\" (V-B).",
         named->seeds, sweep->settings, sweep->seeds, credible);
     write_where(study, sweep, named);
     pleat_page_paragraph(
         &study->page,
-        "Of the settings with each level, the percentage in which the shape of that number holds. "
-        "About half of all settings have the first level of a dimension, so its percentage is "
-        "uncertain by %.0f points at most; those of a level that 1 in 16 have by %.0f.",
+        "The second table has a row for the shape of each number. It gives, for each level of a "
+        "dimension, the percentage of the settings with that level in which the shape holds. About "
+        "half of all settings have the first level of a dimension, so its percentage is uncertain "
+        "by %.0f points at most. A level that 1 setting in 16 has is uncertain by %.0f points at "
+        "most.",
         98 / sqrt((double)sweep->settings / 2), 98 / sqrt((double)sweep->settings / 16));
     write_dimensions(study, sweep);
     pleat_page_subheading(&study->page, "The best reading of each");
     pleat_page_paragraph(
         &study->page,
-        "Of the credible settings in which a shape holds, the one in which most others hold, too; "
-        "where there is none, of all settings. It is run again with %zu seeds that had no part in "
-        "the choice; that is what is told here, and in the table at the top. What is found in this "
-        "way "
-        "is *fitted*, since it was looked for in %zu settings; where the setting is not credible, "
-        "or "
-        "it does not hold with other seeds, it is *not found*.",
+        "The best reading of a shape is that credible setting, of those in which the shape holds, "
+        "in which most other shapes hold, too. Where it holds in no credible setting, the best "
+        "reading is taken from all settings. It is run again with %zu seeds that had no part in "
+        "the choice; the results of these runs stand here, and in the table at the top. A shape "
+        "that holds there is *fitted*, since it was looked for in %zu settings. It is *not found* "
+        "where the setting is not credible, or where the shape does not hold with the other seeds.",
         sweep->confirmed.seeds, sweep->settings);
     write_best(study, sweep);
 }

@@ -6,7 +6,7 @@
 #include "experiments/koala-malleable/settings.h"
 #include "experiments/koala-malleable/shapes.h"
 
-/* The best readings are run with seeds that had no part in choosing them: so much further on. */
+/* The best readings are run with seeds that had no part in choosing them: the same, plus this. */
 enum { KOALA_OTHER_SEEDS = 100000 };
 
 struct koala_sweep {
