@@ -1,5 +1,5 @@
-/* malleable.c - one malleable job on one cluster (5.6.2, figure 5.7): with which delays do its
- * waves and its average load come out as in the thesis (Lammers 2005)? */
+/* malleable.c - one malleable job on one cluster (Lammers 2005, 5.6.2 and figure 5.7): with which
+ * delays are its waves and its average load those of the thesis? */
 #include <math.h>
 #include <stdlib.h>
 
@@ -178,7 +178,8 @@ static void tell(struct pleat_study *study, const struct pleat_numbers *numbers,
     }
 }
 
-/* The two delays were chosen so that the mean load, its peaks and its dips come out. */
+/* The two delays were chosen so that the mean load, its peaks and its dips are those of the thesis:
+ * these shapes are fitted. */
 static void shapes(struct pleat_study *study, const struct pleat_numbers *numbers,
                    const struct delays *found)
 {
@@ -238,13 +239,14 @@ int runners_malleable(struct pleat_study *study, struct pleat_error *err)
             "dual nodes of Utrecht, two of them faulty. It starts with one component and may have "
             "80 processors; it grows by one component at a time (`round-robin`). The thesis says "
             "that the time between two peaks is that of submitting, placing and claiming new "
-            "components, not how long that is. Two times are unknown: how far apart the steps of "
-            "growing are, and when processors of components that are done are offered again. For "
-            "each of the first the second is found at which the average load is the thesis's "
-            "59 %%; -: at none. Delays are drawn with a standard deviation of a tenth. Slow steps "
-            "never reach full load, fast ones fall to nothing between two waves; what the thesis "
-            "shows, peaks at almost full load with a load of at least 50 %% between them, is "
-            "found with steps about %.0f s apart.",
+            "components, but not how long that is. So two times are unknown: how far apart the "
+            "steps of growing are, and when processors of components that are done are offered "
+            "again. For each value of the first time the table has the value of the second at "
+            "which the average load is the thesis's 59 %% (-: there is none). Delays are drawn "
+            "with a standard deviation of a tenth. With slow steps the job never reaches full "
+            "load; with fast ones the load falls to nothing between two waves. The thesis shows "
+            "peaks at almost full load, with a load of at least 50 %% between them; that is found "
+            "with steps about %.0f s apart.",
             steps[AT]);
         tell(study, &numbers, found);
         shapes(study, &numbers, found);

@@ -1,4 +1,4 @@
-/* rigid.c - jobs of several components on the DAS-2: the four experiments of 3.9. */
+/* rigid.c - jobs of several components on the DAS-2: the four experiments of Lammers 2005, 3.9. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -254,9 +254,9 @@ static int draw(struct pleat_study *study, size_t index, const char *name, const
 static void tell(struct pleat_study *study, const struct pleat_numbers *numbers)
 {
     struct pleat_page *page = &study->page;
-    pleat_page_table(page, "experiment|components done, %|response, s|unevenness, %|in Amsterdam, "
-                           "%|starts elsewhere|the last one at, s|restarts of a component|whole "
-                           "run, s");
+    pleat_page_table(
+        page, "experiment|components done, %|response, s|unevenness, %|in Amsterdam, %|starts "
+              "outside Amsterdam|the last of these at, s|restarts of a component|whole run, s");
     static const size_t shown[] = {DONE,          RESPONSE,     UNEVEN,   IN_AMSTERDAM,
                                    TRIED_OUTSIDE, LAST_OUTSIDE, RESTARTS, LENGTH};
     for (size_t s = 0; s < SETTINGS; s++) {
@@ -265,9 +265,8 @@ static void tell(struct pleat_study *study, const struct pleat_numbers *numbers)
             pleat_page_cell_estimate(page, pleat_numbers_estimate(numbers, s, shown[m]),
                                      shown[m] == RESTARTS ? 2 : 0);
     }
-    pleat_page_paragraph(page,
-                         "Unevenness: the standard deviation of the work that clusters got, over "
-                         "its mean. Starts count also where they fail.");
+    pleat_page_paragraph(page, "Unevenness is the standard deviation of the work that clusters "
+                               "got, divided by its mean. Starts that fail are counted, too.");
 }
 
 /* Shapes that depend on the run times, or on the processors that local users are assumed to have,
@@ -298,7 +297,7 @@ static void shapes(struct pleat_study *study, const struct pleat_numbers *number
     struct pleat_estimate uneven =
         pleat_estimate_difference(pleat_numbers_of(numbers, NON_FIXED, UNEVEN),
                                   pleat_numbers_of(numbers, FIXED, UNEVEN), numbers->seeds);
-    struct pleat_shape fair = {"jobs are spread less evenly than where their sites are drawn",
+    struct pleat_shape fair = {"worst-fit spreads jobs less evenly than drawing their sites does",
                                "3.9.2", PLEAT_NOT_FOUND, pleat_estimate_above(uneven, 0)};
     pleat_study_shape(study, &fair, "unevenness %s percentage points",
                       pleat_estimate_text_plus(uneven, 0).text);
@@ -313,10 +312,9 @@ static void shapes(struct pleat_study *study, const struct pleat_numbers *number
     struct pleat_estimate early =
         pleat_estimate_ratio(pleat_numbers_of(numbers, FAULTY, LAST_OUTSIDE),
                              pleat_numbers_of(numbers, FAULTY, LENGTH), numbers->seeds);
-    struct pleat_shape given_up = {
-        "they are tried first, and left alone when they have reached the "
-        "threshold",
-        "3.9.4", PLEAT_CLAIMED, pleat_estimate_below(early, 0.2)};
+    struct pleat_shape given_up = {"clusters with faults are tried first, and left alone when they "
+                                   "have reached the threshold of errors",
+                                   "3.9.4", PLEAT_CLAIMED, pleat_estimate_below(early, 0.2)};
     pleat_study_shape(study, &given_up, "nothing is placed there after %s of %.0f s",
                       pleat_estimate_text(last, 0).text, length.mean);
     pleat_study_value(study, "faults.done_percent", done[FAULTY]);
@@ -333,16 +331,18 @@ int runners_rigid(struct pleat_study *study, struct pleat_error *err)
         pleat_page_heading(&study->page, "Jobs of several components (3.9)");
         pleat_page_paragraph(
             &study->page,
-            "Clusters of 32 dual nodes, the VU one of 72; 50 jobs whose sites are drawn, 100 whose "
-            "sites KOALA chooses, 50 of each with 1 to %d components, and 100 without sites while "
-            "every start fails in all clusters but Amsterdam. Components have %d to %d processors; "
-            "a job comes every second (exponential). The VU cluster was out of order in the first "
-            "experiment; it is left out of the second, too, where its size would attract all jobs. "
-            "A job is not larger than %d processors: the thesis allows 4 times 20, which the "
-            "64 processors that are left in the fourth experiment could never run. Taken where it "
-            "says nothing: run times of %d to %d s; claims take 5 ± 1 s and starts 3 ± 1 s; local "
-            "users have a part of some clusters; a cluster is left alone after more than 5 errors "
-            "in a row. The last row has faults in 30 %% of the starts instead.",
+            "The VU cluster has 72 dual nodes, each other one 32. Experiment 1 has 50 jobs whose "
+            "sites are drawn (fixed jobs); 2 has 100 jobs whose sites KOALA chooses (non-fixed "
+            "ones); 3 has 50 of each, with 1 to %d components; 4 has 100 non-fixed jobs, and every "
+            "start fails in all clusters but Amsterdam. Components have %d to %d processors; a job "
+            "comes every second on average (exponential). The VU cluster was out of order in the "
+            "first experiment; it is left out of the second, too, where its size would attract all "
+            "jobs. A job is not larger than %d processors: the thesis allows 4 times 20, which the "
+            "64 processors that are left in the fourth experiment could never run. Where the "
+            "thesis says nothing these values are taken: run times of %d to %d s; 5 ± 1 s for a "
+            "claim and 3 ± 1 s for a start; local users with a part of some clusters; a cluster is "
+            "left alone after more than 5 errors in a row. In the last row 30 %% of the starts in "
+            "all clusters but Amsterdam fail.",
             MOST_COMPONENTS, SMALLEST, LARGEST, LARGEST_JOB, RUN_LEAST_S, RUN_MOST_S);
         tell(study, &numbers);
         shapes(study, &numbers);

@@ -1,4 +1,4 @@
-/* room.c - a malleable job makes room for a rigid one (5.6.4, figure 5.9). */
+/* room.c - a malleable job makes room for a rigid one (Lammers 2005, 5.6.4 and figure 5.9). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -120,26 +120,27 @@ int runners_room(struct pleat_study *study, struct pleat_error *err)
         pleat_page_heading(&study->page, "Room for a rigid job (5.6.4)");
         pleat_page_paragraph(
             &study->page,
-            "The same malleable job, with a minimum of 0, alone on a cluster of 40 processors; "
-            "%d s after it a rigid job comes that needs all 40, for %d s. Steps are %d s apart, "
-            "processors are offered again after %d s.",
+            "The malleable job of 5.6.2, with a minimum of 0, is alone on a cluster of 40 "
+            "processors. After %d s a rigid job comes that needs all 40, for %d s. Steps are %d s "
+            "apart, processors are offered again after %d s.",
             COMES_S, RIGID_S, STEP_S, AGAIN_S);
         struct pleat_estimate before = pleat_numbers_estimate(&numbers, 0, BEFORE);
         struct pleat_estimate least = pleat_numbers_estimate(&numbers, 0, AT_LEAST);
         struct pleat_estimate waited = pleat_numbers_estimate(&numbers, 0, WAITED);
         struct pleat_estimate after = pleat_numbers_estimate(&numbers, 0, AFTER);
         struct pleat_estimate without = pleat_numbers_estimate(&numbers, 0, WITHOUT);
-        struct pleat_shape room = {"it shrinks rapidly, to nothing, when the rigid job comes",
-                                   "5.6.4, figure 5.9", PLEAT_CLAIMED,
-                                   least.mean < 0.5 && pleat_estimate_below(waited, 60)};
+        struct pleat_shape room = {
+            "the malleable job shrinks rapidly, to nothing, when the rigid one comes",
+            "5.6.4, figure 5.9", PLEAT_CLAIMED,
+            least.mean < 0.5 && pleat_estimate_below(waited, 60)};
         pleat_study_shape(study, &room,
                           "from up to %.0f processors to %.0f; the rigid job starts after %s s",
                           before.mean, least.mean, pleat_estimate_text(waited, 0).text);
-        struct pleat_shape again = {"afterwards it grows towards full load again",
+        struct pleat_shape again = {"afterwards the malleable job grows towards full load again",
                                     "5.6.4, figure 5.9", PLEAT_CLAIMED,
                                     pleat_estimate_above(after, 38)};
         pleat_study_shape(study, &again, "to %.0f of 40 processors", after.mean);
-        struct pleat_shape zero = {"(its minimum is set to 0 for that)", "5.6.4", PLEAT_CLAIMED,
+        struct pleat_shape zero = {"for that its minimum is set to 0", "5.6.4", PLEAT_CLAIMED,
                                    pleat_estimate_above(without, 300)};
         pleat_study_shape(study, &zero,
                           "with a minimum of 1 the rigid job waits for %s s, until the "

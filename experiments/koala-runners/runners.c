@@ -8,14 +8,14 @@ static int run(struct pleat_study *study, struct pleat_error *err)
     pleat_page_heading(&study->page, "What is run");
     pleat_page_paragraph(
         &study->page,
-        "First jobs of one or several components that know nothing of malleability, submitted to "
-        "the clusters of the DAS-2 (3.9): placement `worst-fit`, queue `scan`, as KOALA did. Then "
-        "malleable jobs that are made of components (5.6): a job grows by adding a component, and "
-        "loses one when that has done its work; placement as before, malleability `round-robin`, "
-        "approach `pwa`. The thesis gives sizes, numbers and rates; run times, delays and the load "
-        "of local users are not in it. What is taken stands at each part. Tables have "
-        "means over the seeds; a figure over time, as the thesis has them, is of one run, with the "
-        "first seed.");
+        "First, rigid jobs of one or several components are submitted to the clusters of the DAS-2 "
+        "(3.9), with placement `worst-fit` and queue `scan`, as KOALA had them. Then malleable "
+        "jobs are run that are made of components (5.6): a job grows by adding a component, and "
+        "loses one when that has done its work. Placement is the same there, malleability "
+        "`round-robin`, approach `pwa`. The thesis gives sizes, numbers and rates; run times, "
+        "delays and the load of local users are not in it. Each part says which values are taken "
+        "for them. Tables have means over the seeds; a figure over time, as the thesis has them, "
+        "is of one run, with the first seed.");
     int rc = runners_rigid(study, err);
     if (!rc)
         rc = runners_malleable(study, err);

@@ -1,4 +1,4 @@
-/* sharing.c - two malleable jobs on two clusters (5.6.3, figure 5.8). */
+/* sharing.c - two malleable jobs on two clusters (Lammers 2005, 5.6.3 and figure 5.8). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -152,12 +152,12 @@ int runners_sharing(struct pleat_study *study, struct pleat_error *err)
         pleat_page_heading(&study->page, "Two malleable jobs (5.6.3)");
         pleat_page_paragraph(
             &study->page,
-            "Two of these jobs begin at the same time on two clusters. KOALA gives a new component "
-            "to any cluster; here a malleable component stays at its site, so each job is one of "
-            "two components, one for each cluster, with half of the work. Delays are those found "
-            "above, with a standard deviation of 30 %%: a job gets a component every %d s, in turn "
-            "on either cluster; processors are offered again after %d s. Beside it one such job "
-            "alone on one cluster.",
+            "Two jobs like that of 5.6.2 begin at the same time on two clusters. KOALA gives a new "
+            "component to any cluster; here a malleable component stays at its site, so each job "
+            "is one of two components, one for each cluster, with half of the work. Delays are "
+            "those found above, with a standard deviation of 30 %%: a job gets a component every "
+            "%d s, in turn on either cluster; processors are offered again after %d s. For "
+            "comparison one such job runs alone on one cluster.",
             STEP_S, AGAIN_S);
         struct pleat_estimate share = pleat_numbers_estimate(&numbers, 0, SHARE);
         struct pleat_estimate apart = pleat_numbers_estimate(&numbers, 0, APART);
@@ -169,17 +169,17 @@ int runners_sharing(struct pleat_study *study, struct pleat_error *err)
         struct pleat_shape fair = {
             "resources are distributed equally among both jobs", "5.6.3, figure 5.8", PLEAT_CLAIMED,
             pleat_estimate_within(share, 48, 52) && pleat_estimate_below(apart, 15)};
-        pleat_study_shape(study, &fair,
-                          "the first one's share is %s %%; at a time they differ by %s %% "
-                          "of what both have",
-                          pleat_estimate_text(share, 1).text, pleat_estimate_text(apart, 0).text);
+        pleat_study_shape(
+            study, &fair,
+            "job 1 has %s %% of what both have; at a moment the two differ by %s %% of it",
+            pleat_estimate_text(share, 1).text, pleat_estimate_text(apart, 0).text);
         struct pleat_shape steady = {"more malleable jobs together let the load swing less",
                                      "5.6.3, figure 5.8c", PLEAT_NOT_FOUND,
                                      pleat_estimate_above(swings, 0)};
-        pleat_study_shape(study, &steady,
-                          "its standard deviation is %s %% of the mean with one job, %s %% with "
-                          "two",
-                          pleat_estimate_text(one, 0).text, pleat_estimate_text(two, 0).text);
+        pleat_study_shape(
+            study, &steady,
+            "the load's standard deviation is %s %% of its mean with one job, %s %% with two",
+            pleat_estimate_text(one, 0).text, pleat_estimate_text(two, 0).text);
         pleat_study_value(study, "sharing.share_percent", share);
         rc = draw(study, err);
     }
