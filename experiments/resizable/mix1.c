@@ -1,8 +1,8 @@
-/* mix1.c - job mix 1: figure 9, tables 3 and 4.
+/* mix1.c - job mix 1 of Swaminathan 2004: figure 9, tables 3 and 4.
  *
- * The times of iterations are derived from the tables alone. On 6 and on 9 processors it follows
- * from the totals of the static runs, on 4 and 12 from the improvements of table 1. That there are
- * 25 iterations follows from what job 0 loses by looking for its sweet spot. So the times of jobs 1
+ * The times of iterations are derived from the tables alone: those on 6 and 9 processors from the
+ * totals of the static runs, those on 4 and 12 from the improvements of table 1. That there are 25
+ * iterations follows from what job 0 loses by looking for its sweet spot. So the times of jobs 1
  * and 2 under the remap scheduler are predictions. */
 #include <math.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ enum {
     SPOT_0,  /* job 0 has 9 when job 3 comes */
     SETTLED, /* jobs 1 and 2 have 12 then */
     MADE,    /* jobs 0 to 2 go down to 9, 6 and 6 until job 3 starts */
-    BACK,    /* jobs 1 and 2: 12 and 12 some time after job 3 */
+    BACK,    /* jobs 1 and 2 have 12 each some time after job 3 has ended */
     METRICS
 };
 
@@ -172,7 +172,8 @@ static int run_one(void *context, const struct pleat_study *study, size_t settin
 struct faces {
     double metrics[SETTINGS][METRICS];
     struct pleat_string sizes[SETTINGS][JOBS];
-    struct resizable_lines lines[2]; /* on 36 processors: as printed, and where idle ones count */
+    struct resizable_lines
+        lines[2]; /* on 36 processors: as printed, and where idle processors count */
 };
 
 static int run_face(struct pleat_study *study, struct faces *faces, struct pleat_error *err)
@@ -208,19 +209,19 @@ static int draw_sizes(struct pleat_study *study, const struct faces *faces, stru
 {
     struct pleat_plot panels[2];
     for (int l = 0; l < 2; l++)
-        panels[l] = (struct pleat_plot){.title = l == 0 ? "as printed" : "idle ones count",
+        panels[l] = (struct pleat_plot){.title = l == 0 ? "as printed" : "idle processors count",
                                         .x_label = "seconds",
                                         .y_label = "processors of a job",
                                         .style = PLEAT_PLOT_STEPS,
                                         .y_most = 16,
                                         .series = faces->lines[l].series,
                                         .series_count = JOBS};
-    return pleat_page_figure(&study->page, "figure-9",
-                             "Job mix 1 (figure 9) on 36 processors: sizes over time. As printed "
-                             "jobs 1 and 2 go down to 6 for job 3, and one of them grows to 9 "
-                             "again at once, since 3 processors are idle; where these count, it "
-                             "goes down to 9 only.",
-                             panels, 2, 1, err);
+    return pleat_page_figure(
+        &study->page, "figure-9",
+        "Job mix 1 (figure 9) on 36 processors: sizes over time. By the rule as printed jobs 1 and "
+        "2 go down to 6 for job 3, and one of them grows to 9 again at once, since 3 processors "
+        "are idle. Where idle processors count, that job goes down to 9 only.",
+        panels, 2, 1, err);
 }
 
 static int draw_totals(struct pleat_study *study, const struct faces *faces,
@@ -343,7 +344,7 @@ static void tell_less(struct pleat_study *study, const struct pleat_numbers *num
         most = less.mean > most.mean ? less : most;
     }
     pleat_study_shape(study, &(struct pleat_shape){statement, where, PLEAT_CLAIMED, holds},
-                      "%s to %s s less, by table and processors; thesis: %.0f s",
+                      "%s to %s s less, depending on table and processors; thesis: %.0f s",
                       pleat_estimate_text(least, 0).text, pleat_estimate_text(most, 0).text, paper);
 }
 
@@ -357,15 +358,21 @@ static void tell_shapes(struct pleat_study *study, const struct faces *faces,
     tell_flag(study, faces, numbers, MADE, PRODUCT_33, PRODUCT_36,
               "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: products on 33 to 36 processors",
               "4.1, 4.3.1, figure 9", PLEAT_CLAIMED);
-    tell_flag(study, faces, numbers, MADE, FACTORS_33, FACTORS_36, "The same with factorizations",
-              "4.3.1, figure 9", PLEAT_NOT_FOUND);
+    tell_flag(
+        study, faces, numbers, MADE, FACTORS_33, FACTORS_36,
+        "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: factorizations on 33 to 36 processors",
+        "4.3.1, figure 9", PLEAT_NOT_FOUND);
     tell_flag(study, faces, numbers, MADE, IDLE_33, IDLE_35,
-              "The same with products where idle processors count (`remap-idle`), on 33 to 35",
+              "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: products where idle processors "
+              "count (`remap-idle`), on 33 to 35 processors",
               "4.3.1, figure 9", PLEAT_CLAIMED);
-    tell_flag(study, faces, numbers, MADE, IDLE_36, IDLE_36, "The same so on the 36 of 4.1",
+    tell_flag(study, faces, numbers, MADE, IDLE_36, IDLE_36,
+              "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: products where idle processors "
+              "count, on the 36 processors of 4.1",
               "4.1, figure 9", PLEAT_NOT_FOUND);
     tell_flag(study, faces, numbers, BACK, PRODUCT_33, FACTORS_36,
-              "After job 3 both grow to 12 again", "4.3.1, figure 9", PLEAT_CLAIMED);
+              "After job 3 has ended, jobs 1 and 2 grow to 12 again", "4.3.1, figure 9",
+              PLEAT_CLAIMED);
     tell_less(study, numbers, STATIC_6, SUM, 2298,
               "Jobs spend less time in the system than on 6 processors each", "table 3");
     tell_less(study, numbers, STATIC_6, MAKESPAN, 739,
@@ -383,7 +390,7 @@ static void tell_shapes(struct pleat_study *study, const struct faces *faces,
         &(struct pleat_shape){"Jobs spend about the same time as on 9 processors each "
                               "(within 5 %)",
                               "table 4", PLEAT_CLAIMED, close},
-        "%.3f to %.3f of it, by table and processors; thesis: 0.999", low, high);
+        "%.3f to %.3f of it, depending on table and processors; thesis: 0.999", low, high);
     tell_less(study, numbers, STATIC_9, MAKESPAN, 460,
               "All are done earlier than on 9 processors each, where job 3 has to wait", "table 4");
     double worst = 0;
@@ -450,12 +457,12 @@ static int sweep_redistribution(struct pleat_study *study, struct pleat_error *e
                                .y_label = "seconds",
                                .series = series,
                                .series_count = LINES};
-    pleat_page_paragraph(&study->page,
-                         "An iteration takes 100 to 190 s. Against static 6 resizing pays %s; "
-                         "against static 9, which already has about the best sizes, every second "
-                         "of it is lost: it pays only for job 3, which does not wait.",
-                         worse == COUNT ? "whatever of these a change costs"
-                                        : "as long as a change is cheap");
+    pleat_page_paragraph(
+        &study->page,
+        "An iteration takes 100 to 190 s. Against static 6 resizing pays %s. Static 9 has about "
+        "the best sizes from the beginning: against it every second of a change is lost, and only "
+        "job 3 gains, since it does not wait.",
+        worse == COUNT ? "at all of these costs" : "as long as a change is cheap");
     return pleat_page_figure(&study->page, "redistribution",
                              "Job mix 1, by how long every change of size takes.", &panel, 1, 1,
                              err);
@@ -475,33 +482,35 @@ int resizable_mix_1(struct pleat_study *study, struct pleat_error *err)
         pleat_page_heading(&study->page, "Job mix 1 (figure 9, tables 3 and 4)");
         pleat_page_paragraph(
             &study->page,
-            "Jobs 0, 1 and 2 start on 4 processors at 0 s; job 3 wants 12 and comes at %.0f s. "
-            "What an iteration takes on 6 and 9 processors are the totals of tables 3 and 4 "
-            "divided by the iterations, on 4 and 12 those with the improvements of table 1 (20.9 "
-            "and 9.4 %%; job 0 has none from 9 to 12, as 9 is its sweet spot). Job 0 loses 107 s "
-            "against 9 processors from the beginning; where a change of size costs nothing that "
-            "makes 25 iterations. So the times of jobs 1 and 2 are predictions. The thesis has 36 "
-            "processors in 4.1, 32 in 4.3.1, and 9 + 12 + 12 = 33 in use in figure 9: all from 33 "
-            "to 36 are run.",
+            "Jobs 0, 1 and 2 start on 4 processors at 0 s; job 3 wants 12 and comes at %.0f s. The "
+            "time of an iteration on 6 and on 9 processors is the total of tables 3 and 4, divided "
+            "by the number of iterations. On 4 and on 12 it follows from these times and the "
+            "improvements of table 1 (20.9 and 9.4 %%; job 0 has none from 9 to 12, as 9 is its "
+            "sweet spot). In the thesis job 0 takes 107 s longer than on 9 processors from the "
+            "beginning. Where a change of size costs nothing, that makes 25 iterations. So the "
+            "times of jobs 1 and 2 are predictions. The thesis has 36 processors in 4.1, 32 in "
+            "4.3.1, and 9 + 12 + 12 = 33 in use in figure 9: 33, 34, 35 and 36 are run.",
             face.submit_s);
         tell_sizes(study, &faces);
         rc = draw_sizes(study, &faces, err);
     }
     if (!rc) {
-        pleat_page_paragraph(
-            &study->page,
-            "Seconds from start to end, at these values (resized: with the steps of a product). "
-            "In table 4 job 3 starts when all others have ended; here it starts when job 0 has, "
-            "since 12 processors are free then.");
+        pleat_page_paragraph(&study->page,
+                             "Seconds from start to end, at face values (resized: with the steps "
+                             "of a product). In table 4 job 3 starts when all others have ended; "
+                             "here it starts when job 0 has, since 12 processors are free then.");
         tell_seconds(study, &faces);
         rc = draw_totals(study, &faces, err);
     }
     if (!rc) {
         pleat_page_paragraph(
             &study->page,
-            "Intervals and shares of draws in the table at the top: each seed draws 20 to 60 "
-            "iterations, 0 to 5 s for a change, 11.3 to 20.9 %% from 4 to 6, 9.4 to 12.6 %% from "
-            "9 to 12 (job 0: 0 to 5 %% worse), and job 3 up to 210 s before 1498 s.");
+            "Each seed draws a number of iterations (20 to 60), what a change of size costs (0 to "
+            "5 s), by how much an iteration of job 0 is longer on 12 processors than on 9 (0 to 5 "
+            "%%), and by how much job 3 is submitted before 1498 s (up to 210 s). The intervals "
+            "and shares of draws in the table at the top are over these draws. The steps from 4 to "
+            "6 and from 9 to 12 processors are those of a product (20.9 and 9.4 %%) or of a "
+            "factorization (11.3 and 12.6 %%).");
         tell_shapes(study, &faces, &numbers);
         rc = sweep_redistribution(study, err);
     }

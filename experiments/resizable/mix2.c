@@ -1,4 +1,4 @@
-/* mix2.c - job mix 2: figure 10, of which only the story is known.
+/* mix2.c - job mix 2 of Swaminathan 2004: figure 10, of which only the order of events is known.
  *
  * Sizes and the order of events are those of the thesis. Times are made up so that the events can
  * happen in that order, and every seed changes the times by up to a tenth. So the check is whether
@@ -145,7 +145,8 @@ static int run_one(void *context, const struct pleat_study *study, size_t settin
     return rc;
 }
 
-/* Sizes by the printed rule, drawn; those where idle processors count stand beside them. */
+/* Draws sizes by the rule as printed. The table has those where idle processors count beside them.
+ */
 static int draw(struct pleat_study *study, struct pleat_error *err)
 {
     static const char *const approaches[] = {"remap", "remap-idle"};
@@ -196,17 +197,17 @@ static void tell_shapes(struct pleat_study *study, const struct pleat_numbers *n
         int metric;
         const char *statement;
         bool varies; /* the statement depends on the times that were made up */
-    } shapes[] = {{SPOT_0,
-                   "Job 0 finds its sweet spot, 16, with what jobs 2 and 3 leave, and keeps it",
-                   false},
-                  {SPOT_1, "Job 1 grows from 9 to 12 then, and stays there", false},
-                  {SMALL_STAY, "Jobs 2 and 3 stay at the size at which they started", false},
-                  {AFTER_1, "Job 4 grows from 4 only when job 1 has ended, then to 12", false},
-                  {ROOM_FOR_5, "Job 4 shrinks from 12 to make room for the 6 of job 5", false},
-                  {TO_6, "It shrinks to 6 for that", false},
-                  {BY_6, "It has 6 when jobs 5 and 6 run", true},
-                  {AFTER_4, "Jobs 5 and 6 grow only when job 4 has ended", false},
-                  {ALL_FOR_7, "Job 7 grows to its sweet spot when all others are gone", false}};
+    } shapes[] = {
+        {SPOT_0, "Job 0 finds its sweet spot, 16, with what jobs 2 and 3 leave, and keeps it",
+         false},
+        {SPOT_1, "Job 1 grows from 9 to 12 with what jobs 2 and 3 leave, and stays there", false},
+        {SMALL_STAY, "Jobs 2 and 3 stay at the size at which they started", false},
+        {AFTER_1, "Job 4 grows from 4 only when job 1 has ended, then to 12", false},
+        {ROOM_FOR_5, "Job 4 shrinks from 12 to make room for the 6 of job 5", false},
+        {TO_6, "Job 4 shrinks to 6 for job 5", false},
+        {BY_6, "Job 4 has 6 when jobs 5 and 6 run", true},
+        {AFTER_4, "Jobs 5 and 6 grow only when job 4 has ended", false},
+        {ALL_FOR_7, "Job 7 grows to its sweet spot when all others are gone", false}};
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         double shares[SETTINGS];
         for (size_t n = 0; n < SETTINGS; n++)
@@ -231,16 +232,17 @@ int resizable_mix_2(struct pleat_study *study, struct pleat_error *err)
     pleat_page_heading(&study->page, "Job mix 2 (figure 10)");
     pleat_page_paragraph(
         &study->page,
-        "The thesis tells who grew and shrank when, and no times. Here iterations get shorter as "
-        "in table 1 up to each job's sweet spot, on %d processors (16 + 12 + 4 are in use when "
-        "job 4 cannot grow). Lengths and arrivals are made up so that jobs come and go in the "
-        "order that is told; each seed makes every job's iterations up to a tenth longer or "
-        "shorter. Two things had to be chosen for what is told to come about: jobs 2 and 3 have "
-        "two iterations only (with more, the one that is left tries 9 processors when the other "
-        "has ended), and job 0 gains 30 %% by its last step (with the 19.7 %% of table 1 it would "
-        "be the one to make room for job 6). By the printed rule job 4 goes to 6 for job 5, as the "
-        "thesis tells, and then tries 9 again with the processors that are left over; where idle "
-        "processors count it goes to 9 for job 5, as 4 are free then, and to 6 for job 6.",
+        "The thesis tells in which order jobs came, grew, shrank and ended, but no times. Here "
+        "iterations get shorter as in table 1 up to each job's sweet spot, on %d processors (16 + "
+        "12 + 4 are in use when job 4 cannot grow). Lengths and arrivals are made up so that jobs "
+        "come and go in the order that is told; each seed makes every job's iterations up to a "
+        "tenth longer or shorter. Two things had to be chosen so that the events happen as they "
+        "are told: jobs 2 and 3 have two iterations only (with more, the one that is left tries 9 "
+        "processors when the other has ended), and job 0 gains 30 %% by its last step (with the "
+        "19.7 %% of table 1 it would be the one to make room for job 6). By the printed rule job 4 "
+        "goes to 6 for job 5, as the thesis tells, and then tries 9 again with the processors that "
+        "are left over; where idle processors count it goes to 9 for job 5, as 4 are free then, "
+        "and to 6 for job 6.",
         PROCESSORS);
     int rc = draw(study, err);
     if (!rc)

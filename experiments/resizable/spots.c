@@ -1,4 +1,5 @@
-/* spots.c - the sweet spots of tables 1 and 2, and what looking for them costs. */
+/* spots.c - the sweet spots of Swaminathan 2004, tables 1 and 2, and what looking for them costs.
+ */
 #include "experiments/resizable/resizable.h"
 
 #include <string.h>
@@ -97,12 +98,12 @@ int resizable_spots(struct pleat_study *study, struct pleat_error *err)
     if (rc)
         return rc;
     pleat_page_heading(&study->page, "Sweet spots (tables 1 and 2)");
-    pleat_page_paragraph(
-        &study->page,
-        "One application alone on %d processors, from 2 on, with the improvements of the tables; "
-        "an improvement of 0 is none, so the product goes back from 25 to 20 (the thesis calls "
-        "what is not better \"not beneficial\", and leaves a tie open).",
-        PROCESSORS);
+    pleat_page_paragraph(&study->page,
+                         "One application runs alone on %d processors. It begins with 2, and its "
+                         "iterations get shorter by the percentages of the tables. 0 %% is no "
+                         "improvement, so the product goes back from 25 to 20: the thesis calls a "
+                         "size that is not better \"not beneficial\", and leaves a tie open.",
+                         PROCESSORS);
     rc = draw(study, err);
     for (size_t a = 0; !rc && a < APPLICATIONS; a++)
         tell(study, a, &found[a][0]);
@@ -110,10 +111,10 @@ int resizable_spots(struct pleat_study *study, struct pleat_error *err)
         return rc;
     pleat_page_paragraph(
         &study->page,
-        "What looking for it costs: %d iterations, against the same at the sweet spot from the "
-        "beginning, where every change of size costs the given number of iterations on 2 "
-        "processors. The "
-        "sizes are the same whatever a change costs: the policy looks at iterations only.",
+        "The table says what looking for the sweet spot costs: by how much %d iterations take "
+        "longer than the same number at the sweet spot from the beginning. Every change of size "
+        "costs the given number of iterations on 2 processors. The sizes are the same whatever a "
+        "change costs, since the policy looks at iterations only.",
         ITERATIONS);
     pleat_page_table(&study->page,
                      "a change costs|product, longer by %|factorization, longer by %");
