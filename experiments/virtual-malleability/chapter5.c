@@ -1,11 +1,11 @@
-/* chapter5.c - PSA, ASP60, FOLDING and FJT over w1 to w6: figures 5.6 to 5.8. */
+/* chapter5.c - PSA, ASP60, FOLDING and FJT over w1 to w6 (Utrera 2010, figures 5.6 to 5.8). */
 #include "experiments/virtual-malleability/virtual.h"
 
 #include <math.h>
 
 enum { SHOWN = 4, RIVALS = 3, OTHERS = 4, OVERHEADS = 4, MINIMA = 4 };
 
-/* The figures: PSA as 5.4.1 has it, see the page. FJT is the last. */
+/* The policies of the figures, FJT last. PSA is read as 5.4.1 has it: see the page. */
 static const enum vm_policy shown[SHOWN] = {VM_PSA_IDLE, VM_ASP60, VM_FOLDING, VM_FJT};
 static const enum vm_policy others[OTHERS] = {VM_PSA, VM_ASP60_IDLE, VM_FOLDING_UNFOLDS,
                                               VM_FJT_FIGURE};
@@ -66,18 +66,17 @@ static void write_row(struct pleat_page *page, const struct vm_results *results,
 
 static void write_tables(struct pleat_page *page, const struct vm_results *results)
 {
-    pleat_page_paragraph(page,
-                         "Seconds, means over the jobs of a class and over seeds. A run has "
-                         "four or five long jobs in w1 to w3, and one to four in w4 to w6, so "
-                         "the intervals of long jobs are wide. Those of differences between "
-                         "policies are taken over the same jobs, run by run, but are still 7 to "
-                         "25 points of a percentage, as these jobs differ so much.");
+    pleat_page_paragraph(
+        page, "Seconds, means over the jobs of a class and over seeds. A run has four or five long "
+              "jobs in w1 to w3, and one to four in w4 to w6, so the intervals of long jobs are "
+              "wide. Differences between policies are taken over the same jobs, run by run; even "
+              "their intervals are 7 to 25 percentage points, since long jobs differ so much.");
     pleat_page_table(page, "mix|<policy|long: response|wait|execution|short: response|wait|"
                            "execution");
     for (int mix = 0; mix < VM_MIXES; mix++)
         for (int p = 0; p < SHOWN; p++)
             write_row(page, results, mix, shown[p]);
-    pleat_page_subheading(page, "Read the other way");
+    pleat_page_subheading(page, "The other readings");
     pleat_page_table(page, "mix|<policy|long: response|wait|execution|short: response|wait|"
                            "execution");
     for (int mix = 0; mix < VM_MIXES; mix++)
@@ -122,7 +121,7 @@ static int draw(struct pleat_study *study, const struct vm_results *results, con
     return pleat_page_figure(&study->page, name, caption, panels, 2, 1, err);
 }
 
-/* FJT's gain over the best of the others, as the mean over the mixes. */
+/* FJT's gain over the best of the others, with this PSA, as the mean over the mixes. */
 static void write_sweep(struct pleat_page *page, const struct vm_results *results,
                         enum vm_policy psa)
 {
@@ -140,7 +139,8 @@ static void write_sweep(struct pleat_page *page, const struct vm_results *result
                                 vm_metric(VM_LONG, VM_RESPONSE));
                     least = gain.mean < least.mean ? gain : least;
                 }
-                /* all mixes have the same seeds: were all wrong in one direction, it were this */
+                /* all mixes have the same seeds, so their errors may have the same sign:
+                 * half-widths are added, not their squares */
                 sum.mean += least.mean / VM_MIXES;
                 sum.half += least.half / VM_MIXES;
                 sum.count = least.count;
@@ -158,7 +158,7 @@ static void write_sweeps(struct pleat_study *study, const struct vm_results *res
         page, "By how much a long job's response is shorter under FJT than under the best of the "
               "three others (mean over w1 to w6), by what each process more on a processor costs "
               "(rows) and by the fewest processes that a long job may have (columns). The thesis "
-              "says 1 (3.6.1), and that a long job should not get few (6.4.2).");
+              "says that these are 1 (3.6.1), and that a long job should not get few (6.4.2).");
     write_sweep(page, results, VM_PSA_IDLE);
     pleat_page_paragraph(page, "The same with PSA as section 5.2 describes it:");
     write_sweep(page, results, VM_PSA);

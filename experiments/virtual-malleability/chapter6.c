@@ -1,5 +1,5 @@
-/* chapter6.c - FJT(4), FJT(1) and FCFS with backfilling, at loads of 40 to 100 %: figures 6.4 to
- * 6.15. */
+/* chapter6.c - FJT(4), FJT(1) and FCFS with backfilling, at loads of 40 to 100 % (Utrera 2010,
+ * figures 6.4 to 6.15). */
 #include "experiments/virtual-malleability/virtual.h"
 
 #include <math.h>
@@ -66,10 +66,12 @@ static struct pleat_estimate estimate_of(const struct vm_results *results, int f
 
 static void write_tables(struct pleat_page *page, const struct vm_results *results)
 {
-    pleat_page_paragraph(page, "Long jobs have at least 8 processes here (\"a long job should not "
-                               "be assigned a small number of processes\", 6.4.2): else every job "
-                               "starts at once on whatever is idle, and nothing is ever "
-                               "backfilled. Aborted: restarts in a run of 120 to 165 jobs.");
+    pleat_page_paragraph(
+        page, "Long jobs have at least 8 processes here (\"a long job should not be assigned a "
+              "small number of processes\", 6.4.2): else every job starts at once on whatever is "
+              "idle, and nothing is ever backfilled. Policies marked (6.1) have the windows of "
+              "that section; under those marked (on) backfilling goes on once windows have expired "
+              "(end of 6.4.3). Aborted: restarts in a run of 120 to 165 jobs.");
     for (int family = 0; family < VM_FAMILIES; family++) {
         pleat_page_subheading(page, family == 0 ? "High communication (table 6.1)"
                                                 : "Low communication (table 6.2)");
@@ -161,11 +163,11 @@ static void write_sweeps(struct pleat_study *study, const struct vm_results *res
                                "jobs at 100 %%:");
     write_sweep(page, results, FULL, VM_FJT1_MALLEABILITY_DUE, VM_FJT1_ABORT_DUE, VM_SHORT);
     pleat_page_paragraph(
-        page, "By section 6.4.3 a window ends when nobody is left who came before the first that "
-              "waits. With several jobs on the machine that hardly ever comes: that one starts, "
-              "on what is idle, before the last of those in front of it ends. So abort and "
-              "malleability are the same policy there, and what the thesis measured between them "
-              "must come from something that it does not tell.");
+        page, "By section 6.4.3 a window ends when no job runs any more that came before the first "
+              "waiting one. With several jobs on the machine that hardly ever happens: the first "
+              "waiting job starts, on idle processors, before the last of the earlier ones has "
+              "ended. So abort and malleability are the same policy there. The difference that the "
+              "thesis measured between them must come from something that it does not tell.");
 }
 
 int vm_chapter6_write(struct pleat_study *study, const struct vm_results *results,

@@ -1,4 +1,4 @@
-/* conclusions5.c - what chapter 5 concludes, in each reading of the thesis. */
+/* conclusions5.c - what chapter 5 of Utrera 2010 concludes, in each reading of the thesis. */
 #include "experiments/virtual-malleability/virtual.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@ static const struct reading {
     {"as taken", {VM_PSA_IDLE, VM_ASP60, VM_FOLDING, VM_FJT}, false},
     {"PSA of 5.2", {VM_PSA, VM_ASP60, VM_FOLDING, VM_FJT}, false},
     {"PSA of 5.2, by the letter", {VM_PSA_PRINTED, VM_ASP60, VM_FOLDING, VM_FJT}, false},
-    {"ASP60 of idle ones", {VM_PSA_IDLE, VM_ASP60_IDLE, VM_FOLDING, VM_FJT}, false},
+    {"ASP60 of idle processors", {VM_PSA_IDLE, VM_ASP60_IDLE, VM_FOLDING, VM_FJT}, false},
     {"FOLDING that unfolds", {VM_PSA_IDLE, VM_ASP60, VM_FOLDING_UNFOLDS, VM_FJT}, false},
     {"FJT of figure 5.5", {VM_PSA_IDLE, VM_ASP60, VM_FOLDING, VM_FJT_FIGURE}, false},
     {"a global queue", {VM_PSA_IDLE, VM_ASP60, VM_FOLDING, VM_FJT}, true},
@@ -43,8 +43,8 @@ int vm_conclusions5_add(struct vm_results *results)
 
 /* ---- of one reading ---- */
 
-/* By how much FJT's response is below that of the best of the others. *best: of all others, and
- * with the interval. */
+/* By how much FJT's response is below that of the best of the others. *best stays true only if it
+ * is below that of each of them, with its interval. */
 static struct pleat_estimate over_the_best(const struct vm_results *results,
                                            const struct reading *reading, int mix, int class_,
                                            bool *best)
@@ -161,7 +161,8 @@ static struct vm_verdict execution(const struct vm_results *results, const struc
     return verdict;
 }
 
-/* Of each policy the share of waiting in w1 to w3: the least of others, the largest of FJT. */
+/* For each policy the share of waiting in w1 to w3: under FJT the largest of the three, under the
+ * others the least. */
 static struct vm_verdict short_waits(const struct vm_results *results,
                                      const struct reading *reading)
 {
@@ -259,8 +260,8 @@ static const struct {
     {"Most of a short job's response is waiting, but not under FJT",
      "waiting, the least of w1 to w3 (FJT: the largest)", "5.4.2, figure 5.7", PLEAT_NOT_FOUND,
      short_waits},
-    {"... under PSA, whatever the others do", "waiting", "5.4.2, figure 5.7", PLEAT_NOT_FOUND,
-     psa_waits},
+    {"Most of a short job's response is waiting under PSA, whatever the others do", "waiting",
+     "5.4.2, figure 5.7", PLEAT_NOT_FOUND, psa_waits},
     {"In w3 short jobs answer sooner under PSA than under FJT", "below FJT", "5.4.2, figure 5.7",
      PLEAT_NOT_FOUND, short_favoured},
     {"For short jobs FJT is similar to the best of the others (within 20 %) or worse",
@@ -295,12 +296,12 @@ void vm_conclusions5_write(struct pleat_study *study, const struct vm_results *r
     pleat_page_subheading(page, "Which conclusions survive in which reading");
     pleat_page_paragraph(
         page,
-        "Each column reads the thesis otherwise in one thing (%zu seeds each; a minus is a loss). "
-        "By the letter of 5.2 a job waits under PSA also if its part is all that is idle, while "
-        "others run. In the last column the processes of a folded job share one queue on its "
-        "processors, instead of staying each on its own (`begin`, 4.4.3: where nothing is known of "
-        "a job it begins with a global queue; Pleat begins with local ones under Open MPI, as "
-        "measured).",
+        "The first column of results is as taken; each further one reads the thesis otherwise in "
+        "one thing (%zu seeds each; a minus is a loss). By the letter of 5.2 a job also waits "
+        "under PSA, while others run, if its part is exactly what is idle. In the last column the "
+        "processes of a folded job share one queue on its processors, instead of staying each on "
+        "its own (4.4.3: a job of which nothing is known begins with a global queue. Under Open "
+        "MPI Pleat lets it begin with local ones: `begin` in the admin guide.)",
         results->numbers.seeds);
     pleat_string_add(&titles, "the thesis concludes|<what is told");
     for (int r = 0; r < READINGS; r++)
@@ -318,11 +319,11 @@ void vm_conclusions5_write(struct pleat_study *study, const struct vm_results *r
     }
     pleat_page_paragraph(
         page,
-        "So what FJT gains for long jobs over the best of the others, %s as taken, is %s where PSA "
-        "is read as 5.2 and table 5.1 have it: a loss, and the only reading that turns it. That "
-        "most of a short job's response is waiting holds for PSA alone, and in that reading only. "
-        "Whether a job waits under PSA if its part is \"equal\" to what is idle changes nothing "
-        "that is concluded; neither do the readings of ASP60 and FOLDING, nor the queue of folded "
-        "jobs.",
+        "So FJT's gain for long jobs over the best of the others is %s as taken. Where PSA is read "
+        "as 5.2 and table 5.1 have it, by the letter or not, it is %s: a loss. No other reading "
+        "turns the gain into a loss. That most of a short job's response is waiting holds for PSA "
+        "alone, and only where it is read so. Whether a job waits under PSA if its part is "
+        "\"equal\" to what is idle changes no conclusion. Neither do the readings of ASP60 and "
+        "FOLDING, nor the queue of folded jobs.",
         best_all(results, &readings[0]).text, best_all(results, &readings[OF_5_2]).text);
 }

@@ -1,4 +1,4 @@
-/* conclusions6.c - what chapter 6 concludes, in each reading of the thesis. */
+/* conclusions6.c - what chapter 6 of Utrera 2010 concludes, in each reading of the thesis. */
 #include "experiments/virtual-malleability/virtual.h"
 
 #include <math.h>
@@ -107,8 +107,8 @@ static bool is_above(struct pleat_estimate a, struct pleat_estimate b)
     return a.count > 1 && a.mean - a.half > b.mean + b.half;
 }
 
-/* Whether long jobs' time `first` under the first policy grows by more with the load than their
- * time `second` under the second one, in each family; both growths are put into the arrays. */
+/* Does the time `first` of long jobs under `policy` grow by more with the load than their time
+ * `second` under `other`, in each family? Puts both growths into the arrays. */
 static bool grows_more(const struct vm_results *results, const struct reading *reading, int policy,
                        int first, int other, int second, struct pleat_estimate *more,
                        struct pleat_estimate *less)
@@ -192,11 +192,12 @@ void vm_conclusions6_tell(struct pleat_study *study, const struct vm_results *re
                           "%s", verdict.text);
     }
     struct vm_verdict due = compare(results, &readings[OF_6_1], &comparisons[BY_MALLEABILITY]);
-    pleat_study_shape(study,
-                      &(struct pleat_shape){"The same with windows of 6.1: short jobs",
-                                            comparisons[BY_MALLEABILITY].where, PLEAT_CLAIMED,
-                                            due.holds},
-                      "%s", due.text);
+    pleat_study_shape(
+        study,
+        &(struct pleat_shape){
+            "At 100 % ending windows of 6.1 by malleability is better than by abort for short jobs",
+            comparisons[BY_MALLEABILITY].where, PLEAT_CLAIMED, due.holds},
+        "%s", due.text);
     for (int c = 0; c < GROWTHS; c++) {
         struct vm_verdict verdict = growths[c].of(results, &readings[0]);
         pleat_study_shape(study,
@@ -218,11 +219,12 @@ void vm_conclusions6_write(struct pleat_study *study, const struct vm_results *r
     pleat_page_subheading(page, "Which conclusions survive in which reading");
     pleat_page_paragraph(
         page,
-        "By how much the first is better than the second, with %zu seeds each; a minus is a loss. "
-        "Figure 3.6 backfills only if no window has expired; by the end of 6.4.3 (and 3.2.2) "
-        "others are backfilled, too, if what the expired ones give is not enough for the first "
-        "that waits. By 6.1 a window ends as soon as the first that waits could start. In the last "
-        "column the processes of a folded job share one queue on its processors.",
+        "By how much the response under the first policy is shorter than under the second one, "
+        "with %zu seeds each; a minus is a loss. Figure 3.6 backfills only if no window has "
+        "expired; by the end of 6.4.3 (and 3.2.2) further jobs are backfilled if what those with "
+        "expired windows give is not enough for the first waiting one. By 6.1 a window ends as "
+        "soon as the first waiting job could start. In the last column the processes of a folded "
+        "job share one queue on its processors.",
         results->numbers.seeds);
     pleat_string_add(&titles, "the thesis concludes");
     for (int r = 0; r < READINGS; r++)

@@ -1,4 +1,4 @@
-/* run.c - policies by their names in the thesis, and one run on the machine of the thesis. */
+/* run.c - policies by their names in Utrera 2010, and one run on the machine of the thesis. */
 #include <math.h>
 
 #include "experiments/virtual-malleability/virtual.h"
@@ -14,8 +14,9 @@ static const struct {
     [VM_ASP60] = {"ASP60", "queue=fcfs moldability=asp-max malleability=none", 1},
     [VM_FOLDING] = {"FOLDING", "queue=fcfs moldability=folding malleability=halving", UNLIMITED},
     [VM_FJT] = {"FJT(4)", "queue=fcfs moldability=fjt malleability=partition", 4},
-    [VM_PSA_IDLE] = {"PSA of idle ones", "queue=fcfs moldability=psa-idle malleability=none", 1},
-    [VM_ASP60_IDLE] = {"ASP60 of idle ones",
+    [VM_PSA_IDLE] = {"PSA of idle processors", "queue=fcfs moldability=psa-idle malleability=none",
+                     1},
+    [VM_ASP60_IDLE] = {"ASP60 of idle processors",
                        "queue=fcfs moldability=asp-max-idle malleability=none", 1},
     [VM_FOLDING_UNFOLDS] = {"FOLDING that unfolds",
                             "queue=fcfs moldability=folding malleability=folding", UNLIMITED},

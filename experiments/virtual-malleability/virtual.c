@@ -19,19 +19,19 @@ static void introduce(struct pleat_study *study)
         page, "The thesis ran MPI programs on 60 processors of an Origin 2000. Here the same mixes "
               "of applications, with the run times that it measured (table 3.2), are simulated on "
               "60 processors without delays, each mix with many seeds; differences are taken seed "
-              "by seed, and intervals are of 95 %%. A long job may run folded, with more "
-              "processes than processors. How fast it then is the thesis does not say. Taken: "
-              "its processes stay on their processors, so the one with the most (the "
-              "multiprogramming level, MPL) decides, and each process more on a processor costs "
-              "10 %%.");
+              "by seed, and intervals are of 95 %%. A long job may run folded, with more processes "
+              "than processors. The thesis does not say how fast it is then. It is taken here that "
+              "its processes stay on their processors, so that the processor with the most "
+              "processes decides (their number is the multiprogramming level, MPL), and that each "
+              "process more on a processor costs 10 %%.");
     pleat_page_paragraph(
         page, "Where the thesis can be read in two ways both are run. PSA divides the machine "
-              "among those that wait, and lets a job wait for that part (5.2), or divides what is "
-              "idle (5.4.1). ASP60 takes at most 60 %% of the machine (5.2), or of what is idle "
-              "(5.4.1). FOLDING never unfolds (5.2), or does. FJT starts a long job folded while "
-              "short ones run (5.3), or lets it wait (figure 5.5). A window of backfilling ends "
-              "when all that run came after the first that waits (6.4.3), or as soon as that one "
-              "could start (6.1).");
+              "among the waiting jobs, and lets a job wait for its part (5.2), or divides the idle "
+              "processors (5.4.1). ASP60 takes at most 60 %% of the machine (5.2), or of the idle "
+              "processors (5.4.1). FOLDING never unfolds a job (5.2), or does. FJT starts a long "
+              "job folded while short ones run (5.3), or lets it wait (figure 5.5). The window of "
+              "a backfilled job ends when all running jobs came after the first waiting one "
+              "(6.4.3), or as soon as that one could start (6.1).");
 }
 
 static int run(struct pleat_study *study, struct pleat_error *err)
@@ -62,13 +62,13 @@ static int run(struct pleat_study *study, struct pleat_error *err)
 }
 
 static const char *const cautions[] = {
-    "Which policy is best on real machines: what a process more on a processor costs is assumed, "
-    "and decides (see the sweeps).",
+    "Which policy is best on real machines: what a further process on a processor costs is "
+    "assumed, and that decides (see the sweeps).",
     "Much from a single run: it has one to five long jobs, whose lengths differ by a factor of "
     "ten, so long jobs need many seeds. Where an interval has 0 in it the order of two policies is "
     "open.",
-    "That a conclusion is right since it survives in most readings: they differ from what is taken "
-    "in one thing each, not in several.",
+    "That a conclusion is right because it survives in most readings: each reading differs from "
+    "what is taken in one thing, not in several.",
     NULL,
 };
 

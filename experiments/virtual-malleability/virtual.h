@@ -10,7 +10,7 @@ enum vm_policy {
     VM_ASP60,
     VM_FOLDING,
     VM_FJT, /* chapter 6 calls it FJT (4) */
-    /* the same, where the thesis can be read otherwise */
+    /* other readings of these policies */
     VM_PSA_IDLE,
     VM_ASP60_IDLE,
     VM_FOLDING_UNFOLDS,
