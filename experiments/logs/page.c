@@ -49,13 +49,12 @@ static void write_workloads(const struct logs_results *results)
                              "**No recorded log was given (`--log FILE`): these are workloads "
                              "that a model makes.**");
     pleat_page_paragraph(
-        page,
-        "Rigid jobs are made malleable at random, by the seed: from a fourth to twice their "
-        "size, 2 %% of their work being serial (Amdahl); a change costs nothing, and is "
-        "possible at any moment. Jobs start with their minimum (`moldability=minimum`) and "
-        "are one site's. Lublin's model makes another workload with each seed; of a log with "
-        "little load the arrivals are also made denser. Users' estimates are the log's; where "
-        "it has none, the run times.");
+        page, "Rigid jobs are made malleable at random, by the seed: from a fourth to twice their "
+              "size, 2 %% of their work being serial (Amdahl); a change costs nothing, and is "
+              "possible at any moment. Jobs start with their minimum (`moldability=minimum`); "
+              "there is one site. Lublin's model makes another workload with each seed; a log with "
+              "little load is run a second time with denser arrivals. Users' estimates are the "
+              "log's; where it has none, the run times.");
     pleat_page_table(page, "workload|jobs|processors|offered load");
     for (size_t w = 0; w < results->workloads->count; w++) {
         const struct logs_workload *workload = &results->workloads->items[w];
@@ -81,22 +80,23 @@ static void write_advice(const struct logs_results *results)
                     "`equipartition`, then `egs`, then `fpsma`; with `pwa` and whatever queue "
                     "and order, waits are short. `easy arrival, equipartition` needs no more "
                     "than that.");
-    pleat_page_item(page,
-                    "**Some jobs malleable, and the mean turnaround counts**: `approach=pwa-next "
-                    "queue=scan order=sjf malleability=equipartition moldability=minimum`. It "
-                    "needs estimates. On a full machine it buys this with wide and long rigid "
-                    "jobs: these wait until there is less to do, for weeks where more work "
-                    "comes than can be done (column *longest wait*); 95 %% of the jobs wait "
-                    "less than under EASY.");
-    pleat_page_item(page, "**Nobody may wait without end**: `queue=easy order=arrival "
-                          "malleability=equipartition`. On a full machine turnaround is longer and "
-                          "the longest wait a fraction (below: that of `easy arrival, egs`).");
-    pleat_page_item(page,
-                    "**Estimates are bad**: factors of 1 to 5 change little for `sjf`, as the "
-                    "order of short and long jobs stays, and little for backfilling, which "
-                    "gains by them where jobs are rigid: they end before they were expected. "
-                    "**There are none**: `sjf` has nothing to sort by, and backfilling nothing "
-                    "to backfill by; `scan` in the order of arrival needs none.");
+    pleat_page_item(
+        page, "**Some jobs malleable, and the mean turnaround counts**: `approach=pwa-next "
+              "queue=scan order=sjf malleability=equipartition moldability=minimum`. It needs "
+              "estimates. On a full machine wide and long rigid jobs pay for it: they wait until "
+              "there is less to do, which takes weeks where more work comes than can be done "
+              "(column *longest wait*). 95 %% of the jobs wait less than under EASY.");
+    pleat_page_item(
+        page,
+        "**Nobody may wait without end**: `queue=easy order=arrival malleability=equipartition`. "
+        "On a full machine turnaround is longer than with `pwa-next`, and the longest wait a "
+        "fraction of its (below: that of `easy arrival, egs`).");
+    pleat_page_item(
+        page, "**Estimates are bad**: factors of 1 to 5 change little for `sjf`, as the order of "
+              "short and long jobs stays, and little for backfilling. Where jobs are rigid "
+              "backfilling even gains by them, since jobs end before they were expected to. "
+              "**There are none**: `sjf` has nothing to sort by, and backfilling nothing to "
+              "backfill by; `scan` in the order of arrival needs none.");
     pleat_page_item(page, "**Never on a full machine**: `fcfs`, and `approach=pra`, which lets "
                           "running jobs grow before waiting ones start.");
 }
@@ -263,8 +263,9 @@ static void write_combinations(const struct logs_results *results)
 {
     struct pleat_page *page = &results->study->page;
     pleat_page_heading(page, "All combinations");
-    pleat_page_paragraph(page, "Mean turnaround in hours, under `pwa` but for the one in bold. "
-                               "Without malleable jobs the malleability policy does not matter.");
+    pleat_page_paragraph(
+        page, "Mean turnaround in hours, under `pwa`; the row in bold is under `pwa-next`. Without "
+              "malleable jobs the malleability policy does not matter.");
     for (size_t w = 0; w < results->workloads->count; w++) {
         char titles[160];
         size_t length = (size_t)snprintf(titles, sizeof(titles), "queue, order, malleability");
@@ -303,13 +304,14 @@ static void write_singles(const struct logs_results *results, int share)
 {
     struct pleat_page *page = &results->study->page;
     pleat_page_heading(page, "Every other policy");
-    pleat_page_paragraph(page,
-                         "Each in the place of the one of `approach=pwa queue=easy order=arrival "
-                         "moldability=minimum malleability=egs`, with %d %% malleable jobs: mean "
-                         "turnaround in %% of theirs. 100 without an interval: it decides what "
-                         "does not arise here (several sites, files, folding, buffers, priorities, "
-                         "deadlines), or the same.",
-                         share);
+    pleat_page_paragraph(
+        page,
+        "Each policy replaces the one of its kind in `approach=pwa queue=easy order=arrival "
+        "moldability=minimum malleability=egs`, with %d %% malleable jobs: mean turnaround in %% "
+        "of what it is with those. 100 without an interval: the policy decides about something "
+        "that does not arise here (several sites, files, folding, buffers, priorities, deadlines), "
+        "or it decides the same.",
+        share);
     begin_by_workload(results, "policy");
     for (size_t row = LOGS_FIRST; row < results->rows->count; row++) {
         if (results->rows->items[row].compared)
@@ -327,8 +329,9 @@ static void write_estimates(const struct logs_results *results)
 {
     struct pleat_page *page = &results->study->page;
     pleat_page_heading(page, "With bad estimates");
-    pleat_page_paragraph(page, "Estimates are run times x uniform(1, 5): mean turnaround in %% of "
-                               "that of rigid jobs under EASY with the estimates above.");
+    pleat_page_paragraph(
+        page, "Estimates are run times x uniform(1, 5). The table has the mean turnaround in %% of "
+              "that of rigid jobs under EASY with the estimates above.");
     begin_by_workload(results, "malleable, policies");
     for (size_t c = 0; c < results->cases->count; c++) {
         const struct logs_case *about = &results->cases->items[c];
