@@ -75,10 +75,10 @@ static const struct pleat_published all[] = {
 
     NEITHER(SWAMINATHAN, "figures 1 to 3", "drawings of tuple spaces, DRMS and the scheduler"),
     NEITHER(SWAMINATHAN, "figures 4 and 5",
-            "curves that are lost; tables 1 and 2 have their values"),
-    NEITHER(SWAMINATHAN, "figure 6", "a curve on Myrinet that is lost"),
+            "curves that our copy lacks; tables 1 and 2 have their values"),
+    NEITHER(SWAMINATHAN, "figure 6", "a curve on Myrinet that our copy lacks"),
     NEITHER(SWAMINATHAN, "figures 7 and 8",
-            "costs of redistributing that are lost; they are swept"),
+            "costs of redistributing that our copy lacks; they are swept"),
     RESIZABLE("figure 9", "4 claimed, 1 fitted, 2 not found"),
     RESIZABLE("figure 10", "8 fitted, 1 not found"),
     RESIZABLE("table 1", "1 claimed"),
