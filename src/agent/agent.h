@@ -2,9 +2,10 @@
  * docs/architecture.md, "The agent's floors".
  *
  * The agent has one thread and one loop. Nothing blocks but pleat_strays_end, before the loop
- * starts. The agent touches no file that a user names: a new process opens its files and goes to
- * its directory itself. Notifications can be lost with a connection, so nothing depends on them:
- * what they say is kept in the run until the daemon has the run forgotten.
+ * starts, and, once, the choice of CPUs (granted.h). The agent touches no file that a user names: a
+ * new process opens its files and goes to its directory itself. Notifications can be lost with a
+ * connection, so nothing depends on them: what they say is kept in the run until the daemon has the
+ * run forgotten.
  */
 #ifndef PLEAT_AGENT_AGENT_H
 #define PLEAT_AGENT_AGENT_H
@@ -15,6 +16,7 @@
 #include <uv.h>
 
 #include "agent/cpuset.h"
+#include "agent/granted.h"
 #include "agent/scratch.h"
 #include "agent/tree.h"
 #include "base/array.h"
@@ -44,6 +46,7 @@ struct pleat_agent_options {
     const char *cpus;      /* CPUs of the slots; NULL: all that may be used */
     uint32_t share;        /* the agent has one share of these CPUs, of `shares` */
     uint32_t shares;       /* the number of shares; 0: it has all CPUs */
+    uint32_t processors;   /* so many were granted by a batch system (granted.h); 0: none were */
     bool no_cpusets;       /* cpusets are not used, although the kernel may have them */
     bool no_memory_groups; /* likewise memory groups: limits of memory are kept by measuring */
     bool guarded;          /* below a guard (guard.h) */
@@ -79,6 +82,7 @@ struct pleat_agent {
     /* CPUs that the agent was started with: runs that are not bound may use them */
     struct pleat_cpu_set allowed;
     struct pleat_cpu_list cpus; /* slot i is the i-th of these */
+    struct pleat_granted granted;
     /* where runs get their groups; zeroed: runs get none */
     struct pleat_cgroup_place cpusets, memgroups;
 

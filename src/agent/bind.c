@@ -21,13 +21,34 @@
 
 /* ---- which CPUs ---- */
 
+/* Decides which CPUs the slots of this node are, where that is still open. */
+static int choose_cpus(struct pleat_agent *agent, struct pleat_error *err)
+{
+    if (!agent->granted.open)
+        return 0;
+    int result =
+        pleat_granted_choose(&agent->granted, agent->proc, &agent->allowed, &agent->cpus, err);
+    struct pleat_string text = {0};
+    pleat_cpu_list_text(&agent->cpus, &text);
+    if (!result && !text.failed)
+        pleat_log("nothing confines jobs to their %" PRIu32 " processors here: those that are "
+                  "bound have the CPUs %.200s",
+                  agent->granted.count, text.text);
+    pleat_string_finish(&text);
+    return result;
+}
+
 /* Replaces the list by the CPUs of `slots`, in the order of the slots. */
 static int find_cpus(const struct pleat_run *run, const json_t *slots, struct pleat_cpu_list *cpus,
                      struct pleat_error *err)
 {
+    struct pleat_agent *agent = run->agent;
     size_t index;
     const json_t *range;
     cpus->count = 0;
+    int chosen = json_array_size(slots) > 0 ? choose_cpus(agent, err) : 0;
+    if (chosen)
+        return chosen;
     json_array_foreach(slots, index, range)
     {
         int64_t first = 0, count = 0;
@@ -35,8 +56,7 @@ static int find_cpus(const struct pleat_run *run, const json_t *slots, struct pl
         if (!result)
             result = pleat_get_int(range, "count", true, 1, PLEAT_CPU_LIST_MAX, &count, err);
         if (!result)
-            result =
-                pleat_cpus_of_slots(&run->agent->cpus, (uint32_t)first, (uint32_t)count, cpus, err);
+            result = pleat_cpus_of_slots(&agent->cpus, (uint32_t)first, (uint32_t)count, cpus, err);
         if (result) {
             cpus->count = 0;
             return result;

@@ -408,6 +408,7 @@ static void finish(struct pleat_agent *agent)
     pleat_string_finish(&agent->env);
     pleat_string_finish(&agent->behind);
     pleat_array_finish(&agent->cpus);
+    pleat_granted_finish(&agent->granted);
     if (uv_loop_close(&agent->loop))
         pleat_log("the loop was not empty at the end");
     close(agent->records[0]);

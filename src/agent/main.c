@@ -15,6 +15,7 @@
 #include "agent/agent.h"
 #include "agent/bind.h"
 #include "agent/cpus.h"
+#include "agent/granted.h"
 #include "agent/guard.h"
 #include "agent/kind.h"
 #include "agent/link.h"
@@ -33,8 +34,8 @@
 static const char usage[] =
     "usage: pleat-agent (--daemon SOCKET | --connect HOST:PORT) --instance ID --site NAME\n"
     "                   --node N [--state DIR] [--key-fd N]\n"
-    "                   [--cpus LIST] [--share K/N] [--no-cpusets] [--no-memory-groups]\n"
-    "                   [--guarded]\n"
+    "                   [--cpus LIST] [--share K/N | --processors N] [--no-cpusets]\n"
+    "                   [--no-memory-groups] [--guarded]\n"
     "       pleat-agent --check\n"
     "\n"
     "Starts, watches and ends the processes of jobs on one node, for pleatd, "
@@ -56,6 +57,9 @@ static const char usage[] =
     "                    the agent may use, neighbours next to each other)\n"
     "  --share K/N       the slots have only share K (from 0) of N of these CPUs: the machine is\n"
     "                    divided into N nodes\n"
+    "  --processors N    a batch system has granted N processors on this host: they are the CPUs\n"
+    "                    that the agent may use, or, where these are more, N of them, which it\n"
+    "                    chooses when a job is first to be bound to them\n"
     "  --no-cpusets      do not use cpusets to bind jobs\n"
     "  --no-memory-groups  enforce limits of memory by measuring, not by control "
     "groups\n"
@@ -151,6 +155,11 @@ static int take_option(int option, struct pleat_agent_options *options, struct s
         return read_node(optarg, &options->hold_s)
                    ? complain("--hold must be a number of seconds from 0")
                    : 0;
+    case 'p':
+        return read_node(optarg, &options->processors) || options->processors < 1 ||
+                       options->processors > PLEAT_CPU_LIST_MAX
+                   ? complain("--processors must be a number from 1 to 65536")
+                   : 0;
     case 'r':
         if (sscanf(optarg, "%" SCNu32 "/%" SCNu32 "%c", &options->share, &options->shares,
                    &(char){0}) != 2 ||
@@ -170,6 +179,8 @@ static int check_options(const struct pleat_agent_options *options, bool has_nod
     if (!pleat_name_is(options->instance) || !pleat_name_is(options->site))
         return complain("--instance and --site may have letters, digits, '-', '_' and '.', at most "
                         "63");
+    if (options->processors && (options->cpus || options->shares))
+        return complain("--processors goes with neither --cpus nor --share");
     return 0;
 }
 
@@ -189,6 +200,7 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         {"no-memory-groups", no_argument, NULL, 'm'},
         {"guarded", no_argument, NULL, 'g'},
         {"share", required_argument, NULL, 'r'},
+        {"processors", required_argument, NULL, 'p'},
         {"version", no_argument, NULL, 'v'},
         {"connect", required_argument, NULL, 'C'},
         {"key-fd", required_argument, NULL, 'K'},
@@ -276,6 +288,9 @@ static int find_cpus(struct pleat_agent *agent, struct pleat_error *err)
         return pleat_error_sys(err, code, "cannot read which CPUs may be used");
     const struct pleat_agent_options *options = &agent->options;
     struct pleat_cpu_set own = agent->allowed;
+    if (options->processors)
+        return pleat_granted_begin(&agent->granted, options->processors, agent->proc,
+                                   &agent->allowed, &agent->cpus, err);
     if (!options->cpus && options->shares)
         code = pleat_cpus_share(NULL, options->share, options->shares, &own, err);
     if (!options->cpus)

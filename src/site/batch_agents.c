@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "site/batch_books.h"
 #include "site/batch_end.h"
 #include "wire/message.h"
 #include "wire/reply.h"
@@ -47,6 +48,8 @@ static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_alloca
     node->called = node->watched = true;
     for (size_t i = 0; call.argv[i]; i++)
         json_array_append_new(argv, pleat_json_text(call.argv[i]));
+    json_array_append_new(argv, json_string("--processors"));
+    json_array_append_new(argv, json_sprintf("%d", (int)pleat_batch_node_size(node)));
     if (pleat_batch_hold_us(site)) {
         json_array_append_new(argv, json_string("--hold"));
         json_array_append_new(argv, json_sprintf("%d", (int)(pleat_batch_hold_us(site) / 1000000)));

@@ -34,6 +34,14 @@ void pleat_batch_node_trim(struct pleat_batch_node *node, int32_t cpus)
     }
 }
 
+int32_t pleat_batch_node_size(const struct pleat_batch_node *node)
+{
+    int32_t size = node->book.free;
+    for (size_t i = 0; i < node->book.claims.count; i++)
+        size += node->book.claims.items[i].count;
+    return size;
+}
+
 void pleat_batch_join(struct pleat_batch_allocation *into, struct pleat_batch_allocation *from)
 {
     for (size_t i = 0; i < from->nodes.count; i++) {

@@ -12,6 +12,8 @@
 struct pleat_batch_node *pleat_batch_node_make(struct pleat_batch_allocation *one, uint32_t number);
 /* Sets how many processors a node has, with those that claims have. */
 void pleat_batch_node_trim(struct pleat_batch_node *node, int32_t cpus);
+/* How many processors of the node the allocation has. */
+int32_t pleat_batch_node_size(const struct pleat_batch_node *node);
 /* Moves the nodes of `from` to `into`. */
 void pleat_batch_join(struct pleat_batch_allocation *into, struct pleat_batch_allocation *from);
 void pleat_batch_close_books(struct pleat_batch_allocation *one);

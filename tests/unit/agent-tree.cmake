@@ -5,6 +5,8 @@ if(TARGET pleat-agent-base)
   pleat_unit_test(agent-shared-files SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-shared-files.c
     DEPS pleat-agent-base)
   pleat_unit_test(agent-cpus SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-cpus.c DEPS pleat-agent-base)
+  pleat_unit_test(agent-granted SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-granted.c
+    DEPS pleat-agent-base)
   pleat_unit_test(agent-cpuset SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-cpuset.c
     DEPS pleat-agent-base)
 endif()
