@@ -103,9 +103,12 @@ int on_node_gone(struct pleat_core *core, const struct pleat_event *event, struc
     int rc = on_agent_away(core, &away, err);
     const struct pleat_node *known =
         rc < 0 ? NULL : pleat_view_node(&core->view, event->component, event->u.node.node);
-    if (!known || (rc && !known->agent))
+    if (!known || (rc && !known->agent && !known->lent))
         return rc;
-    core->nodes.items[known - core->view.nodes].agent = 0;
+    struct pleat_node *node = &core->nodes.items[known - core->view.nodes];
+    node->agent = 0;
+    if (node->lent)
+        node->slots = node->claimed = node->lent = 0;
     return 0;
 }
 

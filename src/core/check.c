@@ -342,7 +342,8 @@ static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
     for (size_t n = 0; n < core->nodes.count; n++) {
         const struct pleat_node *node = &core->nodes.items[n];
         int32_t claimed = node->slots > 0 ? core_node_count(core, node) : 0;
-        if (node->claimed != claimed || (node->slots > 0 && !core->sites.items[node->site].several))
+        if (node->claimed != claimed ||
+            (node->slots > 0 && !node->lent && !core->sites.items[node->site].several))
             FAIL("node %u of site %u: %d of %d processors claimed, counted %d", node->node,
                  node->site, node->claimed, node->slots, claimed);
         if (node->barred && node->slots > 0 && node->again_us > 0 &&

@@ -123,8 +123,9 @@ int on_claim_failed(struct pleat_core *core, const struct pleat_event *event,
     bool growth = c->purpose == PLEAT_FOR_GROWTH;
     if (event->u.claim.reason == PLEAT_REASON_CLAIM_FAILED)
         site_error(core, c->site);
-    site_at(core, c->site)->quiet_until_us =
-        now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
+    if (!component_would_be_smaller(core, component, (enum pleat_reason)event->u.claim.reason))
+        site_at(core, c->site)->quiet_until_us =
+            now_of(core) + core->parameters[PLEAT_PARAM_BACKOFF_US];
     core->wants_pass = true;
     if (c->purpose == PLEAT_FOR_BUFFER) { /* the application asks again */
         buffer_lost(core, claim);

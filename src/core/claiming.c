@@ -56,6 +56,18 @@ void component_claimed(struct pleat_core *core, uint32_t component)
     all_claimed(core, component);
 }
 
+bool component_would_be_smaller(const struct pleat_core *core, uint32_t component,
+                                enum pleat_reason reason)
+{
+    const struct pleat_component *comp = &core->components.items[component];
+    if (reason != PLEAT_REASON_CLAIM_CANNOT || comp->state != PLEAT_CLAIMING)
+        return false;
+    int32_t most = pleat_view_capacity(&core->view, comp, comp->site);
+    int32_t least = pleat_accept_start(&core->view, comp);
+    return pleat_view_is_on_lent_node(&core->view, comp, comp->site) && comp->target > most &&
+           least > 0 && least <= most;
+}
+
 void component_claim_failed(struct pleat_core *core, uint32_t component, enum pleat_reason reason)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -66,6 +78,8 @@ void component_claim_failed(struct pleat_core *core, uint32_t component, enum pl
         comp->start_claim = PLEAT_NONE;
     }
     int64_t limit = core->parameters[PLEAT_PARAM_MAX_TRIES];
+    if (component_would_be_smaller(core, component, reason))
+        reason = PLEAT_REASON_CLAIM_REFUSED;
     comp->tries++;
     core->wants_pass = true;
     if (reason == PLEAT_REASON_CLAIM_CANNOT || (limit > 0 && comp->tries > limit)) {

@@ -43,7 +43,7 @@ static uint32_t claim_new(struct pleat_core *core, uint32_t component, uint32_t 
 /* The pieces of a claim are about to be taken from it. */
 static void pieces_unuse(struct pleat_core *core, const struct pleat_claim *claim)
 {
-    if (!site_at(core, claim->site)->several)
+    if (core->nodes.count == 0)
         return;
     for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
         core_node_use(core, claim->site, core->pieces.items[p].node,

@@ -127,12 +127,14 @@ int on_site(struct pleat_core *core, const struct pleat_event *event, struct ple
         site_anew(site);
     site->capacity = event->u.site.capacity;
     site->threshold = event->u.site.threshold;
+    if (event->u.site.node_most > 0)
+        site->node_most = event->u.site.node_most;
     (void)take_background(site, event);
     site->several = 0; /* until NODE says otherwise */
     site->shut = 0;
     for (size_t n = 0; n < core->nodes.count; n++) {
         struct pleat_node *node = &core->nodes.items[n];
-        if (node->site == event->component) {
+        if (node->site == event->component && !node->lent) {
             node->slots = node->claimed = node->background = 0;
             node_is_new(core, node);
         }
@@ -155,8 +157,10 @@ int on_node(struct pleat_core *core, const struct pleat_event *event, struct ple
     struct pleat_node to = *node;
     to.slots = event->u.node.slots;
     to.claimed = core_node_count(core, node);
+    to.lent = (event->flags & PLEAT_NODE_LENT) != 0;
     core_node_set(core, node, to);
-    site_at(core, event->component)->several = 1;
+    if (!to.lent)
+        site_at(core, event->component)->several = 1;
     core->wants_pass = true;
     return 0;
 }
@@ -312,6 +316,7 @@ int on_site_gone(struct pleat_core *core, const struct pleat_event *event, struc
     core_nodes_drop(core, event->component);
     site->gone = site->drained = 1;
     site->several = 0;
+    site->node_most = 0;
     site->capacity = site->threshold = site->background = site->others = 0;
     site_pardon(core, event->component);
     core->wants_pass = true;

@@ -37,7 +37,7 @@ static bool may_wait_for(const struct pleat_core *core, uint32_t component, uint
     const struct pleat_component *waiting = &core->view.components[waiter];
     uint32_t site = core->view.components[component].site;
     /* processors of another node are of no use to it */
-    if (waiting->site != PLEAT_NONE && pleat_view_is_on_one_node(&core->view, waiting, site) &&
+    if (waiting->site != PLEAT_NONE && pleat_view_keeps_to_a_node(&core->view, waiting, site) &&
         waiting->lead_node != core->view.components[component].lead_node)
         return false;
     if (waiting->state == PLEAT_QUEUED)
@@ -99,6 +99,7 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
         pleat_view_is_on_one_node(&core->view, component, component->site)
             ? pleat_view_node(&core->view, component->site, component->lead_node)
             : NULL;
+    const struct pleat_node *lent = pleat_view_lent_node(&core->view, component);
     int32_t of = node ? node->slots : site->capacity;
     char text[320] = "", on_node[48] = "";
     int left = 6;
@@ -107,6 +108,12 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
                                "%d more processors: its site is drained, so nothing grows there "
                                "until it is resumed ('pleat site resume')",
                                wanted);
+    if (lent && pleat_view_node_unused(lent) == unused)
+        return pleat_error_set(
+            err, PLEAT_E_STATE,
+            "%d more processors: it stays on one node, and grows only within its "
+            "allocation there, which has %d, of which %d are unused",
+            wanted, lent->slots, unused);
     if (node && node->drained)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "%d more processors: its node (%u) is drained, so nothing grows "

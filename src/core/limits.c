@@ -36,7 +36,7 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
     }
     bool one_node = false;
     for (uint32_t s = 0; s < core->sites.count; s++)
-        one_node = one_node || pleat_view_is_on_one_node(&core->view, component, s);
+        one_node = one_node || pleat_view_keeps_to_a_node(&core->view, component, s);
     char why[80] = "";
     if (pleat_view_folds(component))
         snprintf(why, sizeof(why), " (for %d processes, at most %d on a processor)",

@@ -13,8 +13,6 @@ bool core_is_away(const struct pleat_core *core, uint32_t component)
 
 void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count)
 {
-    if (!core->sites.items[site].several)
-        return;
     const struct pleat_node *known = pleat_view_node(&core->view, site, node);
     if (!known || known->slots == 0)
         return;

@@ -174,7 +174,7 @@
     X(43, reserved)                                                                                \
     X(44, shut)                                                                                    \
     X(45, others)                                                                                  \
-    X(46, spare3)
+    X(46, node_most)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -269,7 +269,7 @@
     X(8, background)                                                                               \
     X(9, drained)                                                                                  \
     X(11, barred)                                                                                  \
-    X(12, spare)                                                                                   \
+    X(12, lent)                                                                                    \
     X(13, errors)                                                                                  \
     X(14, reserved)                                                                                \
     X(15, faded_us)                                                                                \

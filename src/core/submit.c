@@ -29,7 +29,8 @@ static bool is_usual(const struct pleat_event *event)
 static bool fits_first_site(const struct pleat_core *core, const struct pleat_component *component)
 {
     return component->wanted_site == PLEAT_NONE && core->sites.count > 0 &&
-           !core->sites.items[0].several && component->maximum <= core->sites.items[0].capacity;
+           !core->sites.items[0].several && core->sites.items[0].node_most == 0 &&
+           component->maximum <= core->sites.items[0].capacity;
 }
 
 /* Do the kind and the sizes of a component make sense together? `is_part`: of a job whose other

@@ -22,7 +22,7 @@ void asked_reason(const struct daemon *d, const struct pleat_component *componen
                  ask->wanted, component->minimum, pleat_view_limit(view, component));
         break;
     case PLEAT_ASK_CAPACITY:
-        if (pleat_view_is_on_one_node(view, component, component->site) &&
+        if (pleat_view_keeps_to_a_node(view, component, component->site) &&
             pleat_view_own_capacity(view, component) < ask->wanted)
             snprintf(text, size, "%d processors: the node that it stays on has %d", ask->wanted,
                      pleat_view_own_capacity(view, component));

@@ -57,6 +57,9 @@ enum {
 /* flag of SITE and BACKGROUND: what others use counts for growing, and for the choice of a site;
  * whoever starts may wait for it in the site's own queue */
 enum { PLEAT_SITE_QUEUES = 2 };
+/* flag of NODE: it came with a claim, and its processors are those of the site's that were given
+ * there; others have no node yet */
+enum { PLEAT_NODE_LENT = 1 };
 /* flag of RESIZE, DEMAND, ASKED and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
 /* another flag of ASKED: the application has computed nothing yet, and waits in its beginning */
@@ -118,6 +121,8 @@ struct pleat_event {
             int32_t capacity;
             int32_t threshold; /* processors never used for growing (Buisson et al. 2007, V-B) */
             int32_t background;
+            /* the most processors of a node, of a site whose nodes come with claims; 0: not told */
+            int32_t node_most;
         } site;
         struct {
             uint32_t node;

@@ -382,7 +382,8 @@ struct pleat_site {
     uint8_t spare2[1];
     int64_t faded_us; /* errors and failed_starts have halved for all the time until then */
     int32_t others;   /* in use by others, who may end before a start: PLEAT_SITE_QUEUES */
-    uint8_t spare3[4];
+    /* the most processors of a node, of a site whose nodes come with claims; 0: not told */
+    int32_t node_most;
 };
 
 _Static_assert(sizeof(struct pleat_site) == 144, "no padding in a site");
@@ -391,15 +392,17 @@ _Static_assert(sizeof(struct pleat_site) == 144, "no padding in a site");
 struct pleat_node {
     uint64_t agent; /* the last agent that was there; 0: unknown */
     uint32_t site, node;
-    int32_t slots;      /* processors of the node, where its site has several nodes; else 0 */
+    /* processors of the node, where its site has several nodes; of one that is lent, those that
+     * were given there; else 0 */
+    int32_t slots;
     int32_t claimed;    /* processors of the node in pieces of claims, whatever their state */
     int32_t background; /* processors of the node in use by others */
     uint8_t away;       /* its agent is away: the components that it runs cannot be told anything */
     uint8_t drained;    /* by its user: nobody is placed or grown there */
     uint8_t barred;     /* too many errors: nobody is placed or grown there */
-    uint8_t spare;
-    uint32_t errors; /* errors in a row, less those that have faded; where its site has several
-                      * nodes */
+    uint8_t lent;       /* it came with a claim: PLEAT_NODE_LENT */
+    uint32_t errors;    /* errors in a row, less those that have faded; where its site has several
+                         * nodes */
     uint32_t reserved;
     int64_t faded_us; /* the time from which errors fade */
     int64_t again_us; /* barred: when the node is considered again; 0: when its site joins again */

@@ -91,7 +91,7 @@ static int32_t lacking(const struct pleat_pass *pass, const struct pleat_compone
     const struct pleat_site *site = &pass->view->sites[component->site];
     uint32_t index = (uint32_t)(component - pass->view->components);
     int32_t idle = pleat_plan_idle(pass->plan, component->site);
-    if (site->several)
+    if (pleat_view_keeps_to_a_node(pass->view, component, component->site))
         idle = pleat_smaller(idle, pleat_plan_on_a_node(pass->plan, index, component->site));
     return count + pleat_view_site_left(site) - idle - site->releasing - site->coming -
            component->coming;
@@ -118,7 +118,7 @@ void pleat_pass_take_for(struct pleat_pass *pass, uint32_t asker, int32_t proces
     pleat_plan_mark mark = pleat_plan_remember(plan);
     plan->asker = asker;
     plan->voluntary = voluntary;
-    if (pleat_view_is_on_one_node(view, component, component->site))
+    if (pleat_view_keeps_to_a_node(view, component, component->site))
         pleat_plan_shrink_only(plan, component->site, component->lead_node);
     int32_t left = pleat_pass_shrink(pass, component->site, processors, asker);
     if (left > 0)

@@ -30,11 +30,33 @@ static int32_t largest_node(const struct pleat_view *view, uint32_t site, bool o
     return most;
 }
 
+/* The most processors that a component can have of `processors` of a site: those of a node, where
+ * that came, or will come, with its claims. */
+static int32_t of_a_lent_node(const struct pleat_view *view,
+                              const struct pleat_component *component, uint32_t site,
+                              int32_t processors)
+{
+    return pleat_view_is_on_lent_node(view, component, site)
+               ? pleat_smaller(processors, view->sites[site].node_most)
+               : processors;
+}
+
+const struct pleat_node *pleat_view_lent_node(const struct pleat_view *view,
+                                              const struct pleat_component *component)
+{
+    const struct pleat_node *node =
+        pleat_view_is_on_lent_node(view, component, component->site)
+            ? pleat_view_node(view, component->site, component->lead_node)
+            : NULL;
+    return node && node->lent && node->slots > 0 ? node : NULL;
+}
+
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site)
 {
-    return pleat_view_is_on_one_node(view, component, site) ? largest_node(view, site, false)
-                                                            : view->sites[site].capacity;
+    return pleat_view_is_on_one_node(view, component, site)
+               ? largest_node(view, site, false)
+               : of_a_lent_node(view, component, site, view->sites[site].capacity);
 }
 
 int32_t pleat_view_open_capacity(const struct pleat_view *view,
@@ -42,7 +64,8 @@ int32_t pleat_view_open_capacity(const struct pleat_view *view,
 {
     return pleat_view_is_on_one_node(view, component, site)
                ? largest_node(view, site, true)
-               : view->sites[site].capacity - pleat_view_shut_slots(view, site);
+               : of_a_lent_node(view, component, site,
+                                view->sites[site].capacity - pleat_view_shut_slots(view, site));
 }
 
 int32_t pleat_view_shut_slots(const struct pleat_view *view, uint32_t site)
@@ -77,7 +100,7 @@ int32_t pleat_view_own_capacity(const struct pleat_view *view,
     const struct pleat_node *node =
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)
-            : NULL;
+            : pleat_view_lent_node(view, component);
     return node && node->slots > 0 ? node->slots
                                    : pleat_view_capacity(view, component, component->site);
 }
@@ -86,7 +109,7 @@ int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_com
                            uint32_t node)
 {
     int32_t held = 0;
-    if (pleat_view_is_on_one_node(view, component, component->site))
+    if (pleat_view_keeps_to_a_node(view, component, component->site))
         return component->lead_node == node ? component->processors : 0;
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = view->claims[c].next)
         for (uint32_t p = view->claims[c].first_piece; p != PLEAT_NONE; p = view->pieces[p].next)
@@ -98,7 +121,7 @@ int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_com
 int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
                            uint32_t node)
 {
-    if (pleat_view_is_on_one_node(view, component, component->site))
+    if (pleat_view_keeps_to_a_node(view, component, component->site))
         return component->lead_node == node ? component->processors : 0;
     uint32_t last = component->last_claim != PLEAT_NONE
                         ? view->claims[component->last_claim].last_piece
@@ -130,7 +153,7 @@ int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_comp
     const struct pleat_node *node =
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)
-            : NULL;
+            : pleat_view_lent_node(view, component);
     if (site->drained)
         return 0;
     return node && pleat_view_node_unused(node) < unused ? pleat_view_node_unused(node) : unused;

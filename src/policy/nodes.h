@@ -44,6 +44,29 @@ static inline bool pleat_view_is_on_one_node(const struct pleat_view *view,
     return view->sites[site].several && !(component->flags & PLEAT_COMPONENT_SPREADS);
 }
 
+/* Likewise where nodes come with claims: it has no more processors than a node of the site has, and
+ * grows only within what its claims were given on its node. */
+static inline bool pleat_view_is_on_lent_node(const struct pleat_view *view,
+                                              const struct pleat_component *component,
+                                              uint32_t site)
+{
+    return view->sites[site].node_most > 0 && !(component->flags & PLEAT_COMPONENT_SPREADS);
+}
+
+/* Either. */
+static inline bool pleat_view_keeps_to_a_node(const struct pleat_view *view,
+                                              const struct pleat_component *component,
+                                              uint32_t site)
+{
+    return pleat_view_is_on_one_node(view, component, site) ||
+           pleat_view_is_on_lent_node(view, component, site);
+}
+
+/* The record of the lent node on which a running component is; NULL: it is on none, or its
+ * processors were not told. */
+const struct pleat_node *pleat_view_lent_node(const struct pleat_view *view,
+                                              const struct pleat_component *component);
+
 /* The most processors that a component could ever have at a site: of a node, where it must be on
  * one. */
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,

@@ -46,7 +46,7 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         const struct pleat_site *site = &view->sites[s];
         plan->sites[s] = (struct pleat_plan_site){.free = pleat_view_site_unused(site),
                                                   .limit = PLEAT_SIZE_MAX,
-                                                  .several = site->several};
+                                                  .several = site->several || site->node_most > 0};
         if (site->quiet_until_us > view->now_us) {
             set_quiet(plan, s);
             pleat_plan_wake(plan, site->quiet_until_us);
@@ -326,7 +326,7 @@ void pleat_plan_rollback(struct pleat_plan *plan, pleat_plan_mark mark)
     while (plan->journal.count > mark) {
         const struct pleat_plan_undo *undo = &plan->journal.items[--plan->journal.count];
         plan->sites[undo->site].free = undo->free_before;
-        again = again || plan->view->sites[undo->site].several;
+        again = again || plan->sites[undo->site].several;
         if (undo->was_new) {
             /* nothing else is decided between a mark and its rollback: the newest is the last */
             plan->decisions.count = undo->decision;

@@ -27,7 +27,8 @@ struct pleat_plan_site {
     bool withheld; /* kept for a waiting component: no growing here in this pass */
     bool quiet;    /* it refused a claim a moment ago, or is closed: no processors are asked for
                     * now */
-    bool several;  /* it has several nodes: the free processors of each are in `nodes` */
+    bool several;  /* it has several nodes, or lends them: the free processors of each are in
+                    * `nodes` */
 };
 
 struct pleat_plan_known { /* of a component */

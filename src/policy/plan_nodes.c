@@ -53,15 +53,18 @@ static uint32_t choose(const struct pleat_plan *plan, uint32_t site, int32_t nee
     return best;
 }
 
-/* The node to which a waiting component is tied by what it has already, or a running one by its
- * run. PLEAT_NONE: to none. */
+/* Is a waiting component tied to a node by what it has already, or a running one by its run? */
+static bool is_tied(const struct pleat_component *comp, uint32_t site)
+{
+    return comp->site == site &&
+           (comp->state != PLEAT_QUEUED || comp->earmarked > 0 || comp->coming > 0);
+}
+
+/* That node. PLEAT_NONE: there is none. */
 static uint32_t tied_to(const struct pleat_plan *plan, const struct pleat_component *comp,
                         uint32_t site)
 {
-    if (comp->site != site ||
-        (comp->state == PLEAT_QUEUED && comp->earmarked == 0 && comp->coming == 0))
-        return PLEAT_NONE;
-    return find(plan->view, site, comp->lead_node);
+    return is_tied(comp, site) ? find(plan->view, site, comp->lead_node) : PLEAT_NONE;
 }
 
 int32_t pleat_plan_node_idle(const struct pleat_plan *plan, const struct pleat_node *node)
@@ -70,9 +73,22 @@ int32_t pleat_plan_node_idle(const struct pleat_plan *plan, const struct pleat_n
     return free > 0 ? free : 0;
 }
 
+/* The same at a site whose nodes come with claims: until a component has a node, any may come.
+ * Where the site has not told what was given on a node, it says so when it is asked for more. */
+static int32_t on_a_lent_node(const struct pleat_plan *plan, const struct pleat_component *comp,
+                              uint32_t site)
+{
+    if (!is_tied(comp, site))
+        return plan->view->sites[site].node_most;
+    const struct pleat_node *node = pleat_view_lent_node(plan->view, comp);
+    return node ? pleat_plan_node_idle(plan, node) : PLEAT_SIZE_MAX;
+}
+
 int32_t pleat_plan_on_a_node(const struct pleat_plan *plan, uint32_t component, uint32_t site)
 {
     const struct pleat_component *comp = &plan->view->components[component];
+    if (pleat_view_is_on_lent_node(plan->view, comp, site))
+        return on_a_lent_node(plan, comp, site);
     if (!pleat_view_is_on_one_node(plan->view, comp, site))
         return PLEAT_SIZE_MAX;
     uint32_t node = tied_to(plan, comp, site);
@@ -89,6 +105,12 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
     if (!plan->sites[site].several || count < 1)
         return;
     uint32_t node = tied_to(plan, comp, site);
+    if (plan->view->sites[site].node_most >
+        0) { /* an untied one gets a node that is not there yet */
+        if (node != PLEAT_NONE)
+            plan->nodes[node] -= count;
+        return;
+    }
     if (node == PLEAT_NONE)
         node = choose(plan, site, count, false);
     while (count > 0) {
@@ -107,7 +129,7 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
 int32_t pleat_plan_nodes_withhold(struct pleat_plan *plan, uint32_t component, int32_t count)
 {
     const struct pleat_component *comp = &plan->view->components[component];
-    if (!pleat_view_is_on_one_node(plan->view, comp, comp->site))
+    if (!pleat_view_keeps_to_a_node(plan->view, comp, comp->site))
         return count;
     uint32_t node = tied_to(plan, comp, comp->site);
     if (node == PLEAT_NONE || plan->nodes[node] < 1)

@@ -45,7 +45,7 @@ static int32_t grow_acceptance(const struct pleat_plan *plan, uint32_t component
         (known && (known->kind != PLEAT_EV_RESIZE || known->u.resize.accepted < 0)))
         return 0;
     int32_t growable = pleat_plan_growable(plan, comp->site);
-    if (plan->view->sites[comp->site].several) {
+    if (plan->sites[comp->site].several) {
         int32_t on_its_node = pleat_plan_on_a_node(plan, component, comp->site);
         growable = growable < on_its_node ? growable : on_its_node;
     }

@@ -79,7 +79,7 @@ static bool make_room_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32
 static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site,
                          enum pleat_room room)
 {
-    if (pleat_view_is_on_one_node(pass->view, &pass->view->components[waiter], site))
+    if (pleat_view_keeps_to_a_node(pass->view, &pass->view->components[waiter], site))
         return make_room_on_a_node(pass, waiter, site, room);
     int32_t need = shortfall(pass, waiter, site, room);
     const struct pleat_site *place = &pass->view->sites[site];

@@ -78,7 +78,8 @@ bool pleat_shadow_cast(struct pleat_pass *pass, uint32_t head, struct pleat_shad
         struct pleat_shadow shadow = shadow_at(pass, head, site);
         /* enough processors are free, but on several nodes: nobody overtakes the head, or it might
          * wait for ever */
-        if (shadow.extra >= 0 && shadow.at_us <= view->now_us && view->sites[site].several &&
+        if (shadow.extra >= 0 && shadow.at_us <= view->now_us &&
+            pleat_view_keeps_to_a_node(view, component, site) &&
             pleat_plan_on_a_node(pass->plan, head, site) <
                 need - (component->site == site ? component->earmarked : 0))
             shadow.extra = -1;

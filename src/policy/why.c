@@ -16,7 +16,7 @@ const char *pleat_size_name(enum pleat_why_size code)
     static const char *const names[] = {
         "next",    "fixed",    "resizing",  "at maximum", "capped",     "no size",
         "backoff", "quiet",    "none free", "threshold",  "for waiter", "reserved",
-        "policy",  "lifetime", "not now",   "drained",    "total"};
+        "policy",  "lifetime", "not now",   "drained",    "total",      "allocation"};
     return code < PLEAT_SIZE_COUNT ? names[code] : "?";
 }
 
@@ -109,7 +109,7 @@ static struct best_place best_place(const struct pleat_pass *pass, uint32_t comp
         int32_t own = comp->site == site ? comp->earmarked : 0;
         int32_t free = pleat_plan_idle(pass->plan, site) + own;
         int32_t capacity = pleat_view_capacity(view, comp, site);
-        if (place->several) {
+        if (pleat_view_keeps_to_a_node(view, comp, site)) {
             int32_t on_a_node = pleat_plan_on_a_node(pass->plan, component, site);
             free = free - own < on_a_node ? free : on_a_node + own;
         }
@@ -202,6 +202,9 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     } else if (site->quiet_until_us > view->now_us) {
         answer->code = PLEAT_SIZE_QUIET;
         answer->until_us = site->quiet_until_us;
+    } else if (pleat_view_lent_node(view, comp) &&
+               pleat_plan_on_a_node(pass->plan, component, comp->site) == 0) {
+        answer->code = PLEAT_SIZE_ALLOCATION;
     } else if (answer->growable == 0) {
         answer->code = nothing_growable(pass, comp->site);
         if (answer->code == PLEAT_SIZE_FOR_WAITER)

@@ -336,6 +336,21 @@ void pleat_batch_say_lost(const struct pleat_batch_site *site, struct pleat_batc
     }
 }
 
+void pleat_batch_say_nodes(const struct pleat_batch_site *site,
+                           const struct pleat_batch_allocation *one)
+{
+    for (size_t i = 0; i < one->nodes.count; i++) {
+        const struct pleat_batch_node *node = &one->nodes.items[i];
+        const struct pleat_event event = {
+            .kind = PLEAT_EV_NODE,
+            .flags = PLEAT_NODE_LENT,
+            .component = site->index,
+            .u.node = {.node = node->number, .slots = pleat_batch_node_size(node)}};
+        if (event.u.node.slots < PLEAT_BATCH_NODE_CPUS)
+            emit(site, &event);
+    }
+}
+
 void pleat_batch_say_gone(const struct pleat_batch_site *site,
                           const struct pleat_batch_allocation *one)
 {

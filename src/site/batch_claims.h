@@ -95,6 +95,7 @@ struct pleat_batch_site {
     int32_t processors, threshold, capacity, largest; /* largest: CPUs of a node; 0: not known */
     int64_t total; /* CPUs of all nodes, also those that are down; 0: not known */
     int32_t partition_cpus;
+    int32_t told_most;     /* what was told of `largest` */
     int32_t others;        /* what was told of what others use */
     int64_t others_before; /* the same of the answer at others_us, as it was */
     int64_t others_us;     /* 0: there was none */
@@ -104,6 +105,7 @@ struct pleat_batch_site {
     json_t *shut;          /* names of nodes on which nothing new is claimed; NULL: none */
     bool synced;           /* what is there was compared with what the batch system has */
     bool asking_nodes;     /* not answered yet */
+    bool nodes_answered;   /* it was, once at least, whatever the answer */
     bool silent;           /* people were told that it cannot be reached */
     void (*on_time)(void *site, uint64_t number); /* looks after that allocation */
     struct pleat_batch_offer offer;
@@ -179,6 +181,9 @@ void pleat_batch_say_waits(const struct pleat_batch_site *site,
  * nodes. */
 void pleat_batch_say_lost(const struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                           const struct pleat_batch_node *node);
+/* Emits NODE for each node of an allocation whose processors are known. */
+void pleat_batch_say_nodes(const struct pleat_batch_site *site,
+                           const struct pleat_batch_allocation *one);
 /* Emits NODE_GONE for each node of an allocation that was told. */
 void pleat_batch_say_gone(const struct pleat_batch_site *site,
                           const struct pleat_batch_allocation *one);

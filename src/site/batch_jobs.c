@@ -97,6 +97,7 @@ static void take(struct pleat_batch_site *site, struct pleat_batch_allocation *o
     }
     for (size_t i = 0; i < one->nodes.count; i++)
         one->nodes.items[i].given = true;
+    pleat_batch_say_nodes(site, one);
     pleat_batch_say_waits(site, one, PLEAT_WAIT_AGENTS, 0);
     pleat_batch_look_later(site, one, site->options->agent_us);
     if (pleat_batch_agents_are_there(site, one))
@@ -120,6 +121,7 @@ static void take_adopted(struct pleat_batch_site *site, struct pleat_batch_alloc
     }
     for (size_t i = 0; i < one->nodes.count; i++)
         one->nodes.items[i].given = true;
+    pleat_batch_say_nodes(site, one);
     note_end(site, one, job);
     pleat_batch_count_away(site, one);
 }
@@ -237,6 +239,22 @@ static void on_asked(void *arg, uint64_t number, const json_t *result,
     }
 }
 
+/* A wish for one node is asked for when it is known how large nodes are: then whoever wishes for
+ * more than any has is told so at once, and may wish for less. False: it cannot be asked for now.
+ */
+static bool fits_a_node(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    if (!site->nodes_answered) {
+        pleat_batch_say_waits(site, one, PLEAT_WAIT_UNREACHED, 0);
+        return false;
+    }
+    if (site->largest == 0 || one->wish.count <= site->largest)
+        return true;
+    pleat_batch_refuse(site, one, PLEAT_REASON_CLAIM_CANNOT);
+    pleat_batch_remove(site, one);
+    return false;
+}
+
 void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     const struct pleat_batch_options *options = site->options;
@@ -247,6 +265,8 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
         pleat_batch_say_waits(site, one, PLEAT_WAIT_UNREACHED, 0);
         return;
     }
+    if (one->wish.on_one_node && one->wish.count > 1 && !fits_a_node(site, one))
+        return;
     if (!one->numbered)
         pleat_batch_number_nodes(site, one, pleat_batch_room(&one->wish));
     one->state = PLEAT_BATCH_ASKED;

@@ -22,16 +22,19 @@ void pleat_batch_tell_size(struct pleat_batch_site *site, int32_t capacity, int3
 {
     if (site->processors > 0 && capacity > site->processors)
         capacity = site->processors;
-    if (capacity == site->capacity && others == site->others)
+    bool sized = capacity != site->capacity || site->largest != site->told_most;
+    if (!sized && others == site->others)
         return;
     const struct pleat_event event = {
-        .kind = capacity != site->capacity ? PLEAT_EV_SITE : PLEAT_EV_BACKGROUND,
+        .kind = sized ? PLEAT_EV_SITE : PLEAT_EV_BACKGROUND,
         .flags = counts_for(site) == PLEAT_BATCH_LEFT_BY_GROWTH ? PLEAT_SITE_QUEUES : 0,
         .component = site->index,
-        .u.site = {.capacity = capacity != site->capacity ? capacity : 0,
-                   .threshold = capacity != site->capacity ? site->threshold : 0,
-                   .background = others}};
+        .u.site = {.capacity = sized ? capacity : 0,
+                   .threshold = sized ? site->threshold : 0,
+                   .background = others,
+                   .node_most = sized ? site->largest : 0}};
     site->capacity = capacity;
+    site->told_most = site->largest;
     site->others = others;
     site->host->emit(site->host->arg, &event);
 }
@@ -125,6 +128,12 @@ static void on_nodes(void *arg, uint64_t token, const json_t *result,
         return;
     }
     site->asking_nodes = false;
+    if (!site->nodes_answered) /* some wishes wait for this */
+        for (size_t i = 0; i < site->allocations.count; i++)
+            if (site->allocations.items[i]->state == PLEAT_BATCH_WANTED)
+                site->host->later(site->host->arg, 0, site->on_time, site,
+                                  site->allocations.items[i]->number);
+    site->nodes_answered = true;
     if (!result)
         return; /* it is as it was */
     json_decref(site->hosts);

@@ -6,7 +6,8 @@
 
 /* Asks for the nodes, unless that is being asked; what has changed is told as events. */
 void pleat_batch_ask_nodes(struct pleat_batch_site *site);
-/* SITE, if one of both has changed. others: processors that others use, as far as they count. */
+/* SITE, if one of both, or the size of the largest node, has changed. others: processors that
+ * others use, as far as they count. */
 void pleat_batch_tell_size(struct pleat_batch_site *site, int32_t capacity, int32_t others);
 
 #endif

@@ -5,7 +5,8 @@
  * comes once, as an event through the host, which queues it: the core never gets it inside the
  * call.
  *   claim    -> CLAIM_WAITS*, then PIECE* CLAIMED (its count may be less than asked) |
- *               CLAIM_FAILED (reason)
+ *               CLAIM_FAILED (reason). Where nodes come with claims, before that a NODE for each
+ *               node that came (PLEAT_NODE_LENT)
  *   release  -> RELEASED, also when the claim was not granted yet (a CLAIMED may still come before)
  *   open     -> SITE, and a NODE for each node where there are several
  *   any time -> CLAIM_ENDS (until when the processors of a claim are lent, or, sooner than was

@@ -100,7 +100,7 @@ static void test_numbers_stay(void **state)
         const char *name;
         size_t used;
     } known[] = {
-        {1, "policy", 12},        {2, "parameter", 12},    {3, "site", 12},
+        {1, "policy", 12},        {2, "parameter", 12},    {3, "site", 16},
         {4, "background", 12},    {5, "sizes", 48},        {6, "salvaged", 0},
         {16, "submit", 48},       {17, "limits", 8},       {18, "cancel", 0},
         {19, "demand", 4},        {20, "deadline", 8},     {21, "reserve", 8},

@@ -16,10 +16,46 @@ static bool may_run_at(const struct pleat_pass *pass, const struct pleat_compone
                pleat_accept_start(pass->view, component);
 }
 
-/* Takes processors back for a waiting component; false, and nothing changed, if no job gives
- * any. */
-static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_t processors)
+/* Takes processors of a node back for a waiting component that has to be on one, as far as it then
+ * has enough there to start. `wanted`: as many as it is to have with those that are idle there. */
+static bool take_on(struct pleat_pass *pass, uint32_t waiter, const struct pleat_node *node,
+                    int32_t wanted)
 {
+    const struct pleat_component *component = &pass->view->components[waiter];
+    int32_t least = pleat_accept_start(pass->view, component);
+    int32_t idle = component->earmarked + pleat_plan_node_idle(pass->plan, node);
+    pleat_plan_mark mark = pleat_plan_remember(pass->plan);
+    if (wanted <= idle)
+        return false;
+    pleat_plan_shrink_only(pass->plan, node->site, node->node);
+    int32_t left = pleat_pass_shrink(pass, node->site, wanted - idle, waiter);
+    pleat_plan_shrink_only(pass->plan, PLEAT_NONE, PLEAT_NONE);
+    if (left < wanted - idle && wanted - left >= least)
+        return true;
+    pleat_plan_rollback(pass->plan, mark);
+    return false;
+}
+
+/* The same on the first lent node where that can be, or on the one where it has some already. */
+static bool take_on_a_node(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_t wanted)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *component = &view->components[waiter];
+    for (uint32_t n = 0; n < view->node_count; n++)
+        if (view->nodes[n].site == site && view->nodes[n].lent &&
+            (component->earmarked == 0 || view->nodes[n].node == component->lead_node) &&
+            take_on(pass, waiter, &view->nodes[n], wanted))
+            return true;
+    return false;
+}
+
+/* Takes processors back for a waiting component that has `available`; false, and nothing changed,
+ * if no job gives any. */
+static bool take(struct pleat_pass *pass, uint32_t waiter, uint32_t site, int32_t available,
+                 int32_t processors)
+{
+    if (pleat_view_is_on_lent_node(pass->view, &pass->view->components[waiter], site))
+        return take_on_a_node(pass, waiter, site, available + processors);
     /* what is taken may be of any node: of no use to a component that must be on one */
     if (pleat_view_is_on_one_node(pass->view, &pass->view->components[waiter], site))
         return false;
@@ -46,7 +82,7 @@ static uint32_t make_room(struct pleat_pass *pass, uint32_t waiter)
             continue;
         int32_t available = pleat_plan_available(pass->plan, waiter, site);
         struct pleat_start_size size = pleat_pass_size(pass, waiter, site, available);
-        if (size.processors == 0 && size.take > 0 && take(pass, waiter, site, size.take))
+        if (size.processors == 0 && size.take > 0 && take(pass, waiter, site, available, size.take))
             return site;
     }
     return PLEAT_NONE;

@@ -106,7 +106,7 @@ static bool may_have(const struct pleat_pass *pass, const struct pleat_component
                      uint32_t site)
 {
     return !pleat_view_is_several(pass->view, head) &&
-           !pleat_view_is_on_one_node(pass->view, head, site) &&
+           !pleat_view_keeps_to_a_node(pass->view, head, site) &&
            (head->wanted_site == PLEAT_NONE || head->wanted_site == site) &&
            (head->site == PLEAT_NONE || head->site == site) &&
            pass->view->sites[site].capacity - pass->view->sites[site].background >=
