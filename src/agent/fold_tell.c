@@ -14,6 +14,8 @@
 #define TELL_SOON_US INT64_C(100000)
 /* Smaller changes of the idleness, or of the variation of switches, are not told. */
 #define NEWS 0.02
+/* A longer list of CPUs is left out. */
+#define CPUS_TEXT_MAX 1024
 
 static const char *const queue_by[] = {[PLEAT_QUEUE_BY_DEFAULT] = "default",
                                        [PLEAT_QUEUE_BY_USER] = "user",
@@ -37,9 +39,11 @@ static json_t *describe(const struct pleat_folded *folded)
     uint32_t processes = folded->asked.processes;
     uint32_t processors = (uint32_t)folded->cpus.count;
     bool judged = folded->judged != 0;
+    struct pleat_string cpus = {0};
+    pleat_cpu_list_text(&folded->cpus, &cpus);
     json_t *params = json_pack(
         "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:s, "
-        "s:o, s:o}",
+        "s:o, s:o, s:s?, s:b}",
         "run", (json_int_t)folded->run->id, "processes", (json_int_t)processes, "attached",
         (json_int_t)folded->attached, "begun", folded->attached_us != 0, "refused",
         (json_int_t)folded->refused, "processors", (json_int_t)processors, "mpl",
@@ -51,7 +55,10 @@ static json_t *describe(const struct pleat_folded *folded)
         pleat_fold_wait_name(folded->settings.wait), "next",
         pleat_fold_next_name(folded->settings.next), "contended", (json_int_t)folded->contended,
         "boost", boosts[folded->boost], "rate", share(folded->rate.rate), "change_us",
-        time_or_null(folded->rate.change_us));
+        time_or_null(folded->rate.change_us), "cpus",
+        !cpus.failed && cpus.length <= CPUS_TEXT_MAX ? cpus.text : NULL, "chosen",
+        folded->run->agent->granted.chosen);
+    pleat_string_finish(&cpus);
     return params;
 }
 

@@ -40,12 +40,12 @@ static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
                            spec->mpi);
 }
 
-/* Whether a site where the job may run has slots that are bound to CPUs, as folding needs. */
+/* Whether a job that folds may run at a site that it may be placed at. */
 static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *err)
 {
     for (size_t i = 0; i < d->config.site_count; i++)
         if ((wanted == PLEAT_NONE || wanted == i) && !d->config.sites[i].gone &&
-            slots_are_bound(d, (uint32_t)i))
+            slots_may_fold(d, (uint32_t)i))
             return 0;
     return pleat_error_set(
         err, PLEAT_E_UNSUPPORTED,

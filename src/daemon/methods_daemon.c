@@ -120,7 +120,7 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
             sites,
             json_pack(
                 "{s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:b, s:I, s:b, s:s, s:s?, s:s, "
-                "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o, s:s}",
+                "s:o, s:I, s:o, s:o, s:i, s:o, s:f, s:o, s:s, s:b}",
                 "name", d->config.sites[i].name, "kind", d->config.sites[i].ops->name, "processors",
                 site->capacity, "free", unused > 0 ? unused : 0, "used", site->claimed,
                 "background", site->background + site->others, "threshold", site->threshold,
@@ -139,7 +139,7 @@ int method_sites(struct client *client, int64_t request, const json_t *params,
                 "polled_ago_s",
                 d->polled_us[i] ? json_real((double)(daemon_now_us(d) - d->polled_us[i]) / 1e6)
                                 : json_null(),
-                "from", site_list_from(&d->config.sites[i])));
+                "from", site_list_from(&d->config.sites[i]), "folds", slots_may_fold(d, i)));
     }
     client_reply(client, request, json_pack("{s:o}", "sites", sites));
     return 0;

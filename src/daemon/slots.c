@@ -4,14 +4,18 @@
 #include "daemon/daemon.h"
 #include "site/local_load.h"
 
-/* pleatd does not know the CPUs of nodes that come with claims: the batch system that gave them
- * binds. */
+/* What confines jobs on nodes that come with claims is the batch system that gave them. */
 bool slots_are_bound(struct daemon *d, uint32_t site)
 {
     if (d->config.sites[site].brings_agents)
         return false;
     return d->config.sites[site].here.cpus ||
            pleat_core_view(d->core)->sites[site].capacity <= pleat_local_cpus();
+}
+
+bool slots_may_fold(struct daemon *d, uint32_t site)
+{
+    return d->config.sites[site].brings_agents || slots_are_bound(d, site);
 }
 
 const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node)
@@ -106,7 +110,8 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
     }
     if (search.missing) /* the component has changed since: the request is not wanted any more */
         slots_finish(nodes);
-    bool bound = slots_are_bound(d, component->site);
+    bool bound = pleat_view_folds(component) ? slots_may_fold(d, component->site)
+                                             : slots_are_bound(d, component->site);
     for (size_t i = 0; !bound && i < nodes->count; i++)
         nodes->items[i].ranges.count = 0;
     if (!rc && bound && d->config.sites[component->site].shares_time)

@@ -20,6 +20,9 @@ PLEAT_ARRAY(node_slots_list, struct node_slots);
 
 /* Whether the processes of the site's jobs are bound to CPUs. */
 bool slots_are_bound(struct daemon *d, uint32_t site);
+/* Whether jobs that fold may run there: each is bound, and the agent knows to which CPUs, or, on a
+ * node that came with a claim, finds that out (src/agent/granted.h). */
+bool slots_may_fold(struct daemon *d, uint32_t site);
 /* The CPUs of a node's slots as its agent says them, else as configured, where the site has one
  * node; NULL: neither. Borrowed. */
 const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node);

@@ -9,13 +9,13 @@
 #include "cli/instance/commands.h"
 
 /* The CPUs to which the processes of jobs are bound: those of their slots, or all of the site's
- * where jobs share them. */
+ * where jobs share them. Where only jobs that fold are bound, agents know to which. */
 static const char *bound_text(const json_t *site)
 {
     static char text[400];
     const char *cpus = pleat_reply_text(site, "slot_cpus", "yes");
     if (!pleat_reply_true(site, "bound"))
-        return "no";
+        return pleat_reply_true(site, "folds") ? "folded" : "no";
     bool shares = !strcmp(pleat_reply_text(site, "sharing", ""), "time");
     snprintf(text, sizeof(text), shares ? "%.380s (shared)" : "%.380s", cpus);
     return text;

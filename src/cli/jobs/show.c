@@ -73,6 +73,9 @@ void pleat_show_folded(const json_t *job)
                           100 * pleat_reply_real(folded, "gain"));
     pleat_string_addf(&text, ", wait %s, next %s", pleat_reply_text(folded, "wait", "?"),
                       pleat_reply_text(folded, "next", "?"));
+    if (pleat_reply_true(folded, "chosen"))
+        pleat_string_addf(&text, ", on CPUs %s (chosen by Pleat, since nothing confines it there)",
+                          pleat_reply_text(folded, "cpus", "?"));
     if (pleat_reply_int(folded, "contended", 0) > 0)
         pleat_string_addf(&text, ", others compute on %lld of its processors",
                           (long long)pleat_reply_int(folded, "contended", 0));

@@ -92,8 +92,8 @@ def test_waits_in_grid_engines_queue(pleat):
 
 
 def test_a_job_too_large_for_any_node_is_refused(pleat):
-    job = pleat.submit("-n", 5, "--", "true")
-    assert pleat.until(job, *ENDED)["state"] == "failed"
+    refused = pleat.run("submit", "-n", 5, "--", "true", check=False)
+    assert refused.returncode == 1 and "must be on one node: the largest has 4" in refused.stderr, refused
     assert pleat.cluster.jobs() == {}
 
 
@@ -220,3 +220,26 @@ def test_beside_slurm_clusters(pleat, slurms):
     finally:
         pleat.run("stop", "--force")
         config.write_text(before)
+
+
+def test_a_folded_job(pleat):
+    """On one host, within its allocation: where the cluster counts more slots than there are CPUs, several are one CPU."""
+    go = go_file("go-folded")
+    job = pleat.submit("--processes", 8, "--", f"{APPS}/ring", "--iterations", 60, "--hold", go)
+
+    def on(size):
+        folded = pleat.job(job)["folded"] or {}
+        there = (folded.get("attached"), folded.get("processors"), pleat.job(job)["processors"]) == (8, size, size)
+        return folded if there else None
+    folded = wait_until(lambda: on(4), f"8 processes on 4 processors: {pleat.log()}")
+    assert not folded["chosen"] or len(os.sched_getaffinity(0)) > 4, folded
+    assert len(pleat.cluster.jobs()) == 1
+    for change, size in (("shrink", 3), ("grow", 4)):
+        pleat.run(change, job, 1)
+        wait_until(lambda size=size: on(size), f"8 processes on {size} processors: {pleat.log()}")
+    refused = pleat.run("grow", job, 1, check=False)
+    assert refused.returncode == 1 and "within its allocation there, which has 4" in refused.stderr, refused.stderr
+    pleat.cluster.world.path(go).touch()
+    ended = pleat.until(job, *ENDED)
+    assert ended["state"] == "done" and "RESULT ok ring ranks=8 " in pleat.output(job), (ended, pleat.output(job))
+    pleat.cluster.until_empty()
