@@ -25,6 +25,7 @@ static void on_closed(uv_handle_t *handle)
 {
     struct pleat_adapter_call *call = handle->data;
     free(call->without);
+    free(call->nodes);
     json_decref(call->params);
     json_decref(call->result);
     free(call);

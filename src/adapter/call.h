@@ -36,6 +36,7 @@ struct pleat_adapter_call {
     json_t *params; /* kept until the end: the wish borrows from it */
     struct pleat_adapter_wish wish;
     char *without; /* owned: of the wish */
+    char *nodes;   /* owned */
     uint32_t job;
     char name[PLEAT_ADAPTER_NAME_MAX + 1];
     /* what came of it */

@@ -64,6 +64,9 @@ struct pleat_adapter_ops {
     /* Ends the job, if it has this name: numbers may be given again. PLEAT_E_NOTFOUND: there is no
      * such job, or it is over. */
     int (*release)(uint32_t job, const char *name, struct pleat_error *err);
+    /* Takes all nodes from a running job but these ("a1,a2"), if it has this name; NULL: the batch
+     * system cannot. PLEAT_E_NOTFOUND as of `release`. */
+    int (*keep)(uint32_t job, const char *name, const char *nodes, struct pleat_error *err);
     /* What the starter is to carry to a node, for an agent there, in the place of a secret: *sealed
      * (seal/seal.h), which is the caller's; NULL: the secret itself. NULL: this batch system has no
      * such thing. */

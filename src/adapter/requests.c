@@ -242,20 +242,62 @@ static void on_released(struct pleat_adapter_call *call)
     answer(call, json_pack("{sb}", "was_gone", is_gone));
 }
 
+/* The number and the name of a job. */
+static int get_job(const json_t *params, uint32_t *job, const char **name, struct pleat_error *err)
+{
+    int64_t number;
+    int failure = pleat_get_int(params, "job", true, 1, PLEAT_ADAPTER_JOB_MAX, &number, err);
+    failure = failure ? failure : pleat_get_string(params, "name", true, name, err);
+    if (failure)
+        return failure;
+    if (!pleat_adapter_is_word(*name, PLEAT_ADAPTER_NAME_MAX) || strchr(*name, ','))
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'name' is no name of a job");
+    *job = (uint32_t)number;
+    return 0;
+}
+
 static int release(struct pleat_adapter *adapter, const struct pleat_message *message,
                    struct pleat_error *err)
 {
-    int64_t job;
+    uint32_t job;
     const char *name;
-    int failure = pleat_get_int(message->params, "job", true, 1, PLEAT_ADAPTER_JOB_MAX, &job, err);
-    failure = failure ? failure : pleat_get_string(message->params, "name", true, &name, err);
+    int failure = get_job(message->params, &job, &name, err);
     if (failure)
         return failure;
-    if (!pleat_adapter_is_word(name, PLEAT_ADAPTER_NAME_MAX) || strchr(name, ','))
-        return pleat_error_set(err, PLEAT_E_INVALID, "member 'name' is no name of a job");
     struct pleat_adapter_call *call = begin(adapter, message, carry_out_release, on_released);
-    call->job = (uint32_t)job;
+    call->job = job;
     snprintf(call->name, sizeof(call->name), "%s", name);
+    pleat_adapter_call_begin(call);
+    return 0;
+}
+
+/* ---- keep ---- */
+
+static void carry_out_keep(struct pleat_adapter_call *call)
+{
+    call->failure = call->calls->ops->keep(call->job, call->name, call->nodes, &call->err);
+}
+
+static int keep(struct pleat_adapter *adapter, const struct pleat_message *message,
+                struct pleat_error *err)
+{
+    struct pleat_adapter_call *call;
+    uint32_t job;
+    const char *name;
+    char *nodes = NULL;
+    if (!adapter->calls.ops->keep)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED, "%s cannot take back some nodes of a job",
+                               adapter->calls.system->title);
+    int failure = get_job(message->params, &job, &name, err);
+    failure = failure ? failure : get_nodes(message->params, "nodes", &nodes, err);
+    if (!failure && !nodes)
+        failure = pleat_error_set(err, PLEAT_E_INVALID, "member 'nodes' names no node");
+    if (failure)
+        return failure;
+    call = begin(adapter, message, carry_out_keep, on_checked);
+    call->job = job;
+    snprintf(call->name, sizeof(call->name), "%s", name);
+    call->nodes = nodes;
     pleat_adapter_call_begin(call);
     return 0;
 }
@@ -308,7 +350,7 @@ static const struct {
                   struct pleat_error *err);
 } methods[] = {
     {"cluster", ask_cluster}, {"nodes", ask_nodes}, {"allocate", allocate}, {"check", check},
-    {"release", release},     {"jobs", ask_jobs},   {"run", run},
+    {"release", release},     {"jobs", ask_jobs},   {"run", run},           {"keep", keep},
 };
 
 void pleat_adapter_request(void *arg, const struct pleat_message *message)

@@ -14,6 +14,7 @@
 #include "site/batch_found.h"
 #include "site/batch_jobs.h"
 #include "site/batch_load.h"
+#include "site/batch_shrink.h"
 #include "site/site.h"
 #include "wire/reply.h"
 
@@ -328,6 +329,8 @@ int pleat_batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t 
         pleat_batch_drop(one, id);
     if (!one || pleat_batch_is_used(one)) {
         pleat_batch_say_claim(site, PLEAT_EV_RELEASED, id, index, 0, PLEAT_REASON_NONE);
+        if (one)
+            pleat_batch_shrink(site, one);
         return 0;
     }
     one->wish.id = id;

@@ -138,7 +138,8 @@ void pleat_batch_agent_is(struct pleat_batch_site *site, struct pleat_batch_allo
     node->away_us = there ? 0 : pleat_batch_now_us(site);
     if (there && one->state == PLEAT_BATCH_STARTING && pleat_batch_agents_are_there(site, one))
         pleat_batch_hold(site, one);
-    else if (!there && one->state == PLEAT_BATCH_HELD && node->step_over && !node->dead)
+    else if (!there && one->state == PLEAT_BATCH_HELD && node->step_over && !node->dead &&
+             !node->leaves)
         pleat_batch_lose(site, one, node, "its agent has ended");
     else if (!there && one->state == PLEAT_BATCH_HELD && !node->watched)
         pleat_batch_look_later(site, one, back_us(site));
@@ -182,7 +183,7 @@ void pleat_batch_step_is_over(struct pleat_batch_site *site, struct pleat_batch_
     node->step_over = true;
     if (one->state == PLEAT_BATCH_STARTING && node->called)
         pleat_batch_fail(site, one, why);
-    else if (one->state == PLEAT_BATCH_HELD && !node->dead &&
+    else if (one->state == PLEAT_BATCH_HELD && !node->dead && !node->leaves &&
              !pleat_batch_agent_is_there(site, node->number))
         pleat_batch_lose(site, one, node, why);
 }

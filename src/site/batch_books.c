@@ -81,7 +81,7 @@ int32_t pleat_batch_count_of(struct pleat_batch_allocation *one, uint64_t claim)
 
 static int32_t free_on(const struct pleat_batch_node *node)
 {
-    return node->dead ? 0 : node->book.free;
+    return node->dead || node->leaves ? 0 : node->book.free;
 }
 
 /* The node for all of a wish: that of `near`, else, of the nodes with enough free processors, the

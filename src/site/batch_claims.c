@@ -351,14 +351,18 @@ void pleat_batch_say_nodes(const struct pleat_batch_site *site,
     }
 }
 
+void pleat_batch_say_node_gone(const struct pleat_batch_site *site,
+                               const struct pleat_batch_node *node)
+{
+    const struct pleat_event gone = {
+        .kind = PLEAT_EV_NODE_GONE, .component = site->index, .u.node = {.node = node->number}};
+    if (node->given)
+        emit(site, &gone);
+}
+
 void pleat_batch_say_gone(const struct pleat_batch_site *site,
                           const struct pleat_batch_allocation *one)
 {
-    for (size_t i = 0; i < one->nodes.count; i++) {
-        const struct pleat_event gone = {.kind = PLEAT_EV_NODE_GONE,
-                                         .component = site->index,
-                                         .u.node = {.node = one->nodes.items[i].number}};
-        if (one->nodes.items[i].given)
-            emit(site, &gone);
-    }
+    for (size_t i = 0; i < one->nodes.count; i++)
+        pleat_batch_say_node_gone(site, &one->nodes.items[i]);
 }

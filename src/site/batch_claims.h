@@ -40,6 +40,7 @@ struct pleat_batch_node {
     bool step_over;  /* the agent that was started there has ended */
     bool watched;    /* the present adapter tells when the agent ends */
     bool dead;       /* nothing can run there any more */
+    bool leaves;     /* the batch system was asked to take it back alone */
     int64_t
         away_us; /* HELD: since when its agent is not connected, as far as that counts; 0: it is */
     char host[PLEAT_BATCH_HOST_ROOM];
@@ -64,6 +65,7 @@ struct pleat_batch_allocation {
     bool releasing;              /* ENDING: a request to release it is not answered yet */
     bool seen;
     bool taken; /* HELD: the batch system ends it, and its processes have a while to end */
+    bool whole; /* HELD: the batch system does not take some of its nodes back */
     uint32_t first, room; /* numbers kept for its nodes: `room`, from `first` on */
     uint32_t job;         /* the batch system's number; 0: not known */
     char name[PLEAT_BATCH_NAME_ROOM];
@@ -184,7 +186,10 @@ void pleat_batch_say_lost(const struct pleat_batch_site *site, struct pleat_batc
 /* Emits NODE for each node of an allocation whose processors are known. */
 void pleat_batch_say_nodes(const struct pleat_batch_site *site,
                            const struct pleat_batch_allocation *one);
-/* Emits NODE_GONE for each node of an allocation that was told. */
+/* Emits NODE_GONE for a node that was told. */
+void pleat_batch_say_node_gone(const struct pleat_batch_site *site,
+                               const struct pleat_batch_node *node);
+/* The same for each node of an allocation. */
 void pleat_batch_say_gone(const struct pleat_batch_site *site,
                           const struct pleat_batch_allocation *one);
 

@@ -51,6 +51,8 @@ struct pleat_batch_kind {
     void (*words)(const void *own, const char **argv, int *count);
     /* Adds to the params of "allocate" the options that are not in struct pleat_batch_options. */
     void (*wish)(const void *own, json_t *params);
+    /* Whether unused nodes of an allocation are given back alone; NULL: the batch system cannot. */
+    bool (*gives_nodes)(const void *own);
     /* The part of the cluster that is asked, as "cluster" names it; NULL: the usual one. */
     const char *(*part)(const void *own);
 };

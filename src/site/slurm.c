@@ -6,12 +6,13 @@
 enum whole { CORES, NODES };
 enum by { BY_AUTO, BY_COMMANDS };
 enum keys { KEYS_AUTO, KEYS_CLEAR };
+enum give_back { GIVE_ALLOCATIONS, GIVE_NODES };
 
 struct slurm_options {
     struct pleat_batch_options common;
     char *conf; /* path of slurm.conf; "auto": where Slurm has it */
     char *partition, *account, *qos, *constraint; /* "auto": not said */
-    int whole, by, keys;                          /* enum whole, by, keys */
+    int whole, by, keys, give_back;               /* enum whole, by, keys, give_back */
 };
 
 static const struct pleat_site_option rows[] = {
@@ -43,6 +44,12 @@ static const struct pleat_site_option rows[] = {
      .usual = "auto",
      .choices = "auto clear", /* in the order of enum keys */
      .help = "how agents' keys are sent over Slurm's network"},
+    {.name = "give_back",
+     .type = PLEAT_OPTION_CHOICE,
+     .offset = offsetof(struct slurm_options, give_back),
+     .usual = "allocations",
+     .choices = "allocations nodes", /* in the order of enum give_back */
+     .help = "what is given back when it is unused"},
     PLEAT_BATCH_ROWS,
     {0}};
 
@@ -76,6 +83,12 @@ static const char *part(const void *own)
     return strcmp(options->partition, "auto") != 0 ? options->partition : NULL;
 }
 
+static bool gives_nodes(const void *own)
+{
+    const struct slurm_options *options = own;
+    return options->give_back == GIVE_NODES;
+}
+
 static const struct pleat_batch_wait waits[] = {{"Resources", PLEAT_WAIT_RESOURCES},
                                                 {"Licenses", PLEAT_WAIT_RESOURCES},
                                                 {"Priority", PLEAT_WAIT_TURN},
@@ -100,6 +113,7 @@ static const struct pleat_batch_kind slurm = {.ops = &pleat_site_slurm,
                                               .waits = waits,
                                               .words = words,
                                               .wish = wish,
+                                              .gives_nodes = gives_nodes,
                                               .part = part};
 
 static int slurm_open(const struct pleat_site_options *options, const struct pleat_host *host,

@@ -337,12 +337,14 @@ static int op_check(const struct pleat_adapter_wish *wish, struct pleat_error *e
     return failure;
 }
 
-static int op_release(uint32_t job, const char *name, struct pleat_error *err)
+/* Whether there is such a job of this user, by its number and its name; named: room for an option.
+ */
+static int find_ours(uint32_t job, const char *name, char named[WORD_SIZE], struct pleat_error *err)
 {
-    char number[32], user[48], named[WORD_SIZE], *text;
+    char number[32], user[48], *text;
     snprintf(number, sizeof(number), "%" PRIu32, job);
     snprintf(user, sizeof(user), "--user=%u", (unsigned)getuid());
-    snprintf(named, sizeof(named), "--name=%s", name);
+    snprintf(named, WORD_SIZE, "--name=%s", name);
     const char *const look[] = {"squeue", "-h", "-j", number, user, named, "-o", "%i|%T|%j", NULL};
     int failure = pleat_slurm_ask(look, NULL, &text, err);
     if (failure)
@@ -352,11 +354,35 @@ static int op_release(uint32_t job, const char *name, struct pleat_error *err)
     bool ours = divide(text, fields, 3) && !strcmp(fields[0], number) && !strcmp(fields[2], name) &&
                 !is_over(job_state(fields[1]));
     free(text);
-    if (!ours)
-        return pleat_error_set(err, PLEAT_E_NOTFOUND,
-                               "there is no job %" PRIu32 " '%s', or it is over", job, name);
+    return ours ? 0
+                : pleat_error_set(err, PLEAT_E_NOTFOUND,
+                                  "there is no job %" PRIu32 " '%s', or it is over", job, name);
+}
+
+static int op_release(uint32_t job, const char *name, struct pleat_error *err)
+{
+    char number[32], named[WORD_SIZE], *text;
+    int failure = find_ours(job, name, named, err);
+    if (failure)
+        return failure;
+    snprintf(number, sizeof(number), "%" PRIu32, job);
     const char *const cancel[] = {"scancel", named, number, NULL};
     failure = pleat_slurm_ask(cancel, NULL, &text, err);
+    if (!failure)
+        free(text);
+    return failure;
+}
+
+static int op_keep(uint32_t job, const char *name, const char *nodes, struct pleat_error *err)
+{
+    char number[40], named[WORD_SIZE], kept[PLEAT_ADAPTER_WITHOUT_MAX + 16], *text;
+    int failure = find_ours(job, name, named, err);
+    if (failure)
+        return failure;
+    snprintf(number, sizeof(number), "JobId=%" PRIu32, job);
+    snprintf(kept, sizeof(kept), "NodeList=%s", nodes);
+    const char *const update[] = {"scontrol", "update", number, kept, NULL};
+    failure = pleat_slurm_ask(update, NULL, &text, err);
     if (!failure)
         free(text);
     return failure;
@@ -375,5 +401,6 @@ const struct pleat_adapter_ops pleat_slurm_commands = {
     .allocate = op_allocate,
     .check = op_check,
     .release = op_release,
+    .keep = op_keep,
     .seal = op_seal,
 };

@@ -432,7 +432,9 @@ static int op_check(const struct pleat_adapter_wish *wish, struct pleat_error *e
     return 0;
 }
 
-static int op_release(uint32_t number, const char *name, struct pleat_error *err)
+/* What a job of this user is: by its number, if it has this name and is not over. */
+static int find_ours(uint32_t number, const char *name, bool *runs, bool *batch,
+                     struct pleat_error *err)
 {
     job_info_msg_t *loaded = NULL;
     if (slurm_load_job(&loaded, number, 0))
@@ -440,16 +442,37 @@ static int op_release(uint32_t number, const char *name, struct pleat_error *err
     const slurm_job_info_t *job = loaded->record_count ? &loaded->job_array[0] : NULL;
     bool ours = job && job->user_id == getuid() && job->name && !strcmp(job->name, name) &&
                 (job->job_state & JOB_STATE_BASE) <= JOB_SUSPENDED;
-    bool runs = ours && (job->job_state & JOB_STATE_BASE) == JOB_RUNNING;
-    bool batch = ours && job->batch_flag;
+    *runs = ours && (job->job_state & JOB_STATE_BASE) == JOB_RUNNING;
+    *batch = ours && job->batch_flag;
     slurm_free_job_info_msg(loaded);
-    if (!ours)
-        return pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no job %u '%s', or it is over",
-                               number, name);
+    return ours ? 0
+                : pleat_error_set(err, PLEAT_E_NOTFOUND, "there is no job %u '%s', or it is over",
+                                  number, name);
+}
+
+static int op_release(uint32_t number, const char *name, struct pleat_error *err)
+{
+    bool runs, batch;
+    int failure = find_ours(number, name, &runs, &batch, err);
+    if (failure)
+        return failure;
     /* one that was given back is "completed" in Slurm's accounts, not "cancelled" */
     if (runs && !batch ? slurm_complete_job(number, 0) : slurm_kill_job(number, SIGKILL, 0))
         return failed("ending a job", err);
     return 0;
+}
+
+static int op_keep(uint32_t number, const char *name, const char *nodes, struct pleat_error *err)
+{
+    bool runs, batch;
+    job_desc_msg_t kept;
+    int failure = find_ours(number, name, &runs, &batch, err);
+    if (failure)
+        return failure;
+    slurm_init_job_desc_msg(&kept);
+    kept.job_id = number;
+    kept.req_nodes = (char *)(uintptr_t)nodes; /* libslurm does not change it */
+    return slurm_update_job(&kept) ? failed("giving back nodes of a job", err) : 0;
 }
 
 static int op_seal(const char *secret, char **sealed, struct pleat_error *err)
@@ -465,5 +488,6 @@ __attribute__((visibility("default"))) const struct pleat_adapter_ops pleat_slur
     .allocate = op_allocate,
     .check = op_check,
     .release = op_release,
+    .keep = op_keep,
     .seal = op_seal,
 };

@@ -100,6 +100,22 @@ def test_allocates_and_releases(a, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_some_nodes_are_taken_back(a, way):
+    with speaking(a, way) as adapter:
+        job = until_granted(adapter, adapter.allocate(count=6, nodes=2))
+        for wrong, name in (({"job": job["job"] + 1}, "not found"), ({"name": "another"}, "not found"),
+                            ({"nodes": []}, "invalid"), ({"nodes": ["a[1-2]"]}, "invalid"), ({"nodes": "a1"}, "invalid")):
+            with pytest.raises(Refused) as refused:
+                adapter.ask("keep", **({"job": job["job"], "name": job["name"], "nodes": ["a1"]} | wrong))
+            assert refused.value.name == name, (wrong, refused.value)
+        adapter.ask("keep", job=job["job"], name=job["name"], nodes=["a1"])
+        assert a.command("squeue", "-h", "-o", "%N").split() == ["a1"]
+        adapter.ask("run", job=job["job"], node="a1", argv=["true"])
+        assert adapter.notice("run_ended", job=job["job"])["code"] == 0
+        assert adapter.release(job) == {"was_gone": False}
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_passes_on_what_is_wished(a, way):
     with speaking(a, way) as adapter:
         job = adapter.allocate(nodes=1, count=2, partition="short", minutes=3, memory_mb=200, exclusive=True)
@@ -459,7 +475,7 @@ def test_answers_whatever_it_is_told(a):
     with speaking(a, "commands", PATH="/nowhere") as adapter:
         for _ in range(500):
             params = right | {chance.choice(members): chance.choice(values) for _ in range(chance.randrange(4))}
-            method = chance.choice(["cluster", "nodes", "allocate", "release", "jobs", "run", "hello", "\u00e9"])
+            method = chance.choice(["cluster", "nodes", "allocate", "release", "keep", "jobs", "run", "hello", "\u00e9"])
             with pytest.raises(Refused) as refused:
                 pytest.fail(f"{method} {params} is answered {adapter.ask(method, **params)}")
             assert refused.value.text
