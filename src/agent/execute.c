@@ -306,3 +306,10 @@ int pleat_run_execute(struct pleat_run *run, struct pleat_generation *generation
     words_finish(&variables);
     return result;
 }
+
+int pleat_run_failure_code(const struct pleat_run *run)
+{
+    if (run->user_fault && run->failure.code == PLEAT_E_NOTFOUND)
+        return 127;
+    return run->user_fault && run->failure.code == PLEAT_E_PERMISSION ? 126 : 125;
+}

@@ -26,4 +26,8 @@ void pleat_run_execute_ended(struct pleat_run *run, struct pleat_generation *gen
 /* Gives up a start: `settled` will not be called. */
 void pleat_run_execute_drop(struct pleat_generation *generation);
 
+/* The exit code that a shell would give for a run that could not be started: 127 where there is no
+ * such program, 126 where it cannot be executed, else 125. */
+int pleat_run_failure_code(const struct pleat_run *run);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/checkpoint.h"
+#include "agent/crash.h"
 #include "agent/ending.h"
 #include "agent/kind.h"
 #include "agent/launching.h"
@@ -14,6 +15,7 @@
 #include "agent/outcomes.h"
 #include "agent/owner.h"
 #include "agent/params.h"
+#include "agent/part_mailbox.h"
 #include "agent/relaunch.h"
 #include "agent/remote.h"
 #include "agent/resize.h"
@@ -52,6 +54,24 @@ static void note_from(struct pleat_malleable *malleable, const json_t *env)
     }
 }
 
+/* Another node has led the run: it goes on from what a part of it has kept here. */
+static int go_on_here(struct pleat_run *run, const struct pleat_run_request *request,
+                      struct pleat_error *err)
+{
+    const struct pleat_mailbox_request change = {
+        .resize = request->resize,
+        .target = pleat_run_processes(run, request->to),
+        .mandatory = true,
+        .occasion = (uint32_t)pleat_occasion_parse(request->occasion),
+        .relaunch = true,
+        .stays = true,
+        .next_nodes = request->places};
+    pleat_part_state_swap(request->inherits, &run->malleable->state);
+    pleat_agent_crash_point("lead", "goes on");
+    return pleat_malleable_go_on(run->malleable, &change, pleat_run_processes(run, request->from),
+                                 err);
+}
+
 static int create(struct pleat_run *run, const struct pleat_run_request *request,
                   struct pleat_error *err)
 {
@@ -62,6 +82,8 @@ static int create(struct pleat_run *run, const struct pleat_run_request *request
     if (result)
         return result;
     pleat_malleable_watch(run->malleable);
+    if (request->inherits)
+        return go_on_here(run, request, err);
     note_from(run->malleable, request->env);
     if (!request->launches)
         return 0;
@@ -126,6 +148,10 @@ static bool goes_on(struct pleat_run *run)
     if (pleat_warm_survives(run))
         return true;
     bool due = pleat_relaunch_is_due(run);
+    if (due && run->relaunch->moves) {
+        pleat_relaunch_move(run);
+        return false;
+    }
     if (due)
         pleat_relaunch_go(run);
     return due;
@@ -256,10 +282,12 @@ static int get_size(const struct pleat_run *run, const json_t *params, const cha
 static int read_order(const json_t *object, double grace_s, struct pleat_relaunch_order *order,
                       struct pleat_error *err)
 {
-    int result = pleat_param_strings(object, "argv", false, &order->argv, err);
-    if (!result && json_array_size(order->argv) == 0)
+    int result = pleat_get_bool(object, "moves", false, &order->moves, err);
+    if (!result && !order->moves)
+        result = pleat_param_strings(object, "argv", false, &order->argv, err);
+    if (!result && !order->moves && json_array_size(order->argv) == 0)
         result = pleat_error_set(err, PLEAT_E_INVALID, "'argv' is empty: there is no program");
-    if (!result)
+    if (!result && !order->moves)
         result = pleat_param_strings(object, "env", true, &order->env, err);
     if (!result)
         result = pleat_param_seconds(object, "grace_s", grace_s, &order->grace_us, err);
@@ -268,6 +296,9 @@ static int read_order(const json_t *object, double grace_s, struct pleat_relaunc
     order->nodes = json_object_get(object, "nodes");
     if (!result && order->nodes && (!json_is_array(order->nodes) || !json_array_size(order->nodes)))
         result = pleat_error_set(err, PLEAT_E_INVALID, "'nodes' must be an array, and not empty");
+    if (!result && order->moves && !order->nodes)
+        result =
+            pleat_error_set(err, PLEAT_E_INVALID, "'nodes' must name those to which the run moves");
     return result;
 }
 
@@ -299,7 +330,7 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
         result = pleat_get_bool(relaunch, "or_merge", false, &order.or_merges, err);
     if (!result && !ask && !(request.relaunch && !order.or_merges))
         result = check_one_node(run, "can merge and split", err);
-    request.stays = true;
+    request.stays = !order.moves;
     request.next_nodes = order.nodes ? (uint32_t)json_array_size(order.nodes) : 1;
     if (!result)
         result = pleat_malleable_request(run->malleable, ask, &request,

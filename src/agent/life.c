@@ -41,15 +41,6 @@ static int insert(struct pleat_agent *agent, struct pleat_run *run)
     return 0;
 }
 
-/* The exit code that a shell would give: 127 where there is no such program, 126 where it cannot be
- * executed, else 125. */
-static int code_of_failure(const struct pleat_run *run)
-{
-    if (run->user_fault && run->failure.code == PLEAT_E_NOTFOUND)
-        return 127;
-    return run->user_fault && run->failure.code == PLEAT_E_PERMISSION ? 126 : 125;
-}
-
 static void report_start(const struct pleat_run *run)
 {
     if (run->state == PLEAT_RUN_STARTING)
@@ -58,7 +49,7 @@ static void report_start(const struct pleat_run *run)
         pleat_agent_notify(run->agent, "start_failed",
                            json_pack("{s:I, s:o, s:b, s:i}", "run", (json_int_t)run->id, "text",
                                      pleat_json_text(run->failure.text), "user_fault",
-                                     run->user_fault, "code", code_of_failure(run)));
+                                     run->user_fault, "code", pleat_run_failure_code(run)));
     else
         pleat_agent_notify(
             run->agent, "started",
@@ -104,6 +95,7 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
     /* time stamps of files are coarser than the clock */
     run->begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1;
     run->linger_us = request->linger_us;
+    run->last_part = request->last_part;
     run->cwd = strdup(request->cwd);
     run->truncate = request->truncate;
     run->umask = request->umask;
@@ -395,6 +387,10 @@ static void report_exit(const struct pleat_run *run)
                   (json_int_t)run->cpu_us, "max_rss_kb", (json_int_t)run->max_rss_kb, "memory_kb",
                   (json_int_t)run->memory.peak_kb, "left", (int)run->left, "broken", run->broken,
                   "over_memory", run->memory.over, "told", run->was_told, "lost", run->lost);
+    if (params && run->moved) {
+        (void)json_object_set_new(params, "moved", json_integer((json_int_t)run->moved));
+        (void)json_object_set_new(params, "iteration", pleat_outcome_number(run->moved_at));
+    }
     if (params && run->failure.text[0] &&
         json_object_set_new(params, "text", pleat_json_text(run->failure.text))) {
         json_decref(params);
@@ -438,7 +434,8 @@ void pleat_run_exited(struct pleat_run *run)
     }
     pleat_memory_explain(run);
     bool abnormal = run->code != 0 || run->signal != 0;
-    pleat_run_finish(run, !over && abnormal && !run->unwanted && run->kind->is_broken(run));
+    pleat_run_finish(run, !over && abnormal && !run->unwanted && !run->moved &&
+                              run->kind->is_broken(run));
 }
 
 void pleat_run_broke(struct pleat_run *run)
@@ -451,6 +448,10 @@ void pleat_run_give_up(struct pleat_run *run)
 {
     run->unwanted = true;
     run->broken = false;
+    if (run->moved) { /* with the state that it had saved */
+        run->moved = 0;
+        run->signal = SIGTERM;
+    }
     run->kind->over(run, false);
     report_exit(run);
 }

@@ -21,8 +21,8 @@ void pleat_run_finish(struct pleat_run *run, bool broken);
 /* Only for launches: no process is left of a program that died in a resize, and the kind has
  * settled that. Tells that the program could be relaunched. */
 void pleat_run_broke(struct pleat_run *run);
-/* Only for a run that has exited broken: it will not be relaunched. Tells its exit once more, as
- * final. */
+/* Only for a run that has exited broken, or to go on on another node: it will not. Tells its exit
+ * once more, as final. */
 void pleat_run_give_up(struct pleat_run *run);
 /* Sends again what the daemon may have missed. */
 void pleat_run_report(struct pleat_run *run);

@@ -331,6 +331,21 @@ int pleat_malleable_renew(struct pleat_malleable *malleable, struct pleat_error 
     return result;
 }
 
+int pleat_malleable_go_on(struct pleat_malleable *malleable,
+                          const struct pleat_mailbox_request *request, uint32_t from,
+                          struct pleat_error *err)
+{
+    struct pleat_state_header header;
+    if (pleat_state_store_held(&malleable->state, &header))
+        return pleat_error_set(err, PLEAT_E_NOTFOUND,
+                               "no state of run %" PRIu64 " is held on this node",
+                               malleable->run->id);
+    malleable->unbegun = malleable->continues = true;
+    pleat_mailbox_recall(malleable->mailbox, request, from);
+    pleat_mailbox_resume(malleable->mailbox, header.generation);
+    return 0;
+}
+
 struct pleat_mailbox *pleat_malleable_hand_over(struct pleat_malleable *malleable,
                                                 struct pleat_mailbox *mailbox, int fd)
 {

@@ -98,6 +98,12 @@ void pleat_malleable_path(const struct pleat_malleable *malleable, bool doorbell
  * mailbox. */
 int pleat_malleable_renew(struct pleat_malleable *malleable,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Before the first processes of a run: they go on from the state that malleable->state has now, and
+ * are told that `request` led to it, for which `from` processes had left. PLEAT_E_NOTFOUND: there
+ * is no state. */
+int pleat_malleable_go_on(struct pleat_malleable *malleable,
+                          const struct pleat_mailbox_request *request, uint32_t from,
+                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The processes that waited in this mailbox, which it takes, go on from the state. Returns that of
  * those before, which is the caller's to close. */
 struct pleat_mailbox *pleat_malleable_hand_over(struct pleat_malleable *malleable,

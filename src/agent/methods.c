@@ -23,6 +23,10 @@
 /* likewise, for a script whose program is not relaunched */
 #define FORGOTTEN_GRACE_US PLEAT_US_PER_S
 
+/* A run that another node has led: how far the numbers of its parts are from those that are known
+ * to have been used. One that failed in a resize may be known on a node that is not heard yet. */
+#define NUMBERS_APART 100
+
 static int get_run(struct pleat_agent *agent, const json_t *params, struct pleat_run **run,
                    struct pleat_error *err)
 {
@@ -58,6 +62,10 @@ static int do_start(struct pleat_agent *agent, const json_t *params, json_t **an
         return pleat_error_set(err, PLEAT_E_NOTFOUND,
                                "this agent keeps nothing of the state that run %" PRIu64 " had",
                                request.run.before);
+    /* numbers of parts that nobody may know any more */
+    if (before && !request.run.part && request.run.last_part < before->part_number)
+        request.run.last_part = before->part_number;
+    request.run.last_part += request.run.before && !request.run.part ? NUMBERS_APART : 0;
     if (again)
         pleat_run_destroy(before);
     result = pleat_run_start(agent, &request.run, err);
@@ -283,7 +291,7 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
         result = pleat_param_seconds(params, "grace_s", 0, &grace_us, err);
     if (result)
         return result;
-    if (run->broken &&
+    if ((run->broken || run->moved) &&
         !pleat_run_is_live(run)) { /* the run waits to be relaunched, and will not be */
         pleat_run_give_up(run);
         return 0;

@@ -62,6 +62,13 @@ void pleat_part_state_drop(struct pleat_part_state *state)
     free(state);
 }
 
+void pleat_part_state_swap(struct pleat_part_state *state, struct pleat_state_store *store)
+{
+    const struct pleat_state_store kept = state->store;
+    state->store = *store;
+    *store = kept;
+}
+
 static int make_state(struct pleat_part_state **state, struct pleat_error *err)
 {
     struct pleat_part_state *made = calloc(1, sizeof(*made));

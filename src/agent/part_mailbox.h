@@ -14,6 +14,9 @@ int pleat_part_mailbox_create(struct pleat_run *run, const struct pleat_run_requ
 /* What the node keeps of the state, for the next part of the run here, which may be beside this
  * one: it is kept as long as one of them has it. NULL: the part has none. To be dropped. */
 struct pleat_part_state *pleat_part_mailbox_share(const struct pleat_run *run);
+/* Hands over what it keeps, for the run itself, which is led from here now, and takes *store in its
+ * place, which has nothing. */
+void pleat_part_state_swap(struct pleat_part_state *state, struct pleat_state_store *store);
 /* Accepts NULL. */
 void pleat_part_state_drop(struct pleat_part_state *state);
 /* The request `part_order`: one step of the agreement on a resize (agreement.h). What comes of it

@@ -223,6 +223,16 @@ void pleat_relaunch_ended(struct pleat_run *run)
                                "its 'pleat launch' ended before it could start it again");
 }
 
+void pleat_relaunch_move(struct pleat_run *run)
+{
+    struct pleat_mailbox_status status = {0};
+    if (run->malleable->mailbox)
+        pleat_mailbox_status(run->malleable->mailbox, &status);
+    run->moved = run->relaunch->resize;
+    run->moved_at = status.iteration;
+    pleat_agent_crash_point("lead", "moved");
+}
+
 void pleat_relaunch_go(struct pleat_run *run)
 {
     if (run->launches) {

@@ -21,6 +21,8 @@ int pleat_relaunch_demand(struct pleat_run *run, const struct pleat_relaunch_ord
 /* Only for launches: the program has ended and is not started again, whatever was planned. Settles
  * what is under way. */
 void pleat_relaunch_ended(struct pleat_run *run);
+/* No process is left, and the run goes on on another node: it has exited here. */
+void pleat_relaunch_move(struct pleat_run *run);
 /* No process is left: starts the run again. Where that fails, now or later, the run has exited. */
 void pleat_relaunch_go(struct pleat_run *run);
 /* Takes the outcome of the start that pleat_relaunch_go began. */

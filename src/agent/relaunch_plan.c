@@ -31,10 +31,12 @@ struct pleat_relaunch *pleat_relaunch_make(const struct pleat_run *run,
         made->grace_us = order->grace_us;
         made->warm_us = order->warm_us;
         made->or_merges = order->or_merges;
+        made->moves = order->moves;
         made->argv = json_deep_copy(order->argv);
         made->env = json_deep_copy(order->env);
         made->nodes = json_deep_copy(order->nodes);
-        if ((run->launches || (made->argv && made->env)) && !made->nodes == !order->nodes)
+        if ((run->launches || made->moves || (made->argv && made->env)) &&
+            !made->nodes == !order->nodes)
             return made;
         relaunch_free(made);
     }

@@ -22,6 +22,7 @@ struct pleat_relaunch {
     int64_t grace_us;
     int64_t warm_us; /* as in the order; 0 also once it is known that the relaunch is cold */
     bool or_merges;  /* as in the order */
+    bool moves;      /* as in the order */
     json_t *argv, *env;
     json_t *nodes;      /* all nodes of the new processes, as `start` has them; NULL: this one */
     int64_t leaving_us; /* when LEAVING began (monotonic) */
@@ -41,6 +42,7 @@ struct pleat_relaunch_order {
     int64_t grace_us;   /* until processes that leave are ended, or from SIGTERM to SIGKILL */
     int64_t warm_us;    /* the new processes are started first, and must be ready within this time;
                          * 0: they are started last */
+    bool moves;         /* it is started again by the agent of another node: not here */
     bool or_merges;     /* if they cannot be started first, the ranks merge or split instead */
     const json_t *argv; /* not empty; unused for launches, as is env */
     const json_t *env;

@@ -235,6 +235,7 @@ static int make(struct pleat_run *run, struct pleat_error *err)
     if (!run->remote)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     struct pleat_remote *remote = run->remote;
+    remote->last = run->last_part;
     remote->now = &remote->sides[0];
     remote->next = &remote->sides[1];
     remote->now->run = remote->next->run = run;

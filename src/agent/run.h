@@ -111,6 +111,10 @@ struct pleat_run {
     /* EXITED in a resize, and can be relaunched; of launches: the program has, and the script waits
      */
     bool broken;
+    /* EXITED: for that resize it has saved its state, of iteration moved_at, on other nodes, one of
+     * which leads it from now on; 0: no */
+    uint64_t moved, moved_at;
+    uint32_t last_part;             /* as in struct pleat_run_request */
     struct pleat_outcomes outcomes; /* of requests */
 
     struct pleat_binding binding;
@@ -169,6 +173,11 @@ struct pleat_run_request {
     uint32_t part;       /* of a run that another node's agent leads; 0: it is none */
     uint64_t before; /* the run that is an earlier part of the same run here; 0: there is none */
     struct pleat_part_state *inherits; /* what that keeps of the state; NULL: nothing */
+    /* of a run that another node has led, and that goes on here from what `inherits` has: */
+    uint32_t last_part;     /* numbers of its parts up to this one were used */
+    uint64_t resize;        /* for which it left that node, where it had */
+    uint32_t from, to;      /* with so many processors; those that it has now */
+    const char *occasion;   /* NULL: unknown */
     uint32_t place, places; /* which node of the run this is (0: it leads), and of how many */
     int64_t memory_kb;      /* limit for all processes together; 0: no limit */
     uint32_t cpus_per_task; /* as in struct pleat_run */

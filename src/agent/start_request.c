@@ -194,6 +194,28 @@ static int read_ranks(const json_t *params, struct pleat_run_request *request,
     return result;
 }
 
+/* What goes on here from what an earlier run keeps. */
+static int read_before(const json_t *params, struct pleat_run_request *request,
+                       struct pleat_error *err)
+{
+    int64_t last = 0, from = 0, to = 0;
+    int result = pleat_param_id(params, "before", &request->before, err);
+    if (!result)
+        result = pleat_get_int(params, "last_part", false, 0, UINT32_MAX / 2, &last, err);
+    if (!result)
+        result = pleat_get_int(params, "from", false, 0, PLEAT_PARAM_RANKS_MAX, &from, err);
+    if (!result)
+        result = pleat_get_int(params, "to", false, 0, PLEAT_PARAM_RANKS_MAX, &to, err);
+    if (!result && json_object_get(params, "resize"))
+        result = pleat_param_id(params, "resize", &request->resize, err);
+    if (!result)
+        result = pleat_get_string(params, "occasion", false, &request->occasion, err);
+    request->last_part = (uint32_t)last;
+    request->from = (uint32_t)from;
+    request->to = (uint32_t)to;
+    return result;
+}
+
 /* On which nodes and slots. */
 static int read_nodes(const json_t *params, struct pleat_run_request *request,
                       struct pleat_error *err)
@@ -204,7 +226,7 @@ static int read_nodes(const json_t *params, struct pleat_run_request *request,
         result = pleat_get_int(params, "part", false, 1, UINT32_MAX, &part, err);
     request->part = (uint32_t)part;
     if (!result && json_object_get(params, "before"))
-        result = pleat_param_id(params, "before", &request->before, err);
+        result = read_before(params, request, err);
     request->nodes = json_object_get(params, "nodes");
     if (!result)
         result = read_place(params, request, err);

@@ -11,6 +11,7 @@
 #include "core/ending.h"
 #include "core/handlers.h"
 #include "core/job.h"
+#include "core/move.h"
 #include "core/node.h"
 #include "core/resize.h"
 #include "core/state.h"
@@ -79,6 +80,13 @@ static void start_is_unknown(struct pleat_core *core, uint32_t component)
 static void go_on(struct pleat_core *core, uint32_t component, bool other)
 {
     struct pleat_component *comp = component_at(core, component);
+    if (move_is_under_way(core, comp)) {
+        if (other && !comp->untold) {
+            component_kill(core, component, PLEAT_REASON_LOST);
+            return;
+        }
+        comp->untold = 0;
+    }
     if (comp->state == PLEAT_CLAIMING && comp->starting) {
         if (other && !comp->untold) {
             start_is_unknown(core, component);

@@ -218,7 +218,10 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
                 waiter->site != component->site)
                 FAIL("resize %u is for component %u, which asks for nothing", r, resize->waiter);
         }
-        if (resize->to < resize->from) {
+        if ((resize->step == PLEAT_RESIZE_MOVING) != (component->starting != 0))
+            FAIL("resize %u: its component %s started", r,
+                 component->starting ? "is being" : "is not being");
+        if (resize->to < resize->from && resize->step != PLEAT_RESIZE_MOVING) {
             if (resize->waiter != PLEAT_NONE)
                 coming[resize->waiter] += resize->from - resize->to;
             else

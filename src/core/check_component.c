@@ -51,7 +51,9 @@ static int check_size(const struct pleat_core *core, uint32_t index, int32_t lis
     const struct pleat_resize *resize =
         component->resize != PLEAT_NONE ? &core->resizes.items[component->resize] : NULL;
     int32_t size = component->processors;
-    int32_t expected = resize && resize->step >= PLEAT_RESIZE_APPLIED ? resize->from : size;
+    bool leaving = resize && (resize->step == PLEAT_RESIZE_APPLIED ||
+                              resize->step == PLEAT_RESIZE_RELAUNCHING);
+    int32_t expected = leaving ? resize->from : size;
     if (listed != expected)
         FAIL("component %u runs on %d processors and holds %d", index, size, listed);
     if (component->target != (resize ? resize->to : size))

@@ -10,6 +10,7 @@
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/job.h"
+#include "core/move.h"
 #include "core/placed.h"
 #include "core/relaunch.h"
 #include "core/reserve.h"
@@ -55,8 +56,9 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
 {
     (void)err;
     struct pleat_component *component = component_at(core, event->component);
-    bool again = component->state == PLEAT_RESIZING &&
-                 resize_at(core, component->resize)->step == PLEAT_RESIZE_RELAUNCHING;
+    bool moves = move_is_under_way(core, component);
+    bool again = moves || (component->state == PLEAT_RESIZING &&
+                           resize_at(core, component->resize)->step == PLEAT_RESIZE_RELAUNCHING);
     /* the component was to be ended while it was being started: nothing of it runs now */
     bool ending = component->state == PLEAT_FINISHING && !component->exited;
     if ((!component->starting && !again && !ending) || event->u.exit.run != component->run)
@@ -69,8 +71,9 @@ int on_start_failed(struct pleat_core *core, const struct pleat_event *event,
         component->untold = 1; /* no process has run */
     if (again || component->state == PLEAT_CLAIMING) {
         bool by_user = event->u.exit.reason == PLEAT_REASON_START_USER;
-        component->reason =
-            (uint8_t)(by_user ? PLEAT_REASON_START_USER : PLEAT_REASON_START_SYSTEM);
+        component->reason = (uint8_t)(by_user ? PLEAT_REASON_START_USER
+                                      : moves ? PLEAT_REASON_LOST
+                                              : PLEAT_REASON_START_SYSTEM);
         if (by_user)
             component->code = event->u.exit.code;
         else if (again)

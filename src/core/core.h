@@ -103,6 +103,11 @@ uint32_t pleat_core_failed_starts(const struct pleat_core *core, uint32_t site, 
 /* When the run of a running component has to be over: at its time limit, or before, when a site
  * takes processors back. PLEAT_NEVER: it may run on. */
 int64_t pleat_core_run_until(const struct pleat_core *core, uint32_t component);
+/* Whether the shrink under way of a component leaves the node from which it is led: its processes
+ * are to end, with its state saved on nodes that it keeps, and MOVED is the answer. */
+bool pleat_core_moves(const struct pleat_core *core, uint32_t component);
+/* Whether it is being started on another node, after MOVED: START is about the run that it has. */
+bool pleat_core_is_moving(const struct pleat_core *core, uint32_t component);
 const struct pleat_claim *pleat_core_claim(const struct pleat_core *core, uint32_t index);
 uint32_t pleat_core_size_list_count(const struct pleat_core *core);
 uint32_t pleat_core_claim_count(const struct pleat_core *core); /* indexes below; some FREE */

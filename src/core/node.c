@@ -11,6 +11,31 @@ bool core_is_away(const struct pleat_core *core, uint32_t component)
     return node && node->away;
 }
 
+uint32_t core_first_node(const struct pleat_core *core, const struct pleat_component *component)
+{
+    if (component->first_claim == PLEAT_NONE)
+        return 0;
+    uint32_t piece = core->claims.items[component->first_claim].first_piece;
+    return piece == PLEAT_NONE ? 0 : core->pieces.items[piece].node;
+}
+
+bool core_leaves_lead(const struct pleat_core *core, const struct pleat_component *component,
+                      int32_t processors)
+{
+    int64_t left = processors;
+    bool known = false;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE && left > 0;
+         c = core->claims.items[c].next)
+        for (uint32_t p = core->claims.items[c].first_piece; p != PLEAT_NONE && left > 0;
+             p = core->pieces.items[p].next) {
+            if (core->pieces.items[p].node == component->lead_node)
+                return false;
+            known = true;
+            left -= core->pieces.items[p].count;
+        }
+    return known;
+}
+
 void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count)
 {
     const struct pleat_node *known = pleat_view_node(&core->view, site, node);

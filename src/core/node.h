@@ -6,6 +6,12 @@
 
 /* Is the agent of the node that leads the component away, so that nothing can be told to it? */
 bool core_is_away(const struct pleat_core *core, uint32_t component);
+/* The node of the component's first processor; 0 where its site said nothing of nodes. */
+uint32_t core_first_node(const struct pleat_core *core, const struct pleat_component *component);
+/* Is the node that leads the component none of those of its first `processors` processors? Then it
+ * cannot be led from there with so many. */
+bool core_leaves_lead(const struct pleat_core *core, const struct pleat_component *component,
+                      int32_t processors);
 /* `count` processors more of a node are in pieces of claims, or fewer; does nothing where the site
  * does not tell its nodes' processors. */
 void core_node_use(struct pleat_core *core, uint32_t site, uint32_t node, int64_t count);

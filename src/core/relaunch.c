@@ -4,6 +4,8 @@
 #include "core/relaunch.h"
 #include "core/ending.h"
 #include "core/handlers.h"
+#include "core/move.h"
+#include "core/node.h"
 #include "core/resize.h"
 #include "core/side.h"
 #include "core/state.h"
@@ -15,7 +17,8 @@ static bool can_relaunch(const struct pleat_core *core, const struct pleat_compo
 {
     return (component->flags & PLEAT_COMPONENT_RELAUNCHES) &&
            !(component->flags & PLEAT_COMPONENT_ONCE) && component->kind == PLEAT_MALLEABLE &&
-           processors > 0 && component->relaunches < core->parameters[PLEAT_PARAM_RELAUNCHES];
+           processors > 0 && !core_leaves_lead(core, component, processors) &&
+           component->relaunches < core->parameters[PLEAT_PARAM_RELAUNCHES];
 }
 
 static void relaunch(struct pleat_core *core, uint32_t index, int32_t processors,
@@ -50,7 +53,8 @@ static int32_t size_after(const struct pleat_resize *resize)
 bool relaunch_broken(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
-    if (comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING)
+    if ((comp->state != PLEAT_RUNNING && comp->state != PLEAT_RESIZING) ||
+        move_is_under_way(core, comp))
         return false;
     uint32_t index = comp->resize;
     bool told = index != PLEAT_NONE && resize_at(core, index)->step >= PLEAT_RESIZE_GRANTED;

@@ -58,7 +58,7 @@ static void step_to(struct pleat_core *core, uint32_t index, enum pleat_resize_s
  * or else to its site. */
 static void announce(struct pleat_core *core, const struct pleat_resize *resize, int sign)
 {
-    if (resize->to >= resize->from)
+    if (resize->to >= resize->from || resize->step == PLEAT_RESIZE_MOVING)
         return;
     int32_t count = sign * (resize->from - resize->to);
     uint32_t site = component_at(core, resize->component)->site;
@@ -392,19 +392,38 @@ void resize_grown(struct pleat_core *core, uint32_t index, int32_t processors,
     resize_end(core, index, outcome);
 }
 
-void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome outcome)
+/* Processors for a running component that asks go back to the site: the next pass keeps them for
+ * it, while it still asks. */
+static void give_tail(struct pleat_core *core, uint32_t index, bool voluntary)
 {
-    struct pleat_resize *resize = resize_at(core, index);
+    const struct pleat_resize *resize = resize_at(core, index);
     int32_t count = resize->from - resize->to;
     uint32_t component = resize->component, waiter = resize->waiter;
-    if (outcome == PLEAT_OUTCOME_SHRUNK && !resize->mandatory && !resize->by_user)
+    if (voluntary && !resize->mandatory && !resize->by_user)
         ask_gave_up(core, component, count);
-    /* earmark first: resize_end takes back the announcement, and unties a waiter that has no
-     * earmarks from its site. Processors for a running component that asks go back to the site: the
-     * next pass keeps them for it, while it still asks */
     if (waiter != PLEAT_NONE && component_at(core, waiter)->state == PLEAT_QUEUED)
         component_earmark_tail(core, component, count, waiter);
     else
         component_release_tail(core, component, count);
+}
+
+void resize_vacated(struct pleat_core *core, uint32_t index, enum pleat_outcome outcome)
+{
+    /* earmark first: resize_end takes back the announcement, and unties a waiter that has no
+     * earmarks from its site */
+    give_tail(core, index, outcome == PLEAT_OUTCOME_SHRUNK);
+    struct pleat_component *comp = component_at(core, resize_at(core, index)->component);
+    if (core_leaves_lead(core, comp, comp->processors)) /* its runner needs no start for that */
+        comp->lead_node = core_first_node(core, comp);
     resize_end(core, index, outcome);
+}
+
+void resize_moves(struct pleat_core *core, uint32_t index)
+{
+    give_tail(core, index, true);
+    announce(core, resize_at(core, index), -1);
+    struct pleat_resize *resize = resize_at(core, index);
+    resize->waiter = PLEAT_NONE;
+    component_sized(core, resize->component, resize->to);
+    step_to(core, index, PLEAT_RESIZE_MOVING, PLEAT_PARAM_MOVE_US);
 }

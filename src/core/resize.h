@@ -34,6 +34,9 @@ void resize_grown(struct pleat_core *core, uint32_t resize, int32_t processors,
                   enum pleat_outcome outcome);
 /* The processors that a shrink freed go to the waiter, or back. */
 void resize_vacated(struct pleat_core *core, uint32_t resize, enum pleat_outcome outcome);
+/* No process of a shrink that leaves the node from which the component is led is left, and its
+ * state is saved: as resize_vacated, but the resize goes on, MOVING. */
+void resize_moves(struct pleat_core *core, uint32_t resize);
 /* The component runs on `processors` now. */
 void component_sized(struct pleat_core *core, uint32_t component, int32_t processors);
 /* Ends the resize, whatever its step; the component's records are put right. */

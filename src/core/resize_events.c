@@ -211,6 +211,9 @@ void on_resize_deadline(struct pleat_core *core, uint32_t index)
     case PLEAT_RESIZE_RELAUNCHING:
         component_kill(core, resize->component, (enum pleat_reason)resize->cause);
         break;
+    case PLEAT_RESIZE_MOVING: /* with its processors, which it keeps while it waits again */
+        component_kill(core, resize->component, PLEAT_REASON_LOST);
+        break;
     default: /* WITHDRAWING: nobody answers; APPLIED: processes that should be gone are not */
         relaunch_or_kill(core, index, resize->to < resize->from ? resize->to : resize->from,
                          PLEAT_REASON_STUCK);

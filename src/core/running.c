@@ -6,6 +6,8 @@
 #include "core/effects.h"
 #include "core/errors.h"
 #include "core/handlers.h"
+#include "core/move.h"
+#include "core/node.h"
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
@@ -65,15 +67,6 @@ void start_await(struct pleat_core *core, uint32_t component)
         now_of(core) + core->parameters[PLEAT_PARAM_START_US]);
 }
 
-/* The node of the component's first processor; 0 where its site said nothing of nodes. */
-static uint32_t first_node(const struct pleat_core *core, const struct pleat_component *comp)
-{
-    if (comp->first_claim == PLEAT_NONE)
-        return 0;
-    uint32_t piece = core->claims.items[comp->first_claim].first_piece;
-    return piece == PLEAT_NONE ? 0 : core->pieces.items[piece].node;
-}
-
 void component_start(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
@@ -81,7 +74,7 @@ void component_start(struct pleat_core *core, uint32_t component)
     comp->starting = 1;
     comp->exited = 0;
     if (!site_at(core, comp->site)->instant) { /* it has no nodes: nobody is told */
-        comp->lead_node = first_node(core, comp);
+        comp->lead_node = core_first_node(core, comp);
         start_await(core, component);
         return;
     }
@@ -93,8 +86,13 @@ int on_started(struct pleat_core *core, const struct pleat_event *event, struct 
 {
     (void)err;
     struct pleat_component *component = component_at(core, event->component);
-    if (component->state != PLEAT_CLAIMING || !component->starting ||
-        event->u.exit.run != component->run)
+    if (!component->starting || event->u.exit.run != component->run)
+        return PLEAT_CORE_STALE;
+    if (move_is_under_way(core, component)) {
+        move_started(core, event->component);
+        return 0;
+    }
+    if (component->state != PLEAT_CLAIMING)
         return PLEAT_CORE_STALE;
     begin_running(core, event->component);
     return 0;

@@ -5,6 +5,7 @@
 #include "core/deadlines.h"
 #include "core/handlers.h"
 #include "core/job.h"
+#include "core/node.h"
 #include "core/side.h"
 #include "core/tally.h"
 #include "core/tell.h"
@@ -57,6 +58,15 @@ static enum pleat_reason why_of(const struct pleat_claim *claim)
     return is_taken(claim) ? PLEAT_REASON_TAKEN : PLEAT_REASON_SITE_TIME;
 }
 
+/* A component that has tried in vain to leave the node from which it is led, for
+ * the claims before this one, cannot do without that node: it is told in time that it ends. */
+static bool could_not_move(const struct pleat_core *core, const struct pleat_component *component,
+                           const struct pleat_claim *claim, int32_t before)
+{
+    return claim->lent & PLEAT_LENT_TRIED && is_taken(claim) &&
+           core_leaves_lead(core, component, before);
+}
+
 static struct lent lent_to(const struct pleat_core *core, const struct pleat_component *component)
 {
     struct lent lent = {PLEAT_NEVER, PLEAT_NEVER, component->processors, PLEAT_REASON_SITE_TIME,
@@ -67,7 +77,8 @@ static struct lent lent_to(const struct pleat_core *core, const struct pleat_com
     bool leaves = false, tried = false;
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
-        bool optional = claim->purpose == PLEAT_FOR_RUN && before >= least;
+        bool optional = claim->purpose == PLEAT_FOR_RUN && before >= least &&
+                        !could_not_move(core, component, claim, before);
         if (is_lent(claim) && !optional && claim->until_us < lent.until_us) {
             lent.until_us = claim->until_us;
             lent.ends_why = why_of(claim);
@@ -153,15 +164,34 @@ void running_arm(struct pleat_core *core, uint32_t component)
         disarm(core, &comp->deadline);
 }
 
+/* May the component leave the node from which it is led? It is started again elsewhere, with its
+ * state, if it can do with the processors that are not taken from it. */
+static bool can_move(const struct pleat_core *core, const struct pleat_component *component)
+{
+    int32_t kept = 0;
+    if (core->parameters[PLEAT_PARAM_MOVE_US] == 0 || component->kind != PLEAT_MALLEABLE ||
+        !(component->flags & PLEAT_COMPONENT_RELAUNCHES) ||
+        !(component->flags & PLEAT_COMPONENT_SPREADS) ||
+        (component->flags & PLEAT_COMPONENT_ONCE) || component->lead != PLEAT_NONE ||
+        component->buffer != PLEAT_NONE || pleat_view_folds(component))
+        return false;
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
+        if (core->claims.items[c].first_piece == PLEAT_NONE)
+            return false; /* its site does not say where its processors are */
+        kept += is_taken(&core->claims.items[c]) ? 0 : core->claims.items[c].count;
+    }
+    return kept >= needed(core, component);
+}
+
 void taken_last(struct pleat_core *core, uint32_t component)
 {
     const struct pleat_component *comp = component_at(core, component);
     uint32_t last = comp->last_claim;
-    bool moved = false;
+    bool moved = false, also_first = can_move(core, comp);
     for (uint32_t next, c = comp->first_claim; c != PLEAT_NONE && c != last; c = next) {
         const struct pleat_claim *claim = claim_at(core, c);
         next = claim->next;
-        if (is_taken(claim) && claim->previous != PLEAT_NONE) {
+        if (is_taken(claim) && (claim->previous != PLEAT_NONE || also_first)) {
             claim_unlink(core, c);
             claim_link(core, c);
             moved = true;

@@ -31,8 +31,8 @@ enum pleat_reason site_time_over(const struct pleat_core *core,
  * there may be killed at any moment. */
 bool is_taken_from(const struct pleat_core *core, const struct pleat_component *component);
 /* Puts the claims that are taken from a component, which is in no resize, behind all others: the
- * last ones are given back first. The first one stays where it is: the component is led from
- * there. */
+ * last ones are given back first. The first one stays where it is, as the component is led from
+ * there, unless it can be led from another node. */
 void taken_last(struct pleat_core *core, uint32_t component);
 /* A shrink off claims that the site takes back has failed, and the component's backoff has begun:
  * the next one is tried after that. */

@@ -49,6 +49,20 @@ static void note_went_on(struct daemon *d, struct job *job, const json_t *params
     note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
 }
 
+/* A run has left the node that led it. Its agent there forgets it when it has been started
+ * elsewhere. */
+static void note_left(struct daemon *d, struct job *job, const json_t *params)
+{
+    char text[160];
+    snprintf(text, sizeof(text),
+             "it leaves the node from which it was led, and is started again on another one that "
+             "it has: it goes on from iteration %lld",
+             (long long)cost_of(params, "iteration"));
+    note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
+    job->left_run = (uint64_t)cost_of(params, "run");
+    job->left_node = job_component(d, job)->lead_node;
+}
+
 /* False: the cost was known. */
 static bool learn_cost(struct daemon *d, struct job *job, const json_t *params)
 {
@@ -78,6 +92,8 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
     }
     if (!strcmp(method, "exited"))
         note_use(d, job, params);
+    if (!strcmp(method, "exited") && cost_of(params, "moved"))
+        note_left(d, job, params);
     if (!strcmp(method, "relaunched") && json_is_true(json_object_get(params, "from_state")))
         note_went_on(d, job, params);
     if (text && news)
@@ -301,6 +317,8 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
         learn(d, job, message->method, message->params);
         if (!strcmp(message->method, "warning"))
             return;
+        if (!strcmp(message->method, "started"))
+            parts_led_here(agent, (uint64_t)run);
         struct pleat_runner *runner = job_runner(d, job);
         rc = runner->ops->notice(runner, component, message->method, message->params, &err);
     }

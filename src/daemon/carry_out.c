@@ -28,7 +28,8 @@ static void start_failed(struct daemon *d, const struct pleat_effect *effect, st
         .kind = PLEAT_EV_START_FAILED,
         .component = effect->component,
         .u.exit = {.run = effect->id,
-                   .reason = err->code == PLEAT_E_SYSTEM || err->code == PLEAT_E_NOMEM
+                   .reason = err->code == PLEAT_E_SYSTEM || err->code == PLEAT_E_NOMEM ||
+                                     pleat_core_is_moving(d->core, effect->component)
                                  ? PLEAT_REASON_START_SYSTEM
                                  : PLEAT_REASON_START_USER}};
     turn_event(d, &failed);
@@ -75,8 +76,32 @@ static int start(struct daemon *d, const struct job *job, struct pleat_runner *r
 static bool is_to_start(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
-    return c->state == PLEAT_CLAIMING && c->starting && c->run == effect->id &&
-           agent_is_known(d, c->site, c->lead_node);
+    return (c->state == PLEAT_CLAIMING || pleat_core_is_moving(d->core, effect->component)) &&
+           c->starting && c->run == effect->id && agent_is_known(d, c->site, c->lead_node);
+}
+
+/* The run goes on on another node than before. */
+static int go_on_elsewhere(struct daemon *d, struct job *job, struct pleat_run_order *order,
+                           struct pleat_error *err)
+{
+    const struct pleat_component *component = job_component(d, job);
+    const struct pleat_resize *resize = pleat_core_resize(d->core, component->resize);
+    order->truncate = false;
+    order->before = parts_kept_on(d, order->run, order->site, order->node, &order->last_part);
+    order->resize = resize->id;
+    order->from_processors = resize->from;
+    order->occasion =
+        pleat_resize_is_by_site(resize) ? PLEAT_OCCASION_TAKEN : PLEAT_OCCASION_POLICY;
+    if (job->left_run)
+        parts_forget_lead(d, order->site, job->left_node, job->left_run);
+    job->left_run = 0;
+    if (!order->before)
+        return pleat_error_set(err, PLEAT_E_SYSTEM,
+                               "its state is lost: the agent of the node on which it was to go on "
+                               "does not have it any more");
+    return order->apart || order->stdin_sent
+               ? pleat_error_set(err, PLEAT_E_UNSUPPORTED, "its files are sent there")
+               : 0;
 }
 
 static void do_start(struct daemon *d, const struct pleat_effect *effect);
@@ -101,7 +126,10 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     run_remember(d, effect->id, effect->component);
     int rc = start_order_make(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
                               &made, &err);
-    if (!rc && !made.order.apart)
+    bool moves = pleat_core_is_moving(d->core, effect->component);
+    if (!rc && moves)
+        rc = go_on_elsewhere(d, job, &made.order, &err);
+    if (!rc && !made.order.apart && !moves)
         made.order.from = checkpoint_to_go_on_from(d, job);
     if (!rc && made.order.apart)
         rc = job_directory_make(d, job->id, &err);
@@ -245,6 +273,25 @@ static bool knows_to_wait(struct daemon *d, const struct pleat_run_order *order)
     return all;
 }
 
+/* Whether a job can leave the node from which it is led, for the first of those in the order. */
+static int check_move(struct daemon *d, const struct pleat_change_order *order,
+                      struct pleat_error *err)
+{
+    const struct pleat_run_order *start = order->start;
+    uint32_t next = start->node_count ? start->nodes[0].node : order->node;
+    if (start->apart || start->nodes_apart || start->stdin_sent)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "it cannot leave the node from which it is led: its files are sent "
+                               "there, as that does not see those of the host where it was "
+                               "submitted");
+    if (!agent_knows(d, order->site, order->node, PLEAT_FEATURE_MOVES) ||
+        !agent_knows(d, order->site, next, PLEAT_FEATURE_MOVES))
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "it cannot leave the node from which it is led: an agent of it was "
+                               "started before Pleat was upgraded");
+    return 0;
+}
+
 static void do_change(struct daemon *d, const struct pleat_effect *effect)
 {
     struct pleat_error err = {0};
@@ -279,6 +326,9 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
          * features */
         if (!rc && order.spread && agent_is_known(d, order.site, order.node))
             rc = check_agent(d, &made.order, &err);
+        order.moves = effect->kind == PLEAT_DO_RESIZE && pleat_core_moves(d->core, job->component);
+        if (!rc && order.moves && agent_is_known(d, order.site, order.node))
+            rc = check_move(d, &order, &err);
     } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */
     bool for_good = rc && is_for_good(&err);
     if (!rc)

@@ -144,11 +144,11 @@ static bool in_seconds(uint32_t parameter, char *name, size_t size)
  * in the core they are off, so that an older log decides the same. */
 static double usual_seconds(uint32_t parameter)
 {
-    return parameter == PLEAT_PARAM_PAUSE_US         ? 1
-           : parameter == PLEAT_PARAM_ERRORS_FADE_US ? 3600
-           : parameter == PLEAT_PARAM_SHRINK_OFF_US || parameter == PLEAT_PARAM_KEEP_LEFT_US
-               ? 30
-               : (double)pleat_parameter_default(parameter) / 1e6;
+    return parameter == PLEAT_PARAM_PAUSE_US                                                 ? 1
+           : parameter == PLEAT_PARAM_ERRORS_FADE_US                                         ? 3600
+           : parameter == PLEAT_PARAM_SHRINK_OFF_US || parameter == PLEAT_PARAM_KEEP_LEFT_US ? 30
+           : parameter == PLEAT_PARAM_MOVE_US                                                ? 60
+                                              : (double)pleat_parameter_default(parameter) / 1e6;
 }
 
 /* Default of a key that is a count. MPL_MAX is not limited here, since users say how far their jobs

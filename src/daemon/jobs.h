@@ -34,13 +34,16 @@ struct job {
                                  redistributed_size; 0: unknown */
     bool spec_lost;           /* what was submitted is lost: the job must not be started */
     uint64_t went_on;         /* the last relaunch of which it was noted where it goes on */
-    json_t *saved;            /* about the last copy that its program saved between resizes; NULL:
-                               * none */
-    int64_t not_now;          /* ranks of its program that are in a section without changes */
-    json_t *expects;          /* what its program said it expects; NULL: nothing */
-    json_t *points;           /* its named adaptation points, as its agent said; NULL: none */
-    json_t *folded;           /* what its agent said last of its folding; NULL: nothing yet */
-    uint64_t folded_run;      /* the run that `folded` is about */
+    uint64_t left_run;        /* the run that its agent on node left_node has ended, to go on from
+                               * its state on another one; 0: that agent has none to forget */
+    uint32_t left_node;
+    json_t *saved;       /* about the last copy that its program saved between resizes; NULL:
+                          * none */
+    int64_t not_now;     /* ranks of its program that are in a section without changes */
+    json_t *expects;     /* what its program said it expects; NULL: nothing */
+    json_t *points;      /* its named adaptation points, as its agent said; NULL: none */
+    json_t *folded;      /* what its agent said last of its folding; NULL: nothing yet */
+    uint64_t folded_run; /* the run that `folded` is about */
 };
 
 PLEAT_ARRAY(job_list, struct job *);

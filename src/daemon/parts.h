@@ -123,6 +123,14 @@ struct pending_exit *parts_pending_exit(struct daemon *d, uint64_t run);
 /* Ends what is left of a run on its other nodes, as far as is known. True: nothing is left. */
 bool parts_end_rest(struct daemon *d, uint64_t run);
 
+/* Under which number the agent of a node has what it keeps of the run's state, which has no process
+ * left; 0: it keeps nothing, or not all. *last: the highest number of a part of the run. */
+uint64_t parts_kept_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node,
+                       uint32_t *last);
+/* The agent of a node has led the run, which is led from another one now. */
+void parts_forget_lead(struct daemon *d, uint32_t site, uint32_t node, uint64_t run);
+/* The agent leads the run, and has taken what a part of it had kept there. */
+void parts_led_here(struct agent *agent, uint64_t run);
 /* Sends a signal to the processes of a run's parts. */
 void parts_signal(struct daemon *d, uint64_t run, int32_t number);
 /* The log says that the run is over. */

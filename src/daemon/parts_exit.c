@@ -53,7 +53,8 @@ static bool may_be_taken(struct daemon *d, uint64_t run, const json_t *params)
     const struct pleat_component *c = component_of(d, run);
     bool lost = json_is_true(json_object_get(params, "lost"));
     bool told = json_is_true(json_object_get(params, "told")); /* by its agent */
-    return c && d->config.sites[c->site].brings_agents && c->state != PLEAT_FINISHING &&
+    return c && !number_in(params, "moved") && d->config.sites[c->site].brings_agents &&
+           c->state != PLEAT_FINISHING &&
            (number_in(params, "code") || number_in(params, "signal") || lost) && (told || !lost);
 }
 

@@ -82,7 +82,20 @@ static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
     }
 }
 
-/* An agent that does not lead a run has a part of it. */
+/* An agent has led a run that another one leads now: nothing of it is left there, or nobody wants
+ * it. */
+static void end_former_lead(struct agent *agent, uint64_t run, const json_t *entry)
+{
+    const char *state = json_string_value(json_object_get(entry, "state"));
+    if (state && !strcmp(state, "exited"))
+        part_request(agent->daemon, agent->site, agent->node, "forget",
+                     json_pack("{s:I}", "run", (json_int_t)run));
+    else
+        part_request(agent->daemon, agent->site, agent->node, "kill",
+                     json_pack("{s:I, s:f}", "run", (json_int_t)run, "grace_s", 0.0));
+}
+
+/* An agent has a part of a run. */
 static void take_part(struct agent *agent, uint64_t run, uint32_t component, const json_t *entry)
 {
     struct daemon *d = agent->daemon;
@@ -120,10 +133,19 @@ void parts_listed(struct agent *agent)
         uint32_t component = run_component(d, run);
         if (component == PLEAT_NONE)
             continue;
-        if (parts_is_other(agent, component))
+        if (json_object_get(entry, "part"))
             take_part(agent, run, component, entry);
+        else if (parts_is_other(agent, component))
+            end_former_lead(agent, run, entry);
         else
             take_parts(agent, run, json_object_get(entry, "parts"));
+    }
+    json_array_foreach(agent->runs, index, entry)
+    {
+        uint64_t run = (uint64_t)part_number_in(entry, "run");
+        uint32_t component = run_component(d, run);
+        if (component != PLEAT_NONE && !parts_is_other(agent, component))
+            parts_led_here(agent, run);
     }
     for (size_t i = 0; i < d->parts.items.count; i++) {
         struct part *part = &d->parts.items.items[i];

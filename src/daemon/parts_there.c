@@ -1,4 +1,5 @@
 /* parts_there.c - which parts of a run are on a node, and what that node's agent keeps of them. */
+#include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/parts_inside.h"
 #include "wire/message.h"
@@ -175,4 +176,33 @@ bool part_has_lost_state(struct daemon *d, const struct part *part)
         if (part_is_with(part, &d->parts.items.items[i]) && d->parts.items.items[i].state_lost)
             return true;
     return false;
+}
+
+/* ---- a run that is led from another node than before ---- */
+
+uint64_t parts_kept_on(struct daemon *d, uint64_t run, uint32_t site, uint32_t node, uint32_t *last)
+{
+    const struct part like = {.run = run, .site = site, .node = node};
+    const struct part *kept = part_before(d, &like);
+    *last = 0;
+    for (size_t i = 0; i < d->parts.items.count; i++)
+        if (d->parts.items.items[i].run == run && d->parts.items.items[i].number > *last)
+            *last = d->parts.items.items[i].number;
+    return kept && kept->state == PART_ENDED && !part_has_lost_state(d, &like) ? kept->there : 0;
+}
+
+void parts_forget_lead(struct daemon *d, uint32_t site, uint32_t node, uint64_t run)
+{
+    part_request(d, site, node, "forget", json_pack("{s:I}", "run", (json_int_t)run));
+}
+
+void parts_led_here(struct agent *agent, uint64_t run)
+{
+    struct daemon *d = agent->daemon;
+    for (size_t i = 0; i < d->parts.items.count; i++) {
+        struct part *part = &d->parts.items.items[i];
+        if (part->run == run && part->site == agent->site && part->node == agent->node &&
+            part->state == PART_ENDED && part->there && part->there != run && !part->forgotten)
+            part_forget(d, part);
+    }
 }

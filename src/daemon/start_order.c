@@ -22,7 +22,7 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
 {
     const struct pleat_config_site *site = &d->config.sites[made->order.site];
     const struct node_slots_list *slots = &made->slots;
-    if (slots->count < 2)
+    if (slots->count == 0 || (slots->count == 1 && slots->items[0].node == made->order.node))
         return 0;
     made->nodes = calloc(slots->count, sizeof(*made->nodes));
     if (!made->nodes)
@@ -47,6 +47,19 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
     made->order.network = site->interface ? "" : made->network.network;
     made->order.fabric = !site->interface && made->network.fabric;
     return 0;
+}
+
+/* The node that leads comes first, also where its processors are the first to be given back. */
+static void put_lead_first(struct node_slots_list *slots, uint32_t lead)
+{
+    size_t at = 0;
+    while (at < slots->count && slots->items[at].node != lead)
+        at++;
+    if (at == 0 || at == slots->count)
+        return;
+    const struct node_slots first = slots->items[at];
+    memmove(slots->items + 1, slots->items, at * sizeof(*slots->items));
+    slots->items[0] = first;
 }
 
 /* Prepares a run on a node that does not see this machine's files: input and output are sent. What
@@ -90,6 +103,7 @@ int start_order_make(struct daemon *d, const struct job *job, uint64_t run, int3
         rc = job_file_path(d, job->id, JOB_ERROR, made->error, sizeof(made->error), err);
     if (!rc)
         rc = slots_of(d, component, processors, &made->slots, err);
+    put_lead_first(&made->slots, component->lead_node);
     if (spec->script)
         job_script_path(d, job, made->program, sizeof(made->program));
     made->order = (struct pleat_run_order){

@@ -27,8 +27,8 @@ const char *pleat_purpose_name(enum pleat_purpose purpose)
 
 const char *pleat_resize_step_name(enum pleat_resize_step step)
 {
-    static const char *const names[] = {"free",        "offered", "accepted",   "granted",
-                                        "withdrawing", "applied", "relaunching"};
+    static const char *const names[] = {"free",        "offered", "accepted",    "granted",
+                                        "withdrawing", "applied", "relaunching", "moving"};
     return NAME_OF(names, step);
 }
 

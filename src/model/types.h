@@ -77,8 +77,10 @@ enum pleat_resize_step {
                                * ("not now") */
     PLEAT_RESIZE_APPLIED,     /* shrink: the program runs at the new size, the leaving processes are
                                * still there */
-    PLEAT_RESIZE_RELAUNCHING  /* it cannot go on: all processes of the job are being ended and
+    PLEAT_RESIZE_RELAUNCHING, /* it cannot go on: all processes of the job are being ended and
                                * started again */
+    PLEAT_RESIZE_MOVING       /* shrink off the node from which it is led: its state is saved, its
+                               * processes are gone, and it is being started on another node */
 };
 
 /* How a resize ended. Every transaction ends with exactly one of these. */

@@ -8,7 +8,7 @@
 static int notice_life(struct pleat_runner *base, struct pleat_event *event, const char *method,
                        const json_t *params, struct pleat_error *err)
 {
-    int64_t run = 0, code = 0, signal = 0;
+    int64_t run = 0, code = 0, signal = 0, moved = 0;
     bool user_fault = false, broken = false, over_memory = false, lost = false;
     int rc = pleat_get_int(params, "run", true, 0, INT64_MAX, &run, err);
     if (!rc)
@@ -23,8 +23,16 @@ static int notice_life(struct pleat_runner *base, struct pleat_event *event, con
         rc = pleat_get_bool(params, "over_memory", false, &over_memory, err);
     if (!rc)
         rc = pleat_get_bool(params, "lost", false, &lost, err);
+    if (!rc)
+        rc = pleat_get_int(params, "moved", false, 0, INT64_MAX, &moved, err);
     if (rc)
         return rc;
+    if (moved && !strcmp(method, "exited")) { /* for a resize, in which it goes on elsewhere */
+        event->kind = PLEAT_EV_MOVED;
+        event->u.change.resize = (uint64_t)moved;
+        base->host->emit(base->host->arg, event);
+        return 0;
+    }
     event->u.exit.run = (uint64_t)run;
     event->u.exit.code = (int32_t)code;
     event->u.exit.signal = (int32_t)signal;

@@ -267,6 +267,18 @@ static int add_fold(const struct pleat_run_order *order, json_t *params, struct 
     return add(params, "fold", member) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }
 
+/* Adds members by which a run goes on where a part of it was. */
+static int add_before(json_t *params, const struct pleat_run_order *order)
+{
+    return add(params, "before", json_integer((json_int_t)order->before)) ||
+           add(params, "last_part", json_integer((json_int_t)order->last_part)) ||
+           add(params, "resize", json_integer((json_int_t)order->resize)) ||
+           add(params, "from", json_integer(order->from_processors)) ||
+           add(params, "to", json_integer(order->processors)) ||
+           (order->occasion &&
+            add(params, "occasion", json_string(pleat_occasion_name(order->occasion))));
+}
+
 static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
                         struct pleat_error *err)
 {
@@ -308,6 +320,7 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     bad = bad || (params && order->node_count &&
                   (add_nodes(params, order) ||
                    add(params, "places", json_integer((json_int_t)order->node_count))));
+    bad = bad || (params && order->before && add_before(params, order));
     if ((add_slots(params, order) || bad) && !rc)
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc && starts(runner, PLEAT_STARTS_FOLDED))
@@ -360,11 +373,24 @@ bool pleat_runner_chooses_way(const struct pleat_spec *spec)
            !pleat_mpi_parse(spec->mpi, &mpi, NULL) && pleat_mpi_spawns(mpi);
 }
 
+/* The run leaves its node: the agent there starts nothing. */
+static int resize_away(struct pleat_runner *base, const struct pleat_change_order *order,
+                       json_t *params, struct pleat_error *err)
+{
+    json_t *how = json_pack("{s:b}", "moves", 1);
+    int rc = 0, bad = add_nodes(how, order->start);
+    if (add(params, "relaunch", how) || bad)
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    return send(base, order->site, order->node, "resize", params, rc, err);
+}
+
 static int runner_resize(struct pleat_runner *base, const struct pleat_change_order *order,
                          struct pleat_error *err)
 {
     struct agent_runner *runner = (struct agent_runner *)base;
     json_t *params = change_params(order, "target");
+    if (order->moves)
+        return resize_away(base, order, params, err);
     int rc = 0, bad = add_slots(params, order->start);
     bool always = order->start && (order->spread || is_relaunched(order->start->spec));
     bool anew = order->start && order->anew && !starts_others(runner, order->start->spec);

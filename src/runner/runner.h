@@ -78,6 +78,13 @@ struct pleat_run_order {
     bool nodes_apart; /* one of its nodes, at least, is so: they have no directory in common */
     bool truncate;    /* existing output files are emptied first */
     bool at_once;     /* kill: without SIGTERM before */
+    /* start: the run goes on here, which another node has led: its state is what the part of that
+     * number has kept here. 0: it is started anew */
+    uint64_t before;
+    uint32_t last_part;           /* the highest number that a part of the run has */
+    uint64_t resize;              /* the resize for which it left that node, when it had */
+    int32_t from_processors;      /* so many, */
+    enum pleat_occasion occasion; /* and what that was for */
     /* directory of this run alone, made and removed by the agent; NULL: none */
     const char *scratch;
 };
@@ -94,8 +101,11 @@ struct pleat_change_order {
      * merging; else as the spec says */
     enum pleat_resize_way way;
     bool spread; /* the run is on several nodes, or will be: it is started again, */
-    bool warm;   /* then: new processes are started first, where possible */
-    bool anew;   /* resize: the program has not begun, so nothing is lost by starting it again */
+    /* resize: the run leaves its node. The agent there has the state saved on the nodes of `start`,
+     * and ends the run */
+    bool moves;
+    bool warm; /* then: new processes are started first, where possible */
+    bool anew; /* resize: the program has not begun, so nothing is lost by starting it again */
     const struct pleat_run_order *start; /* how to start it at that size; NULL: unknown */
 };
 

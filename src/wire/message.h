@@ -39,6 +39,8 @@
 #define PLEAT_FEATURE_WAITS "waits"
 /* The same: parts of a run on one node beside one another, each under a number of its own. */
 #define PLEAT_FEATURE_BESIDE "beside"
+/* The same: the agent that leads a run can hand it over to that of another node. */
+#define PLEAT_FEATURE_MOVES "moves"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */

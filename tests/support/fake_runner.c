@@ -12,6 +12,7 @@ struct fake_app {
     int32_t size, target, leaving;
     int64_t work_left, since_us; /* processor-microseconds; counted from then */
     bool alive, stuck;
+    bool moves;        /* that resize leaves the node from which it is led */
     bool broken;       /* it died in a resize: it can be relaunched */
     uint64_t relaunch; /* the last one wanted; 0: none */
     bool relaunched;   /* that one was done */
@@ -157,6 +158,7 @@ static int fake_resize(struct pleat_runner *base, const struct pleat_change_orde
         return 0;
     app->resize = order->resize;
     app->target = order->processes;
+    app->moves = order->moves;
     app->stuck = happens(runner, runner->options.stuck);
     if (app->stuck || happens(runner, runner->options.ignore))
         return 0;
@@ -283,6 +285,11 @@ static void adapt(struct fake_runner *runner, uint32_t component, uint64_t resiz
     bool shrinks = app->target < app->size;
     app->leaving = shrinks ? app->size - app->target : 0;
     app->size = app->target;
+    if (app->moves) { /* it is started elsewhere, in the same run */
+        *app = (struct fake_app){0};
+        emit_change(runner, PLEAT_EV_MOVED, component, resize, 0);
+        return;
+    }
     emit_change(runner, PLEAT_EV_APPLIED, component, resize, app->size);
     if (shrinks) {
         struct fake_timer timer = {

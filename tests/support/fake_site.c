@@ -6,7 +6,14 @@
 #include "base/random.h"
 #include "site/claimbook.h"
 
-enum pending_kind { PENDING_CLAIM, PENDING_QUEUE, PENDING_AGENT, PENDING_RELEASE, PENDING_LOSS };
+enum pending_kind {
+    PENDING_CLAIM,
+    PENDING_QUEUE,
+    PENDING_AGENT,
+    PENDING_RELEASE,
+    PENDING_LOSS,
+    PENDING_TAKEN
+};
 
 struct pending {
     uint64_t id;
@@ -248,6 +255,18 @@ static void say_end(struct fake_site *site, const struct pending *what)
     site->host->emit(site->host->arg, &event);
 }
 
+/* Somebody takes its processors back, soon. */
+static void say_taken(struct fake_site *site, const struct pending *what)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_CLAIM_ENDS,
+                                .component = what->index,
+                                .u.ends = {.claim = what->id,
+                                           .end_us = site->host->now_us(site->host->arg) + 1 +
+                                                     delay(site, site->options.ends_us),
+                                           .reason = PLEAT_REASON_TAKEN}};
+    site->host->emit(site->host->arg, &event);
+}
+
 static void answer_claim(struct fake_site *site, struct pending *what)
 {
     struct pleat_site_wish wish = {.id = what->id,
@@ -279,6 +298,11 @@ static void answer_claim(struct fake_site *site, struct pending *what)
     if (!brings(site) && site->options.ends > 0 &&
         pleat_random_unit(&site->random) < site->options.ends)
         say_end(site, what);
+    if (site->options.ends > 0 && pleat_random_unit(&site->random) < site->options.ends) {
+        struct pending word = *what;
+        word.kind = PENDING_TAKEN;
+        (void)schedule(site, word, delay(site, site->options.ends_us));
+    }
     if (pleat_random_unit(&site->random) < site->options.lose) {
         struct pending loss = *what;
         loss.kind = PENDING_LOSS;
@@ -298,6 +322,9 @@ static void answer(void *arg, uint64_t token)
     case PENDING_QUEUE:
         if (find_claim(site, what.id, PENDING_CLAIM)->count > 0)
             say_queued(site, &what, what.left_us, PLEAT_WAIT_RESOURCES, 0);
+        break;
+    case PENDING_TAKEN:
+        say_taken(site, &what);
         break;
     case PENDING_AGENT:
         end_agent(site, &what);

@@ -183,6 +183,8 @@ static void carry_out_change(struct world *world, const struct pleat_effect *eff
                                        .from = effect->u.change.from,
                                        .processes = effect->u.change.processors,
                                        .mandatory = effect->flags & PLEAT_MANDATORY,
+                                       .moves = effect->kind == PLEAT_DO_RESIZE &&
+                                                pleat_core_moves(world->core, effect->component),
                                        .start = &start};
     int rc = effect->kind == PLEAT_DO_ASK        ? ops->ask(world->runner, &order, NULL)
              : effect->kind == PLEAT_DO_RESIZE   ? ops->resize(world->runner, &order, NULL)
@@ -235,7 +237,7 @@ static void lose_runs(struct world *world, uint32_t site, uint32_t node)
         struct pleat_event lost = {.kind = PLEAT_EV_EXITED,
                                    .component = c,
                                    .u.exit = {.run = job->run, .reason = PLEAT_REASON_LOST}};
-        if (job->state != PLEAT_CLAIMING)
+        if (job->state != PLEAT_CLAIMING && !pleat_core_is_moving(world->core, c))
             host_emit(world, &lost);
     }
 }
@@ -298,7 +300,8 @@ static bool is_dropped(const struct world *world, const struct pleat_effect *eff
     if (job->site == PLEAT_NONE || effect->kind == PLEAT_DO_REACH)
         return false;
     if (effect->kind == PLEAT_DO_START && !pleat_core_view(world->core)->sites[job->site].instant &&
-        (job->state != PLEAT_CLAIMING || !job->starting || job->run != effect->id))
+        ((job->state != PLEAT_CLAIMING && !pleat_core_is_moving(world->core, effect->component)) ||
+         !job->starting || job->run != effect->id))
         return true;
     return is_away(world, job);
 }
@@ -318,6 +321,8 @@ static void note(struct world *world, const struct pleat_effect *effect)
         world->shrunk_off_taken += effect->u.change.outcome == PLEAT_OUTCOME_SHRUNK &&
                                    effect->u.change.reason == PLEAT_REASON_TAKEN;
     }
+    world->moved += effect->kind == PLEAT_NOTE_RESIZE && !effect->u.change.outcome &&
+                    effect->u.change.step == PLEAT_RESIZE_MOVING;
     world->warnings += effect->kind == PLEAT_NOTE_WARNING;
     world->unknown += effect->kind == PLEAT_NOTE_STATE && effect->u.state.to == PLEAT_FINISHING &&
                       effect->u.state.reason == PLEAT_REASON_START_UNKNOWN;

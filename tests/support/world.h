@@ -42,7 +42,7 @@ struct world {
     uint32_t outcomes[PLEAT_OUTCOME_COUNT];
     /* resizes that were done, off processors that a site takes back: when it had said, and sooner
      */
-    uint32_t shrunk_off, shrunk_off_taken;
+    uint32_t shrunk_off, shrunk_off_taken, moved;
     uint32_t warnings, passes;
     uint32_t unknown; /* starts that an agent may have made that is gone */
     /* called with each effect before it is carried out; may be NULL */

@@ -93,6 +93,8 @@ static int64_t usual(uint32_t parameter)
         return 3600000000;
     if (parameter == PLEAT_PARAM_SHRINK_OFF_US || parameter == PLEAT_PARAM_KEEP_LEFT_US)
         return 30000000;
+    if (parameter == PLEAT_PARAM_MOVE_US)
+        return 60000000;
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : pleat_parameter_default(parameter);
 }
 

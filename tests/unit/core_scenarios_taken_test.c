@@ -1,5 +1,7 @@
 /* Processors that a site takes back sooner than it had said, as when somebody ends an allocation in
  * the batch system: the processes there are left for a while. */
+#include <string.h>
+
 #include "core_scenarios_hand.h"
 #include "model/occasion.h"
 
@@ -198,6 +200,206 @@ static void test_it_ends_while_processors_are_taken(void **state)
     }
 }
 
+/* ---- its first processors, from where it is led ---- */
+
+#define MOVES (PLEAT_COMPONENT_RELAUNCHES | PLEAT_COMPONENT_SPREADS)
+
+static int agent_is(struct job *job, uint32_t node, uint64_t number)
+{
+    return hand_feed(
+        &job->h, (struct pleat_event){.kind = number ? PLEAT_EV_AGENT_BACK : PLEAT_EV_AGENT_AWAY,
+                                      .u.agent = {.number = number, .node = node}});
+}
+
+/* On a node of its own for each claim. */
+static void begin_on_nodes(struct job *job, uint16_t flags)
+{
+    memset(job, 0, sizeof(*job));
+    hand_init(&job->h, 12);
+    hand_parameter(&job->h, PLEAT_PARAM_SHRINK_OFF_US, 30 * SECONDS);
+    hand_parameter(&job->h, PLEAT_PARAM_MOVE_US, 40 * SECONDS);
+    hand_parameter(&job->h, PLEAT_PARAM_KEEP_LEFT_US, 30 * SECONDS);
+    job->h.flags = flags;
+    job->component = hand_run(&job->h, 2, 12, 4);
+    job->claims[0] = hand_last(&job->h, PLEAT_DO_CLAIM);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(agent_is(job, (uint32_t)i, 1), 0);
+        job->h.node = (uint32_t)i;
+        assert_int_equal(hand_resize(&job->h, job->component, 4 + 2 * i, PLEAT_NONE), 0);
+        job->claims[i] = hand_last(&job->h, PLEAT_DO_CLAIM);
+        hand_grows(&job->h, job->component, 4 + 2 * i);
+    }
+    hand_mark(&job->h);
+}
+
+/* Its processes have left, with its state on the nodes that it keeps. */
+static void moved(struct job *job, int32_t size)
+{
+    assert_true(pleat_core_moves(job->h.core, job->component));
+    assert_int_equal(hand_change(&job->h, PLEAT_EV_MOVED, job->component, 0), 0);
+    hand_at_step(&job->h, job->component, PLEAT_RESIZE_MOVING);
+    assert_true(pleat_core_is_moving(job->h.core, job->component));
+    const struct pleat_component *comp = hand_component(&job->h, job->component);
+    assert_int_equal(comp->lead_node, 1);
+    assert_int_equal(comp->processors, size);
+}
+
+/* What is left is given back when its processes are gone there, and it goes on, in the same run,
+ * when it is started on another node. Nothing counts as an error. */
+static void test_it_leaves_its_first_processors(void **state)
+{
+    (void)state;
+    for (int restarted = 0; restarted < 3; restarted++) {
+        struct job job;
+        begin_on_nodes(&job, MOVES);
+        uint64_t run = hand_component(&job.h, job.component)->run;
+        assert_int_equal(taken(&job, 0, 20 * SECONDS), 0);
+        leaves(&job, 4);
+        if (restarted == 1)
+            hand_restart(&job.h);
+        moved(&job, 4);
+        assert_int_equal(hand_count(&job.h, PLEAT_DO_RELEASE), 1);
+        assert_int_equal(hand_last(&job.h, PLEAT_DO_RELEASE).id, job.claims[0].id);
+        assert_int_equal(hand_count(&job.h, PLEAT_DO_START), 1);
+        assert_int_equal(hand_last(&job.h, PLEAT_DO_START).id, run);
+        assert_int_equal(hand_last(&job.h, PLEAT_DO_START).u.run.processors, 4);
+        if (restarted == 2)
+            hand_restart(&job.h);
+        assert_int_equal(hand_lost(&job.h, job.claims[0]), 0); /* it is the site's already */
+        assert_int_equal(hand_change(&job.h, PLEAT_EV_MOVED, job.component, 0), 0); /* again */
+        assert_int_equal(hand_count(&job.h, PLEAT_DO_START), 1);
+        assert_int_equal(hand_started(&job.h, job.component), 0);
+        hand_expect(&job.h, job.component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 4);
+        const struct pleat_component *comp = hand_component(&job.h, job.component);
+        assert_int_equal(comp->attempt, 0);
+        assert_int_equal(comp->relaunches, 0);
+        assert_int_equal(comp->run, run);
+        assert_int_equal(comp->first_claim, job.claims[1].u.claim.index);
+        assert_int_equal(pleat_core_failed_starts(job.h.core, 0, job.h.now_us), 0);
+        hand_sleep(&job.h, 100 * SECONDS);
+        is(&job.h, job.component, PLEAT_RUNNING);
+        assert_int_equal(taken(&job, 1, 20 * SECONDS), 0); /* and once more */
+        leaves(&job, 2);
+        assert_true(pleat_core_moves(job.h.core, job.component));
+        hand_finish(&job.h);
+    }
+}
+
+/* Its program is for one node, or cannot be started again, or needs more; or all is taken; or
+ * nobody wants that. */
+static void test_it_cannot_leave_its_first_processors(void **state)
+{
+    (void)state;
+    for (int why = 0; why < 5; why++) {
+        struct job job;
+        begin_on_nodes(&job, why == 0   ? PLEAT_COMPONENT_RELAUNCHES
+                             : why == 1 ? PLEAT_COMPONENT_SPREADS
+                                        : MOVES);
+        if (why == 2)
+            assert_int_equal(hand_limits(&job.h, job.component, 5, 12), 0);
+        if (why == 4)
+            hand_parameter(&job.h, PLEAT_PARAM_MOVE_US, 0);
+        for (int i = 2; why == 3 && i > 0; i--)
+            assert_int_equal(taken(&job, i, 20 * SECONDS), 0);
+        if (why == 3) /* the two that it leaves now */
+            hand_change(&job.h, PLEAT_EV_RESIZE_FAILED, job.component, 0);
+        assert_int_equal(taken(&job, 0, 20 * SECONDS), 0);
+        is(&job.h, job.component, PLEAT_RUNNING);
+        hand_sleep(&job.h, 20 * SECONDS);
+        is(&job.h, job.component, PLEAT_FINISHING);
+        assert_int_equal(hand_last(&job.h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_TAKEN);
+        hand_finish(&job.h);
+    }
+}
+
+/* It keeps what is left to it while it waits again, and has lost its state. */
+static void test_it_is_not_started_elsewhere(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 5; how++) {
+        struct job job;
+        begin_on_nodes(&job, MOVES);
+        assert_int_equal(taken(&job, 0, 20 * SECONDS), 0);
+        if (how == 4) { /* before that: its first processors are gone while it saves its state */
+            assert_int_equal(hand_lost(&job.h, job.claims[0]), 0);
+        } else {
+            moved(&job, 4);
+            hand_release_all(&job.h);
+        }
+        if (how == 0)
+            assert_int_equal(
+                hand_ended(&job.h, PLEAT_EV_START_FAILED, job.component, PLEAT_REASON_START_SYSTEM),
+                0);
+        if (how == 1) { /* another agent, which has nothing of its state */
+            assert_int_equal(agent_is(&job, 1, 0), 0);
+            assert_int_equal(agent_is(&job, 1, 2), 0);
+        }
+        if (how == 2) /* nobody has heard of it */
+            hand_sleep(&job.h, 40 * SECONDS);
+        if (how == 3)
+            assert_int_equal(hand_ended(&job.h, PLEAT_EV_EXITED, job.component, PLEAT_REASON_LOST),
+                             0);
+        if (how == 1 || how == 2 || how == 4) {
+            is(&job.h, job.component, PLEAT_FINISHING);
+            assert_int_equal(hand_last(&job.h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_LOST);
+            assert_int_equal(hand_ended(&job.h, PLEAT_EV_EXITED, job.component, PLEAT_REASON_LOST),
+                             0);
+            hand_release_all(&job.h);
+        }
+        const struct pleat_component *comp = hand_component(&job.h, job.component);
+        assert_int_equal(comp->state, PLEAT_CLAIMING);
+        assert_int_equal(comp->attempt, 1);
+        assert_int_equal(comp->first_claim, job.claims[1].u.claim.index);
+        hand_finish(&job.h);
+    }
+}
+
+/* The agent there is away: the start waits for it, and is told once. */
+static void test_it_is_started_elsewhere_when_the_agent_is_back(void **state)
+{
+    (void)state;
+    for (int other = 0; other < 2; other++) {
+        struct job job;
+        begin_on_nodes(&job, MOVES);
+        assert_int_equal(agent_is(&job, 1, 0), 0);
+        assert_int_equal(taken(&job, 0, 20 * SECONDS), 0);
+        moved(&job, 4);
+        assert_int_equal(hand_count(&job.h, PLEAT_DO_START), 0);
+        assert_int_equal(hand_last(&job.h, PLEAT_DO_REACH).u.reach.node, 1);
+        hand_restart(&job.h);
+        hand_sleep(&job.h, 100 * SECONDS);
+        hand_at_step(&job.h, job.component, PLEAT_RESIZE_MOVING);
+        assert_int_equal(agent_is(&job, 1, (uint64_t)other + 1), 0);
+        assert_int_equal(hand_count(&job.h, PLEAT_DO_START), 1);
+        assert_int_equal(hand_started(&job.h, job.component), 0);
+        hand_expect(&job.h, job.component, PLEAT_OUTCOME_SHRUNK, PLEAT_RUNNING, 4);
+        hand_finish(&job.h);
+    }
+}
+
+/* Its program cannot: it is not asked again, and gets its signal. */
+static void test_leaving_its_first_processors_fails(void **state)
+{
+    (void)state;
+    struct job job;
+    begin_on_nodes(&job, MOVES);
+    hand_parameter(&job.h, PLEAT_PARAM_BACKOFF_US, 5 * SECONDS);
+    const struct pleat_event signal = {.kind = PLEAT_EV_LIMIT_SIGNAL,
+                                       .component = job.component,
+                                       .u.signal = {.number = 10, .lead_us = 60 * SECONDS}};
+    assert_int_equal(hand_feed(&job.h, signal), 0);
+    assert_int_equal(taken(&job, 0, 20 * SECONDS), 0);
+    assert_int_equal(hand_count(&job.h, PLEAT_DO_SIGNAL), 0);
+    assert_int_equal(hand_change(&job.h, PLEAT_EV_RESIZE_FAILED, job.component, 0), 0);
+    hand_expect(&job.h, job.component, PLEAT_OUTCOME_APP_FAILED, PLEAT_RUNNING, 8);
+    hand_sleep(&job.h, 6 * SECONDS);
+    is(&job.h, job.component, PLEAT_RUNNING);
+    assert_int_equal(hand_count(&job.h, PLEAT_DO_SIGNAL), 1);
+    hand_sleep(&job.h, 14 * SECONDS);
+    assert_int_equal(hand_last(&job.h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_TAKEN);
+    hand_finish(&job.h);
+}
+
 static void ends_with_loss(struct job *job, int which)
 {
     hand_parameter(&job->h, PLEAT_PARAM_KEEP_LEFT_US, 30 * SECONDS);
@@ -292,6 +494,11 @@ int main(void)
         cmocka_unit_test(test_a_shrink_goes_on_when_processors_are_taken),
         cmocka_unit_test(test_leaving_what_is_taken_fails),
         cmocka_unit_test(test_it_ends_while_processors_are_taken),
+        cmocka_unit_test(test_it_leaves_its_first_processors),
+        cmocka_unit_test(test_it_cannot_leave_its_first_processors),
+        cmocka_unit_test(test_it_is_not_started_elsewhere),
+        cmocka_unit_test(test_it_is_started_elsewhere_when_the_agent_is_back),
+        cmocka_unit_test(test_leaving_its_first_processors_fails),
         cmocka_unit_test(test_it_keeps_what_is_left_to_it),
         cmocka_unit_test(test_it_keeps_nothing_of_what_is_left),
         cmocka_unit_test(test_what_is_left_is_not_kept_for_ever),

@@ -70,6 +70,52 @@ def test_one_in_the_middle_is_cancelled(pleat):
     ends(pleat, job, go)
 
 
+def over_two(pleat, mpi, go, name="loop"):
+    """It is on two allocations; the first one's number, and how far it is."""
+    job, _ = begun(pleat, mpi, name, go)
+    resized(pleat, job, name, 4)
+    has(pleat, ("a1", 2), ("a2", 2))
+    return job, min(pleat.cluster.jobs(), key=int), pleat.job(job)["progress"]["iteration"]
+
+
+@both_mpis
+def test_the_first_allocation_is_cancelled(pleat, mpi):
+    """The job, which is led from there, goes on on the other one from where it was: it is no other attempt, and nothing is
+    computed twice. Then it grows again, by another one."""
+    go = go_file(f"go-first-{mpi}")
+    job, first, before = over_two(pleat, mpi, go)
+    pleat.cluster.command("scancel", first)
+    left(pleat, job, first, 4, 2)
+    there = on(pleat, job, "loop", 4)
+    assert len(there["a2"]) == 2 and len(there) == 2, (there, pleat.log())
+    events = pleat.events(job)
+    [at] = re.findall(r"it goes on from iteration (\d+)", events)
+    assert int(at) >= before and pleat.job(job)["progress"]["iteration"] >= int(at), events
+    assert ends(pleat, job, go)["attempt"] == 0
+
+
+@pytest.mark.parametrize("host", ["a1", "a2"])
+def test_an_agent_is_killed_while_it_leaves(pleat, host):
+    """Its state is lost: it waits again, keeps what is left, and begins anew. Nothing of the first attempt is left."""
+    go = go_file(f"go-agent-{host}")
+    job, first, _ = over_two(pleat, "mpich", go)
+    pleat.cluster.command("scancel", first)
+    wait_until(lambda: "shrink 4 -> 2" in pleat.events(job), f"it is told: {pleat.log()}")
+    os.kill(agent_on(pleat, host), signal.SIGKILL)
+    wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it waits again: {pleat.events(job)} {pleat.log()}")
+    on(pleat, job, "loop", 4)
+    assert ends(pleat, job, go)["attempt"] == 1
+
+
+@both_mpis
+def test_data_go_with_it(pleat, mpi):
+    """What was on the host that is left is right at the end."""
+    job, first, _ = over_two(pleat, mpi, None, "heat")
+    pleat.cluster.command("scancel", first)
+    left(pleat, job, first, 4, 2)
+    assert ends(pleat, job)["attempt"] == 0
+
+
 def test_a_job_that_cannot_do_without_gets_its_signal(pleat):
     """As before a time limit. The program of this one ends in time."""
     script = "trap 'echo told; exit 0' USR1; echo begun; while :; do sleep 0.05; done"
