@@ -10,6 +10,7 @@
 #include "core/resize.h"
 #include "core/side.h"
 #include "core/tally.h"
+#include "core/terms.h"
 
 int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
                       struct pleat_error *err)
@@ -62,6 +63,17 @@ int limits_check(int32_t minimum, int32_t maximum, struct pleat_error *err)
     return 0;
 }
 
+/* Shrinks a component into its limits, where it runs, which have changed. It may not be able any
+ * more to do without processors that its site takes back, or be able to again. */
+static void follow(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    if ((comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING) &&
+        !site_at(core, comp->site)->instant)
+        running_arm(core, component);
+    resize_to_limits(core, component);
+}
+
 /* The component's limits have changed: notes it, and shrinks the component into them where it runs.
  */
 static void limits_changed(struct pleat_core *core, uint32_t component, bool by_user)
@@ -73,7 +85,7 @@ static void limits_changed(struct pleat_core *core, uint32_t component, bool by_
         note->u.change.processors = comp->minimum;
         note->u.change.processes = comp->maximum;
     }
-    resize_to_limits(core, component);
+    follow(core, component);
     resize_as_asked(core, component);
     if (comp->buffer != PLEAT_NONE)
         buffer_trim(core, component);
@@ -260,7 +272,7 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
         note->u.change.processors = folding->partition_least;
         note->u.change.processes = folding->partition_most;
     }
-    resize_to_limits(core, event->component);
+    follow(core, event->component);
     core->wants_pass = true;
     return 0;
 }

@@ -120,6 +120,22 @@ static void test_it_cannot_do_without_what_is_taken_from_it(void **state)
     }
 }
 
+/* It could have left them, but it is in another resize, and then its minimum is raised. */
+static void test_its_minimum_is_raised_above_what_is_left(void **state)
+{
+    (void)state;
+    struct job job;
+    begin_with(&job, 0, 4);
+    assert_int_equal(hand_demand(&job.h, job.component, 6, false), 0);
+    assert_int_equal(taken(&job, 1, 20 * SECONDS), 0);
+    assert_int_equal(pleat_core_run_until(job.h.core, job.component), PLEAT_NEVER);
+    assert_int_equal(hand_limits(&job.h, job.component, 5, 12), 0);
+    assert_int_equal(pleat_core_run_until(job.h.core, job.component), job.h.now_us + 20 * SECONDS);
+    hand_sleep(&job.h, 20 * SECONDS);
+    is(&job.h, job.component, PLEAT_FINISHING);
+    hand_finish(&job.h);
+}
+
 static void test_a_growth_is_given_up_for_what_is_taken(void **state)
 {
     (void)state;
@@ -490,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_it_leaves_what_is_taken_from_it),
         cmocka_unit_test(test_it_leaves_all_that_is_taken_from_it),
         cmocka_unit_test(test_it_cannot_do_without_what_is_taken_from_it),
+        cmocka_unit_test(test_its_minimum_is_raised_above_what_is_left),
         cmocka_unit_test(test_a_growth_is_given_up_for_what_is_taken),
         cmocka_unit_test(test_a_shrink_goes_on_when_processors_are_taken),
         cmocka_unit_test(test_leaving_what_is_taken_fails),
