@@ -318,7 +318,7 @@ static void on_jobs(struct pleat_adapter_call *call)
     json_array_foreach(call->result, i, job)
     {
         if (strncmp(pleat_reply_text(job, "name", ""), prefix, strlen(prefix)) != 0 ||
-            pleat_reply_is(job, "state", "ended") || pleat_reply_is(job, "state", "ending"))
+            pleat_reply_is(job, "state", "ended"))
             continue;
         pleat_adapter_watch_add(&adapter->watch, job);
         json_array_append(found, job);

@@ -110,6 +110,7 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
     if (result) {
         json_decref(site->offer.cluster);
         site->offer.cluster = json_incref((json_t *)(uintptr_t)result);
+        pleat_batch_look_at_ending(site);
     }
     site->partition_cpus = 0;
     json_array_foreach(pleat_reply_array(result, "partitions"), i, partition)

@@ -64,8 +64,14 @@ struct pleat_batch_allocation {
     bool asked;                  /* ENDING: the request for the allocation is not answered yet */
     bool releasing;              /* ENDING: a request to release it is not answered yet */
     bool seen;
-    bool taken; /* HELD: the batch system ends it, and its processes have a while to end */
-    bool whole; /* HELD: the batch system does not take some of its nodes back */
+    bool taken;   /* HELD: the batch system ends it, and its processes have a while to end */
+    bool adopted; /* HELD: of an earlier pleatd, which its agents had called; they call again */
+    bool whole;   /* HELD: the batch system does not take some of its nodes back */
+    /* HELD: the batch system ends it, why, and since when (0: not known); but how long its
+     * processes have is not known yet */
+    bool ends;
+    char ends_why[64];
+    int64_t ends_s;
     uint32_t first, room; /* numbers kept for its nodes: `room`, from `first` on */
     uint32_t job;         /* the batch system's number; 0: not known */
     char name[PLEAT_BATCH_NAME_ROOM];

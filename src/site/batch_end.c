@@ -170,11 +170,31 @@ void pleat_batch_is_ending(struct pleat_batch_site *site, struct pleat_batch_all
     int64_t leave_us = (said ? end_s * PLEAT_US_PER_S : now_us) + pleat_batch_hold_us(site);
     if (one->state == PLEAT_BATCH_ENDING || one->taken)
         return; /* as this site wants it; or told already */
+    if (one->state == PLEAT_BATCH_HELD && !site->offer.cluster) {
+        one->ends = true;
+        one->ends_s = end_s;
+        snprintf(one->ends_why, sizeof(one->ends_why), "%s", why);
+        return;
+    }
     if (one->state == PLEAT_BATCH_HELD && leave_us > now_us && strcmp(why, "NODE_FAIL") != 0 &&
-        pleat_batch_agents_are_there(site, one))
+        (one->adopted || pleat_batch_agents_are_there(site, one)))
         take_back(site, one, leave_us, why);
     else
         pleat_batch_is_over(site, one, why);
+}
+
+void pleat_batch_look_at_ending(struct pleat_batch_site *site)
+{
+    for (size_t i = site->allocations.count; i-- > 0;) {
+        struct pleat_batch_allocation *one = site->allocations.items[i];
+        json_t *how =
+            one->ends ? json_pack("{sssI}", "why", one->ends_why, "end", (json_int_t)one->ends_s)
+                      : NULL;
+        one->ends = false;
+        if (how)
+            pleat_batch_is_ending(site, one, how);
+        json_decref(how);
+    }
 }
 
 void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,

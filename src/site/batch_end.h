@@ -37,6 +37,8 @@ int64_t pleat_batch_hold_us(const struct pleat_batch_site *site);
  * there. */
 void pleat_batch_is_ending(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                            const json_t *how);
+/* How long that while is is known now: looks at those of which it was not when they were told. */
+void pleat_batch_look_at_ending(struct pleat_batch_site *site);
 /* Nothing can run any more on a node of an allocation (NULL: on none of its nodes): claims with
  * processors there are lost. The allocation is given back when no claim has the rest. */
 void pleat_batch_lose(struct pleat_batch_site *site, struct pleat_batch_allocation *one,

@@ -81,8 +81,9 @@ void pleat_batch_found(struct pleat_batch_site *site, const json_t *job)
     uint64_t claim;
     if (!read_name(site, pleat_reply_text(job, "name", ""), &first, &claim))
         return;
+    bool ending = pleat_reply_is(job, "state", "ending");
     struct pleat_batch_allocation *one = match(site, job, first, claim);
-    if (!one && is_on_its_way(site, claim))
+    if (!one && (ending || is_on_its_way(site, claim)))
         return;
     if (!one) {
         one = pleat_batch_new(site, PLEAT_BATCH_STRAY);
@@ -100,5 +101,8 @@ void pleat_batch_found(struct pleat_batch_site *site, const json_t *job)
         one->numbered = true;
     }
     one->seen = true;
-    pleat_batch_job_is(site, one, job);
+    if (ending)
+        pleat_batch_found_ending(site, one, job);
+    else
+        pleat_batch_job_is(site, one, job);
 }

@@ -113,6 +113,7 @@ static void take_adopted(struct pleat_batch_site *site, struct pleat_batch_alloc
                          const json_t *job)
 {
     one->state = PLEAT_BATCH_HELD;
+    one->adopted = true;
     if (one->nodes.count == 0) /* the allocation is about to be released */
         return;
     if (!take_nodes(one, job, 0)) {
@@ -187,6 +188,23 @@ void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_alloca
     case PLEAT_BATCH_STRAY:
         break;
     }
+}
+
+void pleat_batch_found_ending(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                              const json_t *job)
+{
+    one->job = (uint32_t)pleat_reply_int(job, "job", 0);
+    snprintf(one->name, sizeof(one->name), "%s", pleat_reply_text(job, "name", ""));
+    if (one->state != PLEAT_BATCH_ADOPTED)
+        return;
+    one->state = PLEAT_BATCH_HELD;
+    one->adopted = true;
+    /* the batch system may not have all of its nodes any more; they are for messages only */
+    if (json_array_size(pleat_reply_array(job, "nodes")) == one->nodes.count)
+        (void)take_nodes(one, job, 0);
+    for (size_t i = 0; i < one->nodes.count; i++)
+        one->nodes.items[i].given = true;
+    pleat_batch_count_away(site, one);
 }
 
 /* ---- asking ---- */

@@ -17,6 +17,10 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
  * given. */
 void pleat_batch_job_is(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                         const json_t *job);
+/* The same for one that somebody else ends, found when the batch system is asked for what there is:
+ * the adapter tells more of that. */
+void pleat_batch_found_ending(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
+                              const json_t *job);
 /* It is time to look after the allocation with that number: site->on_time. */
 void pleat_batch_on_time(void *site, uint64_t number);
 

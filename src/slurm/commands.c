@@ -149,7 +149,12 @@ static int add_job(char *line, json_t *jobs, struct pleat_error *err)
     const char *state = job_state(fields[F_STATE]);
     bool runs = !strcmp(state, "running");
     json_t *nodes = NULL;
+    bool ending = !strcmp(state, "ending");
     int failure = runs ? job_nodes(fields[F_JOB], fields[F_NODES], cpus, &nodes, err) : 0;
+    if (ending && job_nodes(fields[F_JOB], fields[F_NODES], cpus, &nodes, NULL)) {
+        json_decref(nodes); /* it has left some of them already, or all */
+        nodes = NULL;
+    }
     if (failure) {
         json_decref(nodes);
         return failure;
@@ -163,7 +168,7 @@ static int add_job(char *line, json_t *jobs, struct pleat_error *err)
     json_object_set_new(object, "nodes", nodes ? nodes : json_array());
     if (pleat_adapter_is_number(fields[F_START], &time))
         json_object_set_new(object, "start", json_integer(time));
-    if ((runs || !strcmp(state, "ending")) && pleat_adapter_is_number(fields[F_END], &time))
+    if ((runs || ending) && pleat_adapter_is_number(fields[F_END], &time))
         json_object_set_new(object, "end", json_integer(time));
     return json_array_append_new(jobs, object) ? pleat_slurm_no_memory(err) : 0;
 }

@@ -267,16 +267,19 @@ static json_t *job_json(const slurm_job_info_t *job)
 {
     const char *state = job_state(job->job_state);
     bool runs = !strcmp(state, "running");
-    bool over = !strcmp(state, "ended") || !strcmp(state, "ending");
+    bool ending = !strcmp(state, "ending");
+    bool over = ending || !strcmp(state, "ended");
     const char *reason = over ? slurm_job_state_string(job->job_state & JOB_STATE_BASE)
                               : slurm_job_reason_string((enum job_state_reason)job->state_reason);
     json_t *object = json_object();
-    json_t *nodes = runs ? job_nodes(job) : json_array();
+    json_t *nodes = runs || ending ? job_nodes(job) : json_array();
+    if (!nodes && ending) /* it has left some of them already, or all */
+        nodes = json_array();
     if (!object || !nodes || set_number(object, "job", job->job_id) ||
         set_text(object, "name", job->name) || set_text(object, "state", state) ||
         set_text(object, "reason", runs ? "" : reason) ||
         (job->start_time > 0 && set_number(object, "start", job->start_time)) ||
-        (((runs && job->time_limit != INFINITE) || !strcmp(state, "ending")) && job->end_time > 0 &&
+        (((runs && job->time_limit != INFINITE) || ending) && job->end_time > 0 &&
          set_number(object, "end", job->end_time)) ||
         json_object_set(object, "nodes", nodes)) {
         json_decref(object);

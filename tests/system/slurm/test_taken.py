@@ -7,6 +7,7 @@ is the same."""
 import os
 import re
 import signal
+import time
 
 import pytest
 
@@ -91,6 +92,18 @@ def test_the_first_allocation_is_cancelled(pleat, mpi):
     events = pleat.events(job)
     [at] = re.findall(r"it goes on from iteration (\d+)", events)
     assert int(at) >= before and pleat.job(job)["progress"]["iteration"] >= int(at), events
+    assert ends(pleat, job, go)["attempt"] == 0
+
+
+@pytest.mark.parametrize("delay_s", [0, 1, 2.5])
+def test_pleatd_is_killed_while_it_leaves(pleat, delay_s):
+    """The next one knows of the notice, or is told of it again, and the job goes on."""
+    go = go_file(f"go-killed-{delay_s}")
+    job, first, _ = over_two(pleat, "openmpi", go)
+    pleat.cluster.command("scancel", first)
+    time.sleep(delay_s)  # it is anywhere between that and the end of the move
+    pleat.kill_daemon()
+    left(pleat, job, first, 4, 2)
     assert ends(pleat, job, go)["attempt"] == 0
 
 
