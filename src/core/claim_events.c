@@ -7,6 +7,7 @@
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/resize.h"
+#include "core/resize_events.h"
 #include "core/state.h"
 #include "core/terms.h"
 
@@ -103,6 +104,8 @@ int on_claim_ends(struct pleat_core *core, const struct pleat_event *event, stru
     c->until_us = end_us;
     c->lent = taken ? PLEAT_LENT_TAKEN : 0;
     const struct pleat_component *comp = component_at(core, c->component);
+    if (taken && c->purpose == PLEAT_FOR_GROWTH)
+        resize_without_claim(core, comp->resize);
     if (taken)
         give_up_growth(core, comp);
     if (comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING)

@@ -160,8 +160,13 @@ int on_withdrawn(struct pleat_core *core, const struct pleat_event *event, struc
     uint32_t index = resize_of(core, event);
     if (index == PLEAT_NONE || resize_at(core, index)->step != PLEAT_RESIZE_WITHDRAWING)
         return PLEAT_CORE_STALE;
+    const struct pleat_resize *resize = resize_at(core, index);
+    bool taken =
+        resize->claim != PLEAT_NONE && claim_at(core, resize->claim)->lent & PLEAT_LENT_TAKEN;
     resize_end(core, index,
-               resize_at(core, index)->put_off ? PLEAT_OUTCOME_NOT_NOW : PLEAT_OUTCOME_TIMED_OUT);
+               resize->put_off ? PLEAT_OUTCOME_NOT_NOW
+               : taken         ? PLEAT_OUTCOME_CLAIM_FAILED
+                               : PLEAT_OUTCOME_TIMED_OUT);
     return 0;
 }
 
@@ -169,6 +174,12 @@ static void withdraw(struct pleat_core *core, uint32_t index)
 {
     resize_step(core, index, PLEAT_RESIZE_WITHDRAWING, core->parameters[PLEAT_PARAM_STUCK_US]);
     resize_effect(core, index, PLEAT_DO_WITHDRAW, PLEAT_OUTCOME_NONE);
+}
+
+void resize_without_claim(struct pleat_core *core, uint32_t index)
+{
+    if (resize_at(core, index)->step == PLEAT_RESIZE_GRANTED)
+        withdraw(core, index);
 }
 
 void resize_put_off(struct pleat_core *core, uint32_t index)

@@ -9,4 +9,8 @@
 void resize_put_off(struct pleat_core *core, uint32_t resize);
 void on_resize_deadline(struct pleat_core *core, uint32_t resize);
 
+/* The site takes the processors of a growth back, of which its application was told: it is
+ * withdrawn. */
+void resize_without_claim(struct pleat_core *core, uint32_t resize);
+
 #endif

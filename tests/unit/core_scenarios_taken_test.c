@@ -153,6 +153,35 @@ static void test_a_growth_is_given_up_for_what_is_taken(void **state)
     hand_finish(&job.h);
 }
 
+/* Those that it was to grow onto: it was told, and may have changed its size already. */
+static void test_what_it_grows_onto_is_taken(void **state)
+{
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        struct job job;
+        begin_with(&job, 0, 4);
+        assert_int_equal(hand_resize(&job.h, job.component, 10, PLEAT_NONE), 0);
+        job.claims[2] = hand_last(&job.h, PLEAT_DO_CLAIM);
+        assert_int_equal(hand_claimed(&job.h, job.claims[2], 2), 0);
+        hand_at_step(&job.h, job.component, PLEAT_RESIZE_GRANTED);
+        hand_mark(&job.h);
+        assert_int_equal(taken(&job, 2, 20 * SECONDS), 0);
+        hand_at_step(&job.h, job.component, PLEAT_RESIZE_WITHDRAWING);
+        assert_int_equal(hand_count(&job.h, PLEAT_DO_WITHDRAW), 1);
+        if (late) {
+            assert_int_equal(hand_change(&job.h, PLEAT_EV_APPLIED, job.component, 10), 0);
+            assert_int_equal(hand_outcome(&job.h), PLEAT_OUTCOME_GROWN);
+            leaves(&job, 8);
+            hand_shrinks(&job.h, job.component, 8);
+        } else {
+            assert_int_equal(hand_change(&job.h, PLEAT_EV_WITHDRAWN, job.component, 0), 0);
+            hand_expect(&job.h, job.component, PLEAT_OUTCOME_CLAIM_FAILED, PLEAT_RUNNING, 8);
+        }
+        assert_int_equal(hand_last(&job.h, PLEAT_DO_RELEASE).id, job.claims[2].id);
+        hand_finish(&job.h);
+    }
+}
+
 /* A shrink under way leaves the last ones, wherever its program is by now: the order of its claims
  * stays until that is over. */
 static void test_a_shrink_goes_on_when_processors_are_taken(void **state)
@@ -508,6 +537,7 @@ int main(void)
         cmocka_unit_test(test_it_cannot_do_without_what_is_taken_from_it),
         cmocka_unit_test(test_its_minimum_is_raised_above_what_is_left),
         cmocka_unit_test(test_a_growth_is_given_up_for_what_is_taken),
+        cmocka_unit_test(test_what_it_grows_onto_is_taken),
         cmocka_unit_test(test_a_shrink_goes_on_when_processors_are_taken),
         cmocka_unit_test(test_leaving_what_is_taken_fails),
         cmocka_unit_test(test_it_ends_while_processors_are_taken),
