@@ -60,15 +60,15 @@ static double to_tolerance(const char *text)
 
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options)
 {
-    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, FURTHER, HELP };
-    const struct option table[] = {{"n", 1, NULL, N},
-                                   {"iterations", 1, NULL, ITERATIONS},
-                                   {"work", 1, NULL, WORK},
-                                   {"pause", 1, NULL, PAUSE},
-                                   {"tolerance", 1, NULL, TOLERANCE},
-                                   {"help", 0, NULL, HELP},
-                                   {options->further, 0, NULL, FURTHER},
-                                   {NULL, 0, NULL, 0}};
+    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, FURTHER, UNTIL, HELP, COMMON = 6 };
+    struct option table[COMMON + 3] = {{"n", 1, NULL, N},       {"iterations", 1, NULL, ITERATIONS},
+                                       {"work", 1, NULL, WORK}, {"pause", 1, NULL, PAUSE},
+                                       {"help", 0, NULL, HELP}, {"tolerance", 1, NULL, TOLERANCE}};
+    int count = COMMON;
+    if (options->further)
+        table[count++] = (struct option){options->further, 0, NULL, FURTHER};
+    if (options->has_until)
+        table[count++] = (struct option){"until", 1, NULL, UNTIL};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         switch (c) {
         case N:
@@ -88,6 +88,9 @@ void app_read_options(int argc, char **argv, const char *usage, struct app_optio
             break;
         case FURTHER:
             options->is_further = 1;
+            break;
+        case UNTIL:
+            options->until = optarg;
             break;
         default:
             fputs(usage, c == HELP ? stdout : stderr);

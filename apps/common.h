@@ -21,10 +21,12 @@ struct app_options {
     long long n_most;
     const char *further; /* a further option of the program, without a value; NULL: it has none */
     int is_further;      /* that was given */
+    int has_until;       /* the program knows --until FILE */
+    const char *until;   /* that file; NULL: it was not given */
 };
 
-/* Reads --n, --iterations, --work, --pause, --tolerance and the further one into *options; others
- * stay as they were.
+/* Reads --n, --iterations, --work, --pause, --tolerance, the further one, and --until into
+ * *options; others stay as they were.
  * --help prints `usage` and exits with 0; a wrong option exits with 2. */
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common.h"
 
@@ -17,6 +18,7 @@ static const char usage[] =
     "Heat on a square plate; grows and shrinks under Pleat, and checks its result.\n"
     "  --n N            inner points along an edge (default 512)\n"
     "  --iterations N   sweeps (default 1000)\n"
+    "  --until FILE     sweeps until there is such a file, however many these are\n"
     "  --work MS        pretend that a sweep costs MS more of computing, shared by the ranks\n"
     "  --pause MS       sleep for MS milliseconds in every sweep\n"
     "  --tolerance T    relative error allowed at the end (default 1e-8)\n";
@@ -96,9 +98,20 @@ static double largest_error(const struct pleat_session *session, const struct pl
     return all;
 }
 
+/* Whether another sweep is wanted, the same on all ranks. */
+static int goes_on(const struct pleat_session *session, const struct app_options *o, long long done)
+{
+    if (!o->until)
+        return done < o->iterations;
+    int there = pleat_session_rank(session) == 0 && access(o->until, F_OK) == 0;
+    MPI_Bcast(&there, 1, MPI_INT, 0, pleat_session_comm(session));
+    return !there;
+}
+
 int main(int argc, char **argv)
 {
-    struct app_options o = {.n = 512, .iterations = 1000, .tolerance = 1e-8, .n_most = 1 << 20};
+    struct app_options o = {
+        .n = 512, .iterations = 1000, .tolerance = 1e-8, .n_most = 1 << 20, .has_until = 1};
     struct pleat_session *session;
     struct pleat_rows *plate;
     struct pleat_error err;
@@ -122,13 +135,13 @@ int main(int argc, char **argv)
     struct app_tally tally;
     app_tally_open(&tally, session, begun);
     int what = begun;
-    while (done < o.iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && goes_on(session, &o, done)) {
         exchange_halo(session, plate, o.n);
         sweep(plate, o.n, scratch, scratch + o.n);
         app_pause(o.pause_ms + o.work_ms / pleat_session_size(session));
         done++;
         app_tally_add(&tally);
-        if (pleat_session_rank(session) == 0 && done % (1 + o.iterations / 10) == 0)
+        if (pleat_session_rank(session) == 0 && !o.until && done % (1 + o.iterations / 10) == 0)
             printf("%lld of %lld sweeps, %d ranks\n", done, o.iterations,
                    pleat_session_size(session));
         what = pleat_session_adapt(session, &err);
@@ -143,7 +156,8 @@ int main(int argc, char **argv)
             app_bits_of_all(pleat_session_comm(session),
                             app_bits(pleat_rows_data(plate), pleat_rows_count(plate) * o.n,
                                      pleat_rows_first(plate) * o.n));
-        wrong = error > o.tolerance || app_tally_skipped(&tally, done) || done != o.iterations;
+        wrong = error > o.tolerance || app_tally_skipped(&tally, done) ||
+                (!o.until && done != o.iterations);
         if (pleat_session_rank(session) == 0)
             printf("RESULT %s sweeps=%lld ranks=%d error=%.2e bits=%016llx\n",
                    wrong ? "wrong" : "ok", done, pleat_session_size(session), error, bits);

@@ -13,9 +13,7 @@ from relaunching import LONG, MPIS, SHORT, computes, ends_well, resizes, submit,
     for way, name in (("auto", "loop"), ("auto", "heat"), ("relaunch", "loop"), ("restart", "loop")))])
 def test_relaunching_is_a_way_to_resize(pleat, mpi, way, name):
     pleat.configure(LONG)
-    args = ["--pause", "5", "--iterations", "1000"] if name == "heat" else []
-    number = submit(pleat, mpi, name=name, sizes=(2, 8), options=["--initial", "2", "--on-resize", way],
-                    args=args)
+    number = submit(pleat, mpi, name=name, sizes=(2, 8), options=["--initial", "2", "--on-resize", way])
     computes(pleat, number, 8)
     pleat.pleat("shrink", number, 5, check=0)
     computes(pleat, number, 3)

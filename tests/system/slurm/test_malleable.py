@@ -54,15 +54,13 @@ def resized(pleat, job, name, size):
     return on(pleat, job, name, size)
 
 
-def begun(pleat, mpi, name, go=None, options=("--min", 1, "--max", 2)):
-    words = ["--until", go, "--pause", 2] if go else ["--iterations", 450, "--pause", 10]
-    job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", *words)
+def begun(pleat, mpi, name, go, options=("--min", 1, "--max", 2)):
+    job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", "--until", go, "--pause", 2)
     return job, on(pleat, job, name, 2)
 
 
-def ends(pleat, job, go=None):
-    if go:
-        let_go(pleat, go)
+def ends(pleat, job, go):
+    let_go(pleat, go)
     ended = pleat.until(job, *ENDED)
     assert ended["state"] == "done" and pleat.output(job).count("RESULT ok") == 1, (ended, pleat.output(job), pleat.log())
     pleat.cluster.until_empty()
@@ -73,7 +71,7 @@ def ends(pleat, job, go=None):
 @both_mpis
 @pytest.mark.parametrize("name", ["heat", "loop"])
 def test_it_grows_onto_another_host_and_back(pleat, mpi, name):
-    go = go_file(f"go-{mpi}") if name == "loop" else None
+    go = go_file(f"go-{name}-{mpi}")
     job, there = begun(pleat, mpi, name, go)
     has(pleat, ("a1", 2))
     assert list(there) == ["a1"]
