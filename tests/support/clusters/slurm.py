@@ -50,6 +50,8 @@ NodeName={name}[1-{nodes}] CPUs={cpus} RealMemory={memory} State=UNKNOWN
 SETTINGS = {"SlurmdTimeout": 60, "MessageTimeout": 10, "UnkillableStepTimeout": 60}
 # for those in which nodes die: one is down soon after it stopped answering
 DEAD_SOON = {"SlurmdTimeout": 4, "MessageTimeout": 3}
+# for those in which a controller does not answer: commands and the library give up a few of these times later
+IMPATIENT = {"MessageTimeout": 3}
 PARTITIONS = "PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP"
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.adapter import PROGRAMS, Adapter, Refused
+from clusters.slurm import IMPATIENT as SETTINGS  # noqa: F401
 from clusters.world import USER
 
 WAYS = ("libslurm", "commands")

@@ -9,6 +9,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, BIN, ENDED, Counted, Pleat, go_file, until_file
+from clusters.slurm import IMPATIENT as SETTINGS  # noqa: F401
 from clusters.world import USER
 
 
