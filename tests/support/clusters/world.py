@@ -78,15 +78,18 @@ sleep infinity
 
 
 def wait_until(condition, what, limit_s=LIMIT_S):
-    """The condition's first true value; fails with `what` when there is none for too long."""
+    """The condition's first true value; fails with `what` when there is none for too long. Looking takes processors from those
+    who are waited for: what takes long is looked at less often."""
     end = time.monotonic() + limit_s
     while True:
+        began = time.monotonic()
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
+        now = time.monotonic()
+        if now > end:
             raise AssertionError(f"not within {limit_s} s: {what}")
-        time.sleep(0.02)
+        time.sleep(min(max(0.02, 2 * (now - began)), 0.2))
 
 
 def children_of(pid):
