@@ -73,7 +73,7 @@ static bool is(const json_t *job, const char *name, const char *text)
 static json_t *jobs_of(const struct trial_result *result)
 {
     json_error_t error;
-    json_t *report = json_loads(result->fold, 0, &error);
+    json_t *report = json_loads(result->report, 0, &error);
     json_t *jobs = json_incref(json_object_get(report, "jobs"));
     json_decref(report);
     if (json_array_size(jobs) != LOAD_JOBS + 1)

@@ -423,15 +423,16 @@ static void read_stamps(const struct running *run)
     fclose(file);
 }
 
-static void read_samples(const struct running *run)
+/* All that was written into a file. */
+static char *read_all(int fd)
 {
     struct stat file;
-    if (fstat(run->samples, &file))
-        trial_give_up("cannot read samples", strerror(errno));
+    if (fstat(fd, &file))
+        trial_give_up("cannot read what a run has written", strerror(errno));
     char *text = calloc(1, (size_t)file.st_size + 1);
-    if (!text || pread(run->samples, text, (size_t)file.st_size, 0) != file.st_size)
-        trial_give_up("samples", "they cannot be read");
-    run->result->samples = text;
+    if (!text || pread(fd, text, (size_t)file.st_size, 0) != file.st_size)
+        trial_give_up("what a run has written", "it cannot be read");
+    return text;
 }
 
 /* A command of pleat; what it prints goes to `output`, or nowhere (-1). */
@@ -465,9 +466,11 @@ static void settle(struct running *run)
     if (run->setup->rate)
         read_stamps(run);
     if (run->setup->samples)
-        read_samples(run);
+        result->samples = read_all(run->samples);
     ssize_t got = pread(run->fold, result->fold, sizeof(result->fold) - 1, 0);
     result->fold[got > 0 ? got : 0] = '\0';
+    if (run->setup->way == TRIAL_MIX)
+        result->report = read_all(run->fold);
     close(run->times);
     close(run->rate);
     close(run->fold);
@@ -568,8 +571,10 @@ void trial_release(struct trial_result *result)
 {
     free(result->stamps);
     free(result->samples);
+    free(result->report);
     result->stamps = NULL;
     result->samples = NULL;
+    result->report = NULL;
 }
 
 /* What follows the name, or NULL. */

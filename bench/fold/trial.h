@@ -54,7 +54,8 @@ struct trial_result {
     double own_begun_s, own_ended_s; /* on the monotonic clock */
     double begun_s;                  /* on the monotonic clock: when it was started */
     char output[TRIAL_TEXT];         /* of the program and of mpirun */
-    char fold[TRIAL_REPORT];         /* folded: what fold-run says of it, JSON; or of a mix */
+    char fold[TRIAL_REPORT];         /* folded: what fold-run says of it, JSON */
+    char *report;                    /* of a mix: what `pleat mix` says of it, JSON */
     double *stamps; /* rate: seconds on the monotonic clock, one for each iteration */
     size_t stamp_count;
     char *samples; /* as fold-run writes them (--samples); NULL: none */
