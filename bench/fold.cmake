@@ -12,7 +12,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     BENCH_LIBRARY_OPENMPI="$<TARGET_FILE:pleat-fold-openmpi>"
     BENCH_PLEAT="$<TARGET_FILE:pleat>")
   target_link_libraries(bench-fold PUBLIC pleat-base m)
-  add_dependencies(bench-fold fold-run pleat-fold-openmpi pleat pleatd pleat-agent)
+  add_dependencies(bench-fold fold-run pleat-fold-openmpi pleat pleatd pleat-agent pleat-loopback pleat-pmi)
   foreach(app ${fold_apps})
     add_dependencies(bench-fold app-${app})
   endforeach()
@@ -28,13 +28,19 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   add_executable(bench_fold ${fold_dir}/bench_fold.c ${fold_dir}/change.c ${fold_dir}/fold_call.c
     ${fold_dir}/fold_report.c ${fold_dir}/fold_rows.c ${fold_dir}/jobs.c ${fold_dir}/limits.c)
   pleat_find(jansson jansson)
+  # workloads that run live, and simulated beside it
+  add_library(bench-live STATIC ${fold_dir}/koala_jobs.c ${fold_dir}/koala_sim.c ${fold_dir}/live.c
+    ${fold_dir}/virtual_feed.c ${fold_dir}/virtual_jobs.c ${fold_dir}/virtual_sim.c)
+  target_link_libraries(bench-live PUBLIC bench-fold pleat-experiment PkgConfig::jansson)
   add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/arrivals.c
     ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_classes.c ${fold_dir}/eval_curves.c
-    ${fold_dir}/eval_heuristics.c
-    ${fold_dir}/eval_loads.c ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/loads.c)
+    ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_koala.c ${fold_dir}/eval_loads.c
+    ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/eval_virtual.c
+    ${fold_dir}/koala_criteria.c ${fold_dir}/koala_figure.c ${fold_dir}/koala_page.c
+    ${fold_dir}/loads.c ${fold_dir}/virtual_criteria.c ${fold_dir}/virtual_page.c
+    ${fold_dir}/virtual_price.c)
   target_link_libraries(bench_fold PRIVATE bench-fold)
-  target_link_libraries(bench_fold_evaluation PRIVATE bench-fold pleat-experiment pleat-figure
-    PkgConfig::jansson)
+  target_link_libraries(bench_fold_evaluation PRIVATE bench-live pleat-figure)
   foreach(mpi ompi:openmpi mpich:mpich)
     string(REGEX MATCH "(.*):(.*)" both ${mpi})
     if(TARGET pleat-fold-${CMAKE_MATCH_2})

@@ -64,8 +64,11 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-fold-evaluation
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/fold/smoke_page.py
       $<TARGET_FILE:bench_fold_evaluation>)
-    set_tests_properties(system-bench-fold-evaluation PROPERTIES LABELS system TIMEOUT 300
-     )
+    set_tests_properties(system-bench-fold-evaluation PROPERTIES LABELS system TIMEOUT 300)
+    add_test(NAME system-bench-fold-live
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/fold/smoke_page.py
+      $<TARGET_FILE:bench_fold_evaluation> virtual-malleability-live koala-malleable-live)
+    set_tests_properties(system-bench-fold-live PROPERTIES LABELS system TIMEOUT 300)
   endif()
   pleat_weigh_tests()
 endif()

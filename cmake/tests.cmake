@@ -8,7 +8,7 @@ set(pleat_waiting_tests
 # These have more processes that compute, or that wait by computing, than there are processors, and count for 4: two of them
 # at a time make one another late by minutes. They come first, so that there is always one of them while others fill the rest.
 set(pleat_busy_tests
-  agent-fold_mpi-changes bench-fold bench-fold-evaluation chaos-steps daemon-fold_real daemon-folding
+  agent-fold_mpi-changes bench-fold bench-fold-evaluation bench-fold-live chaos-steps daemon-fold_real daemon-folding
   fold-conformance-mpich fold-conformance-openmpi fold-groups-mpich fold-groups-openmpi fold-library-mpich
   fold-library-openmpi fold-real fold-threads-mpich fold-threads-openmpi unit-mailbox-agreement)
 
@@ -18,7 +18,7 @@ set(pleat_long_tests
   gridengine-faults=136 slurm-faults=133 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=90
   slurm-adapter=79 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=55
   daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=40 daemon-fold_real=36 daemon-saving=36
-  daemon-folding=35 daemon-parts=35 bench-fold=33 bench-resize=33 daemon-launches=33 daemon-checkpoint=32 daemon-relaunch=32
+  daemon-folding=35 daemon-parts=35 bench-fold=33 bench-fold-live=25 bench-resize=33 daemon-launches=33 daemon-checkpoint=32 daemon-relaunch=32
   chaos-campaign=31 fold-groups-mpich=31 fold-library-openmpi=31 agent-fold_mpi-changes=30 daemon-sites=28 daemon-too_few=26
   chaos-damage=25 fold-threads-mpich=25 fold-conformance-openmpi=25 daemon-outside=23 daemon-examples=23 daemon-asked=23
   fold-threads-openmpi=23 fold-conformance-mpich=22 fold-library-mpich=21 daemon-recovery=21 agent-cycles=20

@@ -1,5 +1,5 @@
-/* bench_fold_evaluation [options] - writes a page about chapter 4 of Utrera 2010, or figure 6 of
- * Buisson et al. 2007, on this machine, with programs that really run.
+/* bench_fold_evaluation [options] - writes a page about chapters 3 to 6 of Utrera 2010, or figures
+ * 6 to 8 of Buisson et al. 2007, on this machine, with programs that really run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,8 @@ static const char usage[] =
     "usage: bench_fold_evaluation [options]\n"
     "Measures, and writes a page and its figures.\n"
     "  --page NAME      self-coscheduling (default), coscheduling-arrivals, coscheduling-classes,\n"
-    "                   application-scaling, program-classes\n"
+    "                   application-scaling, program-classes, virtual-malleability-live,\n"
+    "                   koala-malleable-live\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
@@ -66,7 +67,24 @@ static const struct eval_about pages[] = {
      "processor, and what the load-balance detector sees of them. From: Utrera 2010, 3.6.1.2 and "
      "4.4.",
      {&eval_classes, &eval_curves, NULL},
-     LOAD_CLASSES}};
+     LOAD_CLASSES},
+    {"virtual-malleability-live",
+     "Virtual malleability, live",
+     "Long and short jobs that nobody changed arrive at a scheduler with two processors: PSA, "
+     "ASP60, "
+     "FOLDING and FJT over w1 to w6; FJT(4), FJT(1) and FCFS with backfilling; beside them FCFS, "
+     "EASY and EGS. Value by value beside what a simulation of the same jobs says. From: Utrera "
+     "2010, chapters 5 and 6.",
+     {&eval_virtual, NULL},
+     LOAD_SYNTHETIC},
+    {"koala-malleable-live",
+     "Malleable applications under FPSMA and EGS, live",
+     "Two malleable programs arrive at a scheduler with sixteen processors, of which most are "
+     "pretended: FPSMA and EGS under PRA and PWA, with all jobs malleable or half of them. Value "
+     "by "
+     "value beside what a simulation of the same jobs says. From: Buisson et al. 2007, VI and VII.",
+     {&eval_koala, NULL},
+     LOAD_SYNTHETIC}};
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */

@@ -1,0 +1,73 @@
+/* live.h - a workload that really runs: a pleatd of its own to which `pleat mix` gives jobs as they
+ * arrive, and what became of each; and the same of a simulation, so that both are measured alike.
+ */
+#ifndef PLEAT_BENCH_FOLD_LIVE_H
+#define PLEAT_BENCH_FOLD_LIVE_H
+
+#include "experiment/trial.h"
+#include "report.h"
+#include "trial.h"
+
+#define LIVE_JOBS_MAX 64
+#define LIVE_PIECES_MAX 64
+#define LIVE_LINE 512
+
+struct live_job {
+    char name[32];
+    double at_s;          /* arrives, after the mix begins */
+    char line[LIVE_LINE]; /* options of `pleat submit`, "--", the program and its arguments */
+};
+
+struct live_mix {
+    const char *name; /* for messages */
+    enum trial_mpi mpi;
+    const char *policies; /* "approach=launcher queue=fcfs": as pleat_trial_policies takes them */
+    const char *config;   /* lines of pleat.conf: the site, and what else is to be set */
+    const char *cpus;
+    int count;
+    struct live_job *jobs; /* in the order of their arrival */
+};
+
+struct live_piece { /* how many processors it had, and from when on */
+    double at_s;
+    int processors;
+};
+
+/* What became of a job. Times are seconds since the first submission of the mix. */
+struct live_outcome {
+    double submit_s, start_s, end_s; /* the start: that of the last run */
+    int starts;
+    int processes; /* of its last run */
+    int grown, shrunk;
+    double resize_s; /* that its resizes took, together */
+    int piece_count;
+    struct live_piece pieces[LIVE_PIECES_MAX]; /* in the order of time, up to its end */
+};
+
+/* Runs a mix; outcomes has an entry for each job. Returns how many processors others used. A job
+ * that fails or computes a wrong result, and a mix that takes too long, end the benchmark. */
+double live_run(const struct live_mix *mix, struct live_outcome *outcomes);
+
+/* The outcomes of a simulation that kept its changes. A job that did not end ends the benchmark. */
+void live_of_trial(const struct pleat_trial *trial, const char *name,
+                   struct live_outcome *outcomes);
+
+/* ---- of a job ---- */
+
+double live_response_s(const struct live_outcome *outcome);
+double live_wait_s(const struct live_outcome *outcome);
+double live_run_s(const struct live_outcome *outcome);
+/* The processor-seconds that it had in all its runs; in its last run. */
+double live_processor_s(const struct live_outcome *outcome);
+double live_average(const struct live_outcome *outcome);
+int live_largest(const struct live_outcome *outcome);
+
+/* ---- of all ---- */
+
+/* From the first submission to the last end. */
+double live_makespan_s(const struct live_outcome *outcomes, int count);
+/* The share of the time of `processors` processors that jobs had, from the first submission to the
+ * last end. */
+double live_utilization(const struct live_outcome *outcomes, int count, int processors);
+
+#endif
