@@ -85,7 +85,7 @@ static void do_round(struct eval *eval, int round)
         koala_measure(&results.feed, eval->times, repeats, &eval->others);
     for (int a = 0; a < KOALA_APPROACHES; a++) {
         /* the same jobs under both approaches, as W' is derived from W */
-        koala_draw(results.jobs[a][round], (uint64_t)(1 + round));
+        koala_draw(results.jobs[a][round], (uint64_t)round + 1);
         for (int i = 0; i < KOALA_RUNS; i++) {
             int run = (i + round) % KOALA_RUNS;
             if (results.wanted[a][run])

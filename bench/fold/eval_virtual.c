@@ -92,7 +92,7 @@ static void run_mix(struct eval *eval, enum virtual_mix mix, int round)
     static struct live_outcome outcomes[LIVE_JOBS_MAX];
     struct virtual_draw draw;
     virtual_draw_jobs(&draw, mix, &results.feed, eval->times,
-                      (uint64_t)(1 + round * 100 + (int)mix));
+                      (uint64_t)round * 100 + (uint64_t)mix + 1);
     bench_add(&results.offered[mix], virtual_offered(&draw, &results.feed, eval->times));
     results.jobs[mix][VIRTUAL_LONG] = results.jobs[mix][VIRTUAL_SHORT] = 0;
     for (int i = 0; i < draw.count; i++)

@@ -15,13 +15,13 @@ struct line {
 };
 
 static const struct {
-    const char *title, *x_label, *y_label;
-} about[PANELS] = {{"(a) Average size", "processors", "share of jobs"},
-                   {"(b) Maximum size", "processors", "share of jobs"},
-                   {"(c) Execution time", "seconds", "share of jobs"},
-                   {"(d) Response time", "seconds", "share of jobs"},
-                   {"(e) In use", "seconds", "processors"},
-                   {"(f) Resizes so far", "seconds", "resizes"}};
+    const char *letter, *x_label, *y_label;
+} about[PANELS] = {{"a", "average size, processors", "share of jobs"},
+                   {"b", "maximum size, processors", "share of jobs"},
+                   {"c", "execution time, s", "share of jobs"},
+                   {"d", "response time, s", "share of jobs"},
+                   {"e", "seconds", "processors in use"},
+                   {"f", "seconds", "resizes so far"}};
 
 static int compare(const void *a, const void *b)
 {
@@ -116,7 +116,9 @@ static struct pleat_plot panel_of(const struct line *lines, int approach, int pa
     for (int run = 0; run < KOALA_RUNS; run++)
         if (lines[run].is_there)
             series[count++] = pleat_curve_series(&lines[run].curve, koala_run_name(approach, run));
-    snprintf(title, 64, "%s, %s", about[panel].title, source == KOALA_LIVE ? "live" : "simulated");
+    /* short, as the key stands beside it */
+    snprintf(title, 64, "(%s) %s", about[panel].letter,
+             source == KOALA_LIVE ? "live" : "simulated");
     return (struct pleat_plot){.title = title,
                                .x_label = about[panel].x_label,
                                .y_label = about[panel].y_label,
@@ -152,8 +154,8 @@ int koala_figure(struct pleat_page *page, const struct koala_results *results, i
             approach == KOALA_PRA
                 ? "Figure 7 anew: PRA; jobs of all rounds, (e) and (f) means over rounds"
                 : "Figure 8 anew: PWA; jobs of all rounds, (e) and (f) means over rounds",
-            panels, PANELS * KOALA_KEPT, KOALA_KEPT, err);
-    for (int i = 0; i < PANELS * KOALA_KEPT; i++)
+            panels, sizeof(panels) / sizeof(panels[0]), KOALA_KEPT, err);
+    for (size_t i = 0; i < sizeof(panels) / sizeof(panels[0]); i++)
         for (int run = 0; run < KOALA_RUNS; run++)
             pleat_curve_finish(&lines[i][run].curve);
     return rc;

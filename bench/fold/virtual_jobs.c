@@ -130,7 +130,7 @@ void virtual_draw_jobs(struct virtual_draw *draw, enum virtual_mix mix,
     for (int class_ = 0; class_ < VIRTUAL_CLASSES; class_++) {
         double wanted =
             load->share[class_] * VIRTUAL_PROCESSORS * span_s / mean_one_s(load, class_, feed);
-        int count = (int)fmin(LIVE_JOBS_MAX / VIRTUAL_CLASSES, fmax(1, round(wanted)));
+        int most = LIVE_JOBS_MAX / VIRTUAL_CLASSES, count = (int)fmin(most, fmax(1, round(wanted)));
         /* the applications take turns; which one is first is drawn */
         uint64_t first = pleat_random_below(&random, (uint64_t)load->app_count[class_]);
         for (int i = 0; i < count; i++)
