@@ -81,7 +81,7 @@ static double run(const char *name, const char *policies, struct live_job *jobs,
     snprintf(config, sizeof(config), "site \"local\" { processors = %d background = ignore }\n",
              KOALA_PROCESSORS);
     const struct live_mix mix = {name,  TRIAL_OPENMPI, policies, config, machine_cpus(2),
-                                 count, jobs};
+                                 false, count,         jobs};
     return live_run(&mix, outcomes);
 }
 

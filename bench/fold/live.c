@@ -1,13 +1,20 @@
 #include "live.h"
 
+#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/array.h"
 
 #define LIMIT_S 240.0
 #define WARM "warm" /* the daemon starts its agent for the first job */
 #define WARM_S 0.3
+#define SAME_S 1e-3 /* changes of a job's claims that are one change of its size */
 #define WORDS 24
 #define WORD 64
 
@@ -29,12 +36,26 @@ static void compose_policies(const char *policies, char texts[WORDS][WORD],
     options[count] = NULL;
 }
 
-static void compose_jobs(struct pleat_string *text, const struct live_mix *mix)
+/* counts: files into which each rank of a job writes a line; or -1. */
+static void compose_jobs(struct pleat_string *text, const struct live_mix *mix, const int *counts)
 {
     pleat_string_addf(text, "0 " WARM " -n 1 -- /bin/true\n");
-    for (int i = 0; i < mix->count; i++)
-        pleat_string_addf(text, "%.4f %s %s\n", WARM_S + mix->jobs[i].at_s, mix->jobs[i].name,
+    for (int i = 0; i < mix->count; i++) {
+        pleat_string_addf(text, "%.4f %s %s", WARM_S + mix->jobs[i].at_s, mix->jobs[i].name,
                           mix->jobs[i].line);
+        if (counts[i] >= 0)
+            pleat_string_addf(text, " --times /proc/%d/fd/%d", (int)getpid(), counts[i]);
+        pleat_string_add(text, "\n");
+    }
+}
+
+static void open_counts(const struct live_mix *mix, int *counts)
+{
+    for (int i = 0; i < mix->count; i++) {
+        counts[i] = mix->counted ? memfd_create("ranks", MFD_CLOEXEC) : -1;
+        if (mix->counted && counts[i] < 0)
+            trial_give_up(mix->name, strerror(errno));
+    }
 }
 
 /* ---- what came of it ---- */
@@ -62,39 +83,96 @@ static void add_piece(struct live_outcome *outcome, double at_s, int processors,
     outcome->pieces[outcome->piece_count++] = (struct live_piece){at_s, processors};
 }
 
-static void take_job(const json_t *job, double origin_s, const char *what,
-                     struct live_outcome *outcome)
+struct edge { /* a job gets processors, or has some fewer */
+    double at_s;
+    int by;
+};
+
+PLEAT_ARRAY(edges, struct edge);
+
+static int by_time(const void *a, const void *b)
 {
+    const struct edge *x = a, *y = b;
+    return (x->at_s > y->at_s) - (x->at_s < y->at_s);
+}
+
+/* When a job ran on how many processors, from the intervals of its claims. A job that was aborted
+ * ran more than once. */
+static void take_pieces(const json_t *chart, json_int_t job, double origin_s, const char *what,
+                        struct live_outcome *outcome)
+{
+    struct edges edges = {0};
     size_t i;
-    json_t *size;
-    *outcome = (struct live_outcome){.submit_s = number(job, "submit_s") - origin_s,
-                                     .start_s = number(job, "start_s") - origin_s,
-                                     .end_s = number(job, "end_s") - origin_s,
-                                     .starts = whole(job, "attempt") + 1, /* which counts from 0 */
-                                     .processes = whole(job, "processes"),
-                                     .grown = whole(job, "grown"),
-                                     .shrunk = whole(job, "shrunk"),
-                                     .resize_s = number(job, "resize_s")};
-    json_array_foreach(json_object_get(json_object_get(job, "history"), "sizes"), i, size)
+    json_t *interval;
+    double from_s = number(chart, "origin_s") - origin_s;
+    int size = 0;
+    json_array_foreach(json_object_get(chart, "intervals"), i, interval)
     {
-        add_piece(outcome, number(size, "time_s") - origin_s, whole(size, "processors"), what);
+        if (json_integer_value(json_object_get(interval, "job")) != job ||
+            !is(interval, "use", "run"))
+            continue;
+        int count = whole(interval, "count");
+        if (pleat_array_push(&edges, ((struct edge){from_s + number(interval, "from_s"), count})) ||
+            pleat_array_push(&edges, ((struct edge){from_s + number(interval, "to_s"), -count})))
+            trial_give_up(what, "no memory");
     }
+    qsort(edges.items, edges.count, sizeof(*edges.items), by_time);
+    for (i = 0; i < edges.count; i++) {
+        int before = size;
+        size += edges.items[i].by;
+        if (i + 1 < edges.count && edges.items[i + 1].at_s - edges.items[i].at_s < SAME_S) {
+            edges.items[i + 1].by += edges.items[i].by;
+            size = before;
+            continue;
+        }
+        outcome->starts += before == 0 && size > 0;
+        add_piece(outcome, edges.items[i].at_s, size, what);
+    }
+    pleat_array_finish(&edges);
+}
+
+static int count_lines(int fd)
+{
+    char text[4096];
+    int lines = 0;
+    ssize_t got = pread(fd, text, sizeof(text), 0);
+    for (ssize_t i = 0; i < got; i++)
+        lines += text[i] == '\n';
+    return lines;
 }
 
 /* The jobs are those of the mix, in its order, behind the one that warms up. */
-static void take_jobs(const json_t *jobs, const struct live_mix *mix, struct live_outcome *outcomes)
+static void take_jobs(const json_t *report, const struct live_mix *mix, const int *counts,
+                      struct live_outcome *outcomes)
 {
+    const json_t *jobs = json_object_get(report, "jobs"), *chart = json_object_get(report, "chart");
+    double origin_s = INFINITY;
     if (json_array_size(jobs) != (size_t)mix->count + 1)
         trial_give_up(mix->name, "what pleat mix says of its jobs is not understood");
-    double origin_s = INFINITY;
     for (int i = 0; i < mix->count; i++) {
         json_t *job = json_array_get(jobs, (size_t)i + 1);
         if (!is(job, "result", "ok") || !is(job, "name", mix->jobs[i].name))
             trial_give_up("a job of a mix failed", json_dumps(job, 0));
         origin_s = fmin(origin_s, number(job, "submit_s"));
     }
-    for (int i = 0; i < mix->count; i++)
-        take_job(json_array_get(jobs, (size_t)i + 1), origin_s, mix->name, &outcomes[i]);
+    for (int i = 0; i < mix->count; i++) {
+        const json_t *job = json_array_get(jobs, (size_t)i + 1);
+        outcomes[i] = (struct live_outcome){.submit_s = number(job, "submit_s") - origin_s,
+                                            .start_s = number(job, "start_s") - origin_s,
+                                            .end_s = number(job, "end_s") - origin_s,
+                                            .grown = whole(job, "grown"),
+                                            .shrunk = whole(job, "shrunk"),
+                                            .resize_s = number(job, "resize_s")};
+        take_pieces(chart, json_integer_value(json_object_get(job, "job")), origin_s, mix->name,
+                    &outcomes[i]);
+        if (counts[i] >= 0) {
+            outcomes[i].processes = count_lines(counts[i]);
+            close(counts[i]);
+        }
+        if (outcomes[i].starts < 1 || (mix->counted && outcomes[i].processes < 1))
+            trial_give_up(mix->name,
+                          "of a job is not known when it ran, or with how many processes");
+    }
 }
 
 double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
@@ -104,8 +182,10 @@ double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
     const char *options[WORDS];
     struct pleat_string jobs = {0};
     json_error_t error;
+    int counts[LIVE_JOBS_MAX];
     compose_policies(mix->policies, texts, options);
-    compose_jobs(&jobs, mix);
+    open_counts(mix, counts);
+    compose_jobs(&jobs, mix, counts);
     if (jobs.failed)
         trial_give_up(mix->name, "no memory");
     const struct trial_setup setup = {.mpi = mix->mpi,
@@ -121,7 +201,7 @@ double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
     json_t *report = json_loads(result.report, 0, &error);
     if (!report)
         trial_give_up(mix->name, error.text);
-    take_jobs(json_object_get(report, "jobs"), mix, outcomes);
+    take_jobs(report, mix, counts, outcomes);
     json_decref(report);
     trial_release(&result);
     pleat_string_finish(&jobs);

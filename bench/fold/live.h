@@ -24,6 +24,8 @@ struct live_mix {
     const char *policies; /* "approach=launcher queue=fcfs": as pleat_trial_policies takes them */
     const char *config;   /* lines of pleat.conf: the site, and what else is to be set */
     const char *cpus;
+    /* the programs are those of apps/plain, and say how many processes they had (--times) */
+    bool counted;
     int count;
     struct live_job *jobs; /* in the order of their arrival */
 };
@@ -37,7 +39,7 @@ struct live_piece { /* how many processors it had, and from when on */
 struct live_outcome {
     double submit_s, start_s, end_s; /* the start: that of the last run */
     int starts;
-    int processes; /* of its last run */
+    int processes; /* of its last run; 0: not known */
     int grown, shrunk;
     double resize_s; /* that its resizes took, together */
     int piece_count;

@@ -35,8 +35,8 @@ static void run(const char *name, enum trial_mpi mpi, const char *policies, int 
     char config[96];
     snprintf(config, sizeof(config), "site \"local\" { cpus = \"%s\" background = ignore }\n",
              machine_cpus(VIRTUAL_PROCESSORS));
-    const struct live_mix mix = {name,  mpi, policies, config, machine_cpus(VIRTUAL_PROCESSORS),
-                                 count, jobs};
+    const struct live_mix mix = {name,  mpi,   policies, config, machine_cpus(VIRTUAL_PROCESSORS),
+                                 false, count, jobs};
     bench_add(others, live_run(&mix, outcomes));
 }
 

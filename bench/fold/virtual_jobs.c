@@ -192,9 +192,14 @@ double virtual_run(enum virtual_mix mix, enum virtual_policy policy,
              machine_cpus(VIRTUAL_PROCESSORS));
     for (int i = 0; i < draw->count; i++)
         compose_job(&jobs[i], &draw->jobs[i], policy, feed, mpi, times);
-    const struct live_mix live = {
-        name,        mpi, virtual_rules[policy].policies, config, machine_cpus(VIRTUAL_PROCESSORS),
-        draw->count, jobs};
+    const struct live_mix live = {name,
+                                  mpi,
+                                  virtual_rules[policy].policies,
+                                  config,
+                                  machine_cpus(VIRTUAL_PROCESSORS),
+                                  true,
+                                  draw->count,
+                                  jobs};
     return live_run(&live, outcomes);
 }
 
