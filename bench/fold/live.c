@@ -116,7 +116,8 @@ static void take_pieces(const json_t *chart, json_int_t job, double origin_s, co
             pleat_array_push(&edges, ((struct edge){from_s + number(interval, "to_s"), -count})))
             trial_give_up(what, "no memory");
     }
-    qsort(edges.items, edges.count, sizeof(*edges.items), by_time);
+    if (edges.count > 0)
+        qsort(edges.items, edges.count, sizeof(*edges.items), by_time);
     for (i = 0; i < edges.count; i++) {
         int before = size;
         size += edges.items[i].by;
