@@ -70,8 +70,8 @@ void pleat_batch_shrink(struct pleat_batch_site *site, struct pleat_batch_alloca
 {
     size_t kept = count_kept(one);
     bool may = site->kind->gives_nodes && site->kind->gives_nodes(site->options);
-    if (!may || one->state != PLEAT_BATCH_HELD || one->taken || one->whole || !site->synced ||
-        kept == one->nodes.count || count_staying(one) < one->nodes.count)
+    if (!may || one->ends || one->state != PLEAT_BATCH_HELD || one->taken || one->whole ||
+        !site->synced || kept == one->nodes.count || count_staying(one) < one->nodes.count)
         return;
     json_t *nodes = json_array();
     for (size_t i = 0; i < kept; i++)
