@@ -134,8 +134,10 @@ int pleat_granted_choose(struct pleat_granted *granted, const char *proc,
     bool *busy = calloc(order.count + 1, sizeof(*busy));
     if (!granted->kept)
         granted->kept = calloc(granted->count, sizeof(*granted->kept));
-    if (!result && (!busy || !granted->kept))
-        result = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to choose CPUs");
+    if (!result && (!busy || !granted->kept)) {
+        pleat_error_set(err, PLEAT_E_NOMEM, "no memory to choose CPUs");
+        result = PLEAT_E_NOMEM;
+    }
     if (!result) {
         if (pleat_clock_monotonic_us() - granted->since_us > OLD_US)
             note_busy(granted, proc);

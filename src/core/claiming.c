@@ -62,8 +62,11 @@ bool component_would_be_smaller(const struct pleat_core *core, uint32_t componen
     const struct pleat_component *comp = &core->components.items[component];
     if (reason != PLEAT_REASON_CLAIM_CANNOT || comp->state != PLEAT_CLAIMING)
         return false;
+    struct pleat_component anew = *comp;
+    anew.mpl = 0; /* how far it folds is chosen anew */
+    anew.processes = 0;
     int32_t most = pleat_view_capacity(&core->view, comp, comp->site);
-    int32_t least = pleat_accept_start(&core->view, comp);
+    int32_t least = pleat_accept_start(&core->view, &anew);
     return pleat_view_is_on_lent_node(&core->view, comp, comp->site) && comp->target > most &&
            least > 0 && least <= most;
 }

@@ -40,19 +40,29 @@ static int check_way(const struct pleat_spec *spec, struct pleat_error *err)
                            spec->mpi);
 }
 
-/* Whether a job that folds may run at a site that it may be placed at. */
+/* Whether a job that folds may run at every site where it may be placed: there is no telling where
+ * that will be. */
 static int check_bound(struct daemon *d, uint32_t wanted, struct pleat_error *err)
 {
-    for (size_t i = 0; i < d->config.site_count; i++)
-        if ((wanted == PLEAT_NONE || wanted == i) && !d->config.sites[i].gone &&
-            slots_may_fold(d, (uint32_t)i))
-            return 0;
+    const char *bad = NULL, *good = NULL;
+    for (size_t i = 0; i < d->config.site_count; i++) {
+        const struct pleat_config_site *site = &d->config.sites[i];
+        if ((wanted != PLEAT_NONE && wanted != i) || site->gone)
+            continue;
+        if (slots_may_fold(d, (uint32_t)i))
+            good = site->name;
+        else
+            bad = site->name;
+    }
+    if (!bad)
+        return 0;
     return pleat_error_set(
         err, PLEAT_E_UNSUPPORTED,
-        "a job that folds needs processors that are its own, and %s has more than this machine, "
-        "bound to none: say in the configuration which they are, as in cpus = \"0,1,0,1\" of the "
-        "site (pleat.conf(5)), or run it unfolded (--no-fold)",
-        wanted == PLEAT_NONE ? "each site" : d->config.sites[wanted].name);
+        "a job that folds needs processors that are its own, and site %s has more than this "
+        "machine, bound to none: %s%s%ssay in the configuration which they are, as in cpus = "
+        "\"0,1,0,1\" of the site (pleat.conf(5)), or run it unfolded (--no-fold)",
+        bad, good ? "have it run at another site (--site " : "", good ? good : "",
+        good ? "), " : "");
 }
 
 /* Makes the input that submits a job. It refers to `json` and `spec`, which stay the caller's. */

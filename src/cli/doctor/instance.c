@@ -125,7 +125,9 @@ static void tell_of_site(struct doctor *doctor, const json_t *site)
         doctor_tell(doctor, DOCTOR_OK, name, NULL,
                     "%" PRId64 " processors, %" PRId64 " free; jobs are %s; %s",
                     pleat_reply_int(site, "processors", 0), pleat_reply_int(site, "free", 0),
-                    pleat_reply_true(site, "bound") ? "bound to their CPUs" : "not bound",
+                    pleat_reply_true(site, "bound")   ? "bound to their CPUs"
+                    : pleat_reply_true(site, "folds") ? "not bound, unless they fold"
+                                                      : "not bound, and cannot fold there",
                     pleat_reply_int(site, "agents", 0) > 0
                         ? "its agent is connected"
                         : "no agent, as nothing has run there yet");

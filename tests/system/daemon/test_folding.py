@@ -224,6 +224,12 @@ def test_what_cannot_be_folded_here(pleat):
     pleat.configure(text='site "local" { processors = 64  background = ignore }\n')
     refused = pleat.pleat("submit", "--processes", 2, "--", RING)
     assert refused.returncode == 1 and "--no-fold" in refused.stderr, refused.stderr
+    # it could be placed where it cannot run
+    pleat.pleat("site", "add", "bound", "kind=local", "cpus=0,1", check=0)
+    refused = pleat.pleat("submit", "--processes", 2, "--", RING)
+    assert refused.returncode == 1 and "site local has more" in refused.stderr and "(--site bound)" in refused.stderr, refused
+    job = pleat.submit("--site", "bound", "--processes", 2, "--", RING, "--iterations", 20)
+    assert pleat.wait_end(job)["state"] == "done"
 
 
 POLICIES = {
