@@ -1,10 +1,14 @@
-/* kind_folded.c - the kind of folded runs. */
+/* kind_folded.c - the kind of folded runs: of those that have parts on other nodes, too, and of
+ * such a part, whose processes this node folds by itself. */
+#include <inttypes.h>
+
 #include "agent/fold.h"
 #include "agent/fold_resize.h"
 #include "agent/fold_tell.h"
 #include "agent/fold_watch.h"
 #include "agent/kind.h"
 #include "agent/params.h"
+#include "agent/remote.h"
 #include "wire/message.h"
 
 static bool is_wanted(const struct pleat_run_request *request)
@@ -15,11 +19,14 @@ static bool is_wanted(const struct pleat_run_request *request)
 static int create(struct pleat_run *run, const struct pleat_run_request *request,
                   struct pleat_error *err)
 {
-    return pleat_folded_create(run, request->folded, err);
+    int result = pleat_folded_create(run, request->folded, err);
+    run->part_number = request->part;
+    return result || !request->nodes ? result : pleat_remote_create(run, request->nodes, err);
 }
 
 static void destroy(struct pleat_run *run)
 {
+    pleat_remote_destroy(run);
     pleat_folded_destroy(run->folded);
     run->folded = NULL;
 }
@@ -29,6 +36,7 @@ static void environment(const struct pleat_run *run, const struct pleat_generati
 {
     (void)generation;
     char text[160];
+    pleat_remote_add_variables(run, false, own);
     pleat_folded_path(run->folded, text, sizeof(text));
     pleat_run_add_variable(own, PLEAT_FOLD_ENV, text);
 }
@@ -36,19 +44,24 @@ static void environment(const struct pleat_run *run, const struct pleat_generati
 static void over(struct pleat_run *run, bool broken)
 {
     (void)broken;
+    pleat_remote_stop(run);
     if (run->folded)
         pleat_folded_stop(run->folded);
 }
 
 static void report(const struct pleat_run *run)
 {
+    pleat_remote_report(run);
     if (run->folded)
         pleat_folded_report(run->folded);
 }
 
 static int describe(const struct pleat_run *run, json_t *text)
 {
-    return run->folded ? pleat_folded_describe(run->folded, text) : 0;
+    int bad = run->folded ? pleat_folded_describe(run->folded, text) : 0;
+    if (run->part_number)
+        bad |= json_object_set_new(text, "part", json_integer((json_int_t)run->part_number));
+    return run->remote ? bad | pleat_remote_describe(run, text) : bad;
 }
 
 /* A resize changes the processors; the processes stay. */
@@ -59,6 +72,11 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
     const json_t *slots = NULL;
     if (!run->folded)
         return pleat_kind_no_relaunch(run, params, err);
+    if (run->remote || run->part_number)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "run %" PRIu64 " is folded on several nodes: it keeps its "
+                               "processors",
+                               run->id);
     int result = pleat_param_id(params, "resize", &resize, err);
     if (!result)
         result = pleat_get_int(params, ask ? "offered" : "target", true, 1, PLEAT_PARAM_RANKS_MAX,

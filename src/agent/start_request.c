@@ -273,10 +273,9 @@ int pleat_start_request_read(const json_t *params, struct pleat_start_request *r
         result =
             pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                             "run %" PRIu64 " cannot be folded and have a mailbox", request->run.id);
-    if (!result && request->run.nodes &&
-        (request->run.launches || request->folded.processes || request->run.part))
+    if (!result && request->run.nodes && (request->run.launches || request->run.part))
         result = pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                                 "run %" PRIu64 " is a script, folded, or a part: it has one node",
+                                 "run %" PRIu64 " is a script, or a part: it has one node",
                                  request->run.id);
     request->run.folded = request->folded.processes ? &request->folded : NULL;
     return result;

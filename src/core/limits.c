@@ -214,6 +214,13 @@ static int check_partition(const struct pleat_component *component, int32_t leas
     if (!pleat_view_folds(component))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it does not fold: its processors are its processes");
+    if (component->flags & PLEAT_COMPONENT_SPREADS && least > 0 &&
+        (minimum != maximum || minimum < 1 || component->state != PLEAT_QUEUED))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "it folds, and may be on several nodes, so it keeps its %d "
+                               "processors: another number can be given while it waits, and a "
+                               "minimum and a maximum to one that is submitted with --one-node",
+                               least);
     if (minimum < 0 || maximum < 0 || minimum > PLEAT_SIZE_MAX || maximum > PLEAT_SIZE_MAX ||
         event->u.partition.mpl > UINT8_MAX || (maximum && minimum > maximum))
         return pleat_error_set(err, PLEAT_E_INVALID,

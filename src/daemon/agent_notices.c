@@ -166,7 +166,7 @@ static void learn_folded(struct daemon *d, struct job *job)
 {
     double rate = json_real_value(json_object_get(job->folded, "rate"));
     int64_t size = cost_of(job->folded, "processors");
-    if (rate > 1e-6 && isfinite(rate))
+    if (rate > 1e-6 && isfinite(rate) && !parts_has(d, job->folded_run))
         tell_timing(d, job, job->folded_run, size, (int64_t)(1e6 / rate),
                     cost_of(job->folded, "change_us"));
 }
@@ -276,10 +276,7 @@ static bool is_news(struct agent *agent, struct job *job, uint64_t run,
     } else if (!strcmp(method, "checkpointed") || !strcmp(method, "checkpoint_failed")) {
         learn_checkpoint(d, job, message->params);
     } else if (!strcmp(method, "folded")) {
-        json_decref(job->folded);
-        job->folded = json_deep_copy(message->params);
-        json_object_del(job->folded, "run");
-        job->folded_run = run;
+        job_folded_take(job, run, agent->node, message->params);
         learn_folded(d, job);
     } else {
         return false;

@@ -137,6 +137,7 @@ static void job_free(struct job *job)
 {
     job_drop_account(job);
     json_decref(job->folded);
+    json_decref(job->folded_nodes);
     json_decref(job->saved);
     json_decref(job->points);
     json_decref(job->expects);

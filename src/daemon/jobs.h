@@ -37,13 +37,15 @@ struct job {
     uint64_t left_run;        /* the run that its agent on node left_node has ended, to go on from
                                * its state on another one; 0: that agent has none to forget */
     uint32_t left_node;
-    json_t *saved;       /* about the last copy that its program saved between resizes; NULL:
-                          * none */
-    int64_t not_now;     /* ranks of its program that are in a section without changes */
-    json_t *expects;     /* what its program said it expects; NULL: nothing */
-    json_t *points;      /* its named adaptation points, as its agent said; NULL: none */
-    json_t *folded;      /* what its agent said last of its folding; NULL: nothing yet */
-    uint64_t folded_run; /* the run that `folded` is about */
+    json_t *saved;        /* about the last copy that its program saved between resizes; NULL:
+                           * none */
+    int64_t not_now;      /* ranks of its program that are in a section without changes */
+    json_t *expects;      /* what its program said it expects; NULL: nothing */
+    json_t *points;       /* its named adaptation points, as its agent said; NULL: none */
+    json_t *folded;       /* what its agents said last of its folding, all nodes together;
+                           * NULL: nothing yet */
+    json_t *folded_nodes; /* of each node, by its number; NULL: nothing yet */
+    uint64_t folded_run;  /* the run that these are about */
 };
 
 PLEAT_ARRAY(job_list, struct job *);
@@ -95,6 +97,10 @@ void job_drop_account(struct job *job);
 void job_note(struct daemon *d, int64_t job, const char *kind, int64_t time_us, const json_t *data);
 /* The first `count` notes are written and told, and go. */
 void jobs_told(struct daemon *d, size_t count);
+
+/* What a node's agent says of how its part of a run is folded (docs/protocol.md, "Members of
+ * folded"). */
+void job_folded_take(struct job *job, uint64_t run, uint32_t node, const json_t *params);
 
 /* The number of ranks of its program that are in a section in which it is not resized, as its agent
  * said last. */

@@ -330,7 +330,6 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
     struct daemon *d = agent->daemon;
     uint64_t there = (uint64_t)part_number_in(params, "run");
     struct part *part = parts_find_there(agent, there);
-    (void)component;
     if (!part) {
         if (!strcmp(method, "exited") || !strcmp(method, "start_failed"))
             part_request(d, agent->site, agent->node, "forget",
@@ -348,6 +347,10 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
                    json_string_value(json_object_get(params, "text")));
     } else if (!strcmp(method, "exited") && part->state != PART_ENDED) {
         exited(d, part, params);
+    } else if (!strcmp(method, "folded")) {
+        struct job *job = job_of_component(d, component);
+        if (job)
+            job_folded_take(job, part->run, agent->node, params);
     }
 }
 

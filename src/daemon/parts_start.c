@@ -97,16 +97,35 @@ static int32_t processors_of(struct daemon *d, const struct pleat_component *com
                                            : component->processors;
 }
 
+/* Adds how the part of a folded run is folded, which has `count` processors, after `before` of
+ * other nodes. */
+static int add_fold(const struct pleat_component *component, const struct pleat_spec *spec,
+                    int32_t before, int32_t count, json_t *params, struct pleat_error *err)
+{
+    if (!spec->folds)
+        return 0;
+    json_t *fold = pleat_runner_fold(
+        spec, pleat_run_share(component->processes, component->processors, before, count), err);
+    if (!fold)
+        return err->code;
+    return json_object_set_new(params, "fold", fold)
+               ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory")
+               : 0;
+}
+
 /* Adds the slots of the component on the part's node; none where it is not bound. */
-static int add_slots(struct daemon *d, const struct pleat_component *component, uint32_t node,
-                     json_t *params, struct pleat_error *err)
+static int add_slots(struct daemon *d, const struct pleat_component *component,
+                     const struct pleat_spec *spec, uint32_t node, json_t *params,
+                     struct pleat_error *err)
 {
     struct node_slots_list nodes = {0};
     int rc = slots_of(d, component, processors_of(d, component), &nodes, err);
-    for (size_t i = 0; !rc && i < nodes.count; i++) {
+    int32_t before = 0;
+    for (size_t i = 0; !rc && i < nodes.count; before += nodes.items[i].processors, i++) {
         const struct slot_ranges *ranges = &nodes.items[i].ranges;
         if (nodes.items[i].node != node || ranges->count == 0)
             continue;
+        rc = add_fold(component, spec, before, nodes.items[i].processors, params, err);
         json_t *slots = json_array();
         for (size_t r = 0; slots && r < ranges->count; r++)
             json_array_append_new(slots, json_pack("{s:I, s:I}", "first",
@@ -116,6 +135,8 @@ static int add_slots(struct daemon *d, const struct pleat_component *component, 
             rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     }
     slots_finish(&nodes);
+    if (!rc && spec->folds && !json_object_get(params, "fold"))
+        rc = pleat_error_set(err, PLEAT_E_STATE, "a folded job has no processors on its node");
     return rc;
 }
 
@@ -153,7 +174,7 @@ int part_start(struct daemon *d, const struct part *part, struct pleat_error *er
         json_object_set_new(params, "nice", json_integer(spec->nice));
     if (params && spec->memory_limit_kb)
         json_object_set_new(params, "memory_limit_kb", json_integer(spec->memory_limit_kb));
-    int rc = params ? add_slots(d, job_component(d, job), part->node, params, err)
+    int rc = params ? add_slots(d, job_component(d, job), spec, part->node, params, err)
                     : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     const struct part *before = part->there != part->run ? part_before(d, part) : NULL;
     if (before)

@@ -27,9 +27,15 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
     made->nodes = calloc(slots->count, sizeof(*made->nodes));
     if (!made->nodes)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    int32_t before = 0;
     for (size_t i = 0; i < slots->count; i++) {
         made->nodes[i].node = slots->items[i].node;
         made->nodes[i].processors = slots->items[i].processors;
+        made->nodes[i].processes =
+            made->order.spec->folds ? pleat_run_share(made->order.processes, made->order.processors,
+                                                      before, made->nodes[i].processors)
+                                    : made->nodes[i].processors;
+        before += made->nodes[i].processors;
         agent_node_name(d, made->order.site, slots->items[i].node, made->nodes[i].name,
                         sizeof(made->nodes[i].name));
         if (i == 0)

@@ -118,7 +118,7 @@ static void add_hook(const struct pleat_launch_request *request, struct pleat_la
 }
 
 /* Each process is attended by pleat-pmi: hydra takes no notice of all that end badly (pmi/rank.h).
- */
+ * What it preloads takes the place of what hydra passes on, so that has to be named again. */
 static void add_attendant(const struct pleat_launch_request *request,
                           struct pleat_launch_list *argv)
 {
@@ -127,8 +127,10 @@ static void add_attendant(const struct pleat_launch_request *request,
     if (request->apart)
         pleat_launch_add(argv, "--scratch");
     if (request->preload) {
+        bool near = pleat_launch_is_on_one_machine(request);
         pleat_launch_add(argv, "--preload");
-        pleat_launch_add_preload(argv, request, "", request->preload, NULL);
+        pleat_launch_add_preload(argv, request, "", request->preload,
+                                 near ? NULL : request->farewell);
     }
     pleat_launch_add(argv, "--");
 }

@@ -84,7 +84,7 @@ static int launch_on_nodes(const struct pleat_run_order *order,
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     for (size_t i = 0; i < order->node_count; i++)
         paths->nodes[i] =
-            (struct pleat_launch_node){order->nodes[i].name, (uint32_t)order->nodes[i].processors};
+            (struct pleat_launch_node){order->nodes[i].name, (uint32_t)order->nodes[i].processes};
     request->nodes = paths->nodes;
     request->node_count = order->node_count;
     request->one_machine = order->one_machine;
@@ -252,18 +252,29 @@ static const char *first_queue(enum pleat_mpi mpi)
     return pleat_mpi_yields(mpi) ? "local" : "global";
 }
 
+json_t *pleat_runner_fold(const struct pleat_spec *spec, int32_t processes, struct pleat_error *err)
+{
+    const struct pleat_spec_fold *fold = &spec->fold;
+    enum pleat_mpi mpi;
+    if (pleat_mpi_parse(spec->mpi, &mpi, err))
+        return NULL;
+    json_t *member = json_pack("{s:i, s:s*, s:s*, s:s}", "processes", processes, "settings",
+                               fold->settings, "mapping", fold->mapping, "begin", first_queue(mpi));
+    if (!member || (fold->boost && json_object_set_new(member, "boost", json_true()))) {
+        json_decref(member);
+        pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        return NULL;
+    }
+    return member;
+}
+
 /* Adds a member "fold": what the agent has to know about a folded run. */
 static int add_fold(const struct pleat_run_order *order, json_t *params, struct pleat_error *err)
 {
-    const struct pleat_spec_fold *fold = &order->spec->fold;
-    enum pleat_mpi mpi;
-    int rc = pleat_mpi_parse(order->spec->mpi, &mpi, err);
-    if (rc)
-        return rc;
-    json_t *member = json_pack("{s:i, s:s*, s:s*, s:s}", "processes", order->processes, "settings",
-                               fold->settings, "mapping", fold->mapping, "begin", first_queue(mpi));
-    if (member && fold->boost)
-        json_object_set_new(member, "boost", json_true());
+    json_t *member = pleat_runner_fold(
+        order->spec, order->node_count ? order->nodes[0].processes : order->processes, err);
+    if (!member)
+        return err->code;
     return add(params, "fold", member) ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }
 

@@ -46,6 +46,7 @@ struct pleat_slot_range {
 struct pleat_run_node {
     uint32_t node;
     int32_t processors; /* the run's processors there */
+    int32_t processes;  /* its processes there; as many, unless it folds */
     char name[64];      /* as MPI launchers know it */
 };
 
@@ -108,6 +109,20 @@ struct pleat_change_order {
     bool anew; /* resize: the program has not begun, so nothing is lost by starting it again */
     const struct pleat_run_order *start; /* how to start it at that size; NULL: unknown */
 };
+
+/* How many of a folded run's processes are on `count` of its processors, of which `before` come
+ * first: each processor has as many as any other, or one more. */
+static inline int32_t pleat_run_share(int32_t processes, int32_t processors, int32_t before,
+                                      int32_t count)
+{
+    int32_t each = processes / processors, more = processes % processors - before;
+    return each * count + (more < 0 ? 0 : more < count ? more : count);
+}
+
+/* The member "fold" of `start`: how the agent of a node folds so many processes of a run. NULL: err
+ * says why. */
+json_t *pleat_runner_fold(const struct pleat_spec *spec, int32_t processes,
+                          struct pleat_error *err);
 
 /* Whether Pleat chooses between merging and a warm relaunch for a program, by their cost: its user
  * leaves that open, and it can be started beside itself. */

@@ -312,6 +312,15 @@ static void test_a_hook(void **state)
            "6|" APP,
            "UCX_NET_DEVICES=eth0|LD_PRELOAD=/lib/farewell.so|ASAN_OPTIONS=verify_asan_link_order="
            "0");
+    request.pmi = "/bin/pleat-pmi";
+    request.preload = "/lib/fold.so"; /* beside the other one */
+    expect(&request,
+           "mpiexec.mpich|-rmk|user|-launcher|ssh|-launcher-exec|/a b/pleat-remote|-iface|eth0|"
+           "-hosts|n0:4,n1:2|-bind-to|none|-genvlist|UCX_NET_DEVICES,LD_PRELOAD,ASAN_OPTIONS|-n|"
+           "6|/bin/pleat-pmi|--rank|--preload|/lib/fold.so:/lib/farewell.so|--|" APP,
+           "UCX_NET_DEVICES=eth0|LD_PRELOAD=/lib/farewell.so|ASAN_OPTIONS=verify_asan_link_order="
+           "0");
+    request.pmi = request.preload = NULL;
     request.fabric = true; /* which is for UCX to find */
     request.farewell = NULL;
     expect(&request,

@@ -62,6 +62,9 @@ void pleat_show_folded(const json_t *job)
     pleat_string_addf(&text, "%lld of %lld processes attached",
                       (long long)pleat_reply_int(folded, "attached", 0),
                       (long long)pleat_reply_int(folded, "processes", 0));
+    if (json_array_size(json_object_get(folded, "nodes")) > 1)
+        pleat_string_addf(&text, " on %zu nodes",
+                          json_array_size(json_object_get(folded, "nodes")));
     add_missing(job, folded, &text);
     pleat_string_addf(&text, ", %s queue (%s)", pleat_reply_text(folded, "queue", "?"),
                       pleat_reply_text(folded, "queue_by", "?"));

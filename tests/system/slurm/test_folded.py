@@ -1,4 +1,4 @@
-"""Folded jobs on a Slurm cluster: on one of its hosts, within an allocation. Nothing confines jobs to their processors there,
+"""Folded jobs on a Slurm cluster: on one of its hosts, within an allocation, or on several of them. Nothing confines jobs to their processors there,
 and the hosts share this machine's CPUs."""
 
 import os
@@ -156,3 +156,59 @@ def test_its_agent_is_killed(pleat):
     assert not set(before) & {pid for pids in ranks(pleat).values() for pid in pids}
     assert "its agent has ended" in pleat.log()
     ends_well(pleat, job, go, 4, attempt=1)
+
+
+@both_mpis
+def test_it_is_folded_on_several_hosts(pleat, mpi):
+    """With one number of processors: each host folds its own part. It computes what it computes unfolded."""
+    go = go_file(f"go-hosts-{mpi}")
+    job = pleat.submit("--processes", 6, "--min", 3, "--max", 3, *ring(mpi, go))
+    shown = attached(pleat, job, 6, 3)
+    there = ranks(pleat)
+    assert sorted(map(len, there.values())) == [2, 4], there
+    assert len(pleat.cluster.jobs()) == 1
+    assert [(node["attached"], node["processors"]) for node in sorted(shown["folded"]["nodes"], key=lambda node: node["node"])] == [
+        (len(pids), len(pids) // 2) for _, pids in sorted(there.items())]
+    for pids in there.values():
+        on_cpus(pids, len(pids) // 2)
+    pleat.kill_daemon()
+    attached(pleat, job, 6, 3)
+    assert ranks(pleat) == there
+    ends_well(pleat, job, go, 6)
+    plain = pleat.submit("-n", 6, *ring(mpi, go))
+    assert pleat.until(plain, *ENDED)["state"] == "done"
+    assert pleat.output(plain) == pleat.output(job)
+    pleat.cluster.until_empty()
+
+
+@both_mpis
+def test_an_agent_of_its_other_host_is_killed(pleat, mpi):
+    go = go_file(f"go-other-{mpi}")
+    job = pleat.submit("--processes", 8, "--min", 4, "--max", 4, *ring(mpi, go))
+    attached(pleat, job, 8, 4)
+    there = ranks(pleat)
+    [agent] = pleat.cluster.world[sorted(there)[1]].pids("pleat-agent")
+    os.kill(agent, signal.SIGKILL)
+    attached(pleat, job, 8, 4, attempt=1)
+    assert not {pid for pids in there.values() for pid in pids} & {pid for pids in ranks(pleat).values() for pid in pids}
+    ends_well(pleat, job, go, 8, attempt=1)
+
+
+@pytest.mark.parametrize("moldability, malleability", [("psa", "partition"), ("asp-max", "partition"), ("folding", "folding")])
+def test_a_mix_under_one_policy(pleat, moldability, malleability):
+    """Folded jobs that keep to a host, one that need not, and others, more than the cluster holds at a time: all end well."""
+    policies = f"approach = launcher\nmoldability = {moldability}\nmalleability = {malleability}\n"
+    with configured(pleat, "lifetime_s = 0\n", "lifetime_s = 0\n" + policies):
+        def ring_of(mpi, *options):
+            return pleat.submit(*options, "--", f"{PATHS[mpi]}/ring", "--iterations", 200)
+        folded = {ring_of("openmpi", "--processes", 4, "--class", "long"): 4,
+                  ring_of("mpich", "--processes", 2, "--class", "short"): 2,
+                  ring_of("openmpi", "--processes", 6, "--min", 3, "--max", 3): 6,
+                  ring_of("mpich", "--processes", 3, "--class", "short"): 3}
+        others = [pleat.submit("-n", 1, "--class", "short", "--", "true"), pleat.submit("-n", 2, "--one-node", "--", "true")]
+        for job in (*folded, *others):
+            ended = pleat.until(job, *ENDED)
+            assert (ended["state"], ended["attempt"], ended["processors"] <= 3) == ("done", 0, True), (pleat.events(job), pleat.log())
+        for job, size in folded.items():
+            assert pleat.output(job).count(f"RESULT ok ring ranks={size} ") == 1, pleat.output(job)
+        pleat.cluster.until_empty()
