@@ -34,7 +34,7 @@
 
 /* With this signal a guard (guard.h) hands on a signal that tells it to end. A batch system sends
  * that one to all processes, the agent too: the agent must count both as one. */
-#define PLEAT_AGENT_GUARD_SIGNAL SIGUSR2
+#define PLEAT_AGENT_GUARD_SIGNAL (SIGRTMIN + 1)
 
 struct pleat_agent_options {
     const char *daemon;  /* path of the daemon's socket; NULL: it is reached over TCP */
@@ -50,7 +50,9 @@ struct pleat_agent_options {
     bool no_cpusets;       /* cpusets are not used, although the kernel may have them */
     bool no_memory_groups; /* likewise memory groups: limits of memory are kept by measuring */
     bool guarded;          /* below a guard (guard.h) */
-    uint32_t hold_s;       /* how long runs go on after the first SIGTERM; 0: they are ended then */
+    bool announced;  /* the batch system sends SIGUSR1 and SIGUSR2 to all processes before it stops
+                      * or kills them */
+    uint32_t hold_s; /* how long runs go on after the first SIGTERM; 0: they are ended then */
 };
 
 /* How the agent reaches the daemon over TCP (link.h). */
@@ -91,6 +93,7 @@ struct pleat_agent {
     uv_signal_t on_term;
     uv_signal_t on_interrupt;
     uv_signal_t on_guard;
+    uv_signal_t on_suspending, on_ending; /* announced by the batch system */
     uv_poll_t on_record;
     uv_timer_t reconnect;
     uv_timer_t idle;

@@ -26,23 +26,13 @@ struct words {
  * the runs of this one. */
 static bool is_own_variable(const char *entry)
 {
-    static const char *const names[] = {PLEAT_RUN_ENV,
-                                        PLEAT_NODE_ENV,
-                                        PLEAT_AGENT_ENV,
-                                        PLEAT_MAILBOX_ENV,
-                                        PLEAT_DOORBELL_ENV,
-                                        PLEAT_STATE_ENV,
-                                        PLEAT_FOLD_ENV,
-                                        PLEAT_LAUNCHING_ENV,
-                                        PLEAT_LAUNCH_ENV,
-                                        PLEAT_CPUS_ENV,
-                                        PLEAT_AGENT_KEY_ENV,
-                                        PLEAT_REMOTE_ENV,
-                                        PLEAT_REMOTE_HERE_ENV,
-                                        PLEAT_MAILBOX_HERE_ENV,
-                                        PLEAT_DOORBELL_HERE_ENV,
-                                        PLEAT_STATE_HERE_ENV,
-                                        NULL};
+    static const char *const names[] = {
+        PLEAT_RUN_ENV,         PLEAT_NODE_ENV,         PLEAT_AGENT_ENV,
+        PLEAT_MAILBOX_ENV,     PLEAT_DOORBELL_ENV,     PLEAT_STATE_ENV,
+        PLEAT_FOLD_ENV,        PLEAT_LAUNCHING_ENV,    PLEAT_LAUNCH_ENV,
+        PLEAT_CPUS_ENV,        PLEAT_AGENT_KEY_ENV,    PLEAT_REMOTE_ENV,
+        PLEAT_REMOTE_HERE_ENV, PLEAT_MAILBOX_HERE_ENV, PLEAT_DOORBELL_HERE_ENV,
+        PLEAT_STATE_HERE_ENV,  PLEAT_ANNOUNCED_ENV,    NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')
@@ -51,7 +41,7 @@ static bool is_own_variable(const char *entry)
     return false;
 }
 
-#define OWN_VARIABLES 8
+#define OWN_VARIABLES 9
 
 static int words_init(struct words *words, const json_t *array, bool variables)
 {
@@ -96,6 +86,8 @@ static int make_env(const struct pleat_run *run, const struct pleat_generation *
     snprintf(text, sizeof(text), "%d:%" PRIu64, (int)agent->pid, agent->start);
     pleat_run_add_variable(&env->own, PLEAT_AGENT_ENV, text);
     run->kind->environment(run, generation, &env->own);
+    if (run->kind->leaves && run->agent->options.announced)
+        pleat_run_add_variable(&env->own, PLEAT_ANNOUNCED_ENV, "1");
     const struct pleat_cpu_list *cpus = pleat_bind_cpus(run, generation != &run->now);
     if (run->cpus_per_task && cpus->count) {
         struct pleat_string list = {0};
@@ -135,6 +127,8 @@ static struct pleat_process_spec spec_of(const struct pleat_run *run, char *cons
                                        .stderr_path = run->stderr_path,
                                        .files = &run->agent->files,
                                        .limits = run->limits,
+                                       .announced =
+                                           run->kind->leaves && run->agent->options.announced,
                                        .nice = run->nice};
 }
 

@@ -91,6 +91,8 @@ static _Noreturn void watch(struct guard *guard, pid_t agent, const sigset_t *si
         int number = sigtimedwait(signals, &info, &look);
         if (number == SIGTERM || number == SIGINT)
             (void)kill(agent, PLEAT_AGENT_GUARD_SIGNAL); /* the agent ends its runs, then itself */
+        else if (number == SIGUSR2)
+            (void)kill(agent, number);
         do
             ended = waitpid(-1, &status, WNOHANG);
         while (ended > 0 && ended != agent);
@@ -110,6 +112,8 @@ int pleat_guard_divide(const struct pleat_agent *of, char *name, int lock, const
     sigaddset(&signals, SIGCHLD);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGUSR1); /* by which batch systems announce something */
+    sigaddset(&signals, SIGUSR2);
     (void)sigprocmask(SIG_BLOCK, &signals, &before);
     bool reaps = prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0;
     *guard = getpid();

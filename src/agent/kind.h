@@ -16,6 +16,9 @@ struct pleat_run_kind {
     /* the run's processes may be started by others of it, and are bound as those were at their
      * start */
     bool spawns;
+    /* its processes are ranks of a program on several nodes, which may leave this one: signals by
+     * which a batch system announces that it will kill do not end them */
+    bool leaves;
     bool pins; /* the kind binds processes itself: the run gets no cpuset */
 
     /* Whether a request asks for this kind. */

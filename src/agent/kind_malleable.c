@@ -399,6 +399,7 @@ static int checkpoint(struct pleat_run *run, const json_t *params, bool withdraw
 
 const struct pleat_run_kind pleat_kind_malleable = {
     .name = "malleable",
+    .leaves = true,
     .spawns = true,
     .is_wanted = is_malleable,
     .create = create,

@@ -44,6 +44,7 @@ static void environment(const struct pleat_run *run, const struct pleat_generati
 
 const struct pleat_run_kind pleat_kind_part = {
     .name = "part",
+    .leaves = true,
     .is_wanted = is_wanted,
     .create = create,
     .destroy = destroy,

@@ -28,6 +28,7 @@ static void over(struct pleat_run *run, bool broken)
 
 const struct pleat_run_kind pleat_kind_spread = {
     .name = "spread",
+    .leaves = true,
     .is_wanted = is_wanted,
     .create = create,
     .destroy = pleat_remote_destroy,

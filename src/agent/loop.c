@@ -58,10 +58,12 @@ static void shut_down(struct pleat_agent *agent)
     (void)sigprocmask(SIG_BLOCK, &ends, NULL);
     pleat_connection_close(agent->connection);
     agent->connection = NULL;
-    void *handles[] = {&agent->on_child,  &agent->on_term,  &agent->on_interrupt, &agent->on_record,
-                       &agent->reconnect, &agent->idle,     &agent->reap,         &agent->ending,
-                       &agent->resizing,  &agent->progress, &agent->folding,      &agent->measuring,
-                       &agent->hearing,   &agent->orphaned, &agent->on_guard,     &agent->holding};
+    void *handles[] = {&agent->on_child,  &agent->on_term,       &agent->on_interrupt,
+                       &agent->on_record, &agent->reconnect,     &agent->idle,
+                       &agent->reap,      &agent->ending,        &agent->resizing,
+                       &agent->progress,  &agent->folding,       &agent->measuring,
+                       &agent->hearing,   &agent->orphaned,      &agent->on_guard,
+                       &agent->holding,   &agent->on_suspending, &agent->on_ending};
     for (size_t i = 0; i < sizeof(handles) / sizeof(*handles); i++)
         close_handle(handles[i]);
 }
@@ -176,6 +178,21 @@ static void on_end_signal(uv_signal_t *handle, int number)
     }
     pleat_log("signal %d: ending all runs%s", number, again ? " now" : "");
     terminate(agent, again ? 0 : TERMINATE_GRACE_US);
+}
+
+/* Grid Engine announces that it will kill (SIGUSR2), or stop for a while (SIGUSR1), also more than
+ * once. */
+static void on_notice_signal(uv_signal_t *handle, int number)
+{
+    struct pleat_agent *agent = handle->data;
+    if (number == SIGUSR1 || agent->holds || agent->quitting)
+        return;
+    if (hold(agent)) {
+        pleat_log("signal %d: runs have %u s to leave", number, agent->options.hold_s);
+        return;
+    }
+    pleat_log("signal %d: ending all runs", number);
+    terminate(agent, TERMINATE_GRACE_US);
 }
 
 /* ---- connection ---- */
@@ -369,8 +386,8 @@ static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
     uv_timer_t *timers[] = {&agent->reconnect, &agent->idle,     &agent->reap,    &agent->ending,
                             &agent->resizing,  &agent->progress, &agent->folding, &agent->measuring,
                             &agent->hearing,   &agent->orphaned, &agent->holding};
-    uv_signal_t *signals[] = {&agent->on_child, &agent->on_term, &agent->on_interrupt,
-                              &agent->on_guard};
+    uv_signal_t *signals[] = {&agent->on_child, &agent->on_term,       &agent->on_interrupt,
+                              &agent->on_guard, &agent->on_suspending, &agent->on_ending};
     for (size_t i = 0; i < sizeof(timers) / sizeof(timers[0]); i++) {
         (void)uv_timer_init(&agent->loop, timers[i]); /* cannot fail */
         timers[i]->data = agent;
@@ -389,6 +406,10 @@ static int init_handles(struct pleat_agent *agent, struct pleat_error *err)
         status = uv_signal_start(&agent->on_interrupt, on_end_signal, SIGINT);
     if (status == 0)
         status = uv_signal_start(&agent->on_guard, on_end_signal, PLEAT_AGENT_GUARD_SIGNAL);
+    if (status == 0)
+        status = uv_signal_start(&agent->on_suspending, on_notice_signal, SIGUSR1);
+    if (status == 0)
+        status = uv_signal_start(&agent->on_ending, on_notice_signal, SIGUSR2);
     if (status < 0)
         return pleat_error_sys(err, -status, "cannot watch signals");
     status = uv_poll_init(&agent->loop, &agent->on_record, agent->records[0]);

@@ -66,9 +66,13 @@ static const char usage[] =
     "  --guarded         run below a guard: a process that ends what the agent "
     "leaves if the agent\n"
     "                    is killed\n"
-    "  --hold S          at the first SIGTERM runs are not ended yet if a daemon is there, which "
-    "may\n"
-    "                    have them leave: they are ended after S seconds, or at the next SIGTERM\n"
+    "  --hold S          at the first SIGTERM or SIGUSR2 runs are not ended yet if a daemon is "
+    "there, which\n"
+    "                    may have them leave: they are ended after S seconds, or at the next "
+    "SIGTERM\n"
+    "  --announced       SIGUSR1 and SIGUSR2 go to all processes here before they are stopped or "
+    "killed,\n"
+    "                    so ranks of programs on several nodes are started with these ignored\n"
     "  --check           print, as JSON, which control groups could be made and what crashes have\n"
     "                    left on this machine, and exit; nothing is changed\n"
     "  --help, --version\n"
@@ -151,6 +155,9 @@ static int take_option(int option, struct pleat_agent_options *options, struct s
     case 'g':
         options->guarded = true;
         return 0;
+    case 'a':
+        options->announced = true;
+        return 0;
     case 'H':
         return read_node(optarg, &options->hold_s)
                    ? complain("--hold must be a number of seconds from 0")
@@ -205,6 +212,7 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         {"connect", required_argument, NULL, 'C'},
         {"key-fd", required_argument, NULL, 'K'},
         {"hold", required_argument, NULL, 'H'},
+        {"announced", no_argument, NULL, 'a'},
         {NULL, 0, NULL, 0},
     };
     struct seen seen = {.key_fd = key_fd};

@@ -182,6 +182,10 @@ static enum stage become(const struct pleat_process_spec *spec, int report, int 
 {
     enum stage stage;
     reset_signals();
+    if (spec->announced) {
+        (void)signal(SIGUSR1, SIG_IGN);
+        (void)signal(SIGUSR2, SIG_IGN);
+    }
     pleat_oom_first();
     if (setsid() < 0) {
         *code = errno;

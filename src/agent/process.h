@@ -27,6 +27,7 @@ struct pleat_process_spec {
     mode_t umask;               /* of the process; its output files are private all the same */
     const struct rlimit *files; /* RLIMIT_NOFILE of the process; NULL: as in the caller */
     const struct pleat_limits *limits; /* all limits of the process; NULL: only `files` */
+    bool announced;                    /* it ignores SIGUSR1 and SIGUSR2, unless it handles them */
     int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: as in the caller */
     const struct pleat_cpu_set *cpus;  /* CPUs that the process may use; NULL: as in the caller */
     int groups[2]; /* files of cgroups that the process joins, where it can; -1 or 0: none */

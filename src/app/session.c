@@ -1,5 +1,6 @@
 /* session.c - a session begins and ends. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -167,6 +168,20 @@ static int check_caller(int api_version, int mpi_kind, struct pleat_error *err)
     return 0;
 }
 
+/* An MPI's launcher may have started the program with the usual actions of these signals. */
+static void outlive_announcements(void)
+{
+    const char *announced = getenv(PLEAT_ANNOUNCED_ENV);
+    static const int numbers[] = {SIGUSR1, SIGUSR2};
+    for (size_t i = 0; announced && *announced && i < 2; i++) {
+        struct sigaction now;
+        if (!sigaction(numbers[i], NULL, &now) && now.sa_handler == SIG_DFL) {
+            now.sa_handler = SIG_IGN;
+            (void)sigaction(numbers[i], &now, NULL);
+        }
+    }
+}
+
 int pleat_session_create_for(struct pleat_session **session, int api_version, int mpi_kind,
                              struct pleat_error *err)
 {
@@ -180,6 +195,7 @@ int pleat_session_create_for(struct pleat_session **session, int api_version, in
     made->doorbell = -1;
     made->number = sessions_created + 1;
     pleat_session_identify(&made->own);
+    outlive_announcements();
     session_exists = true;
     MPI_Comm parent = MPI_COMM_NULL;
     struct pleat_error why = {0};

@@ -63,6 +63,52 @@ static json_t *queues_of(const json_t *root)
     return queues;
 }
 
+/* "00:01:00" or "60" as seconds; 0: it is neither. Values of single hosts may follow. */
+static int64_t seconds_of(const char *text)
+{
+    int parts[3], count = sscanf(text, "%d:%d:%d", &parts[0], &parts[1], &parts[2]);
+    int64_t seconds = 0;
+    for (int i = 0; i < count; i++)
+        seconds = parts[i] < 0 || parts[i] > 86400 ? 0 : seconds * 60 + parts[i];
+    return count == 1 || count == 3 ? seconds : 0;
+}
+
+int64_t pleat_gridengine_notice_of(const char *queue)
+{
+    static const char name[] = "notify";
+    for (const char *line = queue; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (!strncmp(line, name, sizeof(name) - 1) && line[sizeof(name) - 1] == ' ')
+            return seconds_of(line + sizeof(name) + strspn(line + sizeof(name), " "));
+    }
+    return 0;
+}
+
+/* How long processes of a deleted job have, in the queue where that is least; 0: not known, as
+ * where Grid Engine does not tell this host. */
+static int64_t notice(const json_t *queues)
+{
+    enum { QUEUES_MOST = 50 };
+    int64_t least = 0;
+    size_t i;
+    const json_t *queue;
+    json_array_foreach(queues, i, queue)
+    {
+        const char *const argv[] = {"qconf", "-sq",
+                                    json_string_value(json_object_get(queue, "name")), NULL};
+        struct pleat_error err;
+        char *text;
+        if (i >= QUEUES_MOST || pleat_gridengine_ask(argv, &text, &err))
+            return 0;
+        int64_t seconds = pleat_gridengine_notice_of(text);
+        free(text);
+        if (seconds == 0)
+            return 0;
+        least = least == 0 || seconds < least ? seconds : least;
+    }
+    return least;
+}
+
 int pleat_gridengine_cluster(json_t **cluster, struct pleat_error *err)
 {
     static const char *const help[] = {"qstat", "-help", NULL};
@@ -78,6 +124,8 @@ int pleat_gridengine_cluster(json_t **cluster, struct pleat_error *err)
         json_object_set_new(*cluster, "cluster", name_of_cluster());
         json_object_set_new(*cluster, "version", line_of(text));
         json_object_set_new(*cluster, "partitions", queues_of(root));
+        json_object_set_new(*cluster, "kill_wait_s",
+                            json_integer(notice(json_object_get(*cluster, "partitions"))));
         json_decref(root);
     }
     free(text);

@@ -16,6 +16,17 @@ enum { LIST_SIZE = 512 };
 
 /* ---- allocating ---- */
 
+/* The job sleeps. When it is deleted, which is announced by SIGUSR2 (-notify), it stays as long as
+ * there is another process of the job on its node, an agent or what that runs: so a job that Pleat
+ * deletes is over at once, and one that somebody else deletes when its jobs have left it, or at the
+ * end of its notice. */
+#define PLACEHOLDER                                                                                \
+    "trap '' USR1; trap 'told=1' USR2; "                                                           \
+    "while [ -z \"$told\" ]; do /bin/sleep 2147483647 & wait $!; done; kill $!; "                  \
+    "while :; do set -- /proc/[0-9]*/environ; "                                                    \
+    "others=$(grep -lsz \"^JOB_ID=$JOB_ID\\$\" \"$@\" | grep -v \"/$$/environ\"); "                \
+    "[ -n \"$others\" ] || exit 0; /bin/sleep 0.3; done"
+
 static void add(struct pleat_adapter_words *words, const char *option, const char *value)
 {
     if (!value)
@@ -73,6 +84,8 @@ static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_w
      * wants such a load would be refused */
     add(words, "-w", only_verify ? "v" : wish->texts[PLEAT_GRIDENGINE_RESOURCES] ? "n" : "e");
     add(words, "-N", name);
+    if (wish->few) /* others cannot leave a node, and might be ended by the notice itself */
+        pleat_adapter_word(words, "-notify");
     add(words, "-pe", pe);
     pleat_adapter_word(words, count);
     add(words, "-q", wish->texts[PLEAT_GRIDENGINE_QUEUE]);
@@ -84,8 +97,9 @@ static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_w
         pleat_adapter_word(words, "-soft");
         add(words, "-q", near);
     }
-    pleat_adapter_word(words, "/bin/sleep");
-    pleat_adapter_word(words, "2147483647");
+    pleat_adapter_word(words, "/bin/sh");
+    pleat_adapter_word(words, "-c");
+    pleat_adapter_word(words, PLACEHOLDER);
     if (pleat_array_push(words, NULL))
         abort();
 }

@@ -144,7 +144,7 @@ static json_t *find(const json_t *jobs, int64_t number)
 /* It runs there, or is on its way. */
 static bool has_nodes(const json_t *job)
 {
-    return pleat_reply_is(job, "state", "running") ||
+    return pleat_reply_is(job, "state", "running") || pleat_reply_is(job, "state", "ending") ||
            (pleat_reply_is(job, "state", "pending") &&
             pleat_reply_is(job, "reason", PLEAT_GRIDENGINE_STARTING));
 }
@@ -159,7 +159,8 @@ static json_t *make(const json_t *row, int64_t number)
         abort();
     json_object_set_new(job, "name", name_in(pleat_xml_text(row, "JB_name")));
     if (has_nodes(job)) {
-        set_times(job, row);
+        if (!pleat_reply_is(job, "state", "ending"))
+            set_times(job, row);
         complete(job, row);
     }
     return job;
@@ -234,9 +235,9 @@ int pleat_gridengine_has_job(uint32_t number, const char *name, bool *has, struc
     *has = false;
     json_array_foreach(jobs, i, job)
     {
-        *has =
-            *has || (pleat_reply_int(job, "job", 0) == number &&
-                     pleat_reply_is(job, "name", name) && !pleat_reply_is(job, "state", "ended"));
+        *has = *has ||
+               (pleat_reply_int(job, "job", 0) == number && pleat_reply_is(job, "name", name) &&
+                !pleat_reply_is(job, "state", "ended") && !pleat_reply_is(job, "state", "ending"));
     }
     json_decref(jobs);
     json_decref(root);

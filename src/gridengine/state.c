@@ -4,15 +4,15 @@
 #include <string.h>
 
 /* Letters: d deleted, E error, h held, q or w waiting, t on its way to a node, r running, R
- * started again; s, S, T, P suspended. Deleted jobs stay there until the node has told their end.
- */
+ * started again; s, S, T, P suspended. Deleted jobs stay there until the node has told their end:
+ * those of Pleat have a notice first (-notify). */
 const char *pleat_gridengine_state(const char *letters, const char **reason)
 {
     bool waits = strpbrk(letters, "qw") != NULL;
     *reason = "";
     if (strchr(letters, 'd') || strchr(letters, 'z')) {
         *reason = "DELETED";
-        return "ended";
+        return !waits && strpbrk(letters, "rsSTP") ? "ending" : "ended";
     }
     if (!waits && strpbrk(letters, "rsSTP"))
         return "running";

@@ -60,6 +60,10 @@
  * agent (wire/launching.h) */
 #define PLEAT_LAUNCHING_ENV "PLEAT_LAUNCHING"
 
+/* Environment variable, not empty: SIGUSR1 and SIGUSR2 announce that processes on this node will be
+ * stopped or killed, and do not end ranks, which may leave it before */
+#define PLEAT_ANNOUNCED_ENV "PLEAT_ANNOUNCED"
+
 #define PLEAT_MAILBOX_PATH 4096 /* size of a path, with its NUL */
 
 struct pleat_mailbox; /* a mapping of the segment */

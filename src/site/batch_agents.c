@@ -54,6 +54,8 @@ static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_alloca
         json_array_append_new(argv, json_string("--hold"));
         json_array_append_new(argv, json_sprintf("%d", (int)(pleat_batch_hold_us(site) / 1000000)));
     }
+    if (site->kind->announces)
+        json_array_append_new(argv, json_string("--announced"));
     json_t *params =
         json_pack("{sIsssosssb}", "job", (json_int_t)one->job, "node", node->host, "argv", argv,
                   "input", call.input ? call.input : "", "secret", call.input != NULL);

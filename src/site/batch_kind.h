@@ -45,7 +45,9 @@ struct pleat_batch_kind {
     const char *title;   /* for people: "Slurm" */
     const char *program; /* its adapter, which says hello as `role`: docs/protocol.md */
     const char *role;
-    bool spreads; /* an allocation may be of several nodes */
+    bool
+        announces; /* before it kills it sends a signal to all processes, which ranks may outlive */
+    bool spreads;  /* an allocation may be of several nodes */
     const struct pleat_batch_wait *waits;
     /* Appends to the adapter's command line; the texts are borrowed from the options. */
     void (*words)(const void *own, const char **argv, int *count);

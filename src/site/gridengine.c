@@ -99,6 +99,7 @@ static const struct pleat_batch_kind gridengine = {.ops = &pleat_site_gridengine
                                                    .title = "Grid Engine",
                                                    .program = "pleat-gridengine",
                                                    .role = "gridengine",
+                                                   .announces = true,
                                                    .spreads = true,
                                                    .waits = waits,
                                                    .words = words,

@@ -27,6 +27,8 @@ def scenarios():
     names |= set(re.findall(r"cmocka_unit_test\((test_\w+)\)", (ROOT / "tests/unit/mailbox_points_test.c").read_text()))
     for name in ("malleable", "taken"):
         names |= set(re.findall(r"^def (test_\w+)", (ROOT / f"tests/system/slurm/test_{name}.py").read_text(), re.MULTILINE))
+    deleted = (ROOT / "tests/system/gridengine/test_taken.py").read_text()
+    names |= set(re.findall(r"^def (test_an_\w+)", deleted, re.MULTILINE))
     steps = (ROOT / "tests/system/chaos/test_steps.py").read_text()
     names |= set(re.findall(r"^def (test_\w+_over_nodes)", steps, re.MULTILINE))
     warm = (ROOT / "tests/system/agent/test_agent_warm.py").read_text()

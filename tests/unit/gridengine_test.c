@@ -74,10 +74,10 @@ static void test_states(void **state)
 {
     (void)state;
     static const char *const rows[][3] = {
-        {"r", "running", ""},         {"Rr", "running", ""},       {"s", "running", ""},
-        {"t", "pending", "Starting"}, {"qw", "pending", "?"},      {"hqw", "pending", "Held"},
-        {"Eqw", "pending", "Error"},  {"Rq", "pending", "?"},      {"dr", "ended", "DELETED"},
-        {"dqw", "ended", "DELETED"},  {"dRr", "ended", "DELETED"}, {"", "pending", "Starting"},
+        {"r", "running", ""},         {"Rr", "running", ""},        {"s", "running", ""},
+        {"t", "pending", "Starting"}, {"qw", "pending", "?"},       {"hqw", "pending", "Held"},
+        {"Eqw", "pending", "Error"},  {"Rq", "pending", "?"},       {"dr", "ending", "DELETED"},
+        {"dqw", "ended", "DELETED"},  {"dRr", "ending", "DELETED"}, {"", "pending", "Starting"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         const char *reason;
@@ -89,6 +89,24 @@ static void test_states(void **state)
     assert_string_equal(pleat_gridengine_instance("au"), "down");
     assert_string_equal(pleat_gridengine_instance("d"), "drained");
     assert_string_equal(pleat_gridengine_instance("E"), "drained");
+}
+
+static void test_notices(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t seconds;
+    } rows[] = {{"qname all.q\nnotify                00:00:60\nowner_list NONE\n", 60},
+                {"notify 00:01:30,[g1=00:00:10]\n", 90},
+                {"notify 45\n", 45},
+                {"notify INFINITY\n", 0},
+                {"notify 00:00\n", 0},
+                {"notify -5\n", 0},
+                {"notifyx 5\n", 0},
+                {"", 0}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        assert_int_equal(pleat_gridengine_notice_of(rows[i].text), rows[i].seconds);
 }
 
 #define ROW(number, name, state, more)                                                             \
@@ -114,7 +132,7 @@ static void test_jobs(void **state)
     assert_true(pleat_reply_is(node, "name", "g1.x"));
     assert_int_equal(pleat_reply_int(node, "cpus", 0), 3);
     assert_int_equal(pleat_reply_int(one, "end", 0), pleat_reply_int(one, "start", 0) + 60);
-    assert_true(pleat_reply_is(json_array_get(jobs, 1), "state", "ended"));
+    assert_true(pleat_reply_is(json_array_get(jobs, 1), "state", "ending"));
     assert_true(pleat_reply_is(json_array_get(jobs, 2), "reason", "?"));
     json_decref(jobs);
     json_decref(root);
@@ -242,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_xml),
         cmocka_unit_test(test_what_is_no_xml),
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_notices),
         cmocka_unit_test(test_jobs),
         cmocka_unit_test(test_nodes_of_a_job),
         cmocka_unit_test(test_why_jobs_wait),

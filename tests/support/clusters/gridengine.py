@@ -56,7 +56,7 @@ QUEUE = {"seq_no": 0, "load_thresholds": "NONE", "suspend_thresholds": "NONE", "
          "priority": 0, "min_cpu_interval": "00:05:00", "processors": "UNDEFINED", "qtype": "BATCH", "ckpt_list": "NONE",
          "pe_list": " ".join(ENVIRONMENTS), "rerun": "FALSE", "tmpdir": "/tmp", "shell": "/bin/sh", "prolog": "NONE",
          "epilog": "NONE", "shell_start_mode": "unix_behavior", "starter_method": "NONE", "suspend_method": "NONE",
-         "resume_method": "NONE", "terminate_method": "NONE", "notify": "00:00:60", "owner_list": "NONE", "user_lists": "NONE",
+         "resume_method": "NONE", "terminate_method": "NONE", "notify": "00:00:12", "owner_list": "NONE", "user_lists": "NONE",
          "xuser_lists": "NONE", "subordinate_list": "NONE", "complex_values": "NONE", "projects": "NONE", "xprojects": "NONE",
          "calendar": "NONE", "initial_state": "default",
          **{f"{kind}_{what}": "INFINITY" for what in LIMITS for kind in "sh"}}
@@ -74,8 +74,9 @@ class GridEngine:
     def hosts(name, nodes):
         return [f"{name}{number}" for number in range(nodes + 1)]
 
-    def __init__(self, world, name, nodes=2, cpus=4):
-        self.world, self.name, self.cpus = world, name, cpus
+    def __init__(self, world, name, nodes=2, cpus=4, **queue):
+        """queue: of its queue, what is to be other than QUEUE."""
+        self.world, self.name, self.cpus, self.queue = world, name, cpus, queue
         self.head = world[f"{name}0"]
         self.nodes = [world[f"{name}{number}"] for number in range(1, nodes + 1)]
         self.dir = f"{SHARED}/{name}"
@@ -133,7 +134,7 @@ class GridEngine:
         for name, (rule, control) in ENVIRONMENTS.items():
             text = ENVIRONMENT.format(name=name, rule=rule, control=control)
             self.command("qconf", "-Ap", self.write(f"environment-{name}", text))
-        self.add_queue("all.q")
+        self.add_queue("all.q", **self.queue)
 
     def add_queue(self, name, **settings):
         values = QUEUE | {"slots": self.cpus} | settings

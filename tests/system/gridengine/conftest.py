@@ -34,8 +34,8 @@ def fixture_slurms(world):
 
 
 @pytest.fixture(scope="module", name="grid")
-def fixture_grid(world, slurms):
-    grid = clusters.GridEngine(world, "g")
+def fixture_grid(request, world, slurms):
+    grid = clusters.GridEngine(world, "g", **getattr(request.module, "QUEUE", {}))
     for one in (grid, *slurms):
         one.start()
     for one in (grid, *slurms):
