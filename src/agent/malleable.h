@@ -66,6 +66,9 @@ struct pleat_malleable {
     struct pleat_agreement agreement; /* the agreement of the nodes, where there are several */
     uint32_t size_before;
     struct pleat_leavers *leaving; /* opened when a shrink was posted */
+    /* why the request, which is no use any more, is to be taken back as soon as that is possible;
+     * "": it is not */
+    char gave_up[sizeof(((struct pleat_error *)0)->text) + 64];
     char instead[256]; /* why the resize is no relaunch, though it was to be one; "": it was not to
                         * be one */
 

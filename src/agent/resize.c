@@ -133,11 +133,28 @@ static bool merges_instead(struct pleat_malleable *malleable, const char *why)
 {
     struct pleat_run *run = malleable->run;
     if (!run->relaunch || !run->relaunch->or_merges ||
-        (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox)))
+        (malleable->posted && pleat_agreement_withdraw(malleable)))
         return false;
     snprintf(malleable->instead, sizeof(malleable->instead), "%s", why);
     malleable->posted = malleable->request.relaunch = false;
     pleat_relaunch_drop(run);
+    return true;
+}
+
+/* Takes back the request if it is unwanted, or was given up; false: that is not so, or not possible
+ * yet. If ranks are inside already the program saves its state, and is started again when it has
+ * ended. If the nodes have agreed on it, they are asked, and it is tried again. */
+static bool is_taken_back(struct pleat_malleable *malleable)
+{
+    char text[sizeof(malleable->gave_up)];
+    if ((!malleable->unwanted && !malleable->gave_up[0]) ||
+        (malleable->posted && pleat_agreement_withdraw(malleable)))
+        return false;
+    snprintf(text, sizeof(text), "%s", malleable->gave_up);
+    if (malleable->unwanted)
+        pleat_malleable_withdrawn(malleable);
+    else
+        pleat_malleable_failed(malleable, text);
     return true;
 }
 
@@ -167,12 +184,11 @@ static bool is_prepared(struct pleat_malleable *malleable,
     snprintf(text, sizeof(text), "its new processes did not come up: %s", why.text);
     if (merges_instead(malleable, text))
         return false;
-    if (malleable->request.mandatory ||
-        (malleable->posted && pleat_mailbox_withdraw(malleable->mailbox)))
+    if (malleable->request.mandatory)
         return true; /* the program saves its state, and is started again when it has ended */
-    snprintf(text, sizeof(text), "its new processes did not come up, so it goes on: %s", why.text);
-    pleat_malleable_failed(malleable, text);
-    return false;
+    snprintf(malleable->gave_up, sizeof(malleable->gave_up),
+             "its new processes did not come up, so it goes on: %s", why.text);
+    return !is_taken_back(malleable);
 }
 
 /* An application that has finished its session comes to no adaptation point any more: then the
@@ -197,8 +213,7 @@ static void look_at_posted(struct pleat_malleable *malleable,
     char text[256];
     if (malleable->kind == PLEAT_REQUEST_RESIZE && !pleat_agreement_look(malleable, status)) {
         malleable->posted = false;
-        if (malleable->unwanted)
-            pleat_malleable_withdrawn(malleable);
+        (void)is_taken_back(malleable);
         return;
     }
     switch (status->phase) {
@@ -229,9 +244,7 @@ static void look_at_posted(struct pleat_malleable *malleable,
         break;
     case PLEAT_MAILBOX_ASKED:
     case PLEAT_MAILBOX_POSTED:
-        if (malleable->unwanted && !pleat_agreement_withdraw(malleable))
-            pleat_malleable_withdrawn(malleable);
-        else if (!withdraw_if_finished(malleable, status))
+        if (!is_taken_back(malleable) && !withdraw_if_finished(malleable, status))
             (void)is_prepared(malleable, status);
         break;
     case PLEAT_MAILBOX_ENTERED:
@@ -415,7 +428,7 @@ int pleat_malleable_request(struct pleat_malleable *malleable, bool ask,
     malleable->kind = ask ? PLEAT_REQUEST_ASK : PLEAT_REQUEST_RESIZE;
     malleable->request = *request;
     malleable->posted = false;
-    malleable->instead[0] = '\0';
+    malleable->instead[0] = malleable->gave_up[0] = '\0';
     pleat_malleable_look(malleable);
     return 0;
 }
