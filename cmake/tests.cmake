@@ -3,7 +3,8 @@
 
 # These wait for most of it, for batch systems and for time to pass, and count for 1.
 set(pleat_waiting_tests
-  daemon-escape daemon-rescue daemon-silence gridengine-adapter gridengine-faults slurm-adapter slurm-faults)
+  daemon-escape daemon-recovery daemon-rescue daemon-silence daemon-sites gridengine-adapter gridengine-faults slurm-adapter
+  slurm-faults slurm-site)
 
 # These have more processes that compute, or that wait by computing, than there are processors, and count for 4: two of them
 # at a time make one another late by minutes. They come first, so that there is always one of them while others fill the rest.
@@ -16,8 +17,8 @@ set(pleat_busy_tests
 # measured, once it has.)
 set(pleat_long_tests
   gridengine-faults=136 slurm-faults=133 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=90
-  slurm-adapter=79 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=55
-  daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=40 daemon-fold_real=36 daemon-saving=36
+  slurm-adapter=45 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=55
+  daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=20 daemon-fold_real=36 daemon-saving=36
   daemon-folding=35 daemon-parts=35 bench-fold=33 bench-fold-live=25 bench-resize=33 daemon-launches=33 daemon-checkpoint=32 daemon-relaunch=32
   chaos-campaign=31 fold-groups-mpich=31 fold-library-openmpi=31 agent-fold_mpi-changes=30 daemon-sites=28 daemon-too_few=26
   chaos-damage=25 fold-threads-mpich=25 fold-conformance-openmpi=25 daemon-outside=23 daemon-examples=23 daemon-asked=23
@@ -30,6 +31,10 @@ set(pleat_long_tests
   app-nodes-mpich-arrays-deaths-in-relaunch=12 unit-fold-harm=12 daemon-adaptation=12 daemon-tasks=11 chaos-place=11
   daemon-not_now=11 unit-core-storm=10 app-copies-heat=10 app-heat=10 chaos-clock=10 daemon-starts=10 daemon-upgrade=10
   agent-tree=10 agent-warm=10)
+
+# Whenever a program of Open MPI starts it looks for fabrics by libfabric, which takes it a fifth of a second, and of a processor's time
+# as well. Tests do without, but for those of what programs listen on.
+set(pleat_fabric_tests daemon-security daemon-strangers)
 
 # Of all tests of the directory in which it is called; in the lists a test of the system is named without "system-".
 function(pleat_weigh_tests)
@@ -54,6 +59,9 @@ function(pleat_weigh_tests)
       set(count 3) # they compute, and do not wait
     endif()
     set_tests_properties(${test} PROPERTIES PROCESSORS ${count})
+    if(test MATCHES "^system-" AND NOT name IN_LIST pleat_fabric_tests)
+      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMPI_MCA_mtl=^ofi")
+    endif()
     if(cost)
       set_tests_properties(${test} PROPERTIES COST ${cost})
     endif()
