@@ -142,9 +142,11 @@ static void add_method(struct pleat_page *page)
     pleat_page_paragraph(
         page,
         "Criteria are those of the simulated page, with times scaled, and were written before "
-        "the first run of this one: a difference counts if all of the interval of the "
-        "ratio, round by round, is on the stated side of 1. With fewer than five rounds "
-        "there is no such interval, and all is unclear.");
+        "the first run of this one: a difference counts if all of its interval over rounds is on "
+        "the stated side of 0, a ratio if it is on the stated side of 1. With fewer than five "
+        "rounds there is no such interval, and what needs one is unclear. Trial runs on a busy "
+        "machine, to see that the page works, changed no criterion; after them FT was offered "
+        "powers of 2 alone, and all changes were made by merging.");
     pleat_page_heading(page, "What may not be concluded");
     pleat_page_item(page, "What the applications would gain on 16 real processors: what is not "
                           "pretended is slowed down by sharing two, the more so the more ranks "

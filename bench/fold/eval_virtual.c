@@ -162,13 +162,14 @@ static void add_method(struct pleat_page *page, double times)
         "processor take while the other one is busy, measured at the head as well. *Job times*: "
         "it agrees once jobs take as long as these jobs of this run really took at the sizes that "
         "they had (in brackets: over what they take alone; what slows them down while others start "
-        "and end is not divided further). Else it is *not explained*: the policies decided "
-        "otherwise, "
-        "since something ended a little sooner or later.");
-    pleat_page_paragraph(page,
-                         "The criteria of the first table were written before the first run of "
-                         "this page, after the trial mix of three jobs that its last section "
-                         "tells of.");
+        "and end is not divided further). Else it is *not explained*. That a job "
+        "which ends a little sooner or later lets the policies decide otherwise may be a reason; "
+        "it was not measured.");
+    pleat_page_paragraph(
+        page, "The criteria of the first table were written before the first run of "
+              "this page, after the trial mix that the section on FJT's price tells of. "
+              "Trial runs on a busy machine, to see that the page works, changed none of "
+              "them.");
     pleat_page_heading(page, "What may not be concluded");
     pleat_page_item(page, "How the policies do on many processors: with two of them a partition "
                           "has one or two, so there is hardly anything between folding and not "
