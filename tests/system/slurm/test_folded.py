@@ -14,6 +14,7 @@ from test_malleable import configured, has, held_by_others
 
 CPUS = sorted(os.sched_getaffinity(0))
 FJT = "approach = launcher\nmoldability = fjt\nmalleability = partition\n"
+LOCAL = ("--fold", "queue=local")  # each process stays on its processor, as the tests of where they are need
 pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
 
 
@@ -61,7 +62,7 @@ def ends_well(pleat, job, go, size, attempt=0):
 def test_it_is_folded_within_its_allocation(pleat, mpi):
     """On as many processors as a host has; it changes its partition there, and no other host is asked for."""
     go = go_file(f"go-{mpi}")
-    job = pleat.submit("--processes", 4, *ring(mpi, go))
+    job = pleat.submit("--processes", 4, *LOCAL, *ring(mpi, go))
     shown = attached(pleat, job, 4, 2)
     assert (shown["runner"], shown["processes"], shown["mpl"]) == ("folded", 4, 2)
     [(host, pids)] = ranks(pleat).items()
@@ -162,7 +163,7 @@ def test_its_agent_is_killed(pleat):
 def test_it_is_folded_on_several_hosts(pleat, mpi):
     """With one number of processors: each host folds its own part. It computes what it computes unfolded."""
     go = go_file(f"go-hosts-{mpi}")
-    job = pleat.submit("--processes", 6, "--min", 3, "--max", 3, *ring(mpi, go))
+    job = pleat.submit("--processes", 6, "--min", 3, "--max", 3, *LOCAL, *ring(mpi, go))
     shown = attached(pleat, job, 6, 3)
     there = ranks(pleat)
     assert sorted(map(len, there.values())) == [2, 4], there
