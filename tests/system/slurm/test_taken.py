@@ -123,10 +123,11 @@ def test_an_agent_is_killed_while_it_leaves(pleat, host):
 @both_mpis
 def test_data_go_with_it(pleat, mpi):
     """What was on the host that is left is right at the end."""
-    job, first, _ = over_two(pleat, mpi, None, "heat")
+    go = go_file(f"go-data-{mpi}")
+    job, first, _ = over_two(pleat, mpi, go, "heat")
     pleat.cluster.command("scancel", first)
     left(pleat, job, first, 4, 2)
-    assert ends(pleat, job)["attempt"] == 0
+    assert ends(pleat, job, go)["attempt"] == 0
 
 
 def test_a_job_that_cannot_do_without_gets_its_signal(pleat):
