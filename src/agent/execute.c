@@ -41,13 +41,11 @@ static bool is_own_variable(const char *entry)
     return false;
 }
 
-#define OWN_VARIABLES 9
-
 static int words_init(struct words *words, const json_t *array, bool variables)
 {
     size_t size = json_array_size(array);
     memset(words, 0, sizeof(*words));
-    words->items = calloc(size + OWN_VARIABLES + 1, sizeof(*words->items));
+    words->items = calloc(size + 1, sizeof(*words->items));
     if (!words->items)
         return PLEAT_E_NOMEM;
     for (size_t i = 0; i < size; i++) {
@@ -67,10 +65,18 @@ static void words_finish(struct words *words)
 /* Adds the strings in words->own, which stand there one after the other, each with its NUL. */
 static int add_own(struct words *words)
 {
+    size_t count = 0;
     if (words->own.failed)
         return PLEAT_E_NOMEM;
     for (size_t at = 0; at < words->own.length; at += strlen(words->own.text + at) + 1)
+        count++;
+    char **more = realloc(words->items, (words->count + count + 1) * sizeof(*words->items));
+    if (!more)
+        return PLEAT_E_NOMEM;
+    words->items = more;
+    for (size_t at = 0; at < words->own.length; at += strlen(words->own.text + at) + 1)
         words->items[words->count++] = words->own.text + at;
+    words->items[words->count] = NULL;
     return 0;
 }
 
