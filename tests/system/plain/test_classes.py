@@ -83,7 +83,8 @@ def test_the_same_folded_on_one_processor(program, mpi, sums, tmp_path):
     fold = [FOLD_RUN, "--processes", 4, "--cpus", CPU, "--mpi", mpi, "--out", report, "--"]
     assert sum_of(run(mpi, 4, program, "--work", 20, before=fold), program, 4) == expected(sums, program)
     told = json.loads(report.read_text())
-    assert told["attached"] == 4 and told["switches"] > 0, told
+    # what the processes counted: the run may be over before fold-run has looked for them
+    assert [process["switches"] > 0 for process in told["processes"]] == [True] * 4, told
 
 
 @every_program
