@@ -316,32 +316,3 @@ def test_a_growth_waits_in_the_queue(pleat):
     has(pleat, ("a1", 2))
     ends(pleat, job, go)
     conf.write_text(text)
-
-
-# ---- Slurm's own resizing ----
-
-def test_hosts_of_an_allocation_are_given_back_alone(three):
-    """give_back = nodes: of the three hosts of one allocation one goes back to Slurm. Without accounts Slurm resizes a job
-    only once: then the job keeps what it has, and grows into it."""
-    pleat = Pleat(three, f'kind = slurm conf = "{three.conf}" partition = main give_back = nodes', ["srun"], name="n", more=TIMES)
-    try:
-        go = go_file("go-give")
-        job = pleat.submit("--initial", 6, "--min", 1, "--max", 6, "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 2)
-        on(pleat, job, "loop", 6)
-        has(pleat, ("a[1-3]", 6))
-        resized(pleat, job, "loop", 4)
-        has(pleat, ("a[1-2]", 4))
-        wait_until(lambda: three.states()["a3"] == "idle", "the host that it left is idle")
-        wait_until(lambda: not three.world["a3"].pids("pleat-agent"), "no agent is left there")
-        # a pleatd that is started anew reads the smaller list
-        pleat.kill_daemon()
-        assert pleat.job(job)["processors"] == 4
-        resized(pleat, job, "loop", 2)
-        pleat.until_log("keeps its 2 nodes to its end, since Slurm does not take some of them back")
-        has(pleat, ("a[1-2]", 4))
-        there = resized(pleat, job, "loop", 4)
-        assert {host: len(pids) for host, pids in there.items()} == {"a1": 2, "a2": 2}
-        has(pleat, ("a[1-2]", 4))
-        ends(pleat, job, go)
-    finally:
-        pleat.finish()
