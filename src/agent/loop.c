@@ -124,11 +124,11 @@ static void on_holding(uv_timer_t *timer)
     terminate(agent, TERMINATE_GRACE_US);
 }
 
-/* Whether the runs go on for now. A second signal ends them. */
+/* Whether the runs go on for now, also while no daemon is there: the next one may come in time. A
+ * second signal ends them. */
 static bool hold(struct pleat_agent *agent)
 {
-    if (agent->holds || agent->quitting || !agent->options.hold_s || !agent->greeted ||
-        pleat_runs_live(agent) == 0)
+    if (agent->holds || agent->quitting || !agent->options.hold_s || pleat_runs_live(agent) == 0)
         return false;
     agent->holds = true;
     agent->hold_until_us =
