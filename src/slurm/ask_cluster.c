@@ -25,6 +25,12 @@ static const char *all_or(const char *value)
     return strcmp(value, "ALL") != 0 ? value : "";
 }
 
+/* Of an answer that was cut off. */
+static bool partition_is_whole(const char *line)
+{
+    return strstr(line, " State=") && strstr(line, " TotalCPUs=");
+}
+
 static json_t *partition_json(const char *line)
 {
     char value[1024];
@@ -60,7 +66,8 @@ static json_t *partition_json(const char *line)
 /* Appends what `make` makes of each line, which begins with "KEY=NAME "; frees the text. A line
  * that does not is no answer of Slurm's, but `none`: there is nothing to be shown. */
 static int each_line(char *text, const char *key, const char *none, json_t *list,
-                     json_t *(*make)(const char *line), struct pleat_error *err)
+                     bool (*is_whole)(const char *line), json_t *(*make)(const char *line),
+                     struct pleat_error *err)
 {
     int failure = 0;
     char *rest = text;
@@ -73,6 +80,11 @@ static int each_line(char *text, const char *key, const char *none, json_t *list
         if (!is_one)
             failure = pleat_error_set(err, PLEAT_E_PROTOCOL,
                                       "an answer of scontrol makes no sense: no line of %s=", key);
+        else if (!is_whole(line))
+            failure = pleat_error_set(err, PLEAT_E_PROTOCOL,
+                                      "an answer of scontrol makes no sense: a line of %s= "
+                                      "without what such lines have",
+                                      key);
         else if (json_array_append_new(list, make(line)))
             failure = pleat_slurm_no_memory(err);
     }
@@ -89,11 +101,16 @@ static const char *configured(const char *text, const char *name, char *word, si
     return word + strspn(word, " ");
 }
 
-static void learn_auth(const char *text)
+/* Nothing is learnt from a part of the configuration: keys would go over the network in clear. */
+static int learn_auth(const char *text, struct pleat_error *err)
 {
     char type[256], info[1024];
     const char *of_type = configured(text, "\nAuthType ", type, sizeof(type));
+    if (!*of_type)
+        return pleat_error_set(err, PLEAT_E_PROTOCOL,
+                               "an answer of scontrol makes no sense: no AuthType");
     pleat_slurm_auth_learn(of_type, configured(text, "\nAuthInfo ", info, sizeof(info)));
+    return 0;
 }
 
 /* "30 sec" */
@@ -112,18 +129,18 @@ int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err)
     int failure = pleat_slurm_ask(config, NULL, &text, err);
     if (failure)
         return failure;
-    failure = pleat_slurm_ask(shown, NULL, &partitions, err);
+    failure = learn_auth(text, err);
+    failure = failure ? failure : pleat_slurm_ask(shown, NULL, &partitions, err);
     if (failure) {
         free(text);
         return failure;
     }
-    learn_auth(text);
     json_t *list = json_array();
     *cluster = json_object();
     if (!list || !*cluster)
         abort();
     failure = each_line(partitions, "PartitionName", "No partitions in the system", list,
-                        partition_json, err);
+                        partition_is_whole, partition_json, err);
     if (!failure &&
         (set_text(*cluster, "cluster", configured(text, "\nClusterName", word, sizeof(word))) ||
          set_text(*cluster, "version", configured(text, "\nSLURM_VERSION", word, sizeof(word))) ||
@@ -154,6 +171,11 @@ static const char *node_state(const char *state, bool used)
         if (strstr(state, known[i].part))
             return known[i].means;
     return used ? "used" : "idle";
+}
+
+static bool node_is_whole(const char *line)
+{
+    return strstr(line, " State=") && pleat_slurm_number(line, "CPUTot", 0) > 0;
 }
 
 static json_t *node_json(const char *line)
@@ -190,7 +212,7 @@ int pleat_slurm_ask_nodes(json_t **nodes, struct pleat_error *err)
     *nodes = json_array();
     if (!*nodes)
         abort();
-    failure = each_line(text, "NodeName", "", *nodes, node_json, err);
+    failure = each_line(text, "NodeName", "", *nodes, node_is_whole, node_json, err);
     if (!failure && json_array_size(*nodes) == 0)
         failure = pleat_error_set(err, PLEAT_E_PROTOCOL, "scontrol has shown no node");
     if (!failure)

@@ -54,13 +54,16 @@ def resized(pleat, job, name, size):
     return on(pleat, job, name, size)
 
 
-def begun(pleat, mpi, name, go, options=("--min", 1, "--max", 2)):
-    job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", "--until", go, "--pause", 2)
+def begun(pleat, mpi, name, go=None, options=("--min", 1, "--max", 2)):
+    """It goes on until there is the file `go`, which its nodes must see; without one for 450 iterations."""
+    words = ["--until", go, "--pause", 2] if go else ["--iterations", 450, "--pause", 10]
+    job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", *words)
     return job, on(pleat, job, name, 2)
 
 
-def ends(pleat, job, go):
-    let_go(pleat, go)
+def ends(pleat, job, go=None):
+    if go:
+        let_go(pleat, go)
     ended = pleat.until(job, *ENDED)
     assert ended["state"] == "done" and pleat.output(job).count("RESULT ok") == 1, (ended, pleat.output(job), pleat.log())
     pleat.cluster.until_empty()

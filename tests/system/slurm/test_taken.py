@@ -95,14 +95,20 @@ def test_the_first_allocation_is_cancelled(pleat, mpi):
     assert ends(pleat, job, go)["attempt"] == 0
 
 
-@pytest.mark.parametrize("delay_s", [0, 1, 2.5])
+@pytest.mark.parametrize("delay_s", [None, 0, 1, 2.5])
 def test_pleatd_is_killed_while_it_leaves(pleat, delay_s):
-    """The next one knows of the notice, or is told of it again, and the job goes on."""
+    """The next one knows of the notice, or is told of it again, and the job goes on. None: it is gone before the agent hears
+    of it."""
     go = go_file(f"go-killed-{delay_s}")
     job, first, _ = over_two(pleat, "openmpi", go)
-    pleat.cluster.command("scancel", first)
-    time.sleep(delay_s)  # it is anywhere between that and the end of the move
-    pleat.kill_daemon()
+    if delay_s is None:
+        pleat.kill_daemon()
+        pleat.cluster.command("scancel", first)
+        time.sleep(1)  # for Slurm's SIGTERM, of which nobody else is told
+    else:
+        pleat.cluster.command("scancel", first)
+        time.sleep(delay_s)  # it is anywhere between that and the end of the move
+        pleat.kill_daemon()
     left(pleat, job, first, 4, 2)
     assert ends(pleat, job, go)["attempt"] == 0
 
