@@ -349,7 +349,8 @@ def test_a_run_is_held_for_a_while(world, again):
     assert agent.wait(30) == 0 and world.output(1) == "told\n"
 
 
-def test_nothing_is_held_without_a_daemon(world):
+def test_a_run_is_held_without_a_daemon_too(world):
+    """One may come in time."""
     agent = world.agent(more=["--hold", "60"])
     world.daemon.accept()
     world.start(1, "sh", "-c", LINGERS)
@@ -357,7 +358,15 @@ def test_nothing_is_held_without_a_daemon(world):
     world.daemon.drop()
     wait_until(lambda: "lost the daemon" in world.log.read_text(), "it is alone")
     agent.send_signal(signal.SIGTERM)
-    assert agent.wait(30) == 0 and world.output(1) == "told\n"
+    wait_until(lambda: "runs have 60 s to leave" in world.log.read_text(), "it holds the run")
+    world.daemon.accept()
+    assert world.daemon.call("list")["runs"][0]["state"] == "running"
+    world.touch("go")
+    exited = world.daemon.expect("exited", 1)
+    assert (exited["code"], exited["lost"]) == (0, False), exited
+    assert world.output(1) == "went\n"
+    world.daemon.call("forget", run=1)
+    assert agent.wait(30) == 0
 
 
 def test_hangup_and_lost_stderr_do_not_end_it(world):
