@@ -34,6 +34,11 @@
 #define RUNNERS(what, labels) SIMULATED(LAMMERS, what, "koala-runners", labels)
 #define RESIZABLE(what, labels) SIMULATED(SWAMINATHAN, what, "resizable", labels)
 #define VIRTUAL(what, labels) SIMULATED(UTRERA, what, "virtual-malleability", labels)
+#define VIRTUAL_BOTH(what, labels, live)                                                           \
+    {                                                                                              \
+        UTRERA, what, {"virtual-malleability", labels},                                            \
+            {{"virtual-malleability-live", live}, {NULL, NULL}}, NULL                              \
+    }
 
 static const struct pleat_published all[] = {
     NEITHER(BUISSON, "figures 1 to 3", "drawings of KOALA and DYNACO"),
@@ -118,22 +123,22 @@ static const struct pleat_published all[] = {
     NEITHER(UTRERA, "tables 4.8 and 4.9", "workloads, which go into figures 4.16 to 4.20"),
     NEITHER(UTRERA, "figures 5.1 to 5.4", "drawings of virtual malleability and of FJT"),
     NEITHER(UTRERA, "figure 5.5", "an algorithm: policies fjt, fjt-figure"),
-    VIRTUAL("figure 5.6", "2 claimed, 1 not found"),
-    VIRTUAL("figure 5.7", "3 not found"),
-    VIRTUAL("figure 5.8", "1 claimed, 1 not found"),
-    VIRTUAL("figure 5.9", ""),
+    VIRTUAL_BOTH("figure 5.6", "2 claimed, 1 not found", "1 yes, 1 no, 1 unclear"),
+    VIRTUAL_BOTH("figure 5.7", "3 not found", "1 no, 1 unclear"),
+    VIRTUAL_BOTH("figure 5.8", "1 claimed, 1 not found", "1 no, 1 unclear"),
+    VIRTUAL_BOTH("figure 5.9", "", ""),
     NEITHER(UTRERA, "table 5.1", "definitions of PSA, ASP-MAX, FOLDING, FJT"),
     NEITHER(UTRERA, "tables 5.2 and 5.3", "workloads, which go into figures 5.6 to 5.8"),
     NEITHER(UTRERA, "figures 6.1 to 6.3", "drawings of backfilling and of schedules"),
-    VIRTUAL("figure 6.4", "4 claimed, 1 not found"),
-    VIRTUAL("figure 6.5", "1 claimed, 1 not found"),
-    VIRTUAL("figure 6.6", "4 claimed, 1 not found"),
-    VIRTUAL("figure 6.7", "1 claimed, 1 not found"),
-    VIRTUAL("figure 6.8", "1 not found"),
-    VIRTUAL("figure 6.9", "1 not found"),
-    VIRTUAL("figure 6.10", "1 not found"),
-    VIRTUAL("figure 6.11", "1 not found"),
-    VIRTUAL("figures 6.12 to 6.15", ""),
+    VIRTUAL_BOTH("figure 6.4", "4 claimed, 1 not found", "1 yes, 1 no, 3 unclear"),
+    VIRTUAL_BOTH("figure 6.5", "1 claimed, 1 not found", "1 yes, 1 unclear"),
+    VIRTUAL_BOTH("figure 6.6", "4 claimed, 1 not found", "1 yes, 1 no, 3 unclear"),
+    VIRTUAL_BOTH("figure 6.7", "1 claimed, 1 not found", "1 yes, 1 unclear"),
+    VIRTUAL_BOTH("figure 6.8", "1 not found", ""),
+    VIRTUAL_BOTH("figure 6.9", "1 not found", ""),
+    VIRTUAL_BOTH("figure 6.10", "1 not found", ""),
+    VIRTUAL_BOTH("figure 6.11", "1 not found", ""),
+    VIRTUAL_BOTH("figures 6.12 to 6.15", "", ""),
     NEITHER(UTRERA, "tables 6.1 to 6.3", "workloads, which go into figures 6.4 to 6.15"),
 };
 
@@ -155,7 +160,9 @@ const char *pleat_published_command(const char *live_page)
     static const char *const commands[][2] = {
         {"self-coscheduling", "bench/run fold-evaluation"},
         {"coscheduling-arrivals", "bench/run fold-evaluation --page coscheduling-arrivals"},
-        {"application-scaling", "bench/run fold-evaluation --page application-scaling"}};
+        {"application-scaling", "bench/run fold-evaluation --page application-scaling"},
+        {"virtual-malleability-live",
+         "bench/run fold-evaluation --page virtual-malleability-live"}};
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i][0], live_page))
             return commands[i][1];
