@@ -14,6 +14,7 @@ static bool by_commands, no_munge;
 
 static const char usage[] =
     "usage: pleat-slurm [--conf PATH] [--interval MS] [--limit MS] [--commands]\n"
+    "                   [--no-munge]\n"
     "\n"
     "Allocations of one Slurm cluster, for 'pleatd', which starts it and speaks with it on its\n"
     "standard input and output.\n"

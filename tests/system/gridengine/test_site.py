@@ -46,26 +46,27 @@ def test_an_mpi_job_on_several_nodes(pleat):
     pleat.cluster.until_empty()
 
 
+def computes(pleat, job, size, allocations):
+    """Waits until a job of the program loop has `size` ranks, in that many allocations."""
+    def there():
+        shown = pleat.job(job)
+        assert shown["state"] not in ENDED, (shown, pleat.output(job), pleat.log())
+        ranks = sum(len(host.pids("loop")) for host in pleat.cluster.nodes)
+        return (shown["state"] == "running" and shown["processors"] == size == ranks and
+                (shown["progress"] or {}).get("iteration") and len(pleat.cluster.jobs()) == allocations)
+    wait_until(there, f"{size} ranks in {allocations} allocations: {pleat.log()}")
+
+
 def test_a_malleable_job_on_several_nodes(pleat):
     """It grows by an allocation of its own, and gives that back."""
     go = go_file("go-malleable")
-
-    def on(size, allocations):
-        def there():
-            shown = pleat.job(job)
-            assert shown["state"] not in ENDED, (shown, pleat.output(job), pleat.log())
-            ranks = sum(len(host.pids("loop")) for host in pleat.cluster.nodes)
-            return (shown["state"] == "running" and shown["processors"] == size == ranks and
-                    (shown["progress"] or {}).get("iteration") and len(pleat.cluster.jobs()) == allocations)
-        wait_until(there, f"{size} ranks in {allocations} allocations: {pleat.log()}")
-
     job = pleat.submit("--min", 2, "--max", 4, "--initial", 4, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
-    on(4, 1)
+    computes(pleat, job, 4, 1)
     pleat.run("limits", job, "--max", 6)
-    on(6, 2)
+    computes(pleat, job, 6, 2)
     assert [bool(host.pids("loop")) for host in pleat.cluster.nodes] == [True, True]
     pleat.run("limits", job, "--max", 4)
-    on(4, 1)
+    computes(pleat, job, 4, 1)
     pleat.cluster.world.path(go).touch()
     assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
     assert pleat.output(job).count("RESULT ok") == 1

@@ -9,6 +9,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, Pleat, go_file
+from test_site import computes
 
 QUEUE = {"notify": "00:00:40"}
 TIMES = """
@@ -29,19 +30,10 @@ def fixture_pleat(grid):
 
 def over_two(pleat, apps, go):
     """A job that is on both nodes, by an allocation of its own on each; these, the first one first."""
-    def on(size, allocations):
-        def there():
-            shown = pleat.job(job)
-            assert shown["state"] not in ENDED, (shown, pleat.output(job), pleat.log())
-            ranks = sum(len(host.pids("loop")) for host in pleat.cluster.nodes)
-            return (shown["state"] == "running" and shown["processors"] == size == ranks and
-                    (shown["progress"] or {}).get("iteration") and len(pleat.cluster.jobs()) == allocations)
-        wait_until(there, f"{size} ranks in {allocations} allocations: {pleat.log()}")
-
     job = pleat.submit("--min", 2, "--max", 4, "--initial", 4, "--", f"{apps}/loop", "--until", go, "--pause", 2)
-    on(4, 1)
+    computes(pleat, job, 4, 1)
     pleat.run("limits", job, "--max", 6)
-    on(6, 2)
+    computes(pleat, job, 6, 2)
     return job, sorted(pleat.cluster.jobs(), key=int)
 
 
