@@ -29,8 +29,19 @@
             {{"self-coscheduling", together}, {"coscheduling-arrivals", arrivals}}, NULL           \
     }
 
+/* Programs of the paper's classes, each alone. */
+#define CLASSES(what, labels)                                                                      \
+    {                                                                                              \
+        UTRERA, what, {NULL, NULL}, {{"program-classes", labels}, {NULL, NULL}}, NULL              \
+    }
+
 #define AGENT(what, labels) SIMULATED(LIU, what, "application-agent", labels)
 #define KOALA(what, labels) SIMULATED(BUISSON, what, "koala-malleable", labels)
+#define KOALA_BOTH(what, labels, live)                                                             \
+    {                                                                                              \
+        BUISSON, what, {"koala-malleable", labels},                                                \
+            {{"koala-malleable-live", live}, {NULL, NULL}}, NULL                                   \
+    }
 #define RUNNERS(what, labels) SIMULATED(LAMMERS, what, "koala-runners", labels)
 #define RESIZABLE(what, labels) SIMULATED(SWAMINATHAN, what, "resizable", labels)
 #define VIRTUAL(what, labels) SIMULATED(UTRERA, what, "virtual-malleability", labels)
@@ -50,18 +61,18 @@ static const struct pleat_published all[] = {
      {{"application-scaling", "4 yes, 2 no"}, {NULL, NULL}},
      NULL},
     NEITHER(BUISSON, "table 1", "the clusters, which go in (printed as table I)"),
-    KOALA("figure 7a", "2 fitted"),
-    KOALA("figure 7b", "4 fitted"),
-    KOALA("figure 7c", "1 claimed, 1 fitted"),
-    KOALA("figure 7d", ""),
-    KOALA("figure 7e", "1 fitted"),
-    KOALA("figure 7f", "1 fitted"),
-    KOALA("figure 8a", "1 fitted, 2 not found"),
-    KOALA("figure 8b", "1 fitted, 2 not found"),
-    KOALA("figure 8c", "2 fitted"),
-    KOALA("figure 8d", "1 fitted, 1 not found"),
-    KOALA("figure 8e", ""),
-    KOALA("figure 8f", ""),
+    KOALA_BOTH("figure 7a", "2 fitted", "2 unclear"),
+    KOALA_BOTH("figure 7b", "4 fitted", "4 unclear"),
+    KOALA_BOTH("figure 7c", "1 claimed, 1 fitted", "2 yes, 1 no"),
+    KOALA_BOTH("figure 7d", "", ""),
+    KOALA_BOTH("figure 7e", "1 fitted", "1 unclear"),
+    KOALA_BOTH("figure 7f", "1 fitted", "1 unclear"),
+    KOALA_BOTH("figure 8a", "1 fitted, 2 not found", "3 unclear"),
+    KOALA_BOTH("figure 8b", "1 fitted, 2 not found", "3 unclear"),
+    KOALA_BOTH("figure 8c", "2 fitted", "1 no, 1 unclear"),
+    KOALA_BOTH("figure 8d", "1 fitted, 1 not found", "2 no"),
+    KOALA_BOTH("figure 8e", "", ""),
+    KOALA_BOTH("figure 8f", "", ""),
 
     NEITHER(LAMMERS, "figures 2.1 to 2.4", "drawings of the DAS-2 and of GRENCHMARK"),
     NEITHER(LAMMERS, "figures 3.1 to 3.5", "drawings of KOALA and GRAM"),
@@ -101,14 +112,18 @@ static const struct pleat_published all[] = {
     NEITHER(UTRERA, "figures 3.1 to 3.5", "drawings of the environment, examples of its files"),
     NEITHER(UTRERA, "figure 3.6", "an algorithm: policies launcher, backfill-..."),
     NEITHER(UTRERA, "figures 3.7 to 3.10", "drawings of sharing, placing, and a program (send)"),
-    NEITHER(UTRERA, "figures 3.11 and 3.12", "scalability of programs that are not here"),
+    CLASSES("figure 3.11", ""),
+    CLASSES("figure 3.12", "2 unclear"),
     NEITHER(UTRERA, "figure 3.13", "an example of arrivals"),
-    NEITHER(UTRERA, "table 3.1", "time in MPI of programs that are not here"),
+    CLASSES("table 3.1", "10 yes, 3 no, 1 unclear"),
     NEITHER(UTRERA, "tables 3.2 and 3.3", "run times and classes, which go into chapters 5 and 6"),
     NEITHER(UTRERA, "figures 4.1 to 4.8", "drawings of the mechanism, code of wrappers"),
     TOGETHER("figure 4.9", "11 yes, 1 no, 4 unclear"),
-    NEITHER(UTRERA, "figures 4.10 to 4.14",
-            "what the detector sees; its rules are libpleat-fold's"),
+    CLASSES("figure 4.10", "2 yes"),
+    CLASSES("figure 4.11", "2 yes"),
+    CLASSES("figure 4.12", "3 yes, 3 no"),
+    CLASSES("figure 4.13", "2 yes, 2 no"),
+    NEITHER(UTRERA, "figure 4.14", "a drawing"),
     TOGETHER("figure 4.15", "4 yes, 1 unclear"),
     ARRIVING("figure 4.16", "2 yes", "1 yes, 1 unclear"),
     ARRIVING("figure 4.17", "2 no", "1 no, 1 unclear"),
@@ -161,8 +176,9 @@ const char *pleat_published_command(const char *live_page)
         {"self-coscheduling", "bench/run fold-evaluation"},
         {"coscheduling-arrivals", "bench/run fold-evaluation --page coscheduling-arrivals"},
         {"application-scaling", "bench/run fold-evaluation --page application-scaling"},
-        {"virtual-malleability-live",
-         "bench/run fold-evaluation --page virtual-malleability-live"}};
+        {"virtual-malleability-live", "bench/run fold-evaluation --page virtual-malleability-live"},
+        {"koala-malleable-live", "bench/run fold-evaluation --page koala-malleable-live"},
+        {"program-classes", "bench/run fold-evaluation --page program-classes"}};
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i][0], live_page))
             return commands[i][1];
