@@ -60,10 +60,12 @@ static double to_tolerance(const char *text)
 
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options)
 {
-    enum { N = 1, ITERATIONS, WORK, PAUSE, TOLERANCE, FURTHER, UNTIL, HELP, COMMON = 6 };
-    struct option table[COMMON + 3] = {{"n", 1, NULL, N},       {"iterations", 1, NULL, ITERATIONS},
-                                       {"work", 1, NULL, WORK}, {"pause", 1, NULL, PAUSE},
-                                       {"help", 0, NULL, HELP}, {"tolerance", 1, NULL, TOLERANCE}};
+    enum { N = 1, ITERATIONS, WORK, USEFUL, PAUSE, TOLERANCE, FURTHER, UNTIL, HELP, COMMON = 7 };
+    struct option table[COMMON + 3] = {
+        {"n", 1, NULL, N},          {"iterations", 1, NULL, ITERATIONS},
+        {"work", 1, NULL, WORK},    {"pause", 1, NULL, PAUSE},
+        {"help", 0, NULL, HELP},    {"tolerance", 1, NULL, TOLERANCE},
+        {"useful", 1, NULL, USEFUL}};
     int count = COMMON;
     if (options->further)
         table[count++] = (struct option){options->further, 0, NULL, FURTHER};
@@ -79,6 +81,9 @@ void app_read_options(int argc, char **argv, const char *usage, struct app_optio
             break;
         case WORK:
             options->work_ms = (double)app_number("work", optarg, 0, 1000000);
+            break;
+        case USEFUL:
+            options->useful = (int)app_number("useful", optarg, 1, 1 << 20);
             break;
         case PAUSE:
             options->pause_ms = (double)app_number("pause", optarg, 0, 1000000);
@@ -107,6 +112,12 @@ void app_pause(double milliseconds)
     left.tv_nsec = (long)((milliseconds - 1000.0 * (double)left.tv_sec) * 1e6);
     while (nanosleep(&left, &left) && errno == EINTR)
         ;
+}
+
+void app_pretend(const struct app_options *options, int ranks)
+{
+    int sharing = options->useful && options->useful < ranks ? options->useful : ranks;
+    app_pause(options->pause_ms + options->work_ms / sharing);
 }
 
 void app_tally_open(struct app_tally *tally, const struct pleat_session *session, int begun)

@@ -18,6 +18,7 @@ long long app_number(const char *option, const char *text, long long least, long
 struct app_options {
     long long n, iterations;
     double work_ms, pause_ms, tolerance;
+    int useful; /* ranks that share work_ms at most; 0: all */
     long long n_most;
     const char *further; /* a further option of the program, without a value; NULL: it has none */
     int is_further;      /* that was given */
@@ -25,13 +26,15 @@ struct app_options {
     const char *until;   /* that file; NULL: it was not given */
 };
 
-/* Reads --n, --iterations, --work, --pause, --tolerance, the further one, and --until into
- * *options; others stay as they were.
+/* Reads --n, --iterations, --work, --useful, --pause, --tolerance, the further one, and --until
+ * into *options; others stay as they were.
  * --help prints `usage` and exits with 0; a wrong option exits with 2. */
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options);
 
 /* Sleeps, to make an iteration longer. */
 void app_pause(double milliseconds);
+/* What an iteration pretends to compute on so many ranks, by sleeping. */
+void app_pretend(const struct app_options *options, int ranks);
 
 /* Counts the iterations that were really computed, independently of the state that Pleat carries
  * along: in a file of the job's scratch directory, one file for each launch of its script. A

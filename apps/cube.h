@@ -3,7 +3,9 @@
  * least 2 and at least the number of ranks. Each rank has n / ranks planes: of z in space, of y of
  * the waves. In between all ranks send to all others. Nothing here knows of Pleat.
  *
- * What comes out is the same to the last bit, whatever the number of ranks.
+ * Two files define these functions: cube.c, by whose own transforms what comes out is the same to
+ * the last bit, whatever the number of ranks; and cube-fftw.c, by FFTW's for MPI, which promises
+ * that for no two numbers of ranks.
  */
 #ifndef PLEAT_APPS_CUBE_H
 #define PLEAT_APPS_CUBE_H
@@ -27,6 +29,7 @@ struct cube {
     struct complex *line;  /* n */
     struct complex *roots; /* n / 2 */
     long long *reversed;   /* n: numbers with their bits in the other order */
+    void *plans[2];        /* of cube-fftw.c, which has none of the three above: to waves, back */
 };
 
 /* Whether such a cube can be cut for so many ranks. */
@@ -40,8 +43,9 @@ static inline long long cube_size(const struct cube *cube)
     return cube->part * cube->n * cube->n;
 }
 
-/* space: [z of this rank][y][x]; waves: [y of this rank][x][z]. What they are computed from is not
- * kept in the first one, and stays in the second. Back in space all is divided by n^3. */
+/* space: [z of this rank][y][x]; waves: [y of this rank], then in cube.c [x][z], in cube-fftw.c
+ * [z][x]. What they are computed from is not kept in the first one, and stays in the second. Back
+ * in space all is divided by n^3. */
 void cube_to_waves(struct cube *cube, struct complex *space, struct complex *waves);
 void cube_to_space(struct cube *cube, const struct complex *waves, struct complex *space);
 

@@ -31,6 +31,7 @@ static const char usage[] =
     "  --n N            points along an edge, a power of 2 (default 32)\n"
     "  --iterations N   transforms back to space (default 200)\n"
     "  --work MS        pretend that an iteration costs MS more of computing, shared by the ranks\n"
+    "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every iteration\n"
     "  --tolerance T    relative error allowed (default 1e-9)\n";
 
@@ -300,7 +301,7 @@ static void iterate(struct fourier *f)
     cube_to_space(&f->cube, pleat_rows_data(f->waves), f->space);
     f->progress.done++;
     check_sums(f);
-    app_pause(f->options.pause_ms + f->options.work_ms / pleat_session_size(f->session));
+    app_pretend(&f->options, pleat_session_size(f->session));
 }
 
 /* The verdict, after the last iteration; 1: it is wrong. */

@@ -20,6 +20,7 @@ static const char usage[] =
     "  --iterations N   sweeps (default 1000)\n"
     "  --until FILE     sweeps until there is such a file, however many these are\n"
     "  --work MS        pretend that a sweep costs MS more of computing, shared by the ranks\n"
+    "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every sweep\n"
     "  --tolerance T    relative error allowed at the end (default 1e-8)\n";
 
@@ -138,7 +139,7 @@ int main(int argc, char **argv)
     while (what != PLEAT_LEAVE && goes_on(session, &o, done)) {
         exchange_halo(session, plate, o.n);
         sweep(plate, o.n, scratch, scratch + o.n);
-        app_pause(o.pause_ms + o.work_ms / pleat_session_size(session));
+        app_pretend(&o, pleat_session_size(session));
         done++;
         app_tally_add(&tally);
         if (pleat_session_rank(session) == 0 && !o.until && done % (1 + o.iterations / 10) == 0)

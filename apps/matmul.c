@@ -17,6 +17,7 @@ static const char usage[] =
     "  --n N            order of the matrices (default 256)\n"
     "  --iterations N   products (default 100)\n"
     "  --work MS        pretend that a product costs MS more of computing, shared by the ranks\n"
+    "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every iteration\n"
     "  --tolerance T    relative error allowed at the end (default 1e-9)\n";
 
@@ -173,7 +174,7 @@ int main(int argc, char **argv)
     int what = begun;
     while (done < o.iterations && what != PLEAT_LEAVE) {
         multiply(&p);
-        app_pause(o.pause_ms + o.work_ms / pleat_session_size(p.session));
+        app_pretend(&o, pleat_session_size(p.session));
         done++;
         app_tally_add(&tally);
         if (pleat_session_rank(p.session) == 0 && done % (1 + o.iterations / 10) == 0)

@@ -36,6 +36,7 @@ static const char usage[] =
     "  --n N            particles (default 1000)\n"
     "  --iterations N   steps (default 100)\n"
     "  --work MS        pretend that a step costs MS more of computing, shared by the ranks\n"
+    "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every step\n"
     "  --tolerance T    relative change of energy allowed (default 1e-3)\n"
     "  --direct         sum up all forces one by one instead of with a tree\n";
@@ -136,8 +137,7 @@ static void iterate(struct nbody *nbody)
     drift(nbody, STEP / 2);
     nbody->progress.done++;
     weigh(nbody);
-    app_pause(nbody->options.pause_ms +
-              nbody->options.work_ms / pleat_session_size(nbody->session));
+    app_pretend(&nbody->options, pleat_session_size(nbody->session));
 }
 
 /* ---- checks ---- */

@@ -6,7 +6,7 @@ libsqlite3-dev libsmartcols-dev libelf-dev libhwloc-dev libgsl-dev libarchive-de
 packages_package="build-essential debhelper fakeroot libmpich-dev libslurm-dev libmunge-dev man-db"
 packages_test="clang libclang-rt-14-dev libcmocka-dev mpich libmpich-dev python3 python3-pytest util-linux iproute2 strace procps man-db g++ make gfortran libfaketime \
 librsvg2-bin munge slurm-client slurmctld slurmd slurm-wlm-basic-plugins libslurm-dev libmunge-dev gridengine-master gridengine-exec gridengine-client lammps hpcc nwchem-mpich \
-libscalapack-openmpi-dev libscalapack-mpich-dev"
+libscalapack-openmpi-dev libscalapack-mpich-dev libfftw3-dev libfftw3-mpi-dev"
 
 # Installs the named Debian packages that are missing, and says which. Those with a system service (munge, slurmd, gridengine-exec) do
 # not start it: while they are installed, /usr/sbin/policy-rc.d forbids that, unless the machine has one of its own.
