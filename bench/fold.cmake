@@ -2,6 +2,8 @@
 if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, which is one of the tests'
   set(fold_dir ${CMAKE_SOURCE_DIR}/bench/fold)
   set(fold_apps ring halo alltoall send ep fourier nbody bt cg ft is lu mg mz sp sweep)
+  set(mixes_dir ${CMAKE_SOURCE_DIR}/bench/mixes)
+  set(mixes_apps dense filter heat sparse workers)
   add_library(bench-fold STATIC ${fold_dir}/cases.c ${fold_dir}/contest.c ${fold_dir}/machine.c
     ${fold_dir}/paired.c ${fold_dir}/progress.c ${fold_dir}/scratch.c ${fold_dir}/trial.c
     ${CMAKE_SOURCE_DIR}/bench/options.c ${CMAKE_SOURCE_DIR}/bench/report.c ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
@@ -39,6 +41,26 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     ${fold_dir}/koala_criteria.c ${fold_dir}/koala_figure.c ${fold_dir}/koala_page.c
     ${fold_dir}/loads.c ${fold_dir}/virtual_criteria.c ${fold_dir}/virtual_page.c
     ${fold_dir}/virtual_price.c)
+  # job mixes, of programs that need ScaLAPACK and FFTW
+  set(mixes_there TRUE)
+  foreach(app ${mixes_apps})
+    if(NOT TARGET app-${app})
+      set(mixes_there FALSE)
+      message(STATUS "bench mix and the page job-mixes-live are left out: no apps/${app}")
+    endif()
+  endforeach()
+  if(mixes_there)
+    target_sources(bench-live PRIVATE ${mixes_dir}/mixes_jobs.c ${mixes_dir}/mixes_sim.c)
+    target_sources(bench_fold_evaluation PRIVATE ${mixes_dir}/eval_mixes.c ${mixes_dir}/mixes_criteria.c
+      ${mixes_dir}/mixes_page.c)
+    target_compile_definitions(bench_fold_evaluation PRIVATE BENCH_HAS_MIXES)
+    add_executable(bench_mix ${mixes_dir}/bench_mix.c)
+    target_link_libraries(bench_mix PRIVATE bench-live)
+    set_target_properties(bench_mix PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    foreach(app ${mixes_apps})
+      add_dependencies(bench-live app-${app})
+    endforeach()
+  endif()
   target_link_libraries(bench_fold PRIVATE bench-fold)
   target_link_libraries(bench_fold_evaluation PRIVATE bench-live pleat-figure)
   foreach(mpi ompi:openmpi mpich:mpich)

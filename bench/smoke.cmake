@@ -65,9 +65,16 @@ if(PLEAT_TESTS)
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/fold/smoke_page.py
       $<TARGET_FILE:bench_fold_evaluation>)
     set_tests_properties(system-bench-fold-evaluation PROPERTIES LABELS system TIMEOUT 300)
+    set(live_pages virtual-malleability-live koala-malleable-live)
+    if(TARGET bench_mix)
+      list(APPEND live_pages job-mixes-live)
+      add_test(NAME system-bench-mix COMMAND ${Python3_EXECUTABLE} ${smoke}
+        $<TARGET_FILE:bench_mix> --repeats 1 --times 0.05)
+      set_tests_properties(system-bench-mix PROPERTIES LABELS system TIMEOUT 180)
+    endif()
     add_test(NAME system-bench-fold-live
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/fold/smoke_page.py
-      $<TARGET_FILE:bench_fold_evaluation> virtual-malleability-live koala-malleable-live)
+        $<TARGET_FILE:bench_fold_evaluation> ${live_pages})
     set_tests_properties(system-bench-fold-live PROPERTIES LABELS system TIMEOUT 300)
   endif()
   pleat_weigh_tests()

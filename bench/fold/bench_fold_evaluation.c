@@ -1,5 +1,6 @@
-/* bench_fold_evaluation [options] - writes a page about chapters 3 to 6 of Utrera 2010, or figures
- * 6 to 8 of Buisson et al. 2007, on this machine, with programs that really run.
+/* bench_fold_evaluation [options] - writes a page about chapters 3 to 6 of Utrera 2010, figures 6
+ * to 8 of Buisson et al. 2007, or 4.3 of Swaminathan 2004, on this machine, with programs that
+ * really run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ static const char usage[] =
     "Measures, and writes a page and its figures.\n"
     "  --page NAME      self-coscheduling (default), coscheduling-arrivals, coscheduling-classes,\n"
     "                   application-scaling, program-classes, virtual-malleability-live,\n"
-    "                   koala-malleable-live\n"
+    "                   koala-malleable-live, job-mixes-live\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
@@ -84,7 +85,17 @@ static const struct eval_about pages[] = {
      "by "
      "value beside what a simulation of the same jobs says. From: Buisson et al. 2007, VI and VII.",
      {&eval_koala, NULL},
-     LOAD_SYNTHETIC}};
+     LOAD_SYNTHETIC},
+#ifdef BENCH_HAS_MIXES
+    {"job-mixes-live",
+     "Job mixes that are resized, live",
+     "Malleable programs under the remap scheduler with sweet spots, against the same jobs with "
+     "sizes that stay. Value by value beside what a simulation of the same jobs says. From: "
+     "Swaminathan 2004, 4.3.",
+     {&eval_mixes, NULL},
+     LOAD_SYNTHETIC},
+#endif
+};
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes; /* 0: no limit */

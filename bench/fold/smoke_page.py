@@ -63,6 +63,13 @@ PARTS = {
         "Figure 8 anew",
         "| EGS/W'm | grow operations (f) |",
     ],
+    "job-mixes-live": [
+        "## What of the paper is found",
+        "| `heat --n 256` |",
+        "Figure 9 anew",
+        "| remap | mean response |",
+        "## Job mix 2 (figure 10)",
+    ],
 }
 
 
