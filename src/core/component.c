@@ -10,6 +10,7 @@
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/job.h"
+#include "core/lent.h"
 #include "core/move.h"
 #include "core/placed.h"
 #include "core/relaunch.h"

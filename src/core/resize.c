@@ -7,6 +7,7 @@
 #include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/effects.h"
+#include "core/lent.h"
 #include "core/node.h"
 #include "core/side.h"
 #include "core/state.h"
@@ -250,7 +251,8 @@ void resize_end(struct pleat_core *core, uint32_t index, enum pleat_outcome outc
     if (outcome != PLEAT_OUTCOME_GROWN && outcome != PLEAT_OUTCOME_SHRUNK &&
         outcome != PLEAT_OUTCOME_NOT_NOW) { /* "not now" is over when the program says so */
         comp->quiet_until_us = now_of(core) + backoff(core, comp, outcome);
-        if (pleat_resize_is_by_site(resize) && outcome != PLEAT_OUTCOME_RELAUNCHED)
+        if (pleat_resize_is_by_site(resize) && resize->to < resize->from &&
+            outcome != PLEAT_OUTCOME_RELAUNCHED)
             left_in_vain(core, component);
     }
     resize_note(core, index, PLEAT_NOTE_RESIZE, outcome);
@@ -289,10 +291,14 @@ void resize_off_lent(struct pleat_core *core, uint32_t component)
     enum pleat_reason why;
     taken_last(core, component);
     int32_t to = size_without_lent(core, comp, &why);
-    if (to >= comp->processors || to < pleat_accept_smallest(&core->view, comp))
+    if (to >= comp->processors || to < pleat_accept_smallest(&core->view, comp)) {
+        to = size_to_replace(core, comp);
+        why = PLEAT_REASON_SITE_TIME;
+    }
+    if (to == comp->processors)
         return;
-    uint32_t index =
-        resize_open(core, component, to, comp->processors - to, true, false, PLEAT_NONE);
+    uint32_t index = resize_open(core, component, to, to - comp->processors, to < comp->processors,
+                                 false, PLEAT_NONE);
     if (index == PLEAT_NONE)
         return;
     resize_at(core, index)->cause = (uint8_t)why;

@@ -44,7 +44,8 @@ void resize_end(struct pleat_core *core, uint32_t resize, enum pleat_outcome out
 /* Follows what the application asked for, if no resize is under way: fewer processors are taken
  * back; an ask that cannot be met is refused. */
 void resize_as_asked(struct pleat_core *core, uint32_t component);
-/* If its site takes processors of the component back soon, and it can do without: shrink it. */
+/* If its site takes processors of the component back soon: shrinks it, if it can do without; or has
+ * it grow by others, which it keeps instead (lent.h). */
 void resize_off_lent(struct pleat_core *core, uint32_t component);
 /* If the component is larger than its maximum and free to change: shrink it. */
 void resize_to_limits(struct pleat_core *core, uint32_t component);

@@ -1,4 +1,4 @@
-/* terms.h - notices, lifetimes of sizes, time limits */
+/* terms.h - lifetimes of sizes, time limits */
 #ifndef PLEAT_CORE_TERMS_H
 #define PLEAT_CORE_TERMS_H
 
@@ -27,24 +27,14 @@ int64_t run_until(const struct pleat_core *core, const struct pleat_component *c
  * NONE: it need not. */
 enum pleat_reason site_time_over(const struct pleat_core *core,
                                  const struct pleat_component *component);
-/* Are processors of the component being taken from it, sooner than its site had said? Its processes
- * there may be killed at any moment. */
-bool is_taken_from(const struct pleat_core *core, const struct pleat_component *component);
-/* Puts the claims that are taken from a component, which is in no resize, behind all others: the
- * last ones are given back first. The first one stays where it is, as the component is led from
- * there, unless it can be led from another node. */
+/* Puts the claims that a component, which is in no resize, leaves first behind all others
+ * (lent.h). */
 void taken_last(struct pleat_core *core, uint32_t component);
 /* A shrink off claims that the site takes back has failed, and the component's backoff has begun:
  * the next one is tried after that. */
 void left_in_vain(struct pleat_core *core, uint32_t component);
-/* The size that a component, which runs, has to shrink to now, since its site takes processors back
- * soon (PLEAT_PARAM_SHRINK_OFF_US), and why; its present size: it need not. */
-int32_t size_without_lent(const struct pleat_core *core, const struct pleat_component *component,
-                          enum pleat_reason *why);
 /* The deadline of a component has come that runs within its time limit: it is due to get its
  * signal, or its size is not young any more. */
 void terms_follow(struct pleat_core *core, uint32_t component);
-/* How long before its enforcement the component is told of a mandatory shrink, in microseconds. */
-int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component);
 
 #endif

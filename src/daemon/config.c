@@ -148,7 +148,8 @@ static double usual_seconds(uint32_t parameter)
            : parameter == PLEAT_PARAM_ERRORS_FADE_US                                         ? 3600
            : parameter == PLEAT_PARAM_SHRINK_OFF_US || parameter == PLEAT_PARAM_KEEP_LEFT_US ? 30
            : parameter == PLEAT_PARAM_MOVE_US                                                ? 60
-                                              : (double)pleat_parameter_default(parameter) / 1e6;
+           : parameter == PLEAT_PARAM_REPLACE_US                                             ? 300
+                                                 : (double)pleat_parameter_default(parameter) / 1e6;
 }
 
 /* Default of a key that is a count. MPL_MAX is not limited here, since users say how far their jobs

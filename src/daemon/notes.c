@@ -9,7 +9,6 @@
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/ways.h"
-#include "model/occasion.h"
 #include "wire/message.h"
 
 json_t *note_text(const char *text)
@@ -112,7 +111,9 @@ static const char *by_whom(const struct pleat_effect *effect)
 {
     if (effect->flags & PLEAT_BY_USER)
         return "user";
-    return pleat_occasion_of(effect->flags) == PLEAT_OCCASION_TAKEN ? "site" : "policy";
+    bool site = effect->u.change.reason == PLEAT_REASON_SITE_TIME ||
+                effect->u.change.reason == PLEAT_REASON_TAKEN;
+    return site ? "site" : "policy";
 }
 
 static void note_resize(struct daemon *d, const struct pleat_effect *effect)

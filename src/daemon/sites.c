@@ -171,6 +171,14 @@ static uint64_t last_claim(struct daemon *d, uint32_t component)
     return claim == PLEAT_NONE ? 0 : pleat_core_claim(d->core, claim)->id;
 }
 
+/* Whether the processors are to be others than those that the component has, which end soon. */
+static bool is_anew(struct daemon *d, const struct pleat_effect *effect)
+{
+    uint32_t resize = pleat_core_view(d->core)->components[effect->component].resize;
+    return effect->u.claim.purpose == PLEAT_FOR_GROWTH && resize != PLEAT_NONE &&
+           pleat_resize_is_by_site(pleat_core_resize(d->core, resize));
+}
+
 /* Nodes that come with claims are not known to the core before. */
 static bool is_on_one_node(struct daemon *d, const struct pleat_component *component, uint32_t site)
 {
@@ -208,6 +216,7 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
                                          .beside = last_claim(d, effect->component),
                                          .on_one_node =
                                              is_on_one_node(d, component, effect->u.claim.site),
+                                         .anew = is_anew(d, effect),
                                          .wanted = wanted};
     int rc = site->ops->claim(site, &wish, err);
     free(wanted);

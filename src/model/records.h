@@ -468,12 +468,13 @@ struct pleat_resize {
     uint8_t mandatory;
     uint8_t by_user;
     uint8_t warned;  /* the notice of a mandatory shrink is over: its deadline is the grace's */
-    uint8_t cause;   /* why, enum pleat_reason: of a relaunch; of a shrink that its site
-                      * wants: SITE_TIME, TAKEN */
+    uint8_t cause;   /* why, enum pleat_reason: of a relaunch; of a shrink off what its site takes
+                      * back, or a growth by others before that: SITE_TIME, TAKEN */
     uint8_t put_off; /* WITHDRAWING: since its program said "not now" */
 };
 
-/* Whether the site takes the processors back that a shrink gives up. */
+/* Whether it is because the site takes processors back: of a shrink those that it gives up, of a
+ * growth others, which are to be left for the new ones. */
 static inline bool pleat_resize_is_by_site(const struct pleat_resize *resize)
 {
     return resize->cause == PLEAT_REASON_SITE_TIME || resize->cause == PLEAT_REASON_TAKEN;

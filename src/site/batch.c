@@ -282,7 +282,7 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
         pleat_batch_announce(site, one, wish->id);
     if (one)
         return 0;
-    bool is_more = wish->purpose != PLEAT_FOR_RUN || wish->beside;
+    bool is_more = !wish->anew && (wish->purpose != PLEAT_FOR_RUN || wish->beside);
     struct pleat_batch_allocation *held =
         is_more ? pleat_batch_take_more(site, wish, is_on_one_node(site, wish)) : NULL;
     if (held)

@@ -68,6 +68,7 @@ struct pleat_site_wish {
     /* id of a claim of the same job, next to whose processors the new ones should be; 0: none */
     uint64_t beside;
     bool on_one_node; /* all on one node: that of `beside`, if there is one */
+    bool anew;        /* none that the site has for the job already, since these end soon */
     /* For each node: processors without which other jobs there cannot go on. These are the last to
      * be given. NULL: none on any node. */
     const int32_t *wanted;

@@ -612,8 +612,8 @@ static void live(uint64_t seed, bool misbehave, const char *path)
                                            .queue_us = 20000000,
                                            .patience_us = 30000000,
                                            .lose_delay_us = 9000000,
-                                           .ends = seed % 5 ? 0 : 0.2,
-                                           .ends_us = 400000000};
+                                           .ends = seed % 5 ? 0 : 0.4,
+                                           .ends_us = seed % 10 ? 400000000 : 60000000};
     if (misbehave) {
         applications.start_fail = applications.crash = 0.05;
         applications.refuse = 0.2;
@@ -664,6 +664,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_SHRINK_OFF_US, (int64_t)(seed / 8 % 4) * 1000000);
     world_parameter(&world, PLEAT_PARAM_KEEP_LEFT_US, (int64_t)(seed / 3 % 3) * 5000000);
     world_parameter(&world, PLEAT_PARAM_MOVE_US, (int64_t)(seed / 2 % 3) * 10000000);
+    world_parameter(&world, PLEAT_PARAM_REPLACE_US, (int64_t)(seed / 5 % 3) * 200000000);
     world_parameter(&world, PLEAT_PARAM_PAUSE_US, (int64_t)(seed / 2 % 2) * 1000000);
     world_parameter(&world, PLEAT_PARAM_START_TRIES, (int64_t)(seed % 5));
     world_parameter(&world, PLEAT_PARAM_SITE_AGAIN_US, 1 + (int64_t)(seed % 5) * 10000000);

@@ -87,7 +87,9 @@ static void add_resize(const json_t *event, struct pleat_string *out)
                           to < from && pleat_reply_true(event, "mandatory") ? "mandatory " : "",
                           to < from ? "shrink" : "grow", (long long)from, (long long)to);
     pleat_string_addf(out, ": %s", outcome ? outcome : pleat_reply_text(event, "step", "?"));
-    if (cause)
+    if (cause && to > from && pleat_reply_is(event, "by", "site"))
+        pleat_string_add(out, " (instead of processors whose time is over soon)");
+    else if (cause)
         pleat_string_addf(out, " (%s)", cause);
     if (pleat_reply_text(event, "way_reason", NULL))
         pleat_string_addf(out, " by %s (%s)", pleat_reply_text(event, "way", "?"),
