@@ -70,6 +70,7 @@ struct pleat_swf_report {
     size_t missing_wait, missing_estimate;
     size_t short_run;     /* run time above the user's estimate */
     size_t extra_columns; /* columns beyond the 18th that are not Pleat's: ignored */
+    size_t repeated;      /* jobs with the number of an earlier one: both are kept */
     bool crlf;            /* some lines end with CR LF, or with CR */
 };
 

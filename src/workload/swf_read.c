@@ -24,6 +24,13 @@ static int check_beginning(struct pleat_swf_reading *reading, const char *text, 
         return pleat_error_set(reading->err, PLEAT_E_INVALID,
                                "%s: is UTF-16; convert it first (iconv -f utf-16 -t utf-8)",
                                reading->name);
+    size_t at = *skip;
+    while (at < length && (pleat_is_blank(text[at]) || text[at] == '\r' || text[at] == '\n'))
+        at++;
+    if (at < length && text[at] == '{')
+        return pleat_error_set(reading->err, PLEAT_E_INVALID,
+                               "%s: is JSON, no log: say --format batsim or --format elastisim",
+                               reading->name);
     return 0;
 }
 
@@ -91,6 +98,33 @@ static int sort(struct pleat_swf_reading *reading)
     return rc;
 }
 
+static int by_number(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Counts the jobs whose number another one has. Most logs number their jobs in order. */
+static int count_repeated(struct pleat_swf_reading *reading)
+{
+    const struct pleat_workload_jobs *jobs = &reading->workload.jobs;
+    size_t i = 1;
+    while (i < jobs->count && jobs->items[i].number > jobs->items[i - 1].number)
+        i++;
+    if (i >= jobs->count)
+        return 0;
+    int64_t *numbers = malloc(jobs->count * sizeof(*numbers));
+    if (!numbers)
+        return PLEAT_E_NOMEM;
+    for (i = 0; i < jobs->count; i++)
+        numbers[i] = jobs->items[i].number;
+    qsort(numbers, jobs->count, sizeof(*numbers), by_number);
+    for (i = 1; i < jobs->count; i++)
+        reading->report.repeated += numbers[i] == numbers[i - 1];
+    free(numbers);
+    return 0;
+}
+
 static int start_reading(struct pleat_swf_reading *reading, const char *name,
                          const struct pleat_swf_options *options, struct pleat_error *err)
 {
@@ -108,7 +142,7 @@ static int finish_reading(struct pleat_swf_reading *reading, int rc,
                           struct pleat_workload *workload, struct pleat_swf_report *report)
 {
     struct pleat_workload *read = &reading->workload;
-    if (!rc && reading->report.unsorted > 0 && sort(reading))
+    if (!rc && (count_repeated(reading) || (reading->report.unsorted > 0 && sort(reading))))
         rc = pleat_error_set(reading->err, PLEAT_E_NOMEM, "out of memory");
     if (rc) {
         pleat_workload_finish(read);

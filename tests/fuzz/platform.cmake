@@ -1,4 +1,2 @@
-pleat_fuzz(platform DEPS pleat-sim pleat-workload pleat-config pleat-base m
-  TEST_SOURCES ${CMAKE_SOURCE_DIR}/src/cli/sim/load_trace.c
-    ${CMAKE_SOURCE_DIR}/src/cli/sim/platform_file.c ${CMAKE_SOURCE_DIR}/src/cli/sim/span.c
-  READER cli/sim/load_trace.c cli/sim/platform_file.c cli/sim/span.c config/parse.c config/text.c)
+pleat_fuzz(platform DEPS pleat-scenario pleat-sim pleat-workload pleat-config pleat-base m
+  READER scenario/load_trace.c scenario/platform_file.c scenario/span.c config/parse.c config/text.c)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/sim/platform_file.h"
+#include "scenario/platform_file.h"
 #include "must.h"
 #include "sim/sim.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/random.h"
 #include "cli/sim/experiment.h"
-#include "cli/sim/platform_file.h"
-#include "cli/sim/span.h"
+#include "scenario/platform_file.h"
+#include "scenario/span.h"
 
 static double area(const struct pleat_curve *curve)
 {

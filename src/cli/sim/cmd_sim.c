@@ -6,9 +6,10 @@
 #include "cli/common/reply.h"
 #include "cli/sim/commands.h"
 #include "cli/sim/experiment.h"
-#include "cli/sim/platform_file.h"
+#include "cli/workload/workload.h"
 #include "figure/picture.h"
 #include "figure/replace.h"
+#include "scenario/platform_file.h"
 
 static int tell(const struct pleat_sim_experiment *experiment)
 {
@@ -92,6 +93,18 @@ static int simulate(struct pleat_sim_request *request, struct pleat_sim_csv *csv
     return code;
 }
 
+static int read_platform(struct pleat_sim_request *request, struct pleat_error *err)
+{
+    struct pleat_string notes = {0};
+    if (!request->platform_file)
+        return 0;
+    int rc = pleat_platform_read(request->platform_file, &request->platform, &notes, err);
+    if (!rc)
+        pleat_say_notes(request->platform_file, &notes);
+    pleat_string_finish(&notes);
+    return rc;
+}
+
 static int attend(struct pleat_sim_request *request)
 {
     struct pleat_error err = {0};
@@ -102,9 +115,7 @@ static int attend(struct pleat_sim_request *request)
         return pleat_usage(&pleat_cmd_sim, "--generate: %s", err.text);
     if (request->workload_count > 1)
         request->seeds = request->workload_count;
-    if ((request->platform_file &&
-         pleat_platform_read(request->platform_file, &request->platform, &err)) ||
-        pleat_sim_request_combine(request, &err))
+    if (read_platform(request, &err) || pleat_sim_request_combine(request, &err))
         return pleat_fail_input(&err);
     if (request->first > 0 && request->combinations.count * request->seeds > 1)
         return pleat_usage(&pleat_cmd_sim, "--first is for the drawing of a single run");
@@ -138,7 +149,11 @@ const struct pleat_cli_command pleat_cmd_sim = {
             "processors.\n"
             "\n"
             "Workloads (several, a,b,c or repeated: each is run, and means are compared):\n"
-            "      --workload FILE  a log\n"
+            "      --workload FILE  a log; or jobs of Batsim or ElastiSim (JSON)\n"
+            "      --format FORMAT  what FILE is: swf, batsim, elastisim (default: auto)\n"
+            "      --flops RATE     operations that a processor does in a second, where jobs "
+            "count them\n"
+            "                       (default: as a platform of SimGrid's says)\n"
             "      --generate MODEL  a workload that is generated anew for each seed: a "
             "model with\n"
             "                       options of 'pleat workload generate', quoted as one "
@@ -147,7 +162,9 @@ const struct pleat_cli_command pleat_cmd_sim = {
             "\n"
             "Sites (default: one site as large as the log says):\n"
             "      --site NAME:PROCESSORS  a site; may be repeated\n"
-            "      --platform FILE  sites with speeds, delays, local users, failures\n"
+            "      --platform FILE  sites with speeds, delays, local users, failures; or a "
+            "platform of\n"
+            "                       SimGrid's (XML)\n"
             "\n"
             "Policies (several names, a,b,c: all combinations are run and compared):\n"
             "      --approach, --queue, --order, --placement POLICY  --queue also takes "

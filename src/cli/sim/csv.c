@@ -10,6 +10,7 @@
 
 #include "cli/common/csv_row.h"
 #include "cli/sim/experiment.h"
+#include "experiment/series.h"
 
 struct pending {
     char *fresh, *path;
@@ -234,81 +235,29 @@ static int write_skipped(struct pleat_sim_csv *csv, const char *directory,
 
 /* ---- the time series ---- */
 
-/* The changes of the numbers at an instant. */
-struct step {
-    int64_t at_us, processors, queued_processors;
-    int32_t running, queued;
-};
-
-static int compare_steps(const void *left, const void *right)
-{
-    const struct step *a = left, *b = right;
-    return a->at_us < b->at_us ? -1 : a->at_us > b->at_us;
-}
-
-/* Fills in the steps. A job waits until it starts (after failures: until its last start), or to the
- * end. */
-static size_t add_steps(const struct pleat_workload *workload,
-                        const struct pleat_sim_outcome *outcomes, const struct pleat_edges *used,
-                        struct step *steps)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < workload->jobs.count; i++) {
-        const struct pleat_workload_job *job = &workload->jobs.items[i];
-        bool never = outcomes[i].start_us == PLEAT_NEVER;
-        if (never && outcomes[i].fate != PLEAT_SIM_LEFT)
-            continue; /* the job was turned away */
-        steps[count++] = (struct step){
-            .at_us = outcomes[i].submit_us, .queued = 1, .queued_processors = job->processors};
-        if (never)
-            continue;
-        steps[count++] = (struct step){.at_us = outcomes[i].start_us,
-                                       .running = 1,
-                                       .queued = -1,
-                                       .queued_processors = -job->processors};
-        if (outcomes[i].end_us != PLEAT_NEVER)
-            steps[count++] = (struct step){.at_us = outcomes[i].end_us, .running = -1};
-    }
-    for (size_t i = 0; i < used->count; i++)
-        steps[count++] =
-            (struct step){.at_us = used->items[i].at_us, .processors = used->items[i].by};
-    return count;
-}
-
-static void put_step(FILE *file, const struct step *step)
+static void put_point(FILE *file, const struct pleat_series_point *point)
 {
     struct pleat_csv_row row = {.length = 0};
-    pleat_csv_seconds(&row, step->at_us);
-    pleat_csv_number(&row, step->processors);
-    pleat_csv_number(&row, step->running);
-    pleat_csv_number(&row, step->queued);
-    pleat_csv_number(&row, step->queued_processors);
+    pleat_csv_seconds(&row, point->at_us);
+    pleat_csv_number(&row, point->processors);
+    pleat_csv_number(&row, point->running);
+    pleat_csv_number(&row, point->queued);
+    pleat_csv_number(&row, point->queued_processors);
     pleat_csv_put(file, &row);
 }
 
 static int write_series(struct pleat_sim_csv_run *files, const struct pleat_sim_outcome *outcomes,
                         const struct pleat_edges *used, struct pleat_error *err)
 {
-    const struct pleat_workload *workload = files->workload;
-    struct step *steps = calloc(workload->jobs.count * 3 + used->count + 1, sizeof(*steps));
-    struct step sum = {0};
-    if (!steps)
+    struct pleat_series series = {0};
+    if (pleat_series_make(files->workload, outcomes, used, &series))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for series.csv");
     FILE *file = begin(files->csv, files->directory.text, "series.csv", err);
-    size_t count = file ? add_steps(workload, outcomes, used, steps) : 0;
     if (file)
         fputs("time_s,processors,running_jobs,queued_jobs,queued_processors\n", file);
-    qsort(steps, count, sizeof(*steps), compare_steps);
-    for (size_t i = 0; i < count; i++) {
-        sum.at_us = steps[i].at_us;
-        sum.processors += steps[i].processors;
-        sum.running += steps[i].running;
-        sum.queued += steps[i].queued;
-        sum.queued_processors += steps[i].queued_processors;
-        if (i + 1 == count || steps[i + 1].at_us != steps[i].at_us)
-            put_step(file, &sum);
-    }
-    free(steps);
+    for (size_t i = 0; file && i < series.count; i++)
+        put_point(file, &series.items[i]);
+    pleat_array_finish(&series);
     return file ? end(file, files->directory.text, "series.csv", err) : PLEAT_E_SYSTEM;
 }
 

@@ -38,6 +38,8 @@ enum {
     OPTION_FIRST,
     OPTION_REPLAY,
     OPTION_PARAMETER,
+    OPTION_FORMAT,
+    OPTION_FLOPS,
     OPTION_COUNT,
     FIRST_QUESTION = 300
 };
@@ -73,7 +75,9 @@ static const struct option own[] = {
     {"to", required_argument, NULL, OPTION_TO},
     {"first", required_argument, NULL, OPTION_FIRST},
     {"replay", required_argument, NULL, OPTION_REPLAY},
-    {"parameter", required_argument, NULL, OPTION_PARAMETER}};
+    {"parameter", required_argument, NULL, OPTION_PARAMETER},
+    {"format", required_argument, NULL, OPTION_FORMAT},
+    {"flops", required_argument, NULL, OPTION_FLOPS}};
 
 #define OWN_COUNT (sizeof(own) / sizeof(own[0]))
 
@@ -199,6 +203,10 @@ static int take_option(struct pleat_sim_request *request, int option, struct ple
     case OPTION_PLATFORM:
         request->platform_file = optarg;
         return 0;
+    case OPTION_FORMAT:
+        return pleat_format_parse(optarg, &request->format, err);
+    case OPTION_FLOPS:
+        return pleat_parse_seconds("--flops", optarg, 1, 1e30, &request->flops, err);
     default:
         if (option <= OPTION_SIZES)
             return take_conversion(request, option, err);

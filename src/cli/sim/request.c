@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/nearest.h"
+#include "scenario/parameter.h"
 
 void pleat_sim_request_init(struct pleat_sim_request *request)
 {
@@ -301,44 +301,14 @@ int pleat_sim_request_site(struct pleat_sim_request *request, const char *text,
     return 0;
 }
 
-/* Whether a parameter is a time, which is given in seconds under a name that ends in _s. */
-static bool in_seconds(uint32_t parameter, char *name, size_t size)
-{
-    snprintf(name, size, "%s", pleat_parameter_name(parameter));
-    size_t length = strlen(name);
-    if (length < 4 || strcmp(name + length - 3, "_us") != 0)
-        return false;
-    memcpy(name + length - 2, "s", 2);
-    return true;
-}
-
 int pleat_sim_request_parameter(struct pleat_sim_request *request, const char *text,
                                 struct pleat_error *err)
 {
-    char names[PLEAT_PARAM_COUNT][40];
-    const char *known[PLEAT_PARAM_COUNT];
-    size_t length = strcspn(text, "="), count = 0;
-    for (uint32_t p = pleat_parameter_next(0); p; p = pleat_parameter_next(p)) {
-        bool seconds = in_seconds(p, names[p], sizeof(names[p]));
-        known[count++] = names[p];
-        if (strlen(names[p]) != length || strncmp(names[p], text, length) != 0 || !text[length])
-            continue;
-        if (seconds) {
-            double value;
-            int rc = pleat_parse_seconds(names[p], text + length + 1, 1e-6, 1e9, &value, err);
-            if (!rc)
-                request->parameters[p] = llround(value * (double)PLEAT_US_PER_S);
-            return rc;
-        }
-        return pleat_parse_int(names[p], text + length + 1, 0, 1000000, &request->parameters[p],
-                               err);
-    }
     char name[40];
-    snprintf(name, sizeof(name), "%.*s", (int)length, text);
-    const char *near = pleat_nearest(name, known, count);
-    if (near && !text[length])
+    size_t length = strcspn(text, "=");
+    if (!text[length])
         return pleat_error_set(err, PLEAT_E_INVALID, "--parameter: '%s' is not NAME=VALUE", text);
-    return pleat_error_set(
-        err, PLEAT_E_INVALID, "--parameter: there is no '%s'%s%s%s: docs/admin-guide.md lists them",
-        name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    snprintf(name, sizeof(name), "%.*s", length < sizeof(name) ? (int)length : 39, text);
+    int rc = pleat_parameter_read(name, text + length + 1, request->parameters, err);
+    return rc ? pleat_error_prefix(err, rc, "--parameter") : 0;
 }

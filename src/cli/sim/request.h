@@ -3,7 +3,8 @@
 #define PLEAT_CLI_SIM_REQUEST_H
 
 #include "cli/common/cli.h"
-#include "cli/workload/models.h"
+#include "scenario/models.h"
+#include "scenario/read.h"
 #include "sim/sim.h"
 #include "workload/swf.h"
 
@@ -57,6 +58,8 @@ struct pleat_sim_request {
     enum pleat_estimates estimates;
     struct pleat_popular popular; /* estimates that replace those of the workload */
     enum pleat_swf_zero zero;
+    enum pleat_workload_format format; /* of the workloads */
+    double flops; /* operations a second of a processor; 0: as the platform says, or not known */
     bool kill_at_estimate;
     bool hold_load; /* arrivals are adjusted to the processor time that jobs take at their sizes */
     bool feedback;  /* a job is submitted after the job that it follows */

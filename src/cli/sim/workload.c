@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/sim/experiment.h"
+#include "cli/workload/workload.h"
 #include "workload/convert.h"
 #include "workload/estimate.h"
 
@@ -160,10 +161,17 @@ static int generate(const struct pleat_sim_request *request, uint64_t seed,
 static int read_log(const struct pleat_sim_request *request, uint64_t seed,
                     struct pleat_sim_source *source, struct pleat_error *err)
 {
-    const struct pleat_swf_options options = {.zero = request->zero, .most = request->jobs};
+    struct pleat_reading reading = {.format = request->format,
+                                    .flops = request->flops > 0 ? request->flops
+                                                                : request->platform.flops,
+                                    .swf = {.zero = request->zero, .most = request->jobs}};
     if (pleat_workload_init(&source->workload))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    int rc = pleat_swf_read(source->name, &options, &source->workload, &source->report, err);
+    int rc = pleat_workload_read(source->name, &reading, &source->workload, err);
+    source->report = reading.report;
+    if (!rc)
+        pleat_say_notes(source->name, &reading.notes);
+    pleat_string_finish(&reading.notes);
     if (!rc && source->workload.jobs.count == 0)
         rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: no job of this workload can be run",
                              source->name);

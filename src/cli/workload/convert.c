@@ -16,7 +16,7 @@ struct request {
     double minimum, maximum, initial, scale;
     int64_t machine; /* 0: that of the header */
     int64_t seed, first;
-    enum pleat_swf_zero zero;
+    struct pleat_reading reading;
 };
 
 enum {
@@ -31,7 +31,9 @@ enum {
     OPTION_MACHINE,
     OPTION_SCALE,
     OPTION_FIRST,
-    OPTION_ZERO
+    OPTION_ZERO,
+    OPTION_FORMAT,
+    OPTION_FLOPS
 };
 
 static const struct option own[] = {{"malleable", required_argument, NULL, OPTION_MALLEABLE},
@@ -46,6 +48,8 @@ static const struct option own[] = {{"malleable", required_argument, NULL, OPTIO
                                     {"scale-load", required_argument, NULL, OPTION_SCALE},
                                     {"first", required_argument, NULL, OPTION_FIRST},
                                     {"zero-run-times", required_argument, NULL, OPTION_ZERO},
+                                    {"format", required_argument, NULL, OPTION_FORMAT},
+                                    {"flops", required_argument, NULL, OPTION_FLOPS},
                                     {0}};
 
 /* Checks the text of an application. It is read again when there is a workload for its tables. */
@@ -88,8 +92,12 @@ static int take(struct request *request, int option, struct pleat_error *err)
         return pleat_parse_seconds("--scale-load", optarg, 1e-6, 1e6, &request->scale, err);
     case OPTION_FIRST:
         return pleat_parse_int("--first", optarg, 1, INT64_MAX, &request->first, err);
+    case OPTION_FORMAT:
+        return pleat_format_parse(optarg, &request->reading.format, err);
+    case OPTION_FLOPS:
+        return pleat_parse_flops(optarg, &request->reading, err);
     default:
-        return pleat_parse_zero("--zero-run-times", optarg, &request->zero, err);
+        return pleat_parse_zero("--zero-run-times", optarg, &request->reading.swf.zero, err);
     }
 }
 
@@ -171,23 +179,25 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static int read_log(const struct request *request, struct pleat_workload *workload,
+/* Reads the workload. What else its log has goes to *source, if it is one. */
+static int read_log(struct request *request, struct pleat_workload *workload,
                     struct pleat_swf_source *source, struct pleat_error *err)
 {
-    const struct pleat_swf_options options = {
-        .zero = request->zero, .most = (size_t)request->first, .source = source};
-    struct pleat_swf_report report = {0};
+    struct pleat_reading *reading = &request->reading;
     struct pleat_oddities oddities;
+    const char *name = strcmp(request->in, "-") != 0 ? request->in : "standard input";
+    reading->swf.most = (size_t)request->first;
+    reading->swf.source = source;
     if (pleat_workload_init(workload))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    int status = pleat_swf_read(request->in, &options, workload, &report, err);
+    int status = pleat_workload_read(request->in, reading, workload, err);
     if (status)
         return status;
-    pleat_say("%s: %zu jobs read", strcmp(request->in, "-") != 0 ? request->in : "standard input",
-              report.jobs);
-    size_t count = pleat_workload_oddities(&report, &options, false, &oddities);
+    pleat_say("%s: %zu jobs read", name, reading->report.jobs);
+    size_t count = pleat_workload_oddities(&reading->report, &reading->swf, false, &oddities);
     for (size_t i = 0; i < count; i++)
         pleat_say("  %s", oddities.text[i]);
+    pleat_say_notes(" ", &reading->notes);
     return 0;
 }
 
@@ -218,10 +228,13 @@ static int run_convert(int argc, char **argv)
         pleat_workload_scale_load(&workload, request.scale);
         status = convert(&request, &workload, &err);
     }
-    code = status ? pleat_fail_input(&err)
-                  : pleat_workload_save(&workload, &source, request.out, comment.text);
+    bool is_log = request.reading.format == PLEAT_FORMAT_SWF;
+    code = status
+               ? pleat_fail_input(&err)
+               : pleat_workload_save(&workload, is_log ? &source : NULL, request.out, comment.text);
     pleat_workload_finish(&workload);
     pleat_swf_source_finish(&source);
+    pleat_string_finish(&request.reading.notes);
     pleat_string_finish(&comment);
     return code;
 }
@@ -269,6 +282,12 @@ const struct pleat_cli_command pleat_cmd_workload_convert = {
             "      --zero-run-times skip|keep  whether jobs whose run time is 0 are left "
             "out (default:\n"
             "                   skip)\n"
+            "      --format FORMAT  what IN is: swf, batsim, elastisim (default: auto: as the "
+            "file begins;\n"
+            "                   standard input is swf)\n"
+            "      --flops RATE  operations that a processor does in a second, for jobs of "
+            "Batsim or\n"
+            "                   ElastiSim that count them\n"
             "\n"
             "Exit codes: 0; 1 OUT cannot be written; 2 usage, or IN is missing or wrong "
             "(nothing is\n"

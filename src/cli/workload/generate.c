@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload/models.h"
 #include "cli/workload/workload.h"
+#include "scenario/models.h"
 
 static int read_options(const struct pleat_model *model, struct pleat_options *options,
                         struct pleat_model_request *request, const char **out)
@@ -19,7 +19,8 @@ static int read_options(const struct pleat_model *model, struct pleat_options *o
     return pleat_options_count(options, 1, 1);
 }
 
-static int run_model(const struct pleat_model *model, int argc, char **argv)
+static int run_model(const struct pleat_cli_command *command, const struct pleat_model *model,
+                     int argc, char **argv)
 {
     struct pleat_options options;
     struct pleat_model_request request;
@@ -28,7 +29,7 @@ static int run_model(const struct pleat_model *model, int argc, char **argv)
     struct pleat_string comment = {0};
     struct pleat_error err;
     pleat_model_request_init(&request);
-    pleat_options_init(&options, model->command, argc, argv, model->options, NULL);
+    pleat_options_init(&options, command, argc, argv, model->options, NULL);
     int code = read_options(model, &options, &request, &out);
     if (!code && out) {
         pleat_workload_comment(&options, &comment);
@@ -49,17 +50,17 @@ static int run_model(const struct pleat_model *model, int argc, char **argv)
 
 static int run_simple(int argc, char **argv)
 {
-    return run_model(&pleat_model_simple, argc, argv);
+    return run_model(&pleat_cmd_workload_simple, &pleat_model_simple, argc, argv);
 }
 
 static int run_lublin(int argc, char **argv)
 {
-    return run_model(&pleat_model_lublin, argc, argv);
+    return run_model(&pleat_cmd_workload_lublin, &pleat_model_lublin, argc, argv);
 }
 
 static int run_utrera(int argc, char **argv)
 {
-    return run_model(&pleat_model_utrera, argc, argv);
+    return run_model(&pleat_cmd_workload_utrera, &pleat_model_utrera, argc, argv);
 }
 
 static int run_generate(int argc, char **argv)

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload/models.h"
 #include "cli/workload/workload.h"
 #include "figure/replace.h"
+#include "scenario/models.h"
 #include "workload/grid.h"
 
 struct request {

@@ -12,7 +12,7 @@
 
 struct stat_request {
     const char *path, *svg;
-    struct pleat_swf_options read;
+    struct pleat_reading reading;
 };
 
 struct described {
@@ -57,6 +57,7 @@ static json_t *report_json(const struct pleat_swf_report *report, size_t too_lar
                   {"missing_estimate", report->missing_estimate},
                   {"short_run", report->short_run},
                   {"extra_columns", report->extra_columns},
+                  {"repeated_numbers", report->repeated},
                   {"too_large", too_large}};
     json_t *json = json_object();
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -167,9 +168,14 @@ static void print_oddities(const struct stat_request *request, const struct desc
 {
     struct pleat_oddities oddities;
     const char *title = "\nodd          ";
-    size_t count = pleat_workload_oddities(&log->report, &request->read, true, &oddities);
+    size_t count = pleat_workload_oddities(&log->report, &request->reading.swf, true, &oddities);
     for (size_t i = 0; i < count; i++, title = "             ")
         printf("%s%s\n", title, oddities.text[i]);
+    for (const char *at = request->reading.notes.text; at && *at; title = "             ") {
+        size_t length = strcspn(at, "\n");
+        printf("%s%.*s\n", title, (int)length, at);
+        at += length + (at[length] != '\0');
+    }
     if (log->too_large)
         printf("%s%zu job%s larger than the machine: cannot run there\n", title, log->too_large,
                log->too_large == 1 ? "" : "s");
@@ -225,12 +231,12 @@ static int show_figures(const struct stat_request *request, const struct describ
 
 /* ---- all of it ---- */
 
-static int read_stat(const struct stat_request *request, struct described *log,
-                     struct pleat_error *err)
+static int read_stat(struct stat_request *request, struct described *log, struct pleat_error *err)
 {
     if (pleat_workload_init(&log->workload))
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    int status = pleat_swf_read(request->path, &request->read, &log->workload, &log->report, err);
+    int status = pleat_workload_read(request->path, &request->reading, &log->workload, err);
+    log->report = request->reading.report;
     if (!status)
         status = pleat_workload_describe(&log->workload, &log->about, err);
     for (size_t i = 0; !status && i < log->workload.jobs.count; i++)
@@ -250,10 +256,14 @@ static int read_options(struct pleat_options *options, struct stat_request *requ
         if (option == 's') {
             request->svg = optarg;
         } else if (option == 'z') {
-            status = pleat_parse_zero("--zero-run-times", optarg, &request->read.zero, &err);
+            status = pleat_parse_zero("--zero-run-times", optarg, &request->reading.swf.zero, &err);
+        } else if (option == 'F') {
+            status = pleat_format_parse(optarg, &request->reading.format, &err);
+        } else if (option == 'f') {
+            status = pleat_parse_flops(optarg, &request->reading, &err);
         } else {
             status = pleat_parse_int("--first", optarg, 1, INT64_MAX, &first, &err);
-            request->read.most = status ? 0 : (size_t)first;
+            request->reading.swf.most = status ? 0 : (size_t)first;
         }
         if (status)
             return pleat_workload_usage(options, &err);
@@ -265,7 +275,9 @@ static int read_options(struct pleat_options *options, struct stat_request *requ
 static int run_stat(int argc, char **argv)
 {
     static const struct option own[] = {{"svg", required_argument, NULL, 's'},
-                                        {"first", required_argument, NULL, 'f'},
+                                        {"first", required_argument, NULL, '1'},
+                                        {"format", required_argument, NULL, 'F'},
+                                        {"flops", required_argument, NULL, 'f'},
                                         {"zero-run-times", required_argument, NULL, 'z'},
                                         {0}};
     struct pleat_options options;
@@ -290,6 +302,7 @@ static int run_stat(int argc, char **argv)
     if (!code)
         code = show_figures(&request, &log);
     pleat_workload_finish(&log.workload);
+    pleat_string_finish(&request.reading.notes);
     return code;
 }
 
@@ -297,11 +310,11 @@ const struct pleat_cli_command pleat_cmd_workload_stat = {
     .name = "workload stat",
     .arguments = "[OPTION...] FILE",
     .summary = "Describes a log: load, sizes, run times, arrivals",
-    .help = "FILE is in the Standard Workload Format ('-': standard input). On a "
-            "terminal there are\n"
-            "plots, too, if gnuplot is installed. The command lists what is odd in the "
-            "log: jobs left\n"
-            "out, fields that are missing.\n"
+    .help = "FILE is in the Standard Workload Format ('-': standard input), or has jobs of "
+            "Batsim or\n"
+            "ElastiSim. On a terminal there are plots, too, if gnuplot is installed. The "
+            "command lists\n"
+            "what is odd in the log: jobs left out, fields that are missing.\n"
             "\n"
             "Options:\n"
             "      --svg FILE   write figures: sizes, run times, gaps, submissions by "
@@ -309,6 +322,9 @@ const struct pleat_cli_command pleat_cmd_workload_stat = {
             "                   load over time\n"
             "      --first N    only the first N jobs\n"
             "      --zero-run-times skip|keep  jobs whose run time is 0 (default: skip)\n"
+            "      --format FORMAT  what FILE is: swf, batsim, elastisim (default: auto)\n"
+            "      --flops RATE  operations that a processor does in a second, where jobs "
+            "count them\n"
             "\n"
             "Exit codes: 0; 1 the figures cannot be made; 2 usage, or the file is "
             "missing or wrong.\n"

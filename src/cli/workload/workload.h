@@ -5,6 +5,8 @@
 #include "cli/common/cli.h"
 #include "figure/plot.h"
 #include "model/workload.h"
+#include "scenario/oddities.h"
+#include "scenario/read.h"
 #include "workload/describe.h"
 #include "workload/swf.h"
 
@@ -20,15 +22,11 @@ int pleat_workload_usage(const struct pleat_options *options, const struct pleat
 int pleat_parse_zero(const char *what, const char *text, enum pleat_swf_zero *zero,
                      struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* What is odd about a log that was read with these options, a sentence each: "12 jobs left out: no
- * run time". Only what makes the workload differ from the file. Returns the number of sentences. */
-enum { PLEAT_ODDITIES_MAX = 12 };
-struct pleat_oddities {
-    char text[PLEAT_ODDITIES_MAX][120];
-};
-size_t pleat_workload_oddities(const struct pleat_swf_report *report,
-                               const struct pleat_swf_options *options, bool all,
-                               struct pleat_oddities *oddities);
+/* Reads operations a second. */
+int pleat_parse_flops(const char *text, struct pleat_reading *reading,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Says on stderr what a reader has noted, a line each. */
+void pleat_say_notes(const char *name, const struct pleat_string *notes);
 
 /* Appends "pleat workload ... OPTION..." for the header of a file. To be called after the options
  * were read. It is without the arguments, so that the same options give the same bytes whatever the

@@ -528,3 +528,86 @@ def test_the_reference_has_every_option(cli):
                    if line.startswith("      --") for word in line.split()[:1]}
         assert {option for option in options if f"`{option}" not in text} <= {"--json"}
         assert f"`pleat {part}" in text or part == "workload generate"
+
+
+# ---- jobs of other simulators ----
+
+BATSIM = {"nb_res": 16, "jobs": [{"id": "a!1", "subtime": 0, "res": 4, "walltime": 50, "profile": "d"},
+                                 {"id": "a!2", "subtime": 5, "res": 8, "profile": "h"},
+                                 {"id": "a!3", "subtime": 6, "res": 1, "profile": "t"}],
+          "profiles": {"d": {"type": "delay", "delay": 40}, "h": {"type": "parallel_homogeneous", "cpu": 6e10, "com": 1},
+                       "t": {"type": "smpi", "trace": "trace.txt"}}}
+
+ELASTIC = {"jobs": [{"type": "malleable", "submit_time": 0, "num_nodes_min": 2, "num_nodes_max": 8,
+                     "application_model": "model.json", "arguments": {"flops": 1.6e11, "rounds": 10}}]}
+MODEL = {"phases": [{"iterations": "rounds", "tasks": [{"type": "cpu", "flops": "flops / num_nodes",
+                                                        "computation_pattern": "uniform"}]}]}
+
+
+def test_a_workload_of_batsim_is_converted(cli, work):
+    (work / "b.json").write_text(json.dumps(BATSIM))
+    out = work / "b.swf"
+    done = cli("workload", "convert", "--flops", "2e9", work / "b.json", out, check=True)
+    assert "b.json: 2 jobs read" in done.stderr
+    assert "1 job left out (the first is jobs[2]): nothing tells how long a profile of type smpi takes" in done.stderr
+    assert "1 job has messages or files: these take no time here" in done.stderr
+    jobs = read_swf(out)
+    assert [(job["number"], job["submit"], job["run"], job["allocated"], job["estimate"]) for job in jobs] == [
+        (1, 0, 40, 4, 50), (2, 5, 30, 8, -1)]
+    assert "; MaxProcs: 16\n" in out.read_text()
+    packed = work / "b.json.gz"
+    packed.write_bytes(gzip.compress((work / "b.json").read_bytes()))
+    told = json.loads(cli("workload", "stat", "--flops", "2e9", "--json", packed, check=True).stdout)
+    assert (told["jobs"], told["machine"]) == (2, 16)
+
+
+def test_jobs_of_elastisim_find_their_models(cli, work):
+    (work / "e.json").write_text(json.dumps(ELASTIC))
+    (work / "model.json").write_text(json.dumps(MODEL))
+    out = work / "e.swf"
+    cli("workload", "convert", "--flops", "1e9", work / "e.json", out, check=True)
+    text = out.read_text()
+    assert "table:2=800,3=533.333333,4=400,5=320,6=266.666667,7=228.571429,8=200 iterations=10 name=model\n" in text
+    job, = read_swf(out)
+    assert (job["kind"], job["minimum"], job["allocated"], job["run"]) == (2, 2, 8, 200)
+
+
+def test_a_simulation_of_their_files(cli, work):
+    (work / "b.json").write_text(json.dumps(BATSIM))
+    (work / "p.xml").write_text('<platform version="4.1"><zone id="z"><host id="master_host" speed="1Gf"/>'
+                                '<cluster id="c" radical="0-15" speed="2Gf"/></zone></platform>')
+    done = cli("sim", "--workload", work / "b.json", "--platform", work / "p.xml", "--json", check=True)
+    assert "p.xml: 1 host left out" in done.stderr and "b.json: 1 job left out" in done.stderr
+    run = json.loads(done.stdout)
+    assert run["sites"] == [{"name": "c", "processors": 16, "speed": 1.0}]
+    assert run["runs"][0]["jobs"]["done"] == 2 and run["runs"][0]["makespan_s"] == 40
+
+
+@pytest.mark.parametrize("text, words", [
+    ('{"nb_res": 4, "jobs": [', "b.json:1:23: this is no JSON"),
+    ('{"jobs": [{"id": 1, "subtime": 0, "res": 0, "profile": "d"}], "profiles": {}}', "b.json: jobs[0].res: must be"),
+    ('{"jobs": [{"id": 1, "subtime": 0, "res": 2, "profile": "h"}], "profiles": {"h": {"type": "msg_par_hg", "cpu": 1}}}',
+     "profiles['h'].cpu: operations are counted: say how many a processor does in a second (--flops"),
+    ('{"jobs": [{"type": "rigid", "submit_time": 0, "num_nodes": 2, "application_model": "no.json"}]}',
+     "jobs[0].application_model: cannot open")])
+def test_their_mistakes_have_a_place(cli, work, text, words):
+    (work / "b.json").write_text(text)
+    done = cli("workload", "convert", work / "b.json", work / "out.swf")
+    assert (done.returncode, done.stdout) == (2, "") and words in done.stderr
+    assert not (work / "out.swf").exists()
+
+
+def test_json_from_a_pipe_has_to_be_named(cli, work):
+    done = cli("workload", "stat", "-", input=json.dumps(BATSIM))
+    assert done.returncode == 2 and "is JSON, no log: say --format batsim or --format elastisim" in done.stderr
+    done = cli("workload", "stat", "--format", "batsim", "--flops", "1e9", "-", input=json.dumps(BATSIM), check=True)
+    assert "jobs         2 (2 rigid" in done.stdout and "1 job left out" in done.stdout
+    assert "none of auto, swf, batsim, elastisim" in cli("workload", "stat", "--format", "x", cli.log).stderr
+
+
+def test_repeated_numbers_are_counted(cli, work):
+    text = LOG.replace("\n 9 100", "\n 2 100")
+    pathlib.Path(cli.log).write_text(text)
+    told = json.loads(cli("workload", "stat", "--json", cli.log, check=True).stdout)
+    assert told["read"]["repeated_numbers"] == 1 and told["jobs"] == 5
+    assert "1 job with a number that another one has, too" in cli("workload", "stat", cli.log, check=True).stdout

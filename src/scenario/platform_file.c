@@ -1,15 +1,18 @@
-#include "cli/sim/platform_file.h"
+#include "scenario/platform_file.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
-#include "cli/sim/load_trace.h"
-#include "cli/sim/span.h"
 #include "config/parse.h"
 #include "config/text.h"
+#include "scenario/load_trace.h"
+#include "scenario/simgrid.h"
+#include "scenario/span.h"
+#include "scenario/text.h"
 
 /* ---- checks while reading: only then libconfuse knows the line ---- */
 
@@ -369,11 +372,29 @@ int pleat_platform_read_text(const char *text, const char *name, struct pleat_pl
     return rc;
 }
 
-int pleat_platform_read(const char *path, struct pleat_platform *platform, struct pleat_error *err)
+/* Is it a plain file in XML? */
+static bool is_xml(const char *path)
+{
+    enum { BEGINNING = 4096 };
+    struct pleat_string begin = {0};
+    struct stat about;
+    bool xml = !stat(path, &about) && S_ISREG(about.st_mode) &&
+               !pleat_text_read(path, BEGINNING, &begin, NULL) &&
+               pleat_text_first(begin.text ? begin.text : "", begin.length) == '<';
+    pleat_string_finish(&begin);
+    return xml;
+}
+
+int pleat_platform_read(const char *path, struct pleat_platform *platform,
+                        struct pleat_string *notes, struct pleat_error *err)
 {
     struct pleat_string text = {0};
-    int rc = pleat_config_read(path, &text, err);
-    if (!rc)
+    bool xml = is_xml(path);
+    int rc = xml ? pleat_text_read(path, PLEAT_TEXT_MOST, &text, err)
+                 : pleat_config_read(path, &text, err);
+    if (!rc && xml)
+        rc = pleat_simgrid_read_text(text.text, text.length, path, platform, notes, err);
+    else if (!rc)
         rc = read_prepared(text.text, path, platform, err);
     pleat_string_finish(&text);
     return rc;

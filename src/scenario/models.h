@@ -1,9 +1,10 @@
-/* models.h - the models of workloads that have options, for `pleat workload generate
- * MODEL` and for `pleat sim --generate "MODEL ..."`. */
-#ifndef PLEAT_CLI_WORKLOAD_MODELS_H
-#define PLEAT_CLI_WORKLOAD_MODELS_H
+/* models.h - the models of workloads that have options: for `pleat workload generate MODEL`, for
+ * `pleat sim --generate "MODEL ..."`, and for libpleat-sim. */
+#ifndef PLEAT_SCENARIO_MODELS_H
+#define PLEAT_SCENARIO_MODELS_H
 
-#include "cli/common/cli.h"
+#include <getopt.h>
+
 #include "workload/generate.h"
 
 /* Estimates as users give them (workload/estimate.h). */
@@ -28,8 +29,8 @@ struct pleat_model_request {
 };
 
 struct pleat_model {
-    const struct pleat_cli_command *command; /* "workload generate NAME" */
-    const struct option *options;            /* the last entry is zeroed */
+    const char *name;             /* of `pleat workload generate NAME` */
+    const struct option *options; /* the last entry is zeroed */
     /* Reads the value (optarg) of an option. PLEAT_E_INVALID. */
     int (*take)(struct pleat_model_request *request, int option, struct pleat_error *err);
     void (*seed)(struct pleat_model_request *request, uint64_t seed);

@@ -1,4 +1,4 @@
-#include "cli/sim/load_trace.h"
+#include "scenario/load_trace.h"
 
 #include <errno.h>
 #include <math.h>

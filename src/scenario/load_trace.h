@@ -1,7 +1,7 @@
 /* load_trace.h - the use of a simulated site by others, from files: background load, with a line
  * "SECONDS PROCESSORS" for each change, or jobs (Standard Workload Format). */
-#ifndef PLEAT_CLI_SIM_LOAD_TRACE_H
-#define PLEAT_CLI_SIM_LOAD_TRACE_H
+#ifndef PLEAT_SCENARIO_LOAD_TRACE_H
+#define PLEAT_SCENARIO_LOAD_TRACE_H
 
 #include "sim/platform.h"
 

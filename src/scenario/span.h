@@ -1,6 +1,6 @@
 /* span.h - times in files that describe simulated sites. */
-#ifndef PLEAT_CLI_SIM_SPAN_H
-#define PLEAT_CLI_SIM_SPAN_H
+#ifndef PLEAT_SCENARIO_SPAN_H
+#define PLEAT_SCENARIO_SPAN_H
 
 #include "sim/platform.h"
 

@@ -1,4 +1,4 @@
-#include "cli/sim/span.h"
+#include "scenario/span.h"
 
 #include <errno.h>
 #include <math.h>

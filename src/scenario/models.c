@@ -1,12 +1,13 @@
 /* models.c - the options of the models of workloads. */
-#include "cli/workload/models.h"
+#include "scenario/models.h"
 #include "base/nearest.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/workload/workload.h"
+#include "describe/option_reader.h"
+#include "describe/values.h"
 #include "workload/estimate.h"
 
 enum {
@@ -275,12 +276,12 @@ static const struct option utrera_options[] = {
     {"seed", required_argument, NULL, OPTION_SEED},
     {0}};
 
-const struct pleat_model pleat_model_simple = {&pleat_cmd_workload_simple, simple_options,
-                                               take_simple, seed_simple, generate_simple};
-const struct pleat_model pleat_model_lublin = {&pleat_cmd_workload_lublin, lublin_options,
-                                               take_lublin, seed_lublin, generate_lublin};
-const struct pleat_model pleat_model_utrera = {&pleat_cmd_workload_utrera, utrera_options,
-                                               take_utrera, seed_utrera, generate_utrera};
+const struct pleat_model pleat_model_simple = {"simple", simple_options, take_simple, seed_simple,
+                                               generate_simple};
+const struct pleat_model pleat_model_lublin = {"lublin", lublin_options, take_lublin, seed_lublin,
+                                               generate_lublin};
+const struct pleat_model pleat_model_utrera = {"utrera", utrera_options, take_utrera, seed_utrera,
+                                               generate_utrera};
 
 void pleat_model_request_init(struct pleat_model_request *request)
 {
@@ -308,7 +309,7 @@ static int find_model(struct pleat_generator *generator, const char *name, struc
 {
     const char *names[MODEL_COUNT];
     for (size_t i = 0; i < MODEL_COUNT; i++) {
-        names[i] = strrchr(models[i]->command->name, ' ') + 1;
+        names[i] = models[i]->name;
         if (!strcmp(names[i], name))
             generator->model = models[i];
     }

@@ -1,0 +1,1 @@
+pleat_fuzz(simgrid DEPS pleat-scenario pleat-sim pleat-workload pleat-base m READER scenario/simgrid.c)
