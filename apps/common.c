@@ -120,6 +120,16 @@ void app_pretend(const struct app_options *options, int ranks)
     app_pause(options->pause_ms + options->work_ms / sharing);
 }
 
+int app_goes_on(const struct pleat_session *session, const struct app_options *options,
+                long long done)
+{
+    if (!options->until)
+        return done < options->iterations;
+    int there = pleat_session_rank(session) == 0 && access(options->until, F_OK) == 0;
+    MPI_Bcast(&there, 1, MPI_INT, 0, pleat_session_comm(session));
+    return !there;
+}
+
 void app_tally_open(struct app_tally *tally, const struct pleat_session *session, int begun)
 {
     const char *launch = getenv("PLEAT_LAUNCH");

@@ -36,6 +36,11 @@ void app_pause(double milliseconds);
 /* What an iteration pretends to compute on so many ranks, by sleeping. */
 void app_pretend(const struct app_options *options, int ranks);
 
+/* Whether another iteration is wanted, the same on all ranks: with --until FILE as long as there is
+ * no such file, which rank 0 looks for, else up to --iterations. */
+int app_goes_on(const struct pleat_session *session, const struct app_options *options,
+                long long done);
+
 /* Counts the iterations that were really computed, independently of the state that Pleat carries
  * along: in a file of the job's scratch directory, one file for each launch of its script. A
  * restored state may claim an iteration that was never computed; the file shows that. */

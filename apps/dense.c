@@ -25,6 +25,7 @@ static const char usage[] =
     "  --lu             LU factorizations, and solutions with them, instead of products\n"
     "  --n N            order of the matrices (default 256)\n"
     "  --iterations N   products or factorizations (default 100)\n"
+    "  --until FILE     iterations until there is such a file, however many these are\n"
     "  --work MS        pretend that an iteration costs MS more of computing, shared by the ranks\n"
     "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every iteration\n"
@@ -282,7 +283,7 @@ static int end(struct dense *d, const struct app_tally *tally)
         d->progress.error = error_of_products(d);
     int wrong = d->progress.error > d->options.tolerance || changed ||
                 app_tally_skipped(tally, d->progress.done) ||
-                d->progress.done != d->options.iterations;
+                (!d->options.until && d->progress.done != d->options.iterations);
     if (pleat_session_rank(d->session) == 0)
         printf("RESULT %s %s=%lld ranks=%d grid=%dx%d error=%.2e%s\n", wrong ? "wrong" : "ok", what,
                d->progress.done, pleat_session_size(d->session),
@@ -296,10 +297,11 @@ static int run(struct dense *d, struct app_tally *tally, int what)
 {
     struct pleat_error err;
     long long iterations = d->options.iterations;
-    while (d->progress.done < iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && app_goes_on(d->session, &d->options, d->progress.done)) {
         iterate(d);
         app_tally_add(tally);
-        if (pleat_session_rank(d->session) == 0 && d->progress.done % (1 + iterations / 10) == 0)
+        if (pleat_session_rank(d->session) == 0 && !d->options.until &&
+            d->progress.done % (1 + iterations / 10) == 0)
             printf("%lld of %lld %s, %d ranks\n", d->progress.done, iterations,
                    d->options.is_further ? "factorizations" : "products",
                    pleat_session_size(d->session));
@@ -314,9 +316,12 @@ static int run(struct dense *d, struct app_tally *tally, int what)
 
 int main(int argc, char **argv)
 {
-    struct dense d = {
-        .options = {
-            .n = 256, .iterations = 100, .tolerance = 1e-9, .n_most = 30000, .further = "lu"}};
+    struct dense d = {.options = {.n = 256,
+                                  .iterations = 100,
+                                  .tolerance = 1e-9,
+                                  .n_most = 30000,
+                                  .further = "lu",
+                                  .has_until = 1}};
     struct app_tally tally;
     int wrong = 0;
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common.h"
 
@@ -99,16 +98,6 @@ static double largest_error(const struct pleat_session *session, const struct pl
     return all;
 }
 
-/* Whether another sweep is wanted, the same on all ranks. */
-static int goes_on(const struct pleat_session *session, const struct app_options *o, long long done)
-{
-    if (!o->until)
-        return done < o->iterations;
-    int there = pleat_session_rank(session) == 0 && access(o->until, F_OK) == 0;
-    MPI_Bcast(&there, 1, MPI_INT, 0, pleat_session_comm(session));
-    return !there;
-}
-
 int main(int argc, char **argv)
 {
     struct app_options o = {
@@ -136,7 +125,7 @@ int main(int argc, char **argv)
     struct app_tally tally;
     app_tally_open(&tally, session, begun);
     int what = begun;
-    while (what != PLEAT_LEAVE && goes_on(session, &o, done)) {
+    while (what != PLEAT_LEAVE && app_goes_on(session, &o, done)) {
         exchange_halo(session, plate, o.n);
         sweep(plate, o.n, scratch, scratch + o.n);
         app_pretend(&o, pleat_session_size(session));

@@ -51,8 +51,11 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   endforeach()
   if(mixes_there)
     target_sources(bench-live PRIVATE ${mixes_dir}/mixes_jobs.c ${mixes_dir}/mixes_sim.c)
-    target_sources(bench_fold_evaluation PRIVATE ${mixes_dir}/eval_mixes.c ${mixes_dir}/mixes_criteria.c
-      ${mixes_dir}/mixes_page.c)
+    target_sources(bench_fold_evaluation PRIVATE ${mixes_dir}/eval_mixes.c ${mixes_dir}/eval_spots.c
+      ${mixes_dir}/mixes_criteria.c ${mixes_dir}/mixes_page.c ${CMAKE_SOURCE_DIR}/bench/job.c
+      ${CMAKE_SOURCE_DIR}/tests/system/app_job.c)
+    target_include_directories(bench_fold_evaluation PRIVATE ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/system)
+    target_link_libraries(bench_fold_evaluation PRIVATE pleat-shm)
     target_compile_definitions(bench_fold_evaluation PRIVATE BENCH_HAS_MIXES)
     add_executable(bench_mix ${mixes_dir}/bench_mix.c)
     target_link_libraries(bench_mix PRIVATE bench-live)

@@ -90,9 +90,10 @@ static const struct eval_about pages[] = {
     {"job-mixes-live",
      "Job mixes that are resized, live",
      "Malleable programs under the remap scheduler with sweet spots, against the same jobs with "
-     "sizes that stay. Value by value beside what a simulation of the same jobs says. From: "
-     "Swaminathan 2004, 4.3.",
-     {&eval_mixes, NULL},
+     "sizes that stay. Value by value beside what a simulation of the same jobs says. Beside that "
+     "iterations and redistribution of programs that compute for real. From: Swaminathan 2004, 4.2 "
+     "and 4.3.",
+     {&eval_mixes, &eval_spots, NULL},
      LOAD_SYNTHETIC},
 #endif
 };

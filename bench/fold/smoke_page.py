@@ -69,6 +69,7 @@ PARTS = {
         "Figure 9 anew",
         "| remap | mean response |",
         "## Job mix 2 (figure 10)",
+        "### Factorizations (`dense --lu`)",
     ],
 }
 
