@@ -101,6 +101,31 @@ int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t int
     return 0;
 }
 
+int allocation_tell(struct sim *sim, uint32_t site, uint32_t claim)
+{
+    const struct pleat_claim *c = pleat_core_claim(sim->core, claim);
+    struct allocation *one = allocation_of(sim, site, claim);
+    if (!one || !pleat_view_is_on_lent_node(sim->view, &sim->view->components[c->component], site))
+        return 0;
+    const uint32_t node = sim->claims.items[claim].allocation;
+    const struct pleat_event made = {.time_us = sim->now_us,
+                                     .kind = PLEAT_EV_NODE,
+                                     .flags = PLEAT_NODE_LENT,
+                                     .component = site,
+                                     .u.node = {.node = node, .slots = one->count}};
+    const struct pleat_event piece = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_PIECE,
+        .component = claim,
+        .u.piece = {.claim = c->id,
+                    .node = node,
+                    .first = (uint32_t)(one->count - one->spare - c->count),
+                    .count = (uint32_t)c->count}};
+    int rc = one->told ? 0 : input(sim, &made);
+    one->told = true;
+    return rc ? rc : input(sim, &piece);
+}
+
 int allocation_ends(struct sim *sim, uint32_t site, uint32_t claim, uint64_t id)
 {
     const struct allocation *one = allocation_of(sim, site, claim);

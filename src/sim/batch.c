@@ -124,6 +124,7 @@ int batch_claim(struct sim *sim, uint32_t index, uint32_t claim, uint64_t id)
     *one = (struct allocation){.claim = id,
                                .index = claim,
                                .claims = 1,
+                               .count = wanted->count,
                                .until_us = sim->now_us + site->spec->queue_us,
                                .asked_us = sim->now_us};
     record->allocation = allocation;

@@ -43,7 +43,9 @@ int site_claimed(struct sim *sim, uint32_t index, uint64_t id)
         event.u.claim.reason = PLEAT_REASON_CLAIM_REFUSED;
         allocation_give_back(sim, site, index, claim->count);
     }
-    int rc = input(sim, &event);
+    int rc = fails ? 0 : allocation_tell(sim, site, index);
+    if (!rc)
+        rc = input(sim, &event);
     if (!rc && !fails)
         rc = allocation_ends(sim, site, index, id);
     return rc ? rc : conclude(sim, owner);

@@ -152,7 +152,9 @@ struct allocation {                /* of a batch system */
     uint32_t index;                /* of that claim */
     uint32_t claims;               /* the number of claims in it; 0: the record is free */
     int32_t spare;                 /* processors that no claim has any more */
+    int32_t count;                 /* its processors */
     bool held;                     /* it has processors: it does not wait */
+    bool told;                     /* the core knows it as a node */
     uint8_t waits;                 /* what the core was told: why it waits, enum pleat_claim_wait
                                     * ... */
     int64_t expected_us, until_us; /* ... when it may start; when it is given up */
@@ -237,6 +239,7 @@ struct sim {
     bool is_watched;      /* inputs and decisions are logged, or the core is checked after each */
     bool reads_decisions; /* decisions are read: they tell what effects do not */
     bool reads_times;     /* a policy wants to know what iterations take */
+    bool lends;           /* a site has a batch system: nodes come with allocations */
     bool crowded;         /* local users wait for processors, or may come to wait */
     int64_t now_us;
     int64_t last_us; /* the latest time at which something happened, or will by itself, to a job */
@@ -446,6 +449,9 @@ uint32_t allocation_beside(struct sim *sim, uint32_t site, const struct pleat_cl
 /* The last processors of a claim are those of another one from now on. */
 int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t into_id,
                      uint32_t site);
+/* Tells the core on which node a claim is that is about to be given, if its owner keeps to one. An
+ * allocation of such an owner is on one node, and has nothing else there. */
+int allocation_tell(struct sim *sim, uint32_t site, uint32_t claim);
 /* Tells the core when a claim that has been given ends. */
 int allocation_ends(struct sim *sim, uint32_t site, uint32_t claim, uint64_t id);
 

@@ -288,6 +288,7 @@ int sites_create(struct sim *sim)
         site->counted_us = sim->now_us;
         site->instant = !sim->options->asks_all_sites && is_instant(site->spec);
         sim->reads_decisions |= !site->instant;
+        sim->lends |= site->spec->queue != PLEAT_QUEUE_NONE && site->spec->slots > 1;
         sim->crowded |= site->spec->trace.count > 0 || site->spec->load_gap_us > 0 ||
                         site->spec->queue != PLEAT_QUEUE_NONE;
         pleat_random_init(&site->delays, seed + 1);

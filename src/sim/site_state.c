@@ -72,13 +72,16 @@ void sites_count(struct sim *sim)
 int site_tell(struct sim *sim, uint32_t index, int32_t capacity)
 {
     const struct site *site = &sim->sites[index];
+    /* nodes come with allocations; one of single processors says nothing of its nodes */
+    const bool lends = site->spec->queue != PLEAT_QUEUE_NONE && site->spec->slots > 1;
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = PLEAT_EV_SITE,
                                 .flags = site->instant ? PLEAT_SITE_INSTANT : 0,
                                 .component = index,
                                 .u.site = {.capacity = capacity,
                                            .threshold = site->spec->threshold,
-                                           .background = site->background}};
+                                           .background = site->background,
+                                           .node_most = lends ? site->spec->slots : 0}};
     return input(sim, &event);
 }
 

@@ -308,6 +308,48 @@ static void test_a_part_given_back(void **state)
     sim_world_destroy(world);
 }
 
+/* Two jobs that fold keep to a node each, and grow only within their allocations; one that does not
+ * fold is on several. Without nodes that are told all would have 8. */
+static void test_folded_jobs_keep_to_a_node(void **state)
+{
+    (void)state;
+    struct pleat_events log;
+    struct sim_world *world = world_with_queue(16, PLEAT_QUEUE_FCFS);
+    struct pleat_sim_site *site = sim_world_site(world, 0);
+    site->nodes = site->slots = 4;
+    sim_world_approach(world, "launcher");
+    world->options.policies[PLEAT_MOLDABILITY] = pleat_policy_find(PLEAT_MOLDABILITY, "fjt");
+    world->options.policies[PLEAT_MALLEABILITY] =
+        pleat_policy_find(PLEAT_MALLEABILITY, "partition");
+    uint32_t app = sim_world_app(world, (struct pleat_app){.mpl_overhead = 0.5});
+    for (int i = 0; i < 2; i++) {
+        struct pleat_workload_job *job = sim_malleable(world, 3 * i, 8, 8, 8, app);
+        job->processors = 8;
+        job->mpl_max = 4;
+        job->job_class = PLEAT_CLASS_LONG;
+    }
+    sim_rigid(world, 4, 8, 10);
+    run_logged(world, &log);
+    /* two on a processor: 8 x 2 x 1.5 s */
+    sim_expect(world, 0, 0, 24);
+    sim_expect(world, 1, 3, 27);
+    sim_expect(world, 2, 4, 14);
+    assert_int_equal(find(&log, PLEAT_EV_SITE, 0)->u.site.node_most, 4);
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct pleat_event *node = find(&log, PLEAT_EV_NODE, i);
+        const struct pleat_event *piece = find(&log, PLEAT_EV_PIECE, i);
+        assert_true(node && piece);
+        assert_int_equal(node->flags, PLEAT_NODE_LENT);
+        assert_int_equal(node->u.node.slots, 4);
+        assert_int_equal(node->u.node.node, i);
+        assert_int_equal(piece->u.piece.node, i);
+        assert_int_equal(piece->u.piece.count, 4);
+    }
+    assert_null(find(&log, PLEAT_EV_NODE, 2)); /* nobody asks where the other one is */
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
 /* Others' jobs that came before Pleat's first job have the processors already. */
 static void test_what_was_before(void **state)
 {
@@ -389,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_a_claim_is_given_up),
         cmocka_unit_test(test_growing_by_allocations),
         cmocka_unit_test(test_a_part_given_back),
+        cmocka_unit_test(test_folded_jobs_keep_to_a_node),
         cmocka_unit_test(test_what_was_before),
         cmocka_unit_test(test_others_of_the_model),
         cmocka_unit_test(test_nonsense_is_refused),
