@@ -17,11 +17,13 @@ from test_hosts import PATHS, agent_on, both_mpis
 from test_malleable import TIMES, begun, ends, has, on, resized
 
 SETTINGS = {"KillWait": 30, "ProctrackType": "proctrack/pgid"}
+CRASH = "crash"  # a file that says at which step an agent is to be killed (src/agent/crash.h)
 
 
 @pytest.fixture(name="pleat", scope="module")
 def fixture_pleat(three):
     pleat = Pleat(three, f'kind = slurm conf = "{three.conf}" partition = main', ["srun"], more=TIMES)
+    pleat.env["PLEAT_TEST_AGENT_CRASH"] = f"{pleat.dir}/{CRASH}"
     yield pleat
     pleat.finish()
 
@@ -123,6 +125,22 @@ def test_an_agent_is_killed_while_it_leaves(pleat, host):
     os.kill(agent_on(pleat, host), signal.SIGKILL)
     wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it waits again: {pleat.events(job)} {pleat.log()}")
     on(pleat, job, "loop", 4)
+    assert ends(pleat, job, go)["attempt"] == 1
+
+
+@pytest.mark.parametrize("step", ["lead moved", "lead goes on"])
+def test_an_agent_is_killed_at_a_step_of_the_move(pleat, step):
+    """Of the host that is left, when the state is saved on the other one, but nobody knows that yet; or of the other one, when
+    it has taken the state over. Likewise."""
+    go = go_file(f"go-step-{step.replace(' ', '-')}")
+    job, first, _ = over_two(pleat, "openmpi", go)
+    before = {pid for pids in on(pleat, job, "loop", 4).values() for pid in pids}
+    pleat.path(CRASH).write_text(step)
+    pleat.cluster.command("scancel", first)
+    wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it waits again: {pleat.events(job)} {pleat.log()}")
+    assert not pleat.path(CRASH).exists()
+    there = {pid for pids in on(pleat, job, "loop", 4).values() for pid in pids}
+    assert not before & there, (before, there)
     assert ends(pleat, job, go)["attempt"] == 1
 
 
