@@ -137,6 +137,10 @@ static void tell_progress(struct pleat_malleable *malleable)
         (json_int_t)pleat_run_processors(malleable->run, pleat_malleable_size(malleable, &now)),
         "iteration", pleat_outcome_number(now.iteration), "iteration_us",
         pleat_outcome_number(now.iteration_ns / 1000), "attached", true);
+    if (params && now.iterations)
+        (void)json_object_update_new(params, json_pack("{s:o, s:f}", "measured",
+                                                       pleat_outcome_number(now.iterations),
+                                                       "squares_us2", now.squares));
     if (params && now.kept)
         (void)json_object_set_new(params, "saved",
                                   json_pack("{s:o, s:o, s:f}", "iteration",

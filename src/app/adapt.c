@@ -94,6 +94,10 @@ static inline __attribute__((always_inline)) int pass(struct pleat_session *sess
         if (!session->points[point - 1].resizes)
             return PLEAT_SAME;
     }
+    double took_us = (double)(session->busy_ns - session->counted_ns) * 1e-3;
+    session->counted_ns = session->busy_ns;
+    session->busy_squares += took_us * took_us;
+    pleat_mailbox_publish_squares(&session->self, session->busy_squares);
     pleat_mailbox_publish(&session->self, session->busy_ns, ++session->busy_count);
     int arrival = pleat_mailbox_arrive(&session->self);
     if (__builtin_expect(

@@ -22,6 +22,13 @@
 
 /* ---- grow and shrink ---- */
 
+/* Nothing is known of a new size. */
+static void publish_nothing(struct pleat_mailbox_rank *self)
+{
+    pleat_mailbox_publish_squares(self, 0);
+    pleat_mailbox_publish(self, 0, 0);
+}
+
 static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
 {
     MPI_Comm_free(&session->comm);
@@ -30,9 +37,11 @@ static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
     session->surplus = 0;
     session->busy_ns = 0;
     session->busy_count = 0;
+    session->counted_ns = 0;
+    session->busy_squares = 0;
     pleat_points_restart(session);
     if (session->mailbox)
-        pleat_mailbox_publish(&session->self, 0, 0);
+        publish_nothing(&session->self);
 }
 
 static int grow(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,

@@ -124,6 +124,8 @@ struct pleat_session {
     int64_t last_ns; /* time at the end of the last adaptation point */
     uint64_t busy_ns;
     uint64_t busy_count;
+    uint64_t counted_ns; /* the part of busy_ns that is in busy_squares */
+    double busy_squares; /* of the microseconds of each of these iterations */
 
     int sections; /* in which nothing may change, one within the other; 0: this rank is in none */
     struct pleat_own_point points[PLEAT_POINTS];

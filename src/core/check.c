@@ -142,6 +142,9 @@ static int check_timings(const struct pleat_core *core, struct pleat_error *err)
             if (timing->processors <= before || timing->iteration_us <= 0 ||
                 timing->redistribution_us < 0 || ++known > core->timings.count)
                 FAIL("component %u: the times of its iterations are out of order", i);
+            if (timing->count < 0 || timing->count > PLEAT_TIMING_WINDOW ||
+                (timing->count > 0 && !(timing->mean_us > 0)) || !(timing->squares >= 0))
+                FAIL("component %u: the spread of its iterations makes no sense", i);
             before = timing->processors;
         }
     }

@@ -115,6 +115,9 @@ const struct pleat_piece *pleat_core_piece(const struct pleat_core *core, uint32
 const struct pleat_resize *pleat_core_resize(const struct pleat_core *core, uint32_t index);
 const struct pleat_policy *pleat_core_policy(const struct pleat_core *core,
                                              enum pleat_question question);
+/* Merges what a MEASURED or REMEMBERED says into what is known of its size: mean_us, squares,
+ * count, iteration_us. */
+void pleat_timing_merge(struct pleat_timing *timing, const struct pleat_event *event);
 /* What the policies in force need besides the records: PLEAT_NEEDS_*. TIMED need be fed only while
  * PLEAT_NEEDS_TIMES is in it. */
 unsigned pleat_core_needs(const struct pleat_core *core);

@@ -223,7 +223,13 @@
     X(1, iteration_us)                                                                             \
     X(2, redistribution_us)                                                                        \
     X(3, processors)                                                                               \
-    X(4, next)
+    X(4, next)                                                                                     \
+    X(5, mean_us)                                                                                  \
+    X(6, squares)                                                                                  \
+    X(7, count)                                                                                    \
+    X(8, from)                                                                                     \
+    X(9, done)                                                                                     \
+    X(10, earlier)
 
 #define BUFFER_MEMBERS(X)                                                                          \
     X(1, component)                                                                                \

@@ -1,5 +1,4 @@
 /* Notices of agents about runs: progress, use, limits, resizes, ends. */
-#include <math.h>
 #include <string.h>
 
 #include "daemon/account.h"
@@ -18,6 +17,7 @@
 #include "daemon/parts_output.h"
 #include "daemon/runs.h"
 #include "daemon/said.h"
+#include "daemon/times.h"
 #include "daemon/turn_inputs.h"
 
 static int64_t cost_of(const json_t *params, const char *name)
@@ -84,8 +84,11 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
     bool news = true;
     if (!strcmp(method, "applied")) { /* the job's account keeps it until its note is written */
         news = learn_cost(d, job, params);
+        if (news)
+            job->redistributed_from = job_component(d, job)->processors;
         job->redistributed_size = (int32_t)cost_of(params, "processes");
         job->redistributed_us = cost_of(params, "redistribute_us");
+        job->paused_us = job->redistributed_us + cost_of(params, "processes_us");
         text = json_string_value(json_object_get(params, "warning"));
         if (!text)
             text = json_string_value(json_object_get(params, "instead"));
@@ -98,30 +101,6 @@ static void learn(struct daemon *d, struct job *job, const char *method, const j
         note_went_on(d, job, params);
     if (text && news)
         note_make(d, daemon_now_us(d), "warning", job->id, note_text(text));
-}
-
-/* Gives the core the time of an iteration, and so the log, if a policy wants to know it: at a new
- * size, and when the mean has moved by more than one part in NEWS since the last time. */
-static void tell_timing(struct daemon *d, struct job *job, uint64_t run, int64_t size,
-                        int64_t iteration_us, int64_t redistribution_us)
-{
-    enum { NEWS = 20 };
-    const struct pleat_component *component = job_component(d, job);
-    int64_t moved_us = iteration_us - job->timed_us;
-    if (!(pleat_core_needs(d->core) & PLEAT_NEEDS_TIMES) || iteration_us <= 0 || size < 1 ||
-        size != component->processors)
-        return;
-    if (job->timed_size == size && (moved_us < 0 ? -moved_us : moved_us) <= job->timed_us / NEWS)
-        return;
-    job->timed_size = (int32_t)size;
-    job->timed_us = iteration_us;
-    struct pleat_event event = {.kind = PLEAT_EV_TIMED,
-                                .component = job->component,
-                                .u.timed = {.run = run,
-                                            .iteration_us = iteration_us,
-                                            .redistribution_us = redistribution_us,
-                                            .processors = component->processors}};
-    turn_event(d, &event);
 }
 
 static void learn_progress(struct daemon *d, struct job *job, uint64_t run, const json_t *params)
@@ -141,10 +120,7 @@ static void learn_progress(struct daemon *d, struct job *job, uint64_t run, cons
     json_decref(job->expects);
     job->expects = json_deep_copy(json_object_get(params, "expects"));
     said_take(d, job, run, params);
-    int64_t size = cost_of(params, "processes");
-    if (size == job_component(d, job)->processes)
-        tell_timing(d, job, run, size, job->iteration_us,
-                    job->redistributed_size == size ? job->redistributed_us : 0);
+    times_take(d, job, run, params);
 }
 
 /* Notes a new peak of memory, so that it is known while the job runs, and if its agent dies. An
@@ -156,19 +132,6 @@ static void learn_memory(struct daemon *d, struct job *job, const json_t *params
     if (account && memory_kb > account->memory_kb)
         note_make(d, daemon_now_us(d), "memory", job->id,
                   json_pack("{s:I}", "memory_kb", (json_int_t)memory_kb));
-}
-
-/* An iteration of a folded program is defined as one second of useful processor time, summed over
- * its processes. A change of its partition redistributes nothing, but costs time. An agent sees
- * only its own node: if the run has more nodes, the processors that it reports are not all of the
- * job's, and nothing is learned. */
-static void learn_folded(struct daemon *d, struct job *job)
-{
-    double rate = json_real_value(json_object_get(job->folded, "rate"));
-    int64_t size = cost_of(job->folded, "processors");
-    if (rate > 1e-6 && isfinite(rate) && !parts_has(d, job->folded_run))
-        tell_timing(d, job, job->folded_run, size, (int64_t)(1e6 / rate),
-                    cost_of(job->folded, "change_us"));
 }
 
 /* Writes the outcome of a checkpoint into the log, once, and tells who waits for it. A job that is
@@ -200,6 +163,14 @@ static void learn_checkpoint(struct daemon *d, struct job *job, const json_t *pa
         return;
     struct pleat_event event = {.kind = PLEAT_EV_CANCEL, .component = job->component};
     turn_event(d, &event);
+}
+
+/* An agent sees only its own node: if a folded run has more nodes, the processors that it reports
+ * are not all of the job's, and nothing is learned. */
+static void learn_folded(struct daemon *d, struct job *job)
+{
+    if (!parts_has(d, job->folded_run))
+        times_take_folded(d, job);
 }
 
 void agents_learn(struct daemon *d)

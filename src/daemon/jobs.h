@@ -29,13 +29,19 @@ struct job {
     bool has_progress;
     int32_t timed_size; /* size whose iteration time the core knows; 0: none */
     int64_t timed_us;   /* that iteration time */
+    uint64_t told_run;  /* the run of which this was told */
+    int64_t told_count; /* of the iterations at that size: of how many the core knows the mean, */
+    double told_us, told_squares; /* their microseconds, and the squares of these, summed up */
     int32_t redistributed_size;
-    int64_t redistributed_us; /* time that redistribution took in the last resize, to
-                                 redistributed_size; 0: unknown */
-    bool spec_lost;           /* what was submitted is lost: the job must not be started */
-    uint64_t went_on;         /* the last relaunch of which it was noted where it goes on */
-    uint64_t left_run;        /* the run that its agent on node left_node has ended, to go on from
-                               * its state on another one; 0: that agent has none to forget */
+    int64_t redistributed_us;   /* time that redistribution took in the last resize, to
+                                   redistributed_size; 0: unknown */
+    int64_t paused_us;          /* how long the program stood still for it, starting and ending
+                                 * processes included */
+    int32_t redistributed_from; /* the size before it */
+    bool spec_lost;             /* what was submitted is lost: the job must not be started */
+    uint64_t went_on;           /* the last relaunch of which it was noted where it goes on */
+    uint64_t left_run;          /* the run that its agent on node left_node has ended, to go on from
+                                 * its state on another one; 0: that agent has none to forget */
     uint32_t left_node;
     json_t *saved;        /* about the last copy that its program saved between resizes; NULL:
                            * none */

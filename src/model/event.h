@@ -98,7 +98,7 @@ enum pleat_parameter {
 #define PARAMETER(number, which, name, value) PLEAT_PARAM_##which = (number),
 #include "model/parameters.def"
 #undef PARAMETER
-    PLEAT_PARAM_COUNT = 43 /* all numbers are below */
+    PLEAT_PARAM_COUNT = 49 /* all numbers are below */
 };
 
 struct pleat_event {
@@ -264,6 +264,18 @@ struct pleat_event {
             int64_t redistribution_us; /* how long the change to this size took; 0: not known */
             int32_t processors;        /* the size at which it was measured */
         } timed;
+        struct {
+            uint64_t run;              /* REMEMBERED: 0 */
+            int64_t iteration_us;      /* the mean of `count` iterations, */
+            int64_t spread_us;         /* and their standard deviation; 0: not known, or one */
+            int64_t redistribution_us; /* how long the change to this size let the program stand
+                                        * still; 0: not known */
+            int32_t processors;        /* the size at which they were measured */
+            int32_t count;             /* iterations that no earlier such event was about */
+            int32_t from;              /* the size before that change; 0: not known */
+            int32_t iterations;        /* that the run has done by then; 0: not known. REMEMBERED:
+                                        * that an earlier run did in all */
+        } measured;
         struct {
             uint32_t site;
             int32_t processors, processes;

@@ -298,16 +298,28 @@ struct pleat_group {
 
 _Static_assert(sizeof(struct pleat_group) == 24, "no padding in a group");
 
-/* What an iteration of a component takes at a size: the latest that its runner reported. */
+/* What an iteration of a component takes at a size: the latest that its runner reported; and, where
+ * a policy in force wants to know more (PLEAT_NEEDS_MEASURES), what iterations there have taken on
+ * average and how much they differ. */
 struct pleat_timing {
-    int64_t iteration_us;
+    int64_t iteration_us;      /* the latest report; where `count` is above 0, the mean */
     int64_t redistribution_us; /* how long the latest change to this size took; 0: its run began at
                                 * this size, or unknown */
     int32_t processors;
     uint32_t next; /* the component's next greater size; or the next free record */
+    double mean_us;
+    double squares;  /* the sum of the squares of all differences from the mean */
+    int32_t count;   /* iterations in these two, at most PLEAT_TIMING_WINDOW: of older ones only a
+                      * part counts; 0: nothing but iteration_us is known */
+    int32_t from;    /* the size before the latest change to this one; 0: unknown */
+    int32_t done;    /* iterations that the run had done by the latest report */
+    int32_t earlier; /* of an earlier run: the iterations that it did in all; 0: measured by the
+                      * component itself */
 };
 
-_Static_assert(sizeof(struct pleat_timing) == 24, "no padding in a timing");
+enum { PLEAT_TIMING_WINDOW = 256 };
+
+_Static_assert(sizeof(struct pleat_timing) == 56, "no padding in a timing");
 
 /* The buffer of a component that asks for processes itself: processors with prepared processes,
  * which the application gets as soon as it asks (Liu et al. 2009, 4: the resource buffer). */

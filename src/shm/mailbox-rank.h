@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "shm/mailbox.h"
 #include "shm/segment.h"
@@ -62,6 +63,9 @@ struct pleat_mailbox_slot {
     _Atomic uint32_t waiting;    /* 1: the rank waits until it may begin */
     _Atomic uint32_t not_now;    /* 1: the rank is in a section in which nothing may change */
     _Atomic uint64_t section_ns; /* since when it is in the section (CLOCK_MONOTONIC) */
+    /* of the iterations in busy_ns: the sum of the squares of their microseconds, the bits of a
+     * double. Older programs leave it 0 */
+    _Atomic uint64_t busy_squares;
 };
 
 /* A named adaptation point, written by rank 0. */
@@ -281,6 +285,14 @@ static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64
 {
     atomic_store_explicit(&self->slot->busy_ns, busy_ns, memory_order_relaxed);
     atomic_store_explicit(&self->slot->busy_count, count, memory_order_relaxed);
+}
+
+/* Publishes the sum of the squares of what these iterations took, in microseconds. */
+static inline void pleat_mailbox_publish_squares(struct pleat_mailbox_rank *self, double squares)
+{
+    uint64_t bits;
+    memcpy(&bits, &squares, sizeof(bits));
+    atomic_store_explicit(&self->slot->busy_squares, bits, memory_order_relaxed);
 }
 
 /* Rank 0, before the ranks begin: names the next adaptation point. resizes: the program may be

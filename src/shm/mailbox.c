@@ -239,6 +239,17 @@ static enum pleat_mailbox_phase phase_of(uint64_t word)
     return PLEAT_MAILBOX_IDLE;
 }
 
+/* The rank may be publishing meanwhile: the squares may be of an iteration more than the count. */
+static void read_times(const struct pleat_mailbox_slot *slot, struct pleat_mailbox_status *status)
+{
+    uint64_t count = atomic_load(&slot->busy_count), bits = atomic_load(&slot->busy_squares);
+    if (!count)
+        return;
+    status->iterations = count;
+    status->iteration_ns = atomic_load(&slot->busy_ns) / count;
+    memcpy(&status->squares, &bits, sizeof(bits));
+}
+
 void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mailbox_status *status)
 {
     const struct pleat_mailbox_segment *segment = mailbox->segment;
@@ -274,9 +285,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->iteration = slowest != UINT64_MAX ? slowest : 0;
     status->not_now = pleat_mailbox_sections(mailbox, &status->section_ns);
     status->passages = pleat_mailbox_passages(mailbox);
-    uint64_t count = atomic_load(&segment->slots[0].busy_count);
-    if (count)
-        status->iteration_ns = atomic_load(&segment->slots[0].busy_ns) / count;
+    read_times(&segment->slots[0], status);
     uint64_t cost[PLEAT_MAILBOX_COSTS];
     for (size_t i = 0; i < PLEAT_MAILBOX_COSTS; i++)
         cost[i] = atomic_load(&segment->cost[i]);

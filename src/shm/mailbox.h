@@ -161,6 +161,8 @@ struct pleat_mailbox_status {
     uint64_t passages;     /* passages of all named adaptation points by rank 0 */
     uint64_t iteration_ns; /* mean time of an iteration at this size so far, of rank 0; 0: not known
                               yet */
+    uint64_t iterations;   /* of how many iterations that is the mean */
+    double squares;        /* the sum of the squares of their microseconds; 0: not known */
     struct pleat_mailbox_cost cost;
 };
 

@@ -113,7 +113,8 @@ static int begin(struct sim *sim, uint32_t component)
     app->wanted_minimum = 0;
     app->duration = duration_at(sim, app);
     app->stood_us = 0;
-    app->timed_us = app_first_timing(sim, app);
+    app->sized_from = 0;
+    app_restart_timing(sim, app);
     app->owed = 0;
     app->lacks = false;
     if (!app->plain) {
@@ -299,7 +300,7 @@ int app_answered(struct sim *sim, const struct pleat_effect *answer)
     app->lacks = false;
     sim->totals->lacked_us += (double)(sim->now_us - app->lacks_us);
     if (app->stage == APP_COMPUTING)
-        app->timed_us = app_first_timing(sim, app);
+        app_restart_timing(sim, app);
     return app_reschedule(sim, answer->component);
 }
 
@@ -364,6 +365,7 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     app->stage = APP_COMPUTING;
     app->since_us = sim->now_us;
     app->size = to;
+    app->sized_from = from;
     app->resize = 0;
     app->resized = true;
     outcome->grown += to > from;
@@ -377,7 +379,9 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     else if (to > 0)
         app->duration = duration_at(sim, app);
     app->stood_us = stood_us;
-    app->timed_us = app->lacks ? PLEAT_NEVER : app_first_timing(sim, app);
+    app_restart_timing(sim, app);
+    if (app->lacks)
+        app->timed_us = PLEAT_NEVER;
     if (!rc)
         rc = changed(sim, app, from, to, stood_us);
     for (int i = 0; !rc && i < answers; i++) {

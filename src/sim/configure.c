@@ -76,6 +76,8 @@ int configure(struct sim *sim)
             rc = input(sim, &event);
     }
     sim->reads_times = pleat_core_needs(sim->core) & PLEAT_NEEDS_TIMES;
+    sim->reads_measures = pleat_core_needs(sim->core) & PLEAT_NEEDS_MEASURES;
+    pleat_random_init(&sim->noise, sim->options->seed + 4);
     if (!rc)
         rc = sizes_begin(sim);
     return rc ? rc : sites_begin(sim);

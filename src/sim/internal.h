@@ -101,7 +101,11 @@ struct app {
     bool section_told; /* the core knows that it is in a section */
     bool asked_more;   /* its latest ask was for more processors, not for fewer */
     bool mandatory;
-    char spare[21];
+    char spare[1];
+    int32_t sized_from; /* the size before the present one; 0: it started with this */
+    int32_t
+        reported; /* iterations at the present size of which the core knows how long they took */
+    char spare2[12];
 };
 
 _Static_assert(sizeof(struct app) == 256 && offsetof(struct app, run) == 64 &&
@@ -239,8 +243,10 @@ struct sim {
     bool is_watched;      /* inputs and decisions are logged, or the core is checked after each */
     bool reads_decisions; /* decisions are read: they tell what effects do not */
     bool reads_times;     /* a policy wants to know what iterations take */
-    bool lends;           /* a site has a batch system: nodes come with allocations */
-    bool crowded;         /* local users wait for processors, or may come to wait */
+    bool reads_measures;  /* ... and how much they differ */
+    struct pleat_random noise; /* by which the times of iterations differ */
+    bool lends;                /* a site has a batch system: nodes come with allocations */
+    bool crowded;              /* local users wait for processors, or may come to wait */
     int64_t now_us;
     int64_t last_us; /* the latest time at which something happened, or will by itself, to a job */
     int64_t next_submit_us; /* of next_job; PLEAT_NEVER */
@@ -356,7 +362,8 @@ void app_account(const struct sim *sim, struct app *app);
 /* The time at which the share `left` of its work, or less, will be left; PLEAT_NEVER: later than
  * LATEST_US. */
 int64_t app_time_of(const struct app *app, double left);
-int64_t app_first_timing(const struct sim *sim, const struct app *app);
+/* Sets when the first report of what an iteration takes at the present size is due. */
+void app_restart_timing(const struct sim *sim, struct app *app);
 /* Reports what an iteration takes at the present size. */
 PLEAT_COLD int app_tell_timing(struct sim *sim, uint32_t component);
 

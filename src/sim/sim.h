@@ -57,6 +57,14 @@ struct pleat_sim_options {
      * resizes the time that applications need */
     int64_t parameters[PLEAT_PARAM_COUNT];
     uint64_t seed; /* the seed of all that happens at random: failures, delays, load */
+    /* by how much the times of iterations that applications report differ: the standard deviation
+     * as a share of the mean, 0 to 1. Only policies that want to know it are told. What a run
+     * takes is as without, since that evens out over its iterations */
+    double time_noise;
+    /* what is known of every job from earlier runs, as REMEMBERED events; their component and time
+     * do not matter */
+    const struct pleat_event *remembered;
+    size_t remembered_count;
     enum pleat_estimates estimates;
     bool feedback; /* jobs with a predecessor are submitted their think time after it ended, not as
                     * recorded */

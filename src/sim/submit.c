@@ -145,6 +145,19 @@ static PLEAT_COLD void tie(struct sim *sim, uint32_t component)
     app->sibling = sim->lead;
 }
 
+/* Tells what is known from earlier runs of a job's program. */
+static PLEAT_COLD int remember(struct sim *sim, uint32_t component)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < sim->options->remembered_count; i++) {
+        struct pleat_event event = sim->options->remembered[i];
+        event.time_us = sim->now_us;
+        event.component = component;
+        rc = input(sim, &event);
+    }
+    return rc;
+}
+
 static int submit(struct sim *sim, size_t index, size_t first)
 {
     const struct pleat_workload_job *job = &sim->workload->jobs.items[index];
@@ -177,6 +190,8 @@ static int submit(struct sim *sim, size_t index, size_t first)
         tie(sim, component);
     if (!sim->apps.items[component].plain)
         rc = tell_of_application(sim, component);
+    if (!rc && sim->options->remembered_count > 0)
+        rc = remember(sim, component);
     if (!rc && !is_one_of_several && (job->deadline_us > 0 || job->begin_us > 0))
         rc = add_wishes(sim, job, component);
     return rc;

@@ -77,6 +77,26 @@ static uint32_t evolving(struct pleat_random *random, const struct world *world,
     return component;
 }
 
+/* Half of the reports of times say more: of this run, or of an earlier one. */
+static struct pleat_event measured(struct pleat_event timed)
+{
+    int64_t iteration_us = timed.u.timed.iteration_us;
+    int64_t redistribution_us = timed.u.timed.redistribution_us;
+    if (iteration_us % 4 < 2)
+        return timed;
+    struct pleat_event event = timed;
+    event.kind = iteration_us % 4 == 2 ? PLEAT_EV_MEASURED : PLEAT_EV_REMEMBERED;
+    event.u.measured.run = timed.u.timed.run;
+    event.u.measured.iteration_us = iteration_us;
+    event.u.measured.spread_us = iteration_us / 10;
+    event.u.measured.redistribution_us = redistribution_us > 0 ? redistribution_us : 0;
+    event.u.measured.processors = timed.u.timed.processors > 0 ? timed.u.timed.processors : 1;
+    event.u.measured.count = 1 + (int32_t)(iteration_us % 300);
+    event.u.measured.from = timed.u.timed.processors / 2;
+    event.u.measured.iterations = 1 + (int32_t)(iteration_us % 100);
+    return event;
+}
+
 /* Mostly in order. */
 static struct pleat_event random_history(struct pleat_random *random, struct pleat_event event)
 {
@@ -326,7 +346,7 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
                                        : world_job(world, event.component)->processors;
         event.u.timed.iteration_us = (int64_t)pleat_random_below(random, 1000000);
         event.u.timed.redistribution_us = (int64_t)pleat_random_below(random, 1000000) - 1;
-        return event;
+        return measured(event);
     case 19: /* of one that folds, the first from there on; else of that */
         for (uint32_t i = 0; i < count; i++)
             if (pleat_view_folds(world_job(world, (event.component + i) % count))) {
@@ -480,7 +500,8 @@ static void check_happened(void)
         PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
         PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
         PLEAT_EV_DECLARED,   PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
-        PLEAT_EV_SECTION,    PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS};
+        PLEAT_EV_SECTION,    PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS,   PLEAT_EV_MEASURED,
+        PLEAT_EV_REMEMBERED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

@@ -102,6 +102,136 @@ static void test_what_is_no_measurement(void **state)
     hand_finish(&h);
 }
 
+/* ---- with their spread ---- */
+
+static struct pleat_event report(const struct hand *h, uint32_t component, int32_t size,
+                                 int64_t mean_us, int64_t spread_us, int32_t count)
+{
+    return (struct pleat_event){.kind = PLEAT_EV_MEASURED,
+                                .component = component,
+                                .u.measured = {.run = hand_component(h, component)->run,
+                                               .iteration_us = mean_us,
+                                               .spread_us = spread_us,
+                                               .processors = size,
+                                               .count = count,
+                                               .iterations = count}};
+}
+
+static const struct pleat_timing *timing_of(const struct hand *h, uint32_t component, int32_t size)
+{
+    return pleat_timing_at(pleat_core_view(h->core), hand_component(h, component), size);
+}
+
+/* 8, 10, 12 and 14 ms, one by one or in two reports. */
+static void test_reports_are_merged(void **state)
+{
+    (void)state;
+    for (int at_once = 0; at_once <= 1; at_once++) {
+        struct hand h;
+        hand_init(&h, 8);
+        uint32_t component = hand_run(&h, 2, 8, 4);
+        for (int i = 0; i < 4 && !at_once; i++)
+            assert_int_equal(hand_feed(&h, report(&h, component, 4, 8000 + i * 2000, 0, 1)), 0);
+        for (int i = 0; i < 2 && at_once; i++)
+            assert_int_equal(hand_feed(&h, report(&h, component, 4, 9000 + i * 4000, 1000, 2)), 0);
+        const struct pleat_timing *timing = timing_of(&h, component, 4);
+        assert_int_equal(timing->count, 4);
+        assert_int_equal(timing->iteration_us, 11000);
+        assert_int_equal(timing->mean_us, 11000);
+        assert_int_equal(timing->squares + 0.5, 20000000); /* 9 + 1 + 1 + 9 ms^2 */
+        hand_finish(&h);
+    }
+}
+
+static void test_old_ones_count_less(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_run(&h, 2, 8, 4);
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 1000, 100, 1000000)), 0);
+    assert_int_equal(timing_of(&h, component, 4)->count, PLEAT_TIMING_WINDOW);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(hand_feed(&h, report(&h, component, 4, 1200, 100, 256)), 0);
+    assert_in_range(timing_of(&h, component, 4)->iteration_us, 1190, 1200);
+    hand_finish(&h);
+}
+
+/* A cold first iteration, and another phase, take the place of what was known; noise does not. */
+static void test_what_differs_too_much_begins_anew(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_run(&h, 2, 8, 4);
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 3000, 0, 1)), 0);
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 1000, 0, 1)), 0);
+    assert_int_equal(timing_of(&h, component, 4)->count, 1);
+    assert_int_equal(timing_of(&h, component, 4)->iteration_us, 1000);
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 1000, 200, 20)), 0);
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 1400, 0, 1)), 0);
+    assert_int_equal(timing_of(&h, component, 4)->count, 22); /* within the noise */
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 2000, 200, 10)), 0);
+    assert_int_equal(timing_of(&h, component, 4)->count, 10);
+    assert_int_equal(timing_of(&h, component, 4)->iteration_us, 2000);
+    hand_finish(&h);
+}
+
+static void test_what_is_no_report(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_run(&h, 2, 8, 4);
+    struct pleat_event good = report(&h, component, 4, 1000, 10, 3), event;
+    event = good, event.u.measured.processors = 2;
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    event = good, event.u.measured.run++;
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    event = good, event.u.measured.count = 0;
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    event = good, event.u.measured.iteration_us = 0;
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    event = good, event.u.measured.spread_us = -1;
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    known(&h, component, NULL, 0);
+    assert_int_equal(hand_feed(&h, good), 0);
+    hand_finish(&h);
+}
+
+/* Known from the start, until it has measured that size itself. */
+static void test_remembered(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_submit(&h, PLEAT_MALLEABLE, 2, 8, 4);
+    struct pleat_event event = report(&h, component, 4, 1000, 10, 500);
+    event.kind = PLEAT_EV_REMEMBERED;
+    event.u.measured.run = 0;
+    event.u.measured.iterations = 200;
+    assert_int_equal(hand_feed(&h, event), 0);
+    event.u.measured.processors = 8;
+    assert_int_equal(hand_feed(&h, event), 0);
+    assert_int_equal(timing_of(&h, component, 4)->count, 16);
+    assert_int_equal(timing_of(&h, component, 4)->earlier, 200);
+    event.u.measured.iterations = 0;
+    assert_int_equal(hand_feed(&h, event), PLEAT_E_INVALID);
+    uint32_t other = hand_run(&h, 2, 8, 4);
+    assert_int_equal(hand_feed(&h, report(&h, other, 4, 700, 10, 2)), 0);
+    assert_int_equal(timing_of(&h, other, 4)->count, 2);
+    event.component = other;
+    event.u.measured.iterations = 200;
+    event.u.measured.processors = 4;
+    assert_int_equal(hand_feed(&h, event), PLEAT_CORE_STALE);
+    event.u.measured.processors = 8;
+    assert_int_equal(hand_feed(&h, event), 0);
+    resize(&h, other, 2);
+    assert_int_equal(hand_feed(&h, report(&h, other, 2, 900, 10, 1)), 0);
+    assert_int_equal(timing_of(&h, other, 8)->earlier, 200);
+    hand_finish(&h);
+}
+
 /* In a resize its present size is the old one until it is applied, then the new one. */
 static void test_reported_in_a_resize(void **state)
 {
@@ -172,6 +302,11 @@ int main(void)
         cmocka_unit_test(test_kept_by_size),
         cmocka_unit_test(test_the_latest_report_counts),
         cmocka_unit_test(test_what_is_no_measurement),
+        cmocka_unit_test(test_reports_are_merged),
+        cmocka_unit_test(test_old_ones_count_less),
+        cmocka_unit_test(test_what_differs_too_much_begins_anew),
+        cmocka_unit_test(test_what_is_no_report),
+        cmocka_unit_test(test_remembered),
         cmocka_unit_test(test_reported_in_a_resize),
         cmocka_unit_test(test_kept_over_a_new_run_and_gone_with_the_end),
         cmocka_unit_test(test_saved_and_loaded),
