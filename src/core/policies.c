@@ -42,6 +42,12 @@ void core_sync_view(struct pleat_core *core)
     core->view.preemptions = (int32_t)core->parameters[PLEAT_PARAM_PREEMPTIONS];
     core->view.grow_total = count_of(core, PLEAT_PARAM_GROW_TOTAL);
     core->view.room_partly = core->parameters[PLEAT_PARAM_ROOM_PARTLY] > 0;
+    core->view.spot_metric = count_of(core, PLEAT_PARAM_SPOT_METRIC);
+    core->view.spot_threshold = count_of(core, PLEAT_PARAM_SPOT_THRESHOLD);
+    core->view.spot_gain = count_of(core, PLEAT_PARAM_SPOT_GAIN);
+    core->view.spot_hysteresis = count_of(core, PLEAT_PARAM_SPOT_HYSTERESIS);
+    core->view.spot_confidence = count_of(core, PLEAT_PARAM_SPOT_CONFIDENCE);
+    core->view.spot_probe = core->parameters[PLEAT_PARAM_SPOT_PROBE] > 0;
     core->view.buffer_level = count_of(core, PLEAT_PARAM_BUFFER_LEVEL);
     core->view.buffer_range = count_of(core, PLEAT_PARAM_BUFFER_RANGE);
     core->view.buffer_review_us = core->parameters[PLEAT_PARAM_BUFFER_REVIEW_US];

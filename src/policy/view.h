@@ -57,8 +57,12 @@ struct pleat_view {
     int32_t preemptions; /* how often a component may be preempted */
     int32_t grow_total;  /* processors to which all sites' jobs are grown, together; 0: no limit */
     bool room_partly; /* room is made for a waiting component bit by bit, not whole or not at all */
-    bool stages;      /* there is, or was, a component with files to be brought */
-    bool several;     /* there is, or was, a job of several components */
+    /* what sweet-spot-learned looks for: PLEAT_PARAM_SPOT_...; threshold 0: the metric's usual one
+     */
+    int32_t spot_metric, spot_threshold, spot_gain, spot_hysteresis, spot_confidence;
+    bool spot_probe;
+    bool stages;  /* there is, or was, a component with files to be brought */
+    bool several; /* there is, or was, a job of several components */
     /* processor-microseconds that components held while they waited: for other components of the
      * job, or for files */
     int64_t wasted_us;

@@ -1,4 +1,4 @@
-foreach(name policy_buffer policy_placement policy_malleability policy_sweet_spot policy_partitions policy_approach policy_plan policy_queue policy_folding policy_nodes policy_why)
+foreach(name policy_buffer policy_placement policy_malleability policy_sweet_spot policy_learned policy_partitions policy_approach policy_plan policy_queue policy_folding policy_nodes policy_why)
   string(REPLACE "_" "-" target ${name})
   pleat_unit_test(${target}
     SOURCES ${test_dir}/${name}_test.c ${test_dir}/policy_bench.c DEPS pleat-policy)
@@ -9,6 +9,8 @@ pleat_unit_test(policy-known-values
 target_compile_definitions(test-policy-known-values PRIVATE SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 pleat_unit_test(policy-replay
   SOURCES ${test_dir}/policy_replay_test.c ${test_dir}/policy_replay.c DEPS pleat-core)
+pleat_unit_test(policy-speed-law
+  SOURCES ${test_dir}/policy_speed_law_test.c DEPS pleat-policy m)
 pleat_unit_test(policy-profile
   SOURCES ${test_dir}/policy_profile_test.c DEPS pleat-policy)
 

@@ -23,6 +23,10 @@ void bench_init(struct bench *bench)
                                       .queue_last = PLEAT_NONE,
                                       .reserved_first = PLEAT_NONE,
                                       .try_us = 1000000,
+                                      .spot_gain = 5,
+                                      .spot_hysteresis = 5,
+                                      .spot_confidence = 90,
+                                      .spot_probe = true,
                                       .mpl_max = 4,
                                       .preemptions = 3};
     bench->reserved_last = PLEAT_NONE;
