@@ -30,6 +30,9 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-submit
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_submit> --repeats 1 --jobs 20)
     set_tests_properties(system-bench-submit PROPERTIES LABELS system TIMEOUT 300)
+    add_test(NAME system-bench-sweetspot
+      COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_sweetspot> --repeats 1)
+    set_tests_properties(system-bench-sweetspot PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-sim
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_sim> --repeats 1 --most 20000)
     set_tests_properties(system-bench-sim PROPERTIES LABELS system TIMEOUT 120
