@@ -89,6 +89,7 @@ json_t *accounts_job(struct daemon *d, int64_t job, bool history)
     json_object_set_new(object, "slots", json_array());
     json_object_set_new(object, "progress", json_null());
     json_object_set_new(object, "times", json_array());
+    json_object_set_new(object, "curve", json_null());
     if (!history)
         json_object_del(object, "history");
     json_decref(whole);

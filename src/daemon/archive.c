@@ -26,7 +26,7 @@ enum {
 /* ---- accounts ---- */
 
 /* Members of a job that are computed when it is shown, not kept. */
-static const char *const made_of_job[] = {"slots", "progress", "times"};
+static const char *const made_of_job[] = {"slots", "progress", "times", "curve"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

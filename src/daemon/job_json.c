@@ -5,6 +5,7 @@
 #include "daemon/account.h"
 #include "daemon/accounts.h"
 #include "daemon/asked_text.h"
+#include "daemon/curve.h"
 #include "daemon/daemon.h"
 #include "daemon/declared.h"
 #include "daemon/depend.h"
@@ -170,6 +171,13 @@ static json_t *progress_or_null(const struct job *job)
                              : json_null();
 }
 
+/* The standard deviation of iterations at a size. */
+static json_t *spread_or_null(const struct pleat_timing *timing)
+{
+    return timing->count > 1 ? json_real(sqrt(timing->squares / (timing->count - 1)) / 1e6)
+                             : json_null();
+}
+
 /* Time of an iteration for each size that the core knows; it knows them only if a policy wants
  * them. */
 static json_t *times_to_json(const struct pleat_view *view, const struct pleat_component *c)
@@ -179,9 +187,13 @@ static json_t *times_to_json(const struct pleat_view *view, const struct pleat_c
          timing = pleat_timing_greater(view, timing)) {
         double redistribution_s = (double)timing->redistribution_us / 1e6;
         json_array_append_new(
-            array, json_pack("{s:i, s:f, s:o}", "processors", timing->processors, "iteration_s",
-                             (double)timing->iteration_us / 1e6, "redistribution_s",
-                             redistribution_s > 0 ? json_real(redistribution_s) : json_null()));
+            array,
+            json_pack("{s:i, s:f, s:o, s:o, s:o, s:o}", "processors", timing->processors,
+                      "iteration_s", (double)timing->iteration_us / 1e6, "redistribution_s",
+                      redistribution_s > 0 ? json_real(redistribution_s) : json_null(), "from",
+                      timing->from > 0 ? json_integer(timing->from) : json_null(), "measured",
+                      timing->count > 0 ? json_integer(timing->count) : json_null(), "spread_s",
+                      spread_or_null(timing)));
     }
     return array;
 }
@@ -309,6 +321,7 @@ static void add_said(struct daemon *d, json_t *object, struct job *job,
     set(object, "folded", or_null(job->folded));
     set(object, "progress", progress_or_null(job));
     set(object, "times", times_to_json(view, c));
+    set(object, "curve", curve_to_json(d, c));
 }
 
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)

@@ -5,6 +5,7 @@
 
 #include "daemon/account.h"
 #include "daemon/asked_text.h"
+#include "daemon/curve.h"
 #include "daemon/daemon.h"
 #include "daemon/decided.h"
 #include "daemon/declared.h"
@@ -228,9 +229,10 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
     const struct pleat_component *comp = &view->components[component];
     struct pleat_size_answer answer = pleat_why_size(pass, component);
     const struct pleat_site *site = &view->sites[comp->site];
+    int32_t most = comp->processors + (answer.growable > 0 ? answer.growable : 0);
     return json_pack(
         "{s:I, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, "
-        "s:i, s:b}",
+        "s:i, s:b, s:o}",
         "not_now", (json_int_t)job_not_now(job_of_component(d, component), comp), "code",
         pleat_size_name(answer.code), "site", d->config.sites[comp->site].name, "cap",
         comp->cap < PLEAT_SIZE_MAX ? json_integer(comp->cap) : json_null(), "least",
@@ -240,7 +242,7 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
         "until_s", json_seconds(answer.until_us), "resize", resize_to_json(d, view, comp),
         "declared", declared_to_json(d, comp), "asked", asked_to_json(d, comp), "own_cap",
         (int)pleat_view_ask(view, comp)->caps, "credit", pleat_view_ask(view, comp)->credit,
-        "section", pleat_view_is_not_now(view, comp));
+        "section", pleat_view_is_not_now(view, comp), "spot", curve_spot_to_json(d, comp, most));
 }
 
 /* ---- all of it ---- */

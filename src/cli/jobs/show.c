@@ -18,6 +18,11 @@ const struct pleat_term *pleat_show_begin(void)
     return &term;
 }
 
+const struct pleat_term *pleat_show_term(void)
+{
+    return &term;
+}
+
 void pleat_show_line(const char *name, const struct pleat_string *value)
 {
     struct pleat_string clean = {0};

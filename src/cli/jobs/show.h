@@ -9,6 +9,8 @@
 
 /* Looks what the terminal can do, and returns that. Before the first line. */
 const struct pleat_term *pleat_show_begin(void);
+/* The same, from then on. */
+const struct pleat_term *pleat_show_term(void);
 /* Prints "name  value", as it may be shown in a terminal. */
 void pleat_show_line(const char *name, const struct pleat_string *value);
 /* value: NULL or empty: "-". */
@@ -18,6 +20,8 @@ void pleat_show_text(const char *name, const char *value);
 
 void pleat_show_folded(const json_t *job);
 void pleat_show_iterations(const json_t *job, struct pleat_string *text);
+/* The curve that was learned of it, in characters. */
+void pleat_show_curve(const json_t *job);
 void pleat_show_checkpoint(const json_t *checkpoint);
 void pleat_show_saved(const json_t *job);
 void pleat_show_points(const json_t *job);

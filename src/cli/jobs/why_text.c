@@ -352,6 +352,9 @@ static void add_size_code(const json_t *why, const json_t *size, struct pleat_st
         pleat_string_addf(out, "%s refused processors a moment ago",
                           pleat_reply_text(size, "site", "its site"));
         add_moment(out, ", and is not asked before ", size, "until_s");
+    } else if (!strcmp(code, "policy") && json_is_object(json_object_get(size, "spot"))) {
+        pleat_string_addf(out, "policy %s does not grow it: ", policy(why, "malleability"));
+        pleat_why_add_spot(json_object_get(size, "spot"), out);
     } else if (!strcmp(code, "policy")) {
         pleat_string_addf(out, "policy %s does not grow it (%lld may be used for growing)",
                           policy(why, "malleability"), number(size, "growable"));

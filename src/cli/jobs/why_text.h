@@ -20,4 +20,7 @@ void pleat_why_add_holder(const json_t *holder, struct pleat_string *out);
  * frame of `pleat top` has. */
 void pleat_why_add_short(const json_t *waiting, double now_s, struct pleat_string *out);
 
+/* Appends what a policy that goes by a learned curve says of a job's size: `spot` of `size`. */
+void pleat_why_add_spot(const json_t *spot, struct pleat_string *out);
+
 #endif
