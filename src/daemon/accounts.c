@@ -10,6 +10,7 @@ void accounts_ended(struct daemon *d, struct job *job)
 {
     struct ended ended = {.job = job->id};
     job_ended(d, job);
+    programs_ended(d, job);
     if (pleat_array_push(&d->archive.ended, ended))
         daemon_log("out of memory: job %lld has no account", (long long)job->id);
     int64_t when = daemon_now_us(d) + d->config.keep_ended_us;

@@ -17,6 +17,7 @@
 #include "daemon/sites.h"
 #include "daemon/specs.h"
 #include "daemon/start_order.h"
+#include "daemon/times.h"
 #include "daemon/turn_inputs.h"
 #include "daemon/ways.h"
 
@@ -124,6 +125,7 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
     if (!job || !is_to_start(d, effect))
         return;
     run_remember(d, effect->id, effect->component);
+    times_recall(d, job);
     int rc = start_order_make(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
                               &made, &err);
     bool moves = pleat_core_is_moving(d->core, effect->component);

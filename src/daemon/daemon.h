@@ -33,6 +33,7 @@
 #include "daemon/parked.h"
 #include "daemon/parts.h"
 #include "daemon/place.h"
+#include "daemon/programs.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
 #include "daemon/site_list.h"
@@ -77,6 +78,7 @@ struct daemon {
     struct active_runs runs;
     struct parts parts;
     struct specs specs;
+    struct programs programs;
     struct made_notes notes;
     uint64_t notes_told; /* how many notes there were before those */
 

@@ -86,6 +86,7 @@ void log_repair(struct daemon *d, log_writer *rest, struct pleat_error *err)
         note_make(d, daemon_now_us(d), "daemon", -1, note_text(d->salvage.damage));
         salvage_lost_specs(d);
         accounts_unmake(d);
+        d->programs.changed = true; /* it is written anew */
         rc = write_state(d, &state, seq, rest, err);
     }
     pleat_string_finish(&state);

@@ -74,6 +74,8 @@ static int open_parts(struct daemon *d, struct pleat_error *err)
 {
     int rc = log_open(d, err);
     if (!rc)
+        programs_open(d);
+    if (!rc)
         rc = secret_take(d, err);
     for (size_t i = 0; !rc && i < PLEAT_RUNNER_KIND_COUNT; i++)
         rc = pleat_runner_open(pleat_runner_kinds[i].name, &d->host, &d->agent_link, &d->runners[i],
@@ -212,6 +214,7 @@ static void finish(struct daemon *d)
         if (d->runners[i])
             d->runners[i]->ops->close(d->runners[i]);
     jobs_finish(d);
+    programs_finish(d);
     accounts_finish(d);
     clean_finish(d);
     pleat_array_finish(&d->runs);

@@ -39,6 +39,8 @@ method method_nodes;
 method method_sites, method_info, method_policies, method_configure, method_stop;
 /* forecast.c */
 method method_forecast;
+/* methods_programs.c */
+method method_programs, method_programs_clear;
 /* history.c, clean.c */
 method method_history, method_clean;
 

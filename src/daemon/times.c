@@ -88,6 +88,7 @@ static void tell_measured(struct daemon *d, struct job *job, const struct measur
     job->told_count = now->count;
     job->told_us = now->us;
     job->told_squares = now->squares;
+    programs_learn(d, job, &event);
     turn_event(d, &event);
 }
 
@@ -121,4 +122,24 @@ void times_take_folded(struct daemon *d, struct job *job)
     if (rate > 1e-6 && isfinite(rate))
         tell_timing(d, job, job->folded_run, size, (int64_t)(1e6 / rate),
                     number_in(job->folded, "change_us"));
+}
+
+void times_recall(struct daemon *d, const struct job *job)
+{
+    const struct program *program =
+        wants_measures(d) ? programs_of(d, job, job_component(d, job)->site) : NULL;
+    for (size_t i = 0; program && i < program->sizes.count; i++) {
+        const struct pleat_timing *size = &program->sizes.items[i];
+        struct pleat_event event = {
+            .kind = PLEAT_EV_REMEMBERED,
+            .component = job->component,
+            .u.measured = {.iteration_us = size->iteration_us,
+                           .spread_us = (int64_t)sqrt(size->squares / size->count),
+                           .redistribution_us = size->redistribution_us,
+                           .processors = size->processors,
+                           .count = size->count,
+                           .from = size->from,
+                           .iterations = program->iterations}};
+        turn_event(d, &event);
+    }
 }

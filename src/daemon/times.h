@@ -14,4 +14,7 @@ void times_take(struct daemon *d, struct job *job, uint64_t run, const json_t *p
 /* The same, of a folded program on one node, from what job->folded says. */
 void times_take_folded(struct daemon *d, struct job *job);
 
+/* A job starts: the core is told what earlier runs of its program have measured at its site. */
+void times_recall(struct daemon *d, const struct job *job);
+
 #endif

@@ -232,6 +232,7 @@ static void act(struct daemon *d)
     if (written)
         notify_written(d, written);
     specs_written(d);
+    programs_written(d);
     archive_written(d);
     clean_written(d);
     for (size_t i = 0; i < d->turn.replies.count; i++) {
@@ -285,7 +286,7 @@ void turn_run(struct daemon *d)
     archive_prepare(d);
     bool anything = d->turn.records.count || d->notes.count || d->specs.made.count ||
                     d->clean.dropped.count || d->clean.drops_shared || d->site_list.changed ||
-                    pleat_store_is_damaged(d->store);
+                    d->programs.changed || pleat_store_is_damaged(d->store);
     if (anything && turn_write(d, &err)) {
         hold(d, &err);
         return;

@@ -38,6 +38,8 @@ static int write_rest(struct daemon *d, struct pleat_error *err)
     if (!rc && d->site_list.changed)
         rc = site_list_write(d, err);
     if (!rc)
+        rc = programs_write(d, err);
+    if (!rc)
         rc = archive_write(d, err);
     return rc ? rc : clean_write(d, err);
 }

@@ -54,6 +54,7 @@ struct pleat_submit_options {
     const char *checkpoint_dir;                     /* NULL: not given */
     const char *from;               /* the checkpoint that the program goes on from; NULL: none */
     const char *notify, *notify_on; /* NULL: not given */
+    const char *program;            /* NULL: not given */
     const char *resize;             /* "auto", "merge", "relaunch" or "restart" */
     const char *exported;           /* "all", "none", or names with commas between them */
     struct pleat_texts env;         /* NAME=VALUE; of several with one name the last counts */
@@ -66,7 +67,7 @@ struct pleat_submit_options {
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
-#define PLEAT_SUBMISSION_OPTIONS 56 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 57 /* their number, with the zeroed entry */
 /* The options, for pleat_option_reader_init; their text for --help is in submission_help.h. */
 void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTIONS]);
 /* Makes a reader of these options alone, for a line that is not a command's. argv[0] is ignored. */

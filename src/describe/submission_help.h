@@ -101,6 +101,9 @@
     "      --no-requeue     the job is never started again when it may have been started: "        \
     "if its\n"                                                                                     \
     "                       processors or its agent are lost, it fails\n"                          \
+    "      --program NAME   what its program is called: jobs of the same name go by what earlier " \
+    "ones\n"                                                                                       \
+    "                       measured (default: jobs of the same command line)\n"                   \
     "      --one-node       all its processors are on one node, also those of an MPI program "     \
     "that\n"                                                                                       \
     "                       could be on several\n"                                                 \

@@ -245,6 +245,7 @@ static const struct row rows[] = {
     {"append", 0, FLAG, AT(append)},
     {"notify", 0, TEXT, AT(notify)},
     {"notify-on", 0, OTHER, .take = take_notify_on},
+    {"program", 0, TEXT, AT(program)},
     {"processes", 0, TEXT, AT(processes)},
     {"mpl", 0, NUMBER, AT(mpl), .low = 1, .high = UINT8_MAX},
     {"fold", 0, TEXT, AT(fold)},

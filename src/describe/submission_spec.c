@@ -234,6 +234,8 @@ static int add_more(const struct pleat_submit_options *s, const struct pleat_sub
         status = add_text(spec, "script", s->script, err);
     if (!status)
         status = add_text(spec, "notify", s->notify, err);
+    if (!status)
+        status = add_text(spec, "program", s->program, err);
     if (!status && strcmp(s->resize, "auto") != 0)
         status = add_text(spec, "resize", s->resize, err);
     if (!status)

@@ -32,6 +32,7 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->checkpoint_dir);
     free(spec->script);
     free(spec->limits);
+    free(spec->program);
     free(spec->notify);
     free(spec->dependency);
     free(spec->fold.settings);

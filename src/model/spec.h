@@ -109,6 +109,7 @@ struct pleat_spec {
     char *checkpoint_dir; /* absolute path of the directory for its checkpoints; NULL: its own
                            * directory */
     char *script;         /* text of a batch script, run instead of argv[0]; NULL: none */
+    char *program;        /* what its user calls its program; NULL: its command line */
     char *notify;         /* a command line for sh; NULL: none */
     unsigned notify_on;   /* enum pleat_notify_on */
     int64_t limit_us;     /* a run is ended after this; 0: no limit */

@@ -186,6 +186,11 @@ static int read_process(const json_t *object, struct pleat_spec *spec, struct pl
     return rc;
 }
 
+static int read_program(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
+{
+    return pleat_spec_copy_bounded(object, "program", PLEAT_SPEC_PROGRAM_MAX, &spec->program, err);
+}
+
 static int read_notify(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     const json_t *when = json_object_get(object, "notify_on"), *word;
@@ -420,6 +425,8 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
         rc = read_process(object, spec, err);
     if (!rc)
         rc = read_notify(object, spec, err);
+    if (!rc)
+        rc = read_program(object, spec, err);
     if (!rc)
         rc = read_class(object, spec, err);
     if (!rc)

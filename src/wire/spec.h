@@ -10,6 +10,7 @@
 #define PLEAT_SPEC_STRINGS_MAX 65536 /* arguments, or environment variables */
 #define PLEAT_SPEC_PATH_MAX 4095     /* bytes of a path or of a pattern for one */
 #define PLEAT_SPEC_SCRIPT_MAX 262144 /* bytes of a batch script */
+#define PLEAT_SPEC_PROGRAM_MAX 255   /* bytes of the name of --program */
 #define PLEAT_SPEC_NOTIFY_MAX 8191   /* bytes of the command of --notify */
 #define PLEAT_SPEC_UMASK 077         /* umask of a job whose spec has none */
 #define PLEAT_SPEC_NAME_MAX 255      /* bytes of a name */

@@ -262,9 +262,9 @@ static void test_null_stands_for_absent(void **state)
 {
     (void)state;
     static const char *const members[] = {
-        "name",          "site",       "sizes",    "runner",     "mpi",   "kind",   "estimate_s",
-        "deadline_in_s", "begin_in_s", "output",   "error",      "input", "script", "notify",
-        "notify_on",     "limit_s",    "notice_s", "lifetime_s", "resize"};
+        "name",          "site",       "sizes",   "runner",   "mpi",        "kind",   "estimate_s",
+        "deadline_in_s", "begin_in_s", "output",  "error",    "input",      "script", "notify",
+        "program",       "notify_on",  "limit_s", "notice_s", "lifetime_s", "resize"};
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
         struct pleat_spec spec;
         struct pleat_error err = {0};
@@ -316,7 +316,7 @@ static void test_wrong_types(void **state)
         {"begin_in_s", "01"}, {"output", "3"},      {"error", "3"},    {"input", "3"},
         {"append", "2"},      {"script", "3"},      {"notify", "3"},   {"notify_on", "4"},
         {"limit_s", "01"},    {"notice_s", "01"},   {"resize", ""},    {"lifetime_s", "01"},
-        {"umask", "0"},       {"requeue", "2"},     {"one_node", "2"}};
+        {"umask", "0"},       {"requeue", "2"},     {"one_node", "2"}, {"program", "3"}};
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
         for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
             if (!strchr(members[m].good, (char)('0' + v)))
@@ -424,7 +424,8 @@ static void test_sizes_of_texts(void **state)
     } texts[] = {{"output", PLEAT_SPEC_PATH_MAX},
                  {"input", PLEAT_SPEC_PATH_MAX},
                  {"script", PLEAT_SPEC_SCRIPT_MAX},
-                 {"notify", PLEAT_SPEC_NOTIFY_MAX}};
+                 {"notify", PLEAT_SPEC_NOTIFY_MAX},
+                 {"program", PLEAT_SPEC_PROGRAM_MAX}};
     for (size_t i = 0; i < 2 * sizeof(texts) / sizeof(texts[0]); i++) {
         size_t size = texts[i / 2].most + i % 2;
         char *text = malloc(size + 1);

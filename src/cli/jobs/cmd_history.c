@@ -26,7 +26,9 @@ struct history {
     bool csv;
     const char *format; /* the columns; NULL: the usual ones */
     struct pleat_format columns;
-    int64_t job; /* 0: all */
+    int64_t job;         /* 0: all */
+    const char *program; /* a pattern: what programs have measured, instead of jobs; or NULL */
+    bool clear;          /* that is forgotten */
 };
 
 static bool is_wanted(const struct history *history, const json_t *job)
@@ -208,6 +210,10 @@ static int read_options(struct pleat_options *options, struct history *history)
             wrong = read_by(optarg, &history->by, &err);
         else if (option == 'o')
             history->format = optarg;
+        else if (option == 'p')
+            history->program = optarg;
+        else if (option == 'C')
+            history->clear = true;
         else
             history->csv = true;
         if (wrong)
@@ -218,6 +224,8 @@ static int read_options(struct pleat_options *options, struct history *history)
         pleat_format_read(history->format, pleat_history_columns(history->by), &history->columns,
                           &err))
         code = pleat_usage(&pleat_cmd_history, "%s", err.text);
+    if (!code && history->clear && !history->program)
+        code = pleat_usage(&pleat_cmd_history, "--clear needs --program");
     if (!code && options->first < options->argc)
         code = pleat_job_argument(&pleat_cmd_history, options->argv[options->first], &history->job);
     return code;
@@ -229,13 +237,16 @@ static int run_history(int argc, char **argv)
         {"from", required_argument, NULL, 'f'},   {"to", required_argument, NULL, 't'},
         {"name", required_argument, NULL, 'n'},   {"state", required_argument, NULL, 's'},
         {"by", required_argument, NULL, 'b'},     {"csv", no_argument, NULL, 'c'},
-        {"format", required_argument, NULL, 'o'}, {0}};
+        {"format", required_argument, NULL, 'o'}, {"program", required_argument, NULL, 'p'},
+        {"clear", no_argument, NULL, 'C'},        {0}};
     struct pleat_options options;
     struct history history = {.by = PLEAT_BY_JOB};
     json_t *jobs;
     pleat_options_init(&options, &pleat_cmd_history, argc, argv, own, "o:");
     int code = read_options(&options, &history);
-    if (!code && options.first > 0) { /* otherwise only help was asked for */
+    if (!code && options.first > 0 && history.program) {
+        code = pleat_history_programs(history.program, history.clear);
+    } else if (!code && options.first > 0) { /* otherwise only help was asked for */
         code = fetch(&history, &jobs);
         if (!code) {
             code = print(&history, jobs);
@@ -277,6 +288,11 @@ const struct pleat_cli_command pleat_cmd_history = {
             "  -o, --format LIST  print these columns, as --csv names them: "
             "job,name:20,run_s. A width is\n"
             "                    the largest number of characters of a text\n"
+            "      --program NAME  instead of jobs: what runs of programs have measured, by "
+            "program (--program\n"
+            "                    of pleat submit, else the command line; NAME may be a pattern: "
+            "'*') and size\n"
+            "      --clear       with --program: forget that\n"
             "\n"
             "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n"
             "\n"

@@ -56,4 +56,8 @@ int pleat_history_table(const json_t *rows, const struct pleat_history_column *c
                         bool chosen);
 int pleat_history_csv(const json_t *rows, const struct pleat_history_column *columns);
 
+/* Prints what earlier runs of the programs that match a pattern have measured, or has that
+ * forgotten. Returns an exit code. */
+int pleat_history_programs(const char *program, bool clear);
+
 #endif

@@ -1,0 +1,72 @@
+/* pleat history --program: what earlier runs of programs have measured. */
+#include <stdio.h>
+
+#include "base/timefmt.h"
+#include "cli/common/cli.h"
+#include "cli/common/daemon.h"
+#include "cli/common/reply.h"
+#include "cli/common/table.h"
+#include "cli/jobs/history.h"
+
+static void add_size(struct pleat_table *table, const json_t *program, const json_t *size)
+{
+    double seconds = pleat_reply_real(size, "iteration_s");
+    char moment[PLEAT_TIME_SIZE];
+    pleat_table_row(table);
+    pleat_table_set(table, 0, pleat_reply_text(program, "program", ""));
+    pleat_table_set(table, 1, pleat_reply_text(program, "site", ""));
+    pleat_table_set(table, 2, pleat_time_moment(pleat_reply_real(program, "used_s"), moment));
+    pleat_table_setf(table, 3, "%lld", (long long)pleat_reply_int(program, "iterations", 0));
+    pleat_table_setf(table, 4, "%lld", (long long)pleat_reply_int(size, "processors", 0));
+    pleat_table_setf(table, 5, "%lld", (long long)pleat_reply_int(size, "measured", 0));
+    pleat_table_set_span(table, 6, seconds);
+    if (seconds > 0 && pleat_reply_int(size, "measured", 0) > 1)
+        pleat_table_setf(table, 7, "%.0f %%", 100 * pleat_reply_real(size, "spread_s") / seconds);
+    if (pleat_reply_real(size, "redistribution_s") > 0)
+        pleat_table_set_span(table, 8, pleat_reply_real(size, "redistribution_s"));
+}
+
+static int print_table(const json_t *programs)
+{
+    static const struct pleat_column columns[] = {
+        {"PROGRAM", PLEAT_COLUMN_CUT},       {"SITE", PLEAT_COLUMN_TEXT},
+        {"LAST", PLEAT_COLUMN_TEXT},         {"ITERATIONS", PLEAT_COLUMN_NUMBER},
+        {"PROCESSORS", PLEAT_COLUMN_NUMBER}, {"MEASURED", PLEAT_COLUMN_NUMBER},
+        {"ITERATION", PLEAT_COLUMN_NUMBER},  {"SPREAD", PLEAT_COLUMN_NUMBER},
+        {"PAUSE", PLEAT_COLUMN_NUMBER}};
+    struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
+    const json_t *program, *size;
+    size_t p, s;
+    json_array_foreach(programs, p, program)
+    {
+        json_array_foreach(json_object_get(program, "sizes"), s, size)
+        {
+            add_size(table, program, size);
+        }
+    }
+    int code = pleat_table_print(table);
+    pleat_table_destroy(table);
+    return code;
+}
+
+int pleat_history_programs(const char *program, bool clear)
+{
+    struct pleat_client *client;
+    json_t *answer = NULL;
+    int code = pleat_daemon_connect(&client);
+    if (code)
+        return code;
+    code = pleat_daemon_ask(client, clear ? "programs_clear" : "programs",
+                            json_pack("{s:s}", "program", program), &answer);
+    pleat_client_close(client);
+    if (!code && pleat_settings.json)
+        code = pleat_reply_print(answer);
+    else if (!code && clear)
+        printf("%lld forgotten\n", (long long)pleat_reply_int(answer, "cleared", 0));
+    else if (!code && json_array_size(json_object_get(answer, "programs")) == 0)
+        pleat_say("nothing was measured of such a program");
+    else if (!code)
+        code = print_table(json_object_get(answer, "programs"));
+    json_decref(answer);
+    return code;
+}

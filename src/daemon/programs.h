@@ -1,0 +1,54 @@
+/* programs.h - what was learned of programs in all their runs, by site: their curves of speed */
+#ifndef PLEAT_DAEMON_PROGRAMS_H
+#define PLEAT_DAEMON_PROGRAMS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "model/event.h"
+#include "model/records.h"
+
+struct daemon;
+struct job;
+
+PLEAT_ARRAY(pleat_timings, struct pleat_timing);
+
+/* A program at a site. Its sizes are sorted. */
+struct program {
+    char *name, *site;
+    int64_t used_us;    /* when something was last learned of it */
+    int32_t iterations; /* that its last run that ended well did in all; 0: none has yet */
+    struct pleat_timings sizes;
+};
+
+PLEAT_ARRAY(program_list, struct program);
+
+struct programs {
+    struct program_list list;
+    bool changed; /* to be written with this turn */
+};
+
+/* Reads what the store has. */
+void programs_open(struct daemon *d);
+void programs_finish(struct daemon *d);
+/* Inside the turn's transaction: writes them, if anything changed that is to be kept. */
+int programs_write(struct daemon *d, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The turn was written. */
+void programs_written(struct daemon *d);
+
+/* A report about a run of a job, as the core gets it. */
+void programs_learn(struct daemon *d, struct job *job, const struct pleat_event *measured);
+/* A job has ended. */
+void programs_ended(struct daemon *d, const struct job *job);
+/* What is known of a job's program at a site, if a run of it has ended well there; or NULL. */
+const struct program *programs_of(struct daemon *d, const struct job *job, uint32_t site);
+
+/* All of them whose name and site match; NULL: any. docs/protocol.md, "programs". */
+json_t *programs_to_json(const struct daemon *d, const char *name, const char *site);
+/* Forgets these. How many there were. */
+int programs_clear(struct daemon *d, const char *name, const char *site);
+
+#endif
