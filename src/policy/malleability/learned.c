@@ -3,10 +3,10 @@
  *
  * Each component is grown as long as that shortens its iterations by so much that it is worth it,
  * goes back where it does not, and stays at its spot. What differs from the thesis:
- * - sizes that were not tried are predicted by a law of speed fitted to those that were, so that few
- *   have to be tried: at most eight times as large as any before, then where the law has the spot.
- *   While the law is not confirmed by more sizes than it has terms, sizes beside the best one are
- *   tried, too;
+ * - sizes that were not tried are predicted by a law of speed fitted to those that were, so that
+ * few have to be tried: at most eight times as large as any before, then where the law has the
+ * spot. While the law is not confirmed by more sizes than it has terms, sizes beside the best one
+ * are tried, too;
  * - measurements have a spread. A component goes to a size at which it has been only when it is as
  *   sure as configured that this gains anything, and grows only when it expects to gain enough; to
  *   go back to where it was takes more. Other sizes are tried without being sure, but none that
