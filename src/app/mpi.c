@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/session.h"
@@ -131,6 +132,36 @@ static int split_arguments(struct command *command, size_t used, struct pleat_er
     return 0;
 }
 
+/* Whether there is this process's own program at `path`. */
+static bool is_own_program(const char *path)
+{
+    struct stat own;
+    struct stat there;
+    return stat("/proc/self/exe", &own) == 0 && stat(path, &there) == 0 &&
+           own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+}
+
+/* An interpreter may go by the name by which it was started: that of a virtual environment of
+ * Python is a link. If `name` leads to this process's program, it is what is started. */
+static void prefer_own_name(struct command *command, const char *name)
+{
+    char path[PATH_MAX];
+    const char *search = strchr(name, '/') ? "" : getenv("PATH");
+    while (search && *name) {
+        const size_t length = strcspn(search, ":");
+        const int used = *name == '/' ? snprintf(path, sizeof(path), "%s", name)
+                         : length && *search == '/'
+                             ? snprintf(path, sizeof(path), "%.*s/%s", (int)length, search, name)
+                             : snprintf(path, sizeof(path), "%s/%.*s%s%s", command->directory,
+                                        (int)length, search, length ? "/" : "", name);
+        if (used > 0 && (size_t)used < sizeof(path) && is_own_program(path)) {
+            memcpy(command->program, path, (size_t)used + 1);
+            return;
+        }
+        search = search[length] ? search + length + 1 : NULL;
+    }
+}
+
 static int command_init(struct command *command, struct pleat_error *err)
 {
     memset(command, 0, sizeof(*command));
@@ -145,6 +176,8 @@ static int command_init(struct command *command, struct pleat_error *err)
         return pleat_error_sys(err, errno, "cannot find the working directory");
     size_t used = 0;
     int code = read_arguments(command, &used, err);
+    if (!code && used)
+        prefer_own_name(command, command->arguments);
     if (!code)
         code = split_arguments(command, used, err);
     return code;
