@@ -518,7 +518,8 @@ struct pleat_items_ops {
     /* Number of items of this rank. Not called in a rank that has just joined. */
     int64_t (*count)(void *arg);
     /* Number of bytes of an item when it is packed, at least 0, each time the same; NULL: all have
-     * item_bytes. */
+     * item_bytes. Below 0: it cannot be packed, and the program ends with that error on all
+     * ranks. */
     int64_t (*bytes)(int64_t item, void *arg);
     /* Writes these bytes to `to`, which is not aligned. */
     void (*pack)(int64_t item, void *to, void *arg);

@@ -37,15 +37,43 @@ static uint64_t all_bytes(const struct pleat_items *items, int64_t count, int64_
     return PAGE + ends_bytes(items, count) + page_up((uint64_t)bytes);
 }
 
+/* Adds up the bytes of this rank's items. Where the program says their sizes: collective, and an
+ * error on all ranks if it has none for an item. */
+static int add_up(const struct pleat_items *items, MPI_Comm comm, int64_t count, int64_t *bytes,
+                  struct pleat_error *err)
+{
+    int64_t wrong = count;
+    *bytes = 0;
+    for (int64_t i = count - 1; i >= 0; i--) {
+        const int64_t one = pleat_item_bytes(items, i);
+        wrong = one < 0 ? i : wrong;
+        *bytes += one;
+    }
+    if (!items->ops.bytes)
+        return 0;
+    int agreed = 0;
+    int code = pleat_mpi_agree(comm, wrong < count ? PLEAT_E_INVALID : 0, &agreed, err);
+    if (code || !agreed)
+        return code;
+    return wrong < count
+               ? pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'%s': item %" PRId64 " has %" PRId64
+                                 " bytes, so the program says: it cannot be packed",
+                                 items->object.name, wrong, pleat_item_bytes(items, wrong))
+               : pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'%s': another rank has an item that cannot be packed",
+                                 items->object.name);
+}
+
 /* Collective, before a save. */
 int pleat_items_place(struct pleat_object *object, MPI_Comm comm, int rank, struct pleat_error *err)
 {
     struct pleat_items *items = pleat_items_of(object);
     int64_t count = items->ops.count(items->arg);
     int64_t bytes = 0;
-    for (int64_t i = 0; i < count; i++)
-        bytes += pleat_item_bytes(items, i);
-    int code = pleat_items_find_place(comm, rank, count, bytes, &items->place, err);
+    int code = add_up(items, comm, count, &bytes, err);
+    if (!code)
+        code = pleat_items_find_place(comm, rank, count, bytes, &items->place, err);
     int ranks = 0;
     if (!code && pleat_items_in_file(items))
         code = pleat_mpi_check(MPI_Comm_size(comm, &ranks), "counting items", err);

@@ -69,6 +69,9 @@ static int sum_item(const struct pleat_items *items, int64_t item, unsigned char
 {
     const size_t bytes = (size_t)pleat_item_bytes(items, item);
     uint64_t sums[2];
+    if (bytes > PLEAT_STATE_BYTES_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "'%s': item %" PRId64 " cannot be packed",
+                               items->object.name, item);
     for (int i = 0; i < 2; i++) {
         memset(packed, i ? 0xff : 0, bytes);
         items->ops.pack(item, packed, items->arg);
