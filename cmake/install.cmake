@@ -43,7 +43,7 @@ if(TARGET pleat-${PLEAT_DEFAULT_MPI})
   install(FILES ${CMAKE_BINARY_DIR}/packaging/pleat.pc DESTINATION ${PLEAT_PC_DIR})
 endif()
 if(TARGET pleat-openmpi OR TARGET pleat-mpich)
-  install(FILES include/pleat.h include/pleat-error.h include/pleat.f90 include/pleat.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES include/pleat.h include/pleat-error.h include/pleat.f90 include/pleat.hpp include/pleat-data.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(FILES apps/heat.c apps/loop.c apps/matmul.c apps/common.c apps/common.h
       packaging/examples/Makefile packaging/examples/demo.mix
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

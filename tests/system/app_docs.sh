@@ -33,7 +33,7 @@ ${CXX:-g++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -DOMPI_SKIP_MPICXX "$
 # Pieces in C++, at file scope.
 awk '/^```c\+\+$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$guide" > "$dir/snippet.inc"
 [ -s "$dir/snippet.inc" ]
-printf '#include <pleat.h>\n#include <vector>\n#include "snippet.inc"\nint main() { return ops.data == nullptr; }\n' \
+printf '#include <pleat.hpp>\n#include <vector>\n#include "snippet.inc"\nint main() { return ops.data == nullptr; }\n' \
     > "$dir/snippet.cc"
 ${CXX:-g++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -DOMPI_SKIP_MPICXX "$dir/snippet.cc" -I"$include" \
     $(pkg-config --cflags ompi-c)

@@ -44,16 +44,20 @@ if(TARGET pleatd AND TARGET app-loop)
         DEPENDS ${test_dir}/fortran/numbers.f90 ${CMAKE_SOURCE_DIR}/include/pleat.f90 pleat-${mpi} COMMENT "Building tests/fortran-${mpi} (Fortran)" VERBATIM)
       add_custom_target(numbers-${mpi} ALL DEPENDS ${made})
     endif()
-    # one in C++
+    # some in C++
     find_program(PLEAT_mpicxx_${mpi} mpicxx.${mpi})
     if(TARGET pleat-${mpi} AND PLEAT_mpicxx_${mpi} AND NOT PLEAT_SANITIZE)
-      set(made ${CMAKE_BINARY_DIR}/tests/vectors-${mpi})
-      add_custom_command(OUTPUT ${made}
-        COMMAND ${PLEAT_mpicxx_${mpi}} -std=c++11 -g -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX -I${CMAKE_SOURCE_DIR}/include
-          -o ${made} ${test_dir}/daemon/vectors.cc $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
-        DEPENDS ${test_dir}/daemon/vectors.cc ${CMAKE_SOURCE_DIR}/include/pleat.h ${CMAKE_SOURCE_DIR}/include/pleat.hpp
-          pleat-${mpi} COMMENT "Building tests/vectors-${mpi} (C++)" VERBATIM)
-      add_custom_target(cpp-${mpi} ALL DEPENDS ${made})
+      set(headers pleat.h pleat.hpp pleat-data.hpp)
+      list(TRANSFORM headers PREPEND ${CMAKE_SOURCE_DIR}/include/)
+      foreach(program vectors objects)
+        set(made ${CMAKE_BINARY_DIR}/tests/${program}-${mpi})
+        add_custom_command(OUTPUT ${made}
+          COMMAND ${PLEAT_mpicxx_${mpi}} -std=c++11 -g -Wall -Wextra -Werror -DOMPI_SKIP_MPICXX -I${CMAKE_SOURCE_DIR}/include
+            -o ${made} ${test_dir}/daemon/${program}.cc $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
+          DEPENDS ${test_dir}/daemon/${program}.cc ${headers}
+            pleat-${mpi} COMMENT "Building tests/${program}-${mpi} (C++)" VERBATIM)
+        add_custom_target(cpp-${program}-${mpi} ALL DEPENDS ${made})
+      endforeach()
     endif()
   endforeach()
   set(daemon_parts

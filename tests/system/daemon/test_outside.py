@@ -10,7 +10,7 @@ import tempfile
 import pytest
 
 from conftest import BUILD
-from relaunching import MPIS, held_and_resized
+from relaunching import LONG, MPIS, computes, each_mpi, ends_well, held_and_resized
 
 ARGUMENTS = {"wave": ("12", "120"), "fluid": ("12", "120")}
 LOGS = ("wave",)
@@ -71,3 +71,17 @@ def test_vectors(pleat, mpi):
     """include/pleat.hpp"""
     said = held_and_resized(pleat, mpi, SIZES, [program_of("tests", f"vectors-{mpi}", mpi)])
     assert said == "right: on 3 ranks\n"
+
+
+@pytest.mark.parametrize("way, mpi", each_mpi(("merge", "relaunch"), [("merge", "mpich")]))
+def test_objects(pleat, way, mpi):
+    """include/pleat.hpp and pleat-data.hpp: sessions and data as objects."""
+    program = program_of("tests", f"objects-{mpi}", mpi)
+    pleat.configure(LONG)
+    number = pleat.submit("--min", 1, "--max", 2, "--on-resize", way, "--", program, pleat.path("end"))
+    computes(pleat, number, 2)
+    for size in (5, 1, 3):
+        pleat.pleat("limits", number, "--max", size, check=0)
+        computes(pleat, number, size)
+    ends_well(pleat, number)
+    assert "ranks=3" in pleat.output(number)

@@ -135,7 +135,7 @@ def test_what_is_linked_is_as_the_licences_need_it(installed):
 
 
 def test_everything_has_its_place(installed):
-    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "bin/pleat-remote", "bin/pleat-courier", "bin/pleat-slurm", "bin/pleat-gridengine", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90", "include/pleat.hpp",
+    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "bin/pleat-remote", "bin/pleat-courier", "bin/pleat-slurm", "bin/pleat-gridengine", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90", "include/pleat.hpp", "include/pleat-data.hpp",
                  "share/doc/pleat/LICENSE", "share/doc/pleat/user-guide.md",
                  "share/doc/pleat/experiments/README.md",
                  "share/doc/pleat/examples/heat.c"):
