@@ -30,7 +30,7 @@ module pleat
     PLEAT_E_NOTFOUND = -4, PLEAT_E_EXISTS = -5, PLEAT_E_STATE = -6, PLEAT_E_UNSUPPORTED = -7, PLEAT_E_TOOBIG = -8, &
     PLEAT_E_PROTOCOL = -9, PLEAT_E_PERMISSION = -10, PLEAT_E_TIMEOUT = -11, PLEAT_E_CLOSED = -12, &
     PLEAT_E_CORRUPT = -13, PLEAT_E_BUSY = -14, PLEAT_E_MPI = -15
-  integer, parameter, public :: PLEAT_ARRAY_DIMS = 4, PLEAT_CSR_FIELDS = 8
+  integer, parameter, public :: PLEAT_ARRAY_DIMS = 4, PLEAT_CSR_FIELDS = 8, PLEAT_POINTS = 8, PLEAT_ACTIONS = 32
   integer, parameter :: TEXT_SIZE = 480
 
   ! What was created; an unset one is NULL.
@@ -601,7 +601,7 @@ contains
   integer(c_int) function pleat_action_register(session, name, action, arg, err) result(code)
     type(pleat_session), intent(in) :: session
     character(*), intent(in) :: name
-    type(c_funptr), intent(in) :: action
+    type(c_funptr), value :: action ! no constant, which would be relocated
     type(c_ptr), intent(in) :: arg
     type(pleat_error), intent(inout) :: err
     code = c_action_register(session, name // c_null_char, action, arg, err)

@@ -31,18 +31,22 @@ if(TARGET pleatd AND TARGET app-loop)
   endforeach()
   add_library(escape MODULE ${test_dir}/daemon/escape.c)
   set_target_properties(escape PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  # the program in Fortran, by the MPI's own wrapper
+  # programs in Fortran, by the MPI's own wrapper
   foreach(mpi openmpi mpich)
     find_program(PLEAT_MPIFORT_${mpi} mpifort.${mpi})
     if(TARGET pleat-${mpi} AND PLEAT_GFORTRAN AND PLEAT_MPIFORT_${mpi} AND NOT PLEAT_SANITIZE)
-      set(made ${CMAKE_BINARY_DIR}/tests/fortran-${mpi})
-      file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/fortran-modules-${mpi})
-      add_custom_command(OUTPUT ${made}
-        COMMAND ${PLEAT_MPIFORT_${mpi}} -std=f2008 -O1 -g -J${CMAKE_CURRENT_BINARY_DIR}/fortran-modules-${mpi} -w -o ${made}
-          ${CMAKE_SOURCE_DIR}/include/pleat.f90 ${test_dir}/fortran/numbers.f90
-          $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
-        DEPENDS ${test_dir}/fortran/numbers.f90 ${CMAKE_SOURCE_DIR}/include/pleat.f90 pleat-${mpi} COMMENT "Building tests/fortran-${mpi} (Fortran)" VERBATIM)
-      add_custom_target(numbers-${mpi} ALL DEPENDS ${made})
+      foreach(program numbers moves)
+        set(made ${CMAKE_BINARY_DIR}/tests/${program}-${mpi})
+        set(modules ${CMAKE_CURRENT_BINARY_DIR}/fortran-${program}-${mpi})
+        file(MAKE_DIRECTORY ${modules})
+        add_custom_command(OUTPUT ${made}
+          COMMAND ${PLEAT_MPIFORT_${mpi}} -std=f2008 -O1 -g -J${modules} -w -o ${made}
+            ${CMAKE_SOURCE_DIR}/include/pleat.f90 ${test_dir}/fortran/${program}.f90
+            $<TARGET_FILE:pleat-${mpi}> -Wl,-rpath,$<TARGET_FILE_DIR:pleat-${mpi}>
+          DEPENDS ${test_dir}/fortran/${program}.f90 ${CMAKE_SOURCE_DIR}/include/pleat.f90 pleat-${mpi}
+          COMMENT "Building tests/${program}-${mpi} (Fortran)" VERBATIM)
+        add_custom_target(fortran-${program}-${mpi} ALL DEPENDS ${made})
+      endforeach()
     endif()
     # some in C++
     find_program(PLEAT_mpicxx_${mpi} mpicxx.${mpi})

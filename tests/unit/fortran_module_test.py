@@ -30,7 +30,7 @@ for body in re.findall(r"enum \w+ \{(.*?)\};", headers, re.DOTALL):
         number = int(value) if value else number
         values[name] = number
         number += 1
-values.update((name, int(value)) for name, value in re.findall(r"#define (PLEAT_ARRAY_DIMS|PLEAT_CSR_FIELDS) (\d+)", headers))
+values.update((name, int(value)) for name, value in re.findall(r"#define (PLEAT_ARRAY_DIMS|PLEAT_CSR_FIELDS|PLEAT_POINTS|PLEAT_ACTIONS) (\d+)", headers))
 constants = {name: int(value) for name, value in re.findall(r"\b(PLEAT_\w+) = (-?\d+)", module)}
 if constants != values:
     sys.exit(f"include/pleat.f90 has {sorted(set(constants.items()) - set(values.items()))}, "
