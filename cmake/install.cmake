@@ -44,7 +44,11 @@ if(TARGET pleat-${PLEAT_DEFAULT_MPI})
 endif()
 if(TARGET pleat-openmpi OR TARGET pleat-mpich)
   install(FILES include/pleat.h include/pleat-error.h include/pleat.f90 include/pleat.hpp include/pleat-data.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(FILES apps/heat.c apps/loop.c apps/matmul.c apps/common.c apps/common.h
+  # pure Python: it finds the library in the same tree, whichever version of Python runs it
+  set(PLEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the module for Python is installed, below the prefix")
+  install(DIRECTORY bindings/python/pleat DESTINATION ${PLEAT_PYTHON_DIR} FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
+    PATTERN "__pycache__" EXCLUDE)
+  install(FILES apps/heat.c apps/heat.py apps/loop.c apps/matmul.c apps/common.c apps/common.h
       packaging/examples/Makefile packaging/examples/demo.mix
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 endif()

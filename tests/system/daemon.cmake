@@ -68,7 +68,7 @@ if(TARGET pleatd AND TARGET app-loop)
     adaptation archive asked bad_jobs bind checkpoint checkpoint_times clean crossing declared escape everyday examples fold_real folded_nodes folding follow
     fortran guard
     history hosts input_sent job_options launches limit_signal lost_specs memory nodes not_now outset outside parts parts_output peers points
-    pty recovery relaunch replay rescue saving security silence sites spread standard_input starts strangers sweet_spot sweet_spot_learned tasks tcp times too_few
+    pty python recovery relaunch replay rescue saving security silence sites spread standard_input starts strangers sweet_spot sweet_spot_learned tasks tcp times too_few
     upgrade warm_agent ways why)
   list(TRANSFORM daemon_parts PREPEND system/daemon/test_ OUTPUT_VARIABLE daemon_tests)
   list(TRANSFORM daemon_tests APPEND .py)

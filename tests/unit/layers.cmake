@@ -5,7 +5,9 @@ add_test(NAME unit-layers-self
 add_test(NAME unit-floors COMMAND ${Python3_EXECUTABLE} ${test_dir}/floors.py)
 set_tests_properties(unit-layers unit-layers-self unit-floors PROPERTIES LABELS unit TIMEOUT 300)
 add_test(NAME unit-fortran-module COMMAND ${Python3_EXECUTABLE} ${test_dir}/fortran_module_test.py ${CMAKE_SOURCE_DIR})
-set_tests_properties(unit-fortran-module PROPERTIES LABELS unit TIMEOUT 30)
+add_test(NAME unit-python-module COMMAND ${Python3_EXECUTABLE} ${test_dir}/python_module_test.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(unit-fortran-module unit-python-module PROPERTIES LABELS unit TIMEOUT 30
+  ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
 if(CMAKE_GENERATOR STREQUAL "Ninja")
   get_property(linked_tuned GLOBAL PROPERTY PLEAT_LINKED_TUNED)
   string(REPLACE ";" "," linked_tuned "none;${linked_tuned}")

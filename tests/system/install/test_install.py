@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -136,6 +137,7 @@ def test_what_is_linked_is_as_the_licences_need_it(installed):
 
 def test_everything_has_its_place(installed):
     for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "bin/pleat-remote", "bin/pleat-courier", "bin/pleat-slurm", "bin/pleat-gridengine", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90", "include/pleat.hpp", "include/pleat-data.hpp",
+                 "lib/python3/dist-packages/pleat/session.py", "lib/python3/dist-packages/pleat/py.typed", "share/doc/pleat/examples/heat.py",
                  "share/doc/pleat/LICENSE", "share/doc/pleat/user-guide.md",
                  "share/doc/pleat/experiments/README.md",
                  "share/doc/pleat/examples/heat.c"):
@@ -204,6 +206,20 @@ def test_a_fortran_program_builds_with_the_module(installed, mpi):
         ROOT / "examples/jacobi-fortran.f90", "-o", place / "jacobi", *installed.config("--libs", f"pleat-{mpi}"),
         f"-Wl,-rpath,{installed.lib}", env=installed.env, cwd=place)
     assert installed.pleat("run", "-n", 1, "--", place / "jacobi", "20", "10") == "heat 15.832031 on 1 ranks\n"
+
+
+def test_a_python_program_grows_with_the_module(installed):
+    """The module finds the library in the tree where it is, though that was moved."""
+    pytest.importorskip("numpy")
+    pytest.importorskip("mpi4py")
+    module = installed.prefix / "lib/python3/dist-packages"
+    env = ["--env", f"PYTHONPATH={module}", "--env", "PYTHONDONTWRITEBYTECODE=1"]
+    said = installed.pleat("run", "--mpi", "openmpi", "--malleable", "--min", "1", "--max", "2", "--initial", "1", *env,
+                           "--", sys.executable, HERE / "outside.py")
+    assert said == "RESULT ok on 2 ranks\n"
+    found = installed.pleat("run", *env, "--", sys.executable, "-c",
+                            "from pleat import _library; print(_library.load()[0]._name)")
+    assert found == f"{installed.lib}/libpleat-openmpi.so.0\n"
 
 
 def test_the_default_is_one_of_them(installed):
