@@ -1,5 +1,5 @@
 # The module for Python in one process, and the guide's examples of it. Programs that are resized: daemon/test_python.py.
-if(TARGET pleat-openmpi)
+if(TARGET pleat-python)
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
   foreach(part module guide)
     add_test(NAME system-python-${part} COMMAND ${PYTEST} -q -p no:cacheprovider ${test_dir}/python/test_${part}.py)

@@ -15,6 +15,7 @@ TESTS = os.path.join(TOP, "tests", "system", "python")
 EVERYTHING = os.path.join(TESTS, "everything.py")
 pytest.importorskip("numpy")
 pytest.importorskip("mpi4py")
+pytestmark = pytest.mark.skipif(not os.path.isdir(os.path.join(BUILD, "python")), reason="no module for Python in this build")
 
 
 def submit(pleat, way, *words, sizes=(1, 2), more=(), config=LONG):
