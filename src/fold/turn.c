@@ -116,16 +116,17 @@ bool turn_attach(int32_t index, int32_t rank)
     if (self.fold || !path || !*path || pleat_fold_open(path, &fold, NULL))
         return false;
     made.fold = fold;
-    made.members = calloc(fold->processes, sizeof(*made.members));
-    made.siblings = calloc(fold->processes, sizeof(*made.siblings));
-    if (!made.members || !made.siblings || !find_slot(fold, index, &made.index)) {
+    made.members = calloc(fold->turns.slot_count, sizeof(*made.members));
+    made.siblings = calloc(fold->turns.slot_count, sizeof(*made.siblings));
+    if (!made.members || !made.siblings || !find_slot(fold, index, &made.own)) {
         free(made.members);
         free(made.siblings);
         pleat_fold_close(fold);
         return false;
     }
     made.segment = fold->segment;
-    made.slot = &fold->slots[made.index];
+    made.slot = &fold->slots[made.own];
+    made.index = fold->turns.first + made.own;
     begin_slot(&made, rank);
     self = made;
     turn_attached_here = true;
@@ -201,17 +202,17 @@ void turn_sent(int32_t to)
     if (!takes_part())
         return;
     turn_set_progressed(&self, true);
-    if (to < 0 || (uint32_t)to >= self.fold->processes || (uint32_t)to == self.index)
+    if (to < 0 || (uint32_t)to >= self.fold->processes || (uint32_t)to == self.own)
         return;
     atomic_fetch_add(&self.fold->slots[to].mail, ONE_MESSAGE);
     if (self.fold->traffic) {
         _Atomic uint32_t *count =
-            &self.fold->traffic[(size_t)self.index * self.fold->processes + (uint32_t)to];
+            &self.fold->traffic[(size_t)self.own * self.fold->processes + (uint32_t)to];
         /* only this process writes this count */
         atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1,
                               memory_order_relaxed);
     }
-    turn_alert(&self, (uint32_t)to);
+    turn_alert(&self, self.fold->turns.first + (uint32_t)to);
 }
 
 void turn_receiving(int32_t from)
@@ -226,7 +227,7 @@ void turn_received(int32_t from)
         return;
     found(&self);
     if (from != TURN_ANYBODY &&
-        (from < 0 || (uint32_t)from >= self.fold->processes || (uint32_t)from == self.index))
+        (from < 0 || (uint32_t)from >= self.fold->processes || (uint32_t)from == self.own))
         return;
     /* Only this process takes messages away, so there still is one. */
     if (atomic_load(&self.slot->mail) >> 32)

@@ -37,7 +37,7 @@
 
 static struct pleat_fold_processor *line_of(const struct turn_self *self)
 {
-    return &self->fold->processors[self->processor];
+    return turn_line(self, self->processor);
 }
 
 /* Returns when the word is not `word` any more, after the time given, or for no reason. */
@@ -63,7 +63,7 @@ static bool take(struct turn_self *self)
     struct pleat_fold_processor *line = line_of(self);
     uint32_t word = atomic_load(&self->slot->word);
     if (!pleat_fold_word_waits(word) ||
-        !pleat_fold_grant(self->fold, self->index, word, self->processor))
+        !pleat_fold_grant(&self->fold->turns, self->index, word, self->processor))
         return false;
     atomic_store(&line->holder, self->index + 1);
     atomic_store(&line->idle, 0);
@@ -85,15 +85,15 @@ static bool take_deserted(struct turn_self *self)
     if (self->settings.queue != PLEAT_FOLD_QUEUE_GLOBAL)
         return false;
     for (uint32_t i = 0; i < self->processors; i++) {
-        struct pleat_fold_processor *line = &self->fold->processors[i];
+        struct pleat_fold_processor *line = turn_line(self, i);
         uint32_t word = atomic_load(&self->slot->word), holder = atomic_load(&line->holder);
         if (!pleat_fold_word_waits(word))
             return true; /* the process was given one */
         if (!atomic_load(&line->idle) ||
-            (holder >= 1 && holder <= self->fold->processes &&
-             pleat_fold_word_processor(atomic_load(&self->fold->slots[holder - 1].word)) == i))
+            (holder >= 1 && holder <= self->fold->turns.slot_count &&
+             pleat_fold_word_processor(atomic_load(&turn_slot(self, holder - 1)->word)) == i))
             continue;
-        if (pleat_fold_grant(self->fold, self->index, word, i)) {
+        if (pleat_fold_grant(&self->fold->turns, self->index, word, i)) {
             atomic_store(&line->holder, self->index + 1);
             atomic_store(&line->idle, 0);
             return true;
@@ -133,13 +133,13 @@ static bool give(struct turn_self *self, bool only_ready)
         if (!turn_next(self, only_ready, &next))
             return false;
         bool moves = pleat_fold_word_processor(next.word) != self->processor;
-        if (!pleat_fold_grant(self->fold, next.index, next.word, self->processor))
+        if (!pleat_fold_grant(&self->fold->turns, next.index, next.word, self->processor))
             continue;
         (void)atomic_compare_exchange_strong(&line->holder, &holder, next.index + 1);
         atomic_store_explicit(&line->idle, 0, memory_order_relaxed);
         if (moves)
             turn_move(self, next.index, self->processor);
-        pleat_fold_wake(self->fold, next.index);
+        pleat_fold_wake(&self->fold->turns, next.index);
         return true;
     }
     return false;
@@ -153,7 +153,7 @@ static bool give_to_running(struct turn_self *self)
     uint32_t holder = atomic_load(&line->holder);
     for (uint32_t i = 0; i < self->member_count; i++) {
         uint32_t index = self->members[i];
-        const struct pleat_fold_slot *slot = &self->fold->slots[index];
+        const struct pleat_fold_slot *slot = turn_slot(self, index);
         if (index != self->index && !atomic_load(&slot->away) &&
             pleat_fold_word_runs_on(atomic_load(&slot->word), self->processor))
             return atomic_compare_exchange_strong(&line->holder, &holder, index + 1);
@@ -176,7 +176,7 @@ static void doze(struct turn_self *self)
     if (!stays && pleat_fold_word_processor(atomic_load(&self->slot->word)) == self->processor)
         return;
     atomic_store(&line->idle, 1);
-    atomic_store(&self->fold->segment->any_idle, 1);
+    atomic_store(self->fold->turns.any_idle, 1);
     if (!stays)
         return;
     /* A process that sent before it could see that the processor is idle has woken nobody. */
@@ -268,42 +268,45 @@ void turn_block(struct turn_self *self)
 /* Gives the idle processor to the process `index`, whose word was `word`. */
 static bool start_on(struct turn_self *self, uint32_t processor, uint32_t index, uint32_t word)
 {
-    struct pleat_fold_processor *line = &self->fold->processors[processor];
-    if (!pleat_fold_grant(self->fold, index, word, processor))
+    struct pleat_fold_processor *line = turn_line(self, processor);
+    if (!pleat_fold_grant(&self->fold->turns, index, word, processor))
         return false;
     atomic_store(&line->holder, index + 1);
     atomic_store(&line->idle, 0);
     atomic_store(&line->vain, 0);
     if (pleat_fold_word_processor(word) != processor)
         turn_move(self, index, processor);
-    pleat_fold_wake(self->fold, index);
+    pleat_fold_wake(&self->fold->turns, index);
     return true;
 }
 
-/* No processor was found idle. One that has become idle meanwhile must not be forgotten. */
+/* No processor was found idle. One that has become idle meanwhile must not be forgotten; nor those
+ * of other runs, of which this process does not know. */
 static void note_none_idle(struct turn_self *self)
 {
-    atomic_store(&self->fold->segment->any_idle, 0);
+    if (turn_is_pooled(self))
+        return;
+    atomic_store(self->fold->turns.any_idle, 0);
     for (uint32_t i = 0; i < self->processors; i++)
-        if (atomic_load(&self->fold->processors[i].idle))
-            atomic_store(&self->fold->segment->any_idle, 1);
+        if (atomic_load(&turn_line(self, i)->idle))
+            atomic_store(self->fold->turns.any_idle, 1);
 }
 
 void turn_alert(struct turn_self *self, uint32_t to)
 {
-    uint32_t word = atomic_load(&self->fold->slots[to].word);
+    uint32_t word = atomic_load(&turn_slot(self, to)->word);
     if (!pleat_fold_word_waits(word))
         return;
     uint32_t at = pleat_fold_word_processor(word);
-    if (at < self->processors && (pleat_fold_word_state(word) == PLEAT_FOLD_IDLE ||
-                                  atomic_load(&self->fold->processors[at].idle))) {
+    if (at < turn_line_count(self) && (pleat_fold_word_state(word) == PLEAT_FOLD_IDLE ||
+                                       atomic_load(&turn_line(self, at)->idle))) {
         (void)start_on(self, at, to, word);
         return;
     }
-    if (!self->global || !atomic_load(&self->fold->segment->any_idle))
+    if (!self->global || !atomic_load(self->fold->turns.any_idle))
         return;
     for (uint32_t i = 0; i < self->processors; i++)
-        if (atomic_load(&self->fold->processors[i].idle)) {
+        if (atomic_load(&turn_line(self, i)->idle)) {
             (void)start_on(self, i, to, word);
             return;
         }
@@ -313,15 +316,16 @@ void turn_alert(struct turn_self *self, uint32_t to)
 void turn_alert_idle(struct turn_self *self)
 {
     uint32_t alerted = 0;
-    if (!atomic_load(&self->fold->segment->any_idle))
+    if (!atomic_load(self->fold->turns.any_idle))
         return;
     for (uint32_t i = 0; i < self->processors && alerted < ALERTS_MAX; i++) {
-        const struct pleat_fold_processor *line = &self->fold->processors[i];
+        uint32_t at = pleat_fold_line(self->fold, i);
+        const struct pleat_fold_processor *line = turn_line(self, at);
         uint32_t holder = atomic_load(&line->holder);
-        if (!atomic_load(&line->idle) || holder < 1 || holder > self->fold->processes)
+        if (!atomic_load(&line->idle) || holder < 1 || holder > self->fold->turns.slot_count)
             continue;
-        uint32_t word = pleat_fold_word(PLEAT_FOLD_IDLE, i);
-        alerted += start_on(self, i, holder - 1, word) ? 1 : 0;
+        uint32_t word = pleat_fold_word(PLEAT_FOLD_IDLE, at);
+        alerted += start_on(self, at, holder - 1, word) ? 1 : 0;
     }
     if (!alerted)
         note_none_idle(self);

@@ -15,6 +15,8 @@ enum pleat_fold_wait turn_how_on(const struct turn_self *me, uint32_t processor)
 {
     if (me->settings.wait != PLEAT_FOLD_WAIT_AUTO)
         return (enum pleat_fold_wait)me->settings.wait;
+    if (turn_is_pooled(me)) /* who yields leaves it to the kernel which run is next */
+        return PLEAT_FOLD_WAIT_IMMEDIATE;
     /* The reasons for auto. Where others compute, a process that yields waits for them, and handing
      * on took 0.2 to 0.5 of the time (Open MPI, 8 processes on 2 processors). Where nobody else
      * computes, a switch by the kernel takes 1.3 us and one by a futex 2.3 to 4.6 us; yielding took
@@ -39,8 +41,9 @@ bool turn_hands_over(const struct turn_self *me)
 
 bool turn_is_alone(const struct turn_self *me)
 {
-    if (me->doubled ||
-        atomic_load_explicit(&me->fold->processors[me->processor].contended, memory_order_relaxed))
+    uint32_t at = turn_is_pooled(me) ? me->at : me->processor;
+    if (at >= me->processors || (me->doubled && !turn_is_pooled(me)) ||
+        atomic_load_explicit(&me->fold->processors[at].contended, memory_order_relaxed))
         return false;
     return turn_queue_is_global(me) ? me->processors >= me->fold->processes : me->member_count == 0;
 }

@@ -22,7 +22,7 @@
 void turn_let_go(const struct turn_self *self, uint64_t now_ns)
 {
     static const struct timespec shortest = {.tv_nsec = 1};
-    struct pleat_fold_processor *line = &self->fold->processors[self->processor];
+    struct pleat_fold_processor *line = turn_line(self, self->processor);
     uint32_t us = atomic_load_explicit(&line->let_go_us, memory_order_relaxed);
     uint64_t last_ns = atomic_load_explicit(&line->let_go_ns, memory_order_relaxed);
     if (us < EACH_US_MIN || us > EACH_US_MAX)

@@ -47,6 +47,8 @@ static bool sender(const struct turn_self *self, const struct candidate *a,
                    const struct candidate *b)
 {
     int64_t wanted = atomic_load_explicit(&self->slot->waits_for, memory_order_relaxed);
+    if (wanted >= 0) /* of its run */
+        wanted += self->fold->turns.first;
     if (a->ready && a->index == wanted)
         return true;
     if (b->ready && b->index == wanted)
@@ -106,7 +108,7 @@ static heuristic_fn heuristic_of(const struct turn_self *self)
 
 static struct candidate look_at(const struct turn_self *self, uint32_t index)
 {
-    const struct pleat_fold_slot *slot = &self->fold->slots[index];
+    const struct pleat_fold_slot *slot = turn_slot(self, index);
     uint64_t mail = atomic_load(&slot->mail);
     uint64_t look_ns = atomic_load_explicit(&slot->look_ns, memory_order_relaxed);
     return (struct candidate){.index = index,

@@ -8,6 +8,8 @@ static bool is_untold(const struct turn_self *me)
 {
     if (atomic_load_explicit(&me->fold->segment->counts, memory_order_relaxed))
         return false;
+    if (turn_is_pooled(me))
+        return false;
     for (uint32_t i = 0; i < me->processors; i++) {
         enum pleat_fold_wait how = turn_how_on(me, i);
         if (how != PLEAT_FOLD_WAIT_YIELD && how != PLEAT_FOLD_WAIT_NATIVE)
@@ -18,10 +20,11 @@ static bool is_untold(const struct turn_self *me)
 
 static void find_members(struct turn_self *me)
 {
+    uint32_t used = pleat_fold_turns_used(me->fold);
     me->member_count = 0;
-    for (uint32_t i = 0; i < me->fold->processes; i++)
+    for (uint32_t i = 0; i < used; i++)
         if (i != me->index &&
-            (turn_queue_is_global(me) || atomic_load(&me->fold->slots[i].queue) == me->processor))
+            (turn_queue_is_global(me) || atomic_load(&turn_slot(me, i)->queue) == me->processor))
             me->members[me->member_count++] = (uint16_t)i;
 }
 
@@ -30,6 +33,8 @@ static void move_to(struct turn_self *me, uint32_t processor)
 {
     uint32_t word = atomic_load(&me->slot->word), wanted;
     me->processor = processor;
+    if (turn_is_pooled(me))
+        me->at = pleat_fold_processor_of(me->fold, processor);
     do /* repeated only if another process changes the word */
         wanted = pleat_fold_word((enum pleat_fold_state)pleat_fold_word_state(word), processor);
     while (!atomic_compare_exchange_weak(&me->slot->word, &word, wanted));
@@ -38,16 +43,20 @@ static void move_to(struct turn_self *me, uint32_t processor)
 static uint32_t queue_of(const struct turn_self *me)
 {
     uint32_t queue = atomic_load(&me->slot->queue);
-    return queue < me->processors ? queue : 0;
+    return queue < turn_line_count(me) ? queue : pleat_fold_line(me->fold, 0);
 }
 
 void turn_refresh(struct turn_self *me)
 {
     uint32_t generation = atomic_load(&me->fold->segment->generation);
-    if (generation == me->generation)
+    uint32_t pool = turn_is_pooled(me) ? atomic_load(&me->fold->pool->segment->generation) : 0;
+    if (generation == me->generation && pool == me->pool_generation)
         return;
     me->generation = generation;
+    me->pool_generation = pool;
     me->settings = pleat_fold_settings_of(me->fold);
+    if (turn_is_pooled(me)) /* processes of other runs are not moved */
+        me->settings.queue = PLEAT_FOLD_QUEUE_LOCAL;
     me->global = turn_queue_is_global(me);
     me->processors = pleat_fold_processor_count(me->fold);
     me->doubled = atomic_load(&me->fold->segment->doubled);

@@ -53,7 +53,7 @@ void turn_pin(struct turn_self *self)
     memset(&cpus, 0, sizeof(cpus));
     int32_t wanted = -1;
     if (is_bound_to_one(self)) {
-        wanted = (int32_t)(atomic_load(&self->fold->processors[self->processor].cpu) & INT32_MAX);
+        wanted = (int32_t)(pleat_fold_cpu(self->fold, self->processor) & INT32_MAX);
         add_cpu(&cpus, (uint32_t)wanted);
     } else {
         turn_add_all(self, &cpus);
@@ -67,7 +67,7 @@ void turn_stay(struct turn_self *self)
     if (!turn_is_mine() || !self->processors || self->astray == self->generation ||
         !is_bound_to_one(self))
         return;
-    int cpu = (int)atomic_load(&self->fold->processors[self->processor].cpu);
+    int cpu = (int)pleat_fold_cpu(self->fold, self->processor);
     if (sched_getcpu() == cpu)
         return;
     turn_pin(self);
@@ -119,10 +119,10 @@ static bool is_sibling(const struct turn_self *self, uint32_t index, pid_t tid)
 void turn_move(const struct turn_self *self, uint32_t index, uint32_t processor)
 {
     struct turn_cpus cpus;
-    int32_t tid = atomic_load(&self->fold->slots[index].tid);
+    int32_t tid = atomic_load(&turn_slot(self, index)->tid);
     if (!is_sibling(self, index, tid))
         return; /* the process moves itself once it is awake, which takes longer */
     memset(&cpus, 0, sizeof(cpus));
-    add_cpu(&cpus, atomic_load(&self->fold->processors[processor].cpu));
+    add_cpu(&cpus, pleat_fold_cpu(self->fold, processor));
     set_cpus(tid, &cpus);
 }

@@ -29,19 +29,21 @@ struct turn_self {
     _Atomic uint32_t polls;  /* polls in vain since something may have come */
     _Atomic bool progressed; /* something was found since it last gave its processor away */
 
-    uint32_t index;
+    uint32_t index; /* its slot among those that hand processors on (pleat_fold_turns) */
+    uint32_t own;   /* the same among the processes of its run */
     pid_t pid;
     bool shared; /* several of its threads may call MPI */
-    /* as of `generation` of the segment */
-    uint32_t generation;
+    /* as of `generation` of the segment, and of the pool */
+    uint32_t generation, pool_generation;
     struct pleat_fold_settings settings;
     _Atomic uint32_t processors; /* number in the partition; 0: none yet */
     _Atomic bool global;         /* the queue is global */
     bool doubled;                /* some processors are the same CPU */
-    uint32_t processor;          /* index in the partition of the processor where it is */
-    uint16_t *members; /* other processes that may run there: those of its queue, or all */
+    uint32_t processor;          /* line of the processor where it is */
+    uint32_t at;                 /* the same, as index in the partition; for a run of a pool */
+    uint16_t *members; /* slots of the others that may run there: those of its queue, or all */
     uint32_t member_count;
-    int32_t *siblings; /* for each process of the node: a thread known to be of this run; 0: none */
+    int32_t *siblings; /* for each slot: a thread known to be of this run; 0: none */
     /* about the present wait */
     uint64_t begun_ns, granted_ns;
     /* about messages of which nobody tells */
@@ -64,7 +66,7 @@ void turn_refresh(struct turn_self *self);
 void turn_settle(struct turn_self *self);
 /* turn_how: how it waits, never AUTO. turn_hands_over: whether it hands its processor on. */
 enum pleat_fold_wait turn_how(const struct turn_self *self);
-/* The same on another processor of the partition, by its index. */
+/* The same on another processor of the partition, by its line. */
 enum pleat_fold_wait turn_how_on(const struct turn_self *self, uint32_t processor);
 bool turn_hands_over(const struct turn_self *self);
 /* Whether no other process could use the processor while this one waits. */
@@ -78,6 +80,28 @@ static inline bool turn_is_mine(void)
 }
 /* Adds all CPUs of the partition. */
 void turn_add_all(const struct turn_self *self, struct turn_cpus *cpus);
+
+/* Whether processes of other runs take part, too. */
+static inline bool turn_is_pooled(const struct turn_self *self)
+{
+    return self->fold->pool != NULL;
+}
+
+static inline struct pleat_fold_processor *turn_line(const struct turn_self *self, uint32_t line)
+{
+    return &self->fold->turns.lines[line];
+}
+
+static inline struct pleat_fold_slot *turn_slot(const struct turn_self *self, uint32_t index)
+{
+    return &self->fold->turns.slots[index];
+}
+
+/* Lines from this one on are nobody's. */
+static inline uint32_t turn_line_count(const struct turn_self *self)
+{
+    return turn_is_pooled(self) ? self->fold->turns.line_count : self->processors;
+}
 
 static inline bool turn_queue_is_global(const struct turn_self *self)
 {

@@ -18,16 +18,16 @@
 
 static bool holder_of(const struct turn_self *self, uint32_t *index)
 {
-    uint32_t holder = atomic_load(&self->fold->processors[self->processor].holder);
+    uint32_t holder = atomic_load(&turn_line(self, self->processor)->holder);
     *index = holder - 1;
-    return holder >= 1 && holder <= self->fold->processes;
+    return holder >= 1 && holder <= self->fold->turns.slot_count;
 }
 
 bool turn_is_held(const struct turn_self *self)
 {
     uint32_t holder;
     return holder_of(self, &holder) && holder != self->index &&
-           pleat_fold_word_runs_on(atomic_load(&self->fold->slots[holder].word), self->processor);
+           pleat_fold_word_runs_on(atomic_load(&turn_slot(self, holder)->word), self->processor);
 }
 
 /* *ns: processor time of a process. False: there is no such process. */
@@ -60,11 +60,11 @@ static uint64_t turn_limit_ns(const struct turn_self *self)
 
 bool turn_may_take(struct turn_self *self, uint64_t now_ns)
 {
-    struct pleat_fold_processor *line = &self->fold->processors[self->processor];
+    struct pleat_fold_processor *line = turn_line(self, self->processor);
     uint32_t holder;
     if (!turn_is_held(self) || !holder_of(self, &holder))
         return true;
-    struct pleat_fold_slot *slot = &self->fold->slots[holder];
+    struct pleat_fold_slot *slot = turn_slot(self, holder);
     uint64_t switches = atomic_load(&slot->switches);
     bool same = atomic_load(&line->watch_holder) == holder + 1 &&
                 atomic_load(&line->watch_switches) == switches;

@@ -19,8 +19,9 @@
 #include "shm/fold.h"
 #include "shm/segment.h"
 
-#define PLEAT_FOLD_MAGIC UINT64_C(0x31646c6f66656c70) /* "plefold1" */
-#define PLEAT_FOLD_VERSION 3u
+#define PLEAT_FOLD_MAGIC UINT64_C(0x31646c6f66656c70)      /* "plefold1" */
+#define PLEAT_FOLD_POOL_MAGIC UINT64_C(0x316c6f6f70656c70) /* "plepool1" */
+#define PLEAT_FOLD_VERSION 4u
 #define PLEAT_FOLD_LINE 64
 
 /* Up to this number of processes, messages are counted for each pair: the counts take 256 KiB then.
@@ -51,6 +52,7 @@ struct pleat_fold_slot {
     _Alignas(PLEAT_FOLD_LINE) _Atomic int32_t pid;
     _Atomic int32_t tid;
     _Atomic int32_t rank;
+    _Atomic uint32_t run; /* of a pool: tag of the run that has the slot; 0: it is free */
     _Atomic uint64_t switches;
     _Atomic uint64_t useful_ns;
 };
@@ -77,6 +79,9 @@ struct pleat_fold_segment {
     /* constant once the segment is made */
     _Alignas(PLEAT_FOLD_LINE) struct pleat_segment_header header; /* count: processes */
     uint32_t cpus_max;
+    /* of a run that shares processors in time (fold-pool.h), else 0: the number, plus 1, of the
+     * manager's descriptor of the pool, and the first slot of the run's there */
+    uint32_t pool_fd, pool_first;
     /* written by the agent; read at every wait, so these have a cache line of their own */
     _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t generation; /* counts changes of this line */
     _Atomic uint32_t processors; /* number in the partition; 0: none yet */
@@ -92,13 +97,46 @@ struct pleat_fold_segment {
     _Alignas(PLEAT_FOLD_LINE) unsigned char rest[];
 };
 
+/* Among whom the processors are handed on: the processes of the run, on the processors of its
+ * partition; or those of all runs of a pool (fold-pool.h), on all CPUs. Words, holders and the
+ * queues of slots name lines and slots of this. */
+struct pleat_fold_turns {
+    struct pleat_fold_processor *lines; /* of a pool: line i is that of CPU i */
+    struct pleat_fold_slot *slots;
+    _Atomic uint32_t *any_idle;
+    uint32_t line_count, slot_count;
+    uint32_t first; /* the slot of the run's first process */
+};
+
+/* Of several runs (fold-pool.h). */
+struct pleat_fold_pool_segment {
+    _Alignas(PLEAT_FOLD_LINE) struct pleat_segment_header header; /* count: slots */
+    _Atomic uint32_t generation; /* counts changes of who is in which queue */
+    _Atomic uint32_t used;       /* slots from this one on have never been taken */
+    _Atomic uint32_t tags;       /* the last tag of a run */
+    _Alignas(PLEAT_FOLD_LINE) _Atomic uint32_t any_idle;
+    /* a line for each CPU, then the slots */
+    _Alignas(PLEAT_FOLD_LINE) unsigned char rest[];
+};
+
+struct pleat_fold_pool {
+    struct pleat_fold_pool_segment *segment;
+    struct pleat_fold_processor *lines;
+    struct pleat_fold_slot *slots;
+    size_t bytes;
+};
+
 struct pleat_fold {
     struct pleat_fold_segment *segment;
-    struct pleat_fold_processor *processors;
-    struct pleat_fold_slot *slots;
+    struct pleat_fold_processor *processors; /* of the partition */
+    struct pleat_fold_slot *slots;           /* of the run's processes */
     _Atomic uint32_t *traffic; /* [from * processes + to]; NULL: there are too many processes */
     size_t bytes;
     uint32_t processes, cpus_max; /* not read again from the segment */
+    struct pleat_fold_turns turns;
+    struct pleat_fold_pool *pool; /* NULL: none */
+    bool own_pool;                /* it is closed with this: in a process */
+    uint32_t tag;                 /* of the run's slots in the pool */
 };
 
 static inline uint32_t pleat_fold_word(enum pleat_fold_state state, uint32_t processor)
@@ -138,9 +176,37 @@ static inline uint32_t pleat_fold_processor_count(const struct pleat_fold *fold)
 /* The settings in the segment; values outside of their enum become the default. */
 struct pleat_fold_settings pleat_fold_settings_of(const struct pleat_fold *fold);
 
-/* Makes the process `index` run on `processor` if its word is still `word`; false: the word has
- * changed. The caller wakes the process afterwards. */
-bool pleat_fold_grant(struct pleat_fold *fold, uint32_t index, uint32_t word, uint32_t processor);
-void pleat_fold_wake(struct pleat_fold *fold, uint32_t index);
+/* Makes the process of slot `index` run on the processor of line `line` if its word is still
+ * `word`; false: the word has changed. The caller wakes the process afterwards. */
+bool pleat_fold_grant(const struct pleat_fold_turns *turns, uint32_t index, uint32_t word,
+                      uint32_t line);
+void pleat_fold_wake(const struct pleat_fold_turns *turns, uint32_t index);
+
+/* The line of processor `index` of the partition; the CPU of a line. */
+static inline uint32_t pleat_fold_line(const struct pleat_fold *fold, uint32_t index)
+{
+    uint32_t line = fold->pool ? atomic_load(&fold->processors[index].cpu) : index;
+    return line < fold->turns.line_count ? line : 0;
+}
+
+static inline uint32_t pleat_fold_cpu(const struct pleat_fold *fold, uint32_t line)
+{
+    return fold->pool ? line : atomic_load(&fold->processors[line].cpu);
+}
+
+/* The index in the partition of the processor with that line; their number where there is none. */
+uint32_t pleat_fold_processor_of(const struct pleat_fold *fold, uint32_t line);
+/* The number of slots of `turns` that may be in use, from the first one on. */
+uint32_t pleat_fold_turns_used(const struct pleat_fold *fold);
+
+/* Makes a process of the line's queue run there, if none does and one waits. A holder that has
+ * left, or that waits, would otherwise be noticed only after a while. */
+void pleat_fold_start(const struct pleat_fold *fold, uint32_t line);
+
+/* The processes of the run hand processors on among themselves; as a segment is opened. */
+void pleat_fold_own_turns(struct pleat_fold *fold);
+/* In a process: opens the pool that the segment at `path` names, if it names one. */
+int pleat_fold_pool_find(struct pleat_fold *fold, const char *path,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

@@ -12,6 +12,7 @@ static const char *const gives[] = {"events", "slice", NULL};
 static const char *const nexts[] = {"auto",   "round-robin", "unconsumed",
                                     "sender", "affinity",    NULL};
 static const char *const queues[] = {"auto", "local", "global", NULL};
+static const char *const shares[] = {"space", "time", NULL};
 
 const char *pleat_fold_wait_name(enum pleat_fold_wait wait)
 {
@@ -26,6 +27,11 @@ const char *pleat_fold_next_name(enum pleat_fold_next next)
 const char *pleat_fold_queue_name(enum pleat_fold_queue queue)
 {
     return queue <= PLEAT_FOLD_QUEUE_GLOBAL ? queues[queue] : "unknown";
+}
+
+const char *pleat_fold_share_name(enum pleat_fold_share share)
+{
+    return share <= PLEAT_FOLD_SHARE_TIME ? shares[share] : "unknown";
 }
 
 /* ---- one setting ---- */
@@ -43,6 +49,7 @@ static const struct setting known[] = {
     {"next", nexts, 0, offsetof(struct pleat_fold_settings, next)},
     {"queue", queues, 0, offsetof(struct pleat_fold_settings, queue)},
     {"begin", queues, 0, offsetof(struct pleat_fold_settings, begin)},
+    {"share", shares, 0, offsetof(struct pleat_fold_settings, share)},
     {"spin", NULL, SPIN_US_MAX, offsetof(struct pleat_fold_settings, spin_us)},
     {"slice", NULL, SLICE_US_MAX, offsetof(struct pleat_fold_settings, slice_us)},
 };
@@ -113,9 +120,28 @@ static int read_setting(char *text, struct pleat_fold_settings *settings, struct
             return read_value(&known[i], value, settings, err);
     return pleat_error_set(err, PLEAT_E_INVALID,
                            "'%.40s' is not a setting of folding: choose of wait=, spin=, give=, "
-                           "slice=, next=, queue=, begin=, "
+                           "slice=, next=, queue=, begin=, share=, "
                            "and for jobs mapping=, boost",
                            text);
+}
+
+/* Whether the settings go together. */
+static int check(const struct pleat_fold_settings *settings, struct pleat_error *err)
+{
+    if (settings->share != PLEAT_FOLD_SHARE_TIME)
+        return 0;
+    if (settings->queue == PLEAT_FOLD_QUEUE_GLOBAL || settings->begin == PLEAT_FOLD_QUEUE_GLOBAL)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "share=time hands processors on from local queues, in which the "
+                               "processes of all jobs stand: leave out the global one");
+    if (settings->wait != PLEAT_FOLD_WAIT_AUTO && settings->wait != PLEAT_FOLD_WAIT_IMMEDIATE &&
+        settings->wait != PLEAT_FOLD_WAIT_SPIN)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "with wait=%s processes do not hand their processors on, so "
+                               "share=time would do nothing: choose wait=immediate or wait=spin, "
+                               "or leave out share=time",
+                               pleat_fold_wait_name((enum pleat_fold_wait)settings->wait));
+    return 0;
 }
 
 int pleat_fold_settings_parse(const char *text, struct pleat_fold_settings *settings,
@@ -133,6 +159,8 @@ int pleat_fold_settings_parse(const char *text, struct pleat_fold_settings *sett
         if (code)
             return code;
     }
-    *settings = read;
-    return 0;
+    int code = check(&read, err);
+    if (!code)
+        *settings = read;
+    return code;
 }

@@ -1,12 +1,9 @@
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "shm/fold-layout.h"
+#include "shm/fold-pool.h"
 
 /* Default of spin_us: a message between two running processors takes less, and it is short compared
  * with what a process loses that waits for its turn. */
@@ -57,7 +54,7 @@ static void find_parts(struct pleat_fold *fold, uint32_t processes, uint32_t cpu
     fold->cpus_max = cpus_max;
     fold->processors = (struct pleat_fold_processor *)(void *)at;
     at += cpus_max * sizeof(struct pleat_fold_processor);
-    fold->slots = (struct pleat_fold_slot *)(void *)at;
+    pleat_fold_own_turns(fold);
     at += processes * sizeof(struct pleat_fold_slot);
     fold->traffic = traffic_count(processes) ? (_Atomic uint32_t *)(void *)at : NULL;
 }
@@ -119,7 +116,7 @@ static void wake_waiting(struct pleat_fold *fold)
 {
     for (uint32_t i = 0; i < fold->processes; i++)
         if (pleat_fold_word_waits(atomic_load(&fold->slots[i].word)))
-            pleat_fold_wake(fold, i);
+            pleat_fold_wake(&fold->turns, fold->turns.first + i);
 }
 
 int pleat_fold_configure(struct pleat_fold *fold, const struct pleat_fold_settings *settings)
@@ -160,18 +157,6 @@ struct pleat_fold_settings pleat_fold_settings_of(const struct pleat_fold *fold)
 
 /* ---- the partition ---- */
 
-bool pleat_fold_grant(struct pleat_fold *fold, uint32_t index, uint32_t word, uint32_t processor)
-{
-    _Atomic uint32_t *at = &fold->slots[index].word;
-    return atomic_compare_exchange_strong(at, &word,
-                                          pleat_fold_word(PLEAT_FOLD_RUNNING, processor));
-}
-
-void pleat_fold_wake(struct pleat_fold *fold, uint32_t index)
-{
-    syscall(SYS_futex, &fold->slots[index].word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
 static bool is_doubled(const uint32_t *cpus, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -184,7 +169,7 @@ static bool is_doubled(const uint32_t *cpus, uint32_t count)
 /* Whether a process that waits would poll beside another process or other work. */
 static bool is_folded(const struct pleat_fold *fold, uint32_t count)
 {
-    if (atomic_load(&fold->segment->doubled))
+    if (fold->pool || atomic_load(&fold->segment->doubled))
         return true;
     for (uint32_t i = 0; i < count; i++)
         if (atomic_load(&fold->processors[i].contended))
@@ -211,64 +196,52 @@ static void move_waiting(struct pleat_fold *fold)
     }
 }
 
-/* The best process of a queue to have the processor: one that runs anyway, else one with new
- * messages, else any that waits. UINT32_MAX: there is none. */
-static uint32_t best_of_queue(const struct pleat_fold *fold, uint32_t queue)
+static void start_processors(const struct pleat_fold *fold, uint32_t count)
 {
-    uint32_t best = UINT32_MAX, best_rating = 0;
-    for (uint32_t i = 0; i < fold->processes; i++) {
-        const struct pleat_fold_slot *slot = &fold->slots[i];
-        uint32_t word = atomic_load(&slot->word);
-        if (atomic_load(&slot->queue) != queue)
-            continue;
-        uint32_t rating = 0;
-        if (pleat_fold_word_state(word) == PLEAT_FOLD_RUNNING && !atomic_load(&slot->away))
-            rating = 3;
-        else if (pleat_fold_word_waits(word))
-            rating = (uint32_t)atomic_load(&slot->mail) != atomic_load(&slot->seen) ? 2 : 1;
-        if (rating > best_rating) {
-            best = i;
-            best_rating = rating;
-        }
-    }
-    return best;
+    for (uint32_t i = 0; i < count; i++)
+        pleat_fold_start(fold, pleat_fold_line(fold, i));
 }
 
-/* Makes a process run on every processor. A holder that has left, or that waits, would otherwise be
- * noticed only after a while. */
-static void start_processors(struct pleat_fold *fold, uint32_t count)
+/* Whether every processor has a line. */
+static bool are_possible(const struct pleat_fold *fold, const uint32_t *cpus, uint32_t count)
 {
-    for (uint32_t processor = 0; processor < count; processor++) {
-        uint32_t best = best_of_queue(fold, processor);
-        struct pleat_fold_processor *line = &fold->processors[processor];
-        atomic_store(&line->vain, 0);
-        atomic_store(&line->idle, 0);
-        atomic_store(&line->holder, best == UINT32_MAX ? 0 : best + 1);
-        if (best == UINT32_MAX)
-            continue;
-        uint32_t word = atomic_load(&fold->slots[best].word);
-        if (pleat_fold_word_waits(word) && pleat_fold_grant(fold, best, word, processor))
-            pleat_fold_wake(fold, best);
-    }
+    for (uint32_t i = 0; fold->pool && i < count; i++)
+        if (cpus[i] >= fold->turns.line_count)
+            return false;
+    return true;
+}
+
+/* Those of the partition that the run leaves; others may wait there. */
+static void start_left(const struct pleat_fold *fold, const uint32_t *before, uint32_t count)
+{
+    atomic_fetch_add(&fold->pool->segment->generation, 1);
+    for (uint32_t i = 0; i < count; i++)
+        if (before[i] < fold->turns.line_count)
+            pleat_fold_start(fold, before[i]);
 }
 
 int pleat_fold_partition(struct pleat_fold *fold, const uint32_t *cpus, uint32_t count,
                          const uint32_t *where)
 {
-    if (count < 1 || count > fold->cpus_max)
+    uint32_t before[PLEAT_FOLD_CPUS_MAX], before_count = pleat_fold_processor_count(fold);
+    if (count < 1 || count > fold->cpus_max || !are_possible(fold, cpus, count))
         return PLEAT_E_INVALID;
     for (uint32_t i = 0; i < fold->processes; i++)
         if (where[i] >= count)
             return PLEAT_E_INVALID;
+    for (uint32_t i = 0; i < before_count; i++)
+        before[i] = atomic_load(&fold->processors[i].cpu);
     for (uint32_t i = 0; i < count; i++)
         atomic_store(&fold->processors[i].cpu, cpus[i]);
     for (uint32_t i = 0; i < fold->processes; i++)
-        atomic_store(&fold->slots[i].queue, where[i]);
+        atomic_store(&fold->slots[i].queue, fold->pool ? cpus[where[i]] : where[i]);
     atomic_store(&fold->segment->processors, count);
     atomic_store(&fold->segment->doubled, is_doubled(cpus, count));
     atomic_store(&fold->segment->folded, is_folded(fold, count));
     next_generation(fold);
     move_waiting(fold);
+    if (fold->pool)
+        start_left(fold, before, before_count);
     start_processors(fold, count);
     wake_waiting(fold);
     return 0;
@@ -311,9 +284,9 @@ static void read_process(const struct pleat_fold *fold, uint32_t index,
     const struct pleat_fold_slot *slot = &fold->slots[index];
     uint32_t count = pleat_fold_processor_count(fold);
     uint32_t word = atomic_load(&slot->word);
-    uint32_t at = pleat_fold_word_processor(word);
+    uint32_t at = pleat_fold_processor_of(fold, pleat_fold_word_processor(word));
     if (pleat_fold_word_state(word) == PLEAT_FOLD_ABSENT || at >= count)
-        at = atomic_load(&slot->queue);
+        at = pleat_fold_processor_of(fold, atomic_load(&slot->queue));
     int32_t pid = atomic_load(&slot->pid), tid = atomic_load(&slot->tid);
     memset(out, 0, sizeof(*out));
     out->pid = pid > 0 ? pid : 0;
@@ -371,6 +344,10 @@ int pleat_fold_open(const char *path, struct pleat_fold **fold, struct pleat_err
     }
     made->segment = at;
     code = check_size(&kind, path, made, err);
+    if (!code) {
+        code = pleat_fold_pool_find(made, path, err);
+        made->own_pool = !code;
+    }
     if (code) {
         pleat_fold_close(made);
         return code;
@@ -392,6 +369,8 @@ void pleat_fold_close(struct pleat_fold *fold)
 {
     if (!fold)
         return;
+    if (fold->own_pool)
+        pleat_fold_pool_close(fold->pool);
     munmap(fold->segment, fold->bytes);
     free(fold);
 }

@@ -65,12 +65,21 @@ enum pleat_fold_queue {
                                partition */
 };
 
+/* How processors are shared (Utrera 2010, table 4.4). */
+enum pleat_fold_share {
+    PLEAT_FOLD_SHARE_SPACE, /* each job has processors: among its own processes ("space-sharing") */
+    /* jobs that have the same processors: a process hands its processor on to that process, of
+     * whichever of them, that is next; from a local queue ("time-sharing", coscheduling) */
+    PLEAT_FOLD_SHARE_TIME
+};
+
 struct pleat_fold_settings {
     uint8_t wait, give, next, queue; /* values of the enums above */
     uint32_t spin_us, slice_us;
     /* The queue until the detector has judged the program, where `queue` is AUTO: for the agent,
      * not in the segment. AUTO: as the request to start it says */
     uint8_t begin;
+    uint8_t share; /* enum pleat_fold_share; likewise for the agent (fold-pool.h) */
 };
 
 struct pleat_fold; /* a mapping of the segment */
@@ -111,7 +120,8 @@ int pleat_fold_configure(struct pleat_fold *fold,
  * node the index in `cpus` of the processor in whose queue it is (with a global queue: where it
  * begins). The processes change to the new queues at their next wait; at least one process runs on
  * every processor. The caller binds the processes: it widens their CPUs before this call, and
- * narrows them after it (src/agent/fold.c). PLEAT_E_INVALID. */
+ * narrows them after it (src/agent/fold.c). PLEAT_E_INVALID; also for a run of a pool on a CPU
+ * whose number is above all that the pool has room for (8191). */
 int pleat_fold_partition(struct pleat_fold *fold, const uint32_t *cpus, uint32_t count,
                          const uint32_t *where) PLEAT_MUST_CHECK;
 /* Sets whether others compute on processor `index` of the partition. There, a process that yields
@@ -146,9 +156,12 @@ void pleat_fold_close(struct pleat_fold *fold);
 const char *pleat_fold_wait_name(enum pleat_fold_wait wait);
 const char *pleat_fold_next_name(enum pleat_fold_next next);
 const char *pleat_fold_queue_name(enum pleat_fold_queue queue);
+/* "space", "time". */
+const char *pleat_fold_share_name(enum pleat_fold_share share);
 /* Reads settings from a text such as
  * "wait=spin,spin=50us,next=sender,queue=local,give=slice,slice=10ms" or "begin=global"; those that
- * it does not name stay. PLEAT_E_INVALID, with the known words. */
+ * it does not name stay. PLEAT_E_INVALID, with the known words; also for share=time with a global
+ * queue, or with a way to wait in which processes do not hand processors on. */
 int pleat_fold_settings_parse(const char *text, struct pleat_fold_settings *settings,
                               struct pleat_error *err) PLEAT_MUST_CHECK;
 

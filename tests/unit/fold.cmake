@@ -5,3 +5,5 @@ pleat_unit_test(fold-harm
   SOURCES ${test_dir}/fold_harm_test.c ${test_dir}/fold_children.c DEPS pleat-fold)
 pleat_unit_test(fold-threads
   SOURCES ${test_dir}/fold_threads_test.c ${test_dir}/fold_children.c DEPS pleat-fold)
+pleat_unit_test(fold-pool
+  SOURCES ${test_dir}/fold_pool_test.c ${test_dir}/fold_children.c DEPS pleat-fold)

@@ -42,6 +42,12 @@ void children_partition(struct children *children, uint32_t processors)
 void children_prepare(struct children *children, uint32_t count, uint32_t processors,
                       const char *text)
 {
+    children_prepare_pooled(children, count, processors, text, NULL, -1);
+}
+
+void children_prepare_pooled(struct children *children, uint32_t count, uint32_t processors,
+                             const char *text, struct pleat_fold_pool *pool, int fd)
+{
     struct pleat_fold_settings settings = {
         .queue = PLEAT_FOLD_QUEUE_LOCAL, .spin_us = 20, .slice_us = 1000};
     char path[64];
@@ -51,6 +57,8 @@ void children_prepare(struct children *children, uint32_t count, uint32_t proces
                      0);
     assert_int_equal(pleat_fold_settings_parse(text, &settings, NULL), 0);
     assert_int_equal(pleat_fold_configure(children->fold, &settings), 0);
+    if (pool)
+        assert_int_equal(pleat_fold_pool_join(children->fold, pool, fd, NULL), 0);
     children_partition(children, processors);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), children->fd);
     assert_int_equal(setenv(PLEAT_FOLD_ENV, path, 1), 0);
@@ -170,5 +178,6 @@ void children_finish(struct children *children)
     close(children->pipe[0]);
     close(children->pipe[1]);
     close(children->fd);
+    pleat_fold_pool_leave(children->fold);
     pleat_fold_close(children->fold);
 }

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "shm/fold-layout.h"
+#include "shm/fold-pool.h"
 
 #define CHILDREN_MAX 16
 
@@ -35,6 +36,9 @@ struct children {
  * test may use (the same one again where there are fewer). */
 void children_prepare(struct children *children, uint32_t count, uint32_t processors,
                       const char *settings);
+/* The same, as a run of the pool whose descriptor is `fd`. */
+void children_prepare_pooled(struct children *children, uint32_t count, uint32_t processors,
+                             const char *settings, struct pleat_fold_pool *pool, int fd);
 /* As children_prepare does it, again. */
 void children_partition(struct children *children, uint32_t processors);
 void children_start(struct children *children, uint32_t rounds);

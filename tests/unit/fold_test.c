@@ -232,6 +232,14 @@ static void every_name_is_read_back(void **state)
         assert_int_equal(settings.slice_us, 8);
     }
     assert_string_equal(pleat_fold_wait_name((enum pleat_fold_wait)99), "unknown");
+    for (unsigned share = PLEAT_FOLD_SHARE_SPACE; share <= PLEAT_FOLD_SHARE_TIME; share++) {
+        struct pleat_fold_settings settings = {.share = 1 - (uint8_t)share};
+        snprintf(text, sizeof(text), "share=%s,wait=spin",
+                 pleat_fold_share_name((enum pleat_fold_share)share));
+        assert_int_equal(pleat_fold_settings_parse(text, &settings, NULL), 0);
+        assert_int_equal(settings.share, share);
+    }
+    assert_string_equal(pleat_fold_share_name((enum pleat_fold_share)99), "unknown");
 }
 
 static void durations_are_read(void **state)
@@ -254,6 +262,12 @@ static void wrong_settings_change_nothing(void **state)
         {"wait=now", "choose one of auto, native, yield, immediate, spin, block"},
         {"next=sender,queue=far", "choose one of auto, local, global"},
         {"begin=now", "begin=now is not possible: choose one of auto, local, global"},
+        {"share=all", "choose one of space, time"},
+        {"wait=auto,share=time,queue=global", "leave out the global one"},
+        {"wait=auto,share=time,begin=global", "leave out the global one"},
+        {"share=time,wait=block", "with wait=block processes do not hand"},
+        {"share=time,wait=yield", "with wait=yield"},
+        {"share=time,wait=native", "with wait=native"},
         {"give", "wait=, spin=, give="},
         {"colour=red", "'colour' is not a setting"},
         {"spin=5", "50us or 10ms"},
