@@ -126,6 +126,9 @@ struct pleat_agent {
 
     int64_t memory_wait_us; /* until the memory of runs is looked at again */
     int64_t folding_us;     /* when the timer of folded runs is due (monotonic) */
+    /* of the folded runs that share processors in time (fold.h); NULL: there was none yet */
+    struct pleat_fold_pool *pool;
+    int pool_fd;
 
     struct pleat_run_list runs;     /* ordered by id */
     struct pleat_process_tree tree; /* the last snapshot; kept to reuse its memory */

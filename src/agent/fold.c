@@ -6,6 +6,7 @@
 
 #include "agent/fold_partition.h"
 #include "base/clock.h"
+#include "shm/fold-pool.h"
 
 static int allocate(struct pleat_folded *folded, struct pleat_error *err)
 {
@@ -32,6 +33,8 @@ static int choose_settings(struct pleat_folded *folded, struct pleat_error *err)
     folded->settings.queue = PLEAT_FOLD_QUEUE_AUTO;
     folded->asked.settings = NULL;
     int result = text ? pleat_fold_settings_parse(text, &folded->settings, err) : 0;
+    if (folded->settings.share == PLEAT_FOLD_SHARE_TIME) /* the only one that it can be */
+        folded->settings.queue = PLEAT_FOLD_QUEUE_LOCAL;
     folded->detects = folded->settings.queue == PLEAT_FOLD_QUEUE_AUTO;
     folded->queue_by = folded->detects ? PLEAT_QUEUE_BY_DEFAULT : PLEAT_QUEUE_BY_USER;
     if (folded->detects)
@@ -43,6 +46,23 @@ static int choose_settings(struct pleat_folded *folded, struct pleat_error *err)
     return result;
 }
 
+/* The agent's pool is made for the first run that wants it, and kept. */
+static int join(struct pleat_folded *folded, struct pleat_error *err)
+{
+    struct pleat_agent *agent = folded->run->agent;
+    int result = agent->pool ? 0 : pleat_fold_pool_create(&agent->pool, &agent->pool_fd, err);
+    return result ? result : pleat_fold_pool_join(folded->fold, agent->pool, agent->pool_fd, err);
+}
+
+void pleat_foldeds_finish(struct pleat_agent *agent)
+{
+    if (!agent->pool)
+        return;
+    pleat_fold_pool_close(agent->pool);
+    close(agent->pool_fd);
+    agent->pool = NULL;
+}
+
 static int begin(struct pleat_folded *folded, struct pleat_error *err)
 {
     const struct pleat_cpu_list *cpus = &folded->run->binding.cpus;
@@ -51,6 +71,8 @@ static int begin(struct pleat_folded *folded, struct pleat_error *err)
         result = choose_settings(folded, err);
     if (!result && pleat_fold_configure(folded->fold, &folded->settings))
         result = pleat_error_set(err, PLEAT_E_INVALID, "these are no settings for folding");
+    if (!result && folded->settings.share == PLEAT_FOLD_SHARE_TIME)
+        result = join(folded, err);
     if (!result)
         result = pleat_folded_partition(folded, cpus, err);
     return result;
@@ -87,6 +109,8 @@ void pleat_folded_path(const struct pleat_folded *folded, char *buffer, size_t s
 
 void pleat_folded_stop(struct pleat_folded *folded)
 {
+    if (folded->fold)
+        pleat_fold_pool_leave(folded->fold);
     pleat_fold_close(folded->fold);
     folded->fold = NULL;
     if (folded->fd >= 0)

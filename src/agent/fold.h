@@ -15,4 +15,7 @@ void pleat_folded_stop(struct pleat_folded *folded);
 /* Accepts NULL. */
 void pleat_folded_destroy(struct pleat_folded *folded);
 
+/* The agent ends: no run is left that shares processors in time. */
+void pleat_foldeds_finish(struct pleat_agent *agent);
+
 #endif

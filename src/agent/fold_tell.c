@@ -42,12 +42,13 @@ static json_t *describe(const struct pleat_folded *folded)
     struct pleat_string cpus = {0};
     pleat_cpu_list_text(&folded->cpus, &cpus);
     json_t *params = json_pack(
-        "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:I, s:s, "
-        "s:o, s:o, s:s?, s:b}",
+        "{s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:I, "
+        "s:s, s:o, s:o, s:s?, s:b}",
         "run", (json_int_t)folded->run->id, "processes", (json_int_t)processes, "attached",
         (json_int_t)folded->attached, "begun", folded->attached_us != 0, "refused",
         (json_int_t)folded->refused, "processors", (json_int_t)processors, "mpl",
-        (json_int_t)((processes + processors - 1) / processors), "queue",
+        (json_int_t)((processes + processors - 1) / processors), "share",
+        pleat_fold_share_name((enum pleat_fold_share)folded->settings.share), "queue",
         pleat_fold_queue_name(folded->settings.queue), "queue_by", queue_by[folded->queue_by],
         "balance", pleat_balance_name(judged ? detector->balance : PLEAT_BALANCE_UNKNOWN),
         "idleness", share(judged ? detector->idleness : -1), "gain",

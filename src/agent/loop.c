@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/ending.h"
+#include "agent/fold.h"
 #include "agent/kind.h"
 #include "agent/life.h"
 #include "agent/link.h"
@@ -431,6 +432,7 @@ static void finish(struct pleat_agent *agent)
     pleat_string_finish(&agent->behind);
     pleat_array_finish(&agent->cpus);
     pleat_granted_finish(&agent->granted);
+    pleat_foldeds_finish(agent);
     if (uv_loop_close(&agent->loop))
         pleat_log("the loop was not empty at the end");
     close(agent->records[0]);

@@ -6,7 +6,7 @@ if(TARGET pleat-agent AND TARGET pleat-fold)
   set_target_properties(fold-ranks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   # What an agent measures of processes decides there, so nothing else runs then.
   set(measured "detector or heavy_processes") # of test_agent_fold_mpi.py
-  foreach(part fold fold_mpi fold_harm nodes)
+  foreach(part fold fold_mpi fold_harm fold_pool nodes)
     set(which)
     if(part STREQUAL "fold_mpi")
       set(which -k "${measured}")

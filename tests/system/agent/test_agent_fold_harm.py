@@ -27,12 +27,14 @@ def family(pid):
 class Pairs:
     """pairs.c: eight processes on one CPU, two and two of them with one another."""
 
-    def __init__(self, world, mpi, *mode):
-        self.world = world
+    def __init__(self, world, mpi, *mode, run=1, **fold):
+        self.world, self.run = world, run
+        self.directory = world.directory / f"run-{run}" if run > 1 else world.directory
+        self.directory.mkdir(exist_ok=True)
         program = os.path.join(BUILD, "tests", f"fold-pairs-{mpi}")
-        main = start(world, 1, f"{mpi}:{RANKS}", "env", f"LD_PRELOAD={LIBRARY[mpi]}", program, str(world.directory),
-                     *mode, slots=ONE, fold={"processes": RANKS})
-        world.daemon.expect("folded", 1, attached=RANKS)
+        main = start(world, run, f"{mpi}:{RANKS}", "env", f"LD_PRELOAD={LIBRARY[mpi]}", program, str(self.directory),
+                     *mode, slots=ONE, fold={"processes": RANKS, **fold})
+        self.told = world.daemon.expect("folded", run, attached=RANKS)
         self.pids = {}  # by rank
         for pid in family(main):
             with open(f"/proc/{pid}/environ", encoding="latin-1") as file:
@@ -44,7 +46,7 @@ class Pairs:
         assert sorted(self.pids) == list(range(RANKS))
 
     def counts(self):
-        data = (self.world.directory / "counts").read_bytes()
+        data = (self.directory / "counts").read_bytes()
         return struct.unpack(f"{RANKS}Q", data)[::2]
 
     def go_on(self, *pairs):
@@ -53,8 +55,8 @@ class Pairs:
         wait_until(lambda: all(self.counts()[pair] > before[pair] + FURTHER for pair in pairs), f"pairs {pairs} go on")
 
     def stop(self):
-        self.world.touch("stop")
-        end(self.world)
+        (self.directory / "stop").touch()
+        end(self.world, self.run)
 
 
 @both_mpis

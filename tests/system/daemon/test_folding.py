@@ -93,6 +93,28 @@ def test_its_result_is_that_of_an_unfolded_run(pleat):
     assert (pleat.job(plain)["runner"], pleat.job(again)["runner"]) == ("mpi", "folded")
 
 
+@pytest.mark.parametrize("site", ["", "sharing = time"])
+def test_jobs_that_share_processors_in_time(pleat, site):
+    """Of two that end, and one that is killed in between, the two find what one finds alone."""
+    pleat.configure(text=SITE.replace("background", f"{site} background"))
+    fold_by = ("--processes", 4, "--min", 2, "--max", 2, "--fold", "share=time,wait=immediate,next=round-robin")
+    go = pleat.path("go")
+    jobs = [pleat.submit(*fold_by, "--", RING, "--iterations", 5000, "--hold", go) for _ in range(2)]
+    for job in jobs:
+        attached(pleat, job, 4)
+        assert pleat.job(job)["folded"]["share"] == "time"
+    pleat.call("cancel", job=jobs[0])
+    assert pleat.wait_end(jobs[0])["state"] == "cancelled"
+    jobs[0] = pleat.submit(*fold_by, "--", RING, "--iterations", 5000)
+    pathlib.Path(go).touch()
+    alone = pleat.submit("--processes", 4, "--", RING, "--iterations", 5000)
+    for job in (*jobs, alone):
+        assert pleat.wait_end(job)["state"] == "done"
+    assert len({pleat.output(job) for job in (*jobs, alone)}) == 1
+    refused = pleat.pleat("submit", *fold_by[:-1], "share=time,wait=block", "--", RING)
+    assert refused.returncode == 2 and "share=time would do nothing" in refused.stderr, refused.stderr
+
+
 @pytest.mark.parametrize("then", ["goes on", "is killed"])
 def test_a_shrink_while_nobody_can_tell_it(pleat, then):
     """A mandatory one, of which its agent has not heard as it is stopped, and the daemon is a new one: its deadlines
