@@ -51,6 +51,12 @@ int on_policy(struct pleat_core *core, const struct pleat_event *event, struct p
     return core_set_policy(core, policy);
 }
 
+int pleat_core_try_policy(struct pleat_core *core, const struct pleat_policy *policy)
+{
+    core->wants_pass = true;
+    return core_set_policy(core, policy);
+}
+
 int on_parameter(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     uint32_t which = event->u.parameter.which;

@@ -34,6 +34,11 @@ void pleat_core_destroy(struct pleat_core *core);
 int pleat_core_apply(struct pleat_core *core, const struct pleat_event *event,
                      struct pleat_effects *effects, struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Puts a policy in force that is in no list of Pleat's: a program of somebody else's tries one out.
+ * No event says so, so there must be no log, and the state must not be saved. PLEAT_E_NOMEM. */
+int pleat_core_try_policy(struct pleat_core *core,
+                          const struct pleat_policy *policy) PLEAT_MUST_CHECK;
+
 /* Would a pass find something new? Not while no component waits and no running one can be
  * resized. */
 bool pleat_core_wants_pass(const struct pleat_core *core);

@@ -138,18 +138,21 @@ static void begin_hosts(struct simgrid *grid, const char *element, const XML_Cha
     grid->special = false;
     grid->present = (struct group){.hosts = 1};
     const char *name = grid->cluster || grid->depth == 0 ? id : grid->zones[grid->depth - 1].name;
+    const char *wrong = NULL;
     if (!id || !*id || !speed)
-        fail(grid, element, "needs id and speed");
+        wrong = "needs id and speed";
     else if (!read_speed(speed, &grid->present.speed))
-        fail(grid, element, "speed is a number of operations a second, such as 100Gf");
+        wrong = "speed is a number of operations a second, such as 100Gf";
     else if (strlen(name) >= NAME_SIZE)
-        fail(grid, element, "the name of a site has at most 63 bytes");
+        wrong = "the name of a site has at most 63 bytes";
     else if (grid->cluster && (!radical || (grid->present.hosts = count_radical(radical)) < 1))
-        fail(grid, element, "radical must list its hosts, as in 0-63");
+        wrong = "radical must list its hosts, as in 0-63";
     else if (grid->present.hosts >= PLEAT_SIZE_MAX)
-        fail(grid, element, "a site has too many hosts");
-    if (grid->rc)
+        wrong = "a site has too many hosts";
+    if (wrong) {
+        fail(grid, element, wrong);
         return;
+    }
     snprintf(grid->present.name, NAME_SIZE, "%s", name);
     grid->special = !grid->cluster && !strncmp(id, "master_host", strlen("master_host"));
 }

@@ -51,19 +51,25 @@ static int64_t unset(const struct sim *sim, uint32_t parameter)
     }
 }
 
+static int set_policy(struct sim *sim, enum pleat_question question)
+{
+    const struct pleat_policy *policy = sim->options->policies[question];
+    if (!policy)
+        policy = pleat_policy_default(question);
+    if (pleat_policy_get(question, policy->number) != policy)
+        return pleat_core_try_policy(sim->core, policy) ? nomem(sim) : 0;
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_POLICY,
+                                .component = PLEAT_NONE,
+                                .u.policy = {question, policy->number, policy->version}};
+    return input(sim, &event);
+}
+
 int configure(struct sim *sim)
 {
     int rc = 0;
-    for (uint32_t q = 0; !rc && q < PLEAT_QUESTION_COUNT; q++) {
-        const struct pleat_policy *policy = sim->options->policies[q];
-        if (!policy)
-            policy = pleat_policy_default((enum pleat_question)q);
-        struct pleat_event event = {.time_us = sim->now_us,
-                                    .kind = PLEAT_EV_POLICY,
-                                    .component = PLEAT_NONE,
-                                    .u.policy = {q, policy->number, policy->version}};
-        rc = input(sim, &event);
-    }
+    for (uint32_t q = 0; !rc && q < PLEAT_QUESTION_COUNT; q++)
+        rc = set_policy(sim, (enum pleat_question)q);
     for (uint32_t p = pleat_parameter_next(0); !rc && p; p = pleat_parameter_next(p)) {
         int64_t value = sim->options->parameters[p];
         if (value == 0)

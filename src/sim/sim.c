@@ -173,6 +173,8 @@ static int pass(struct sim *sim)
         rc = drain(sim);
     if (sim->apps.count >= MANY)
         foresee(sim);
+    if (!rc && sim->options->on_pass)
+        rc = sim->options->on_pass(sim->options->context);
     return rc;
 }
 

@@ -52,7 +52,8 @@ struct pleat_sim_evolved {        /* the last run of a job that asks for process
 
 struct pleat_sim_options {
     const struct pleat_platform *platform;
-    const struct pleat_policy *policies[PLEAT_QUESTION_COUNT]; /* NULL: the default */
+    /* NULL: the default. One that is in no list of Pleat's can be tried out, without `log` */
+    const struct pleat_policy *policies[PLEAT_QUESTION_COUNT];
     /* of the core; 0: its default, but claims and starts may take the time that sites need, and
      * resizes the time that applications need */
     int64_t parameters[PLEAT_PARAM_COUNT];
@@ -77,6 +78,7 @@ struct pleat_sim_options {
     /* optional; context is passed on */
     void *context;
     int (*on_change)(void *context, const struct pleat_sim_change *change); /* < 0 stops the run */
+    int (*on_pass)(void *context); /* after each pass; < 0 stops the run */
     /* now and then; < 0 stops the run */
     int (*on_progress)(void *context, const struct pleat_sim_progress *progress);
     struct pleat_sim_evolved

@@ -212,6 +212,11 @@ def test_every_situation_of_the_resize_contract_is_there():
         assert situation.replace("`", "") in text
 
 
+def test_every_function_of_the_simulator_is_described():
+    exported = set(re.findall(r"\b(pleat_\w+);", (ROOT / "src/simlib/simlib.map").read_text()))
+    assert exported <= set(re.findall(r"\bpleat_simulation_\w+", rendered("libpleat-sim.3")))
+
+
 def test_every_public_function_and_outcome_is_described():
     text = rendered("libpleat.3")
     exported = re.findall(r"\b(pleat_\w+);", (ROOT / "src/app/pleat.map").read_text())
