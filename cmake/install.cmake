@@ -53,6 +53,20 @@ if(TARGET pleat-openmpi OR TARGET pleat-mpich)
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 endif()
 
+# ---- the simulator for other programs, and for Python ----
+
+set(PLEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where modules of Python are installed, below the prefix")
+install(TARGETS pleat-sim-library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/pleat-sim.h include/pleat-error.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(packaging/pkgconfig/pleat-sim.pc.in ${CMAKE_BINARY_DIR}/packaging/pleat-sim.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/packaging/pleat-sim.pc DESTINATION ${PLEAT_PC_DIR})
+install(FILES bindings/python/pleat/__init__.py DESTINATION ${PLEAT_PYTHON_DIR}/pleat)
+install(DIRECTORY bindings/python/pleat/sim DESTINATION ${PLEAT_PYTHON_DIR}/pleat FILES_MATCHING PATTERN "*.py")
+# the module finds the library by the way from it, so the tree can be moved
+file(RELATIVE_PATH PLEAT_PYTHON_TO_LIB /${PLEAT_PYTHON_DIR}/pleat/sim /${CMAKE_INSTALL_LIBDIR})
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/packaging/library CONTENT "${PLEAT_PYTHON_TO_LIB}\n")
+install(FILES ${CMAKE_BINARY_DIR}/packaging/library DESTINATION ${PLEAT_PYTHON_DIR}/pleat/sim)
+
 # ---- for those who use it ----
 
 # the unit has the program's path in it, which is known only now where --prefix is given
@@ -80,15 +94,15 @@ endif()
 install(FILES
     docs/adding-a-policy.md docs/adding-a-runner.md docs/adding-a-site.md docs/admin-guide.md
     docs/architecture.md docs/commands.md docs/dependencies.md docs/first-job-on-slurm.md docs/installing.md
-    docs/mpi-programmer.md docs/protocol.md docs/resize-contract.md docs/security.md
+    docs/mpi-programmer.md docs/protocol.md docs/resize-contract.md docs/security.md docs/simulation-from-python.md
     docs/user-guide.md docs/workload-models.md docs/demo.svg
     README.md LICENSE
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/experiments DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/experiments docs/simulation-from-python DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # all that is installed, and nothing else
 add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-courier pleat-slurm pleat-gridengine pleat-loopback pleat-farewell)
-foreach(target pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
+foreach(target pleat-sim-library pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})
   endif()

@@ -132,14 +132,15 @@ def test_what_is_linked_is_as_the_licences_need_it(installed):
     for file in files:
         dynamic = run("readelf", "-d", file)
         assert "RPATH" not in dynamic and "RUNPATH" not in dynamic
-        assert ("libgsl" in dynamic) == (file.name == "pleat"), file
+        assert ("libgsl" in dynamic) == (file.name in ("pleat", "libpleat-sim.so")), file
 
 
 def test_everything_has_its_place(installed):
-    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "bin/pleat-remote", "bin/pleat-courier", "bin/pleat-slurm", "bin/pleat-gridengine", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90", "include/pleat.hpp", "include/pleat-data.hpp",
+    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "bin/pleat-remote", "bin/pleat-courier", "bin/pleat-slurm", "bin/pleat-gridengine", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90", "include/pleat.hpp", "include/pleat-data.hpp", "include/pleat-sim.h",
                  "lib/python3/dist-packages/pleat/session.py", "lib/python3/dist-packages/pleat/py.typed", "share/doc/pleat/examples/heat.py",
                  "share/doc/pleat/LICENSE", "share/doc/pleat/user-guide.md",
-                 "share/doc/pleat/experiments/README.md",
+                 "share/doc/pleat/experiments/README.md", "share/doc/pleat/simulation-from-python.md",
+                 "share/doc/pleat/simulation-from-python/series.svg", "lib/python3/dist-packages/pleat/sim/__init__.py",
                  "share/doc/pleat/examples/heat.c"):
         assert (installed.prefix / name).is_file(), name
     if (BUILD / "man").is_dir():
@@ -147,6 +148,29 @@ def test_everything_has_its_place(installed):
         assert pages == {path.name for path in (BUILD / "man").iterdir()}
         assert (installed.prefix / "share/man/man3/pleat_rows_create.3").is_file()
     assert not list(installed.prefix.rglob("*.a"))
+
+
+def test_the_simulator_exports_its_map_and_nothing_else(installed):
+    listed = re.findall(r"\b(pleat_\w+);", (ROOT / "src/simlib/simlib.map").read_text())
+    assert symbols(installed.lib / "libpleat-sim.so") == dict.fromkeys(listed, "PLEAT_SIM_1")
+    assert "soname: [libpleat-sim.so.0]" in run("readelf", "-d", installed.lib / "libpleat-sim.so")
+
+
+def test_a_program_simulates(installed):
+    """The example of the manual page, with pkg-config; and in Python, where the module finds the library though the tree
+    was moved."""
+    page = (ROOT / "docs/man/libpleat-sim.3.scd").read_text()
+    source = installed.base / "simulates.c"
+    source.write_text(re.search(r"```\n(#include.*?)```", page, re.DOTALL)[1].replace("\\\\n", "\\n"))
+    program = installed.base / "simulates"
+    run("gcc", "-std=c99", *WARNINGS, source, "-o", program, *installed.config("--cflags", "--libs", "pleat-sim"),
+        f"-Wl,-rpath,{installed.lib}", env=installed.env)
+    waits = re.fullmatch(r"fcfs (\d+) s\neasy (\d+) s\n", run(program))
+    assert waits and int(waits[1]) > int(waits[2]) > 0
+    env = dict(installed.env, PYTHONPATH=str(installed.prefix / "lib/python3/dist-packages"))
+    env.pop("PLEAT_SIM_LIBRARY", None)
+    said = run("python3", "-c", "import pleat.sim as sim; print(len(sim.generate('simple', jobs=7)))", env=env)
+    assert said == "7\n"
 
 
 def test_the_unit_leaves_jobs_alone(installed):
