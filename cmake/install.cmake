@@ -44,25 +44,22 @@ if(TARGET pleat-${PLEAT_DEFAULT_MPI})
 endif()
 if(TARGET pleat-openmpi OR TARGET pleat-mpich)
   install(FILES include/pleat.h include/pleat-error.h include/pleat.f90 include/pleat.hpp include/pleat-data.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  # pure Python: it finds the library in the same tree, whichever version of Python runs it
-  set(PLEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the module for Python is installed, below the prefix")
-  install(DIRECTORY bindings/python/pleat DESTINATION ${PLEAT_PYTHON_DIR} FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
-    PATTERN "__pycache__" EXCLUDE)
   install(FILES apps/heat.c apps/heat.py apps/loop.c apps/matmul.c apps/common.c apps/common.h
       packaging/examples/Makefile packaging/examples/demo.mix
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 endif()
 
-# ---- the simulator for other programs, and for Python ----
+# ---- the simulator for other programs, and the package for Python ----
 
-set(PLEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where modules of Python are installed, below the prefix")
 install(TARGETS pleat-sim-library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/pleat-sim.h include/pleat-error.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 configure_file(packaging/pkgconfig/pleat-sim.pc.in ${CMAKE_BINARY_DIR}/packaging/pleat-sim.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/packaging/pleat-sim.pc DESTINATION ${PLEAT_PC_DIR})
-install(FILES bindings/python/pleat/__init__.py DESTINATION ${PLEAT_PYTHON_DIR}/pleat)
-install(DIRECTORY bindings/python/pleat/sim DESTINATION ${PLEAT_PYTHON_DIR}/pleat FILES_MATCHING PATTERN "*.py")
-# the module finds the library by the way from it, so the tree can be moved
+# Pure Python: it finds the libraries in the same tree, whichever version of Python runs it. Without an MPI pleat.sim works.
+set(PLEAT_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the package for Python is installed, below the prefix")
+install(DIRECTORY bindings/python/pleat DESTINATION ${PLEAT_PYTHON_DIR} FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
+  PATTERN "__pycache__" EXCLUDE)
+# pleat.sim finds its library by the way from it, so the tree can be moved
 file(RELATIVE_PATH PLEAT_PYTHON_TO_LIB /${PLEAT_PYTHON_DIR}/pleat/sim /${CMAKE_INSTALL_LIBDIR})
 file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/packaging/library CONTENT "${PLEAT_PYTHON_TO_LIB}\n")
 install(FILES ${CMAKE_BINARY_DIR}/packaging/library DESTINATION ${PLEAT_PYTHON_DIR}/pleat/sim)
