@@ -24,6 +24,11 @@ int pleat_format_parse(const char *text, enum pleat_workload_format *format,
     return rc;
 }
 
+const char *pleat_format_name(enum pleat_workload_format format)
+{
+    return names[format];
+}
+
 /* ---- order ---- */
 
 struct place {

@@ -16,6 +16,9 @@ enum pleat_workload_format {
 int pleat_format_parse(const char *text, enum pleat_workload_format *format,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Its name, as above. */
+const char *pleat_format_name(enum pleat_workload_format format);
+
 struct pleat_reading {
     enum pleat_workload_format format; /* wanted; afterwards: the file's */
     double flops; /* what a processor computes in a second, for formats that count operations; 0:

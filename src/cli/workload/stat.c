@@ -11,7 +11,7 @@
 #include "cli/workload/workload.h"
 
 struct stat_request {
-    const char *path, *svg;
+    const char *path, *svg, *csv;
     struct pleat_reading reading;
 };
 
@@ -66,6 +66,18 @@ static json_t *report_json(const struct pleat_swf_report *report, size_t too_lar
     return json;
 }
 
+/* What a reader has noted, a sentence each. */
+static json_t *notes_json(const struct pleat_string *notes)
+{
+    json_t *array = json_array();
+    for (const char *at = notes->text; at && *at;) {
+        size_t length = strcspn(at, "\n");
+        json_array_append_new(array, json_stringn(at, length));
+        at += length + (at[length] != '\0');
+    }
+    return array;
+}
+
 static int print_json(const struct stat_request *request, const struct described *log)
 {
     const struct pleat_description *about = &log->about;
@@ -85,7 +97,10 @@ static int print_json(const struct stat_request *request, const struct described
     json_object_set_new(json, "accuracy", summary_json(&about->accuracy));
     json_object_set_new(json, "hours", counts_json(about->hours, 24));
     json_object_set_new(json, "weekdays", counts_json(about->weekdays, 7));
-    json_object_set_new(json, "read", report_json(&log->report, log->too_large));
+    json_t *read = report_json(&log->report, log->too_large);
+    json_object_set_new(read, "format", json_string(pleat_format_name(request->reading.format)));
+    json_object_set_new(read, "notes", notes_json(&request->reading.notes));
+    json_object_set_new(json, "read", read);
     int code = pleat_reply_print(json);
     json_decref(json);
     return code;
@@ -257,6 +272,8 @@ static int read_options(struct pleat_options *options, struct stat_request *requ
             request->svg = optarg;
         } else if (option == 'z') {
             status = pleat_parse_zero("--zero-run-times", optarg, &request->reading.swf.zero, &err);
+        } else if (option == 'c') {
+            request->csv = optarg;
         } else if (option == 'F') {
             status = pleat_format_parse(optarg, &request->reading.format, &err);
         } else if (option == 'f') {
@@ -275,6 +292,7 @@ static int read_options(struct pleat_options *options, struct stat_request *requ
 static int run_stat(int argc, char **argv)
 {
     static const struct option own[] = {{"svg", required_argument, NULL, 's'},
+                                        {"csv", required_argument, NULL, 'c'},
                                         {"first", required_argument, NULL, '1'},
                                         {"format", required_argument, NULL, 'F'},
                                         {"flops", required_argument, NULL, 'f'},
@@ -290,6 +308,8 @@ static int run_stat(int argc, char **argv)
         return code;
     if (read_stat(&request, &log, &err)) {
         code = pleat_fail_input(&err);
+    } else if (request.csv && pleat_workload_write_csv(&log.workload, request.csv, &err)) {
+        code = pleat_fail(&err);
     } else if (pleat_settings.json) {
         code = print_json(&request, &log);
     } else {
@@ -320,13 +340,14 @@ const struct pleat_cli_command pleat_cmd_workload_stat = {
             "      --svg FILE   write figures: sizes, run times, gaps, submissions by "
             "hour and day,\n"
             "                   load over time\n"
+            "      --csv FILE   write the jobs as a table with a header, for other programs\n"
             "      --first N    only the first N jobs\n"
             "      --zero-run-times skip|keep  jobs whose run time is 0 (default: skip)\n"
             "      --format FORMAT  what FILE is: swf, batsim, elastisim (default: auto)\n"
             "      --flops RATE  operations that a processor does in a second, where jobs "
             "count them\n"
             "\n"
-            "Exit codes: 0; 1 the figures cannot be made; 2 usage, or the file is "
+            "Exit codes: 0; 1 figures or table cannot be made; 2 usage, or the file is "
             "missing or wrong.\n"
             "\n"
             "Examples:\n"

@@ -40,6 +40,11 @@ int pleat_workload_save(const struct pleat_workload *workload,
                         const struct pleat_swf_source *source, const char *path,
                         const char *comment);
 
+/* Writes the jobs as a table with a header, as a whole or not at all; its columns are those of
+ * libpleat-sim's table "workload". */
+int pleat_workload_write_csv(const struct pleat_workload *workload, const char *path,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* The figures of `pleat workload stat`. */
 enum { PLEAT_FIGURE_COUNT = 6, PLEAT_FIGURE_TEXT_COUNT = 3 };
 struct pleat_figures;

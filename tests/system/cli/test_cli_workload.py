@@ -2,6 +2,7 @@
 reader of its own."""
 
 import bz2
+import csv
 import gzip
 import json
 import lzma
@@ -558,7 +559,8 @@ def test_a_workload_of_batsim_is_converted(cli, work):
     packed = work / "b.json.gz"
     packed.write_bytes(gzip.compress((work / "b.json").read_bytes()))
     told = json.loads(cli("workload", "stat", "--flops", "2e9", "--json", packed, check=True).stdout)
-    assert (told["jobs"], told["machine"]) == (2, 16)
+    assert (told["jobs"], told["machine"], told["read"]["format"]) == (2, 16, "batsim")
+    assert len(told["read"]["notes"]) == 3 and told["read"]["notes"][0].startswith("1 job left out")
 
 
 def test_jobs_of_elastisim_find_their_models(cli, work):
@@ -611,3 +613,24 @@ def test_repeated_numbers_are_counted(cli, work):
     told = json.loads(cli("workload", "stat", "--json", cli.log, check=True).stdout)
     assert told["read"]["repeated_numbers"] == 1 and told["jobs"] == 5
     assert "1 job with a number that another one has, too" in cli("workload", "stat", cli.log, check=True).stdout
+
+
+def test_jobs_as_a_table(cli, work):
+    """It has what Pleat's columns say of each job."""
+    cli("workload", "convert", "--malleable", "50", "--scale-load", "0.7", cli.log, work / "half.swf", check=True)
+    cli("workload", "stat", "--csv", work / "jobs.csv", work / "half.swf", check=True)
+    with (work / "jobs.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    jobs = read_swf(work / "half.swf")
+    assert len(rows) == len(jobs) == 5
+    kinds = ["rigid", "moldable", "malleable"]
+    for row, job in zip(rows, jobs):
+        assert (float(row["job"]), float(row["submit_s"]), float(row["run_s"])) == (job["number"], job["submit"], job["run"])
+        size = job["allocated"] if job["allocated"] > 0 else job["requested"]
+        assert float(row["processors"]) == size and row["kind"] == kinds[max(int(job.get("kind", 0)), 0)]
+        assert row["estimate_s"] == ("" if job["estimate"] == -1 else f"{job['estimate']:g}")
+        minimum = job.get("minimum", -1)
+        assert float(row["minimum"]) == (size if minimum == -1 else minimum)
+    assert {row["kind"] for row in rows} == {"rigid", "malleable"}
+    done = cli("workload", "stat", "--csv", work / "no" / "jobs.csv", work / "half.swf")
+    assert done.returncode == 1 and "jobs.csv" in done.stderr
