@@ -13,7 +13,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     BENCH_APPS="${CMAKE_BINARY_DIR}/apps" BENCH_FOLD_RUN="$<TARGET_FILE:fold-run>"
     BENCH_LIBRARY_OPENMPI="$<TARGET_FILE:pleat-fold-openmpi>"
     BENCH_PLEAT="$<TARGET_FILE:pleat>")
-  target_link_libraries(bench-fold PUBLIC pleat-base m)
+  target_link_libraries(bench-fold PUBLIC pleat-base m PRIVATE pleat-shm)
   add_dependencies(bench-fold fold-run pleat-fold-openmpi pleat pleatd pleat-agent pleat-loopback pleat-pmi)
   foreach(app ${fold_apps})
     add_dependencies(bench-fold app-${app})
@@ -37,7 +37,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/arrivals.c
     ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_classes.c ${fold_dir}/eval_curves.c
     ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_koala.c ${fold_dir}/eval_loads.c
-    ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/eval_virtual.c
+    ${fold_dir}/eval_policies.c ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/eval_virtual.c
     ${fold_dir}/koala_criteria.c ${fold_dir}/koala_figure.c ${fold_dir}/koala_page.c
     ${fold_dir}/loads.c ${fold_dir}/virtual_criteria.c ${fold_dir}/virtual_page.c
     ${fold_dir}/virtual_price.c)

@@ -19,6 +19,8 @@
 const struct arrivals_way arrivals_ways[ARRIVALS_WAYS] = {
     [ARRIVALS_FCFS] = {"FCFS", 1, "--min 2 --max 2", NULL},
     [ARRIVALS_SCS] = {"SCS", 1, "--min 1 --max 2", WORDS("--malleability", "equipartition")},
+    [ARRIVALS_CS] = {"CS BI+RR", 2,
+                     "--min 2 --max 2 --fold share=time,wait=immediate,next=round-robin", NULL},
     [ARRIVALS_CS_BLOCK] = {"CS block", 2, "--min 2 --max 2 --fold wait=block,queue=local", NULL},
     [ARRIVALS_CS_YIELD] = {"CS yield", 2, "--min 2 --max 2 --fold wait=yield,queue=local", NULL},
 };

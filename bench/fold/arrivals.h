@@ -6,10 +6,18 @@
 #include "loads.h"
 
 /* First come, first served: one job at a time, on both processors. Self-coscheduling: each job on
- * both, or on one while another one is there. Coscheduling: two at a time, both on both; when the
- * process on a processor sleeps until a message may be there, or yields, the kernel chooses which
- * process the processor runs next. */
-enum { ARRIVALS_FCFS, ARRIVALS_SCS, ARRIVALS_CS_BLOCK, ARRIVALS_CS_YIELD, ARRIVALS_WAYS };
+ * both, or on one while another one is there. Coscheduling: two at a time, both on both; a process
+ * that waits hands its processor to the next one there, of either job ("BI+RR" of table 4.4). Or,
+ * when it sleeps until a message may be there, or yields, the kernel chooses which process the
+ * processor runs next. */
+enum {
+    ARRIVALS_FCFS,
+    ARRIVALS_SCS,
+    ARRIVALS_CS,
+    ARRIVALS_CS_BLOCK,
+    ARRIVALS_CS_YIELD,
+    ARRIVALS_WAYS
+};
 
 struct arrivals_way {
     const char *name;

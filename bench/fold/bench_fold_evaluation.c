@@ -23,8 +23,8 @@ static const char usage[] =
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
     "  --times X        X times the usual work (default 1)\n"
-    "  --only PARTS     of self-coscheduling: heuristics,queues,loads; of coscheduling-classes:\n"
-    "                   loads,arrivals; separated by commas\n"
+    "  --only PARTS     of self-coscheduling: heuristics,queues,policies,loads; of\n"
+    "                   coscheduling-classes: policies,loads,arrivals; separated by commas\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --quick          hardly any work, few programs: only to see that it runs\n";
 
@@ -37,7 +37,7 @@ static const struct eval_about pages[] = {
      "MPI programs that nobody changed, with more processes than processors: whom to run next, "
      "from which queue, and whether a job shares processors with itself or with others. From: "
      "Utrera 2010, chapter 4.",
-     {&eval_heuristics, &eval_queues, &eval_loads, NULL},
+     {&eval_heuristics, &eval_queues, &eval_policies, &eval_loads, NULL},
      LOAD_SYNTHETIC},
     {"coscheduling-arrivals",
      "Self-coscheduling of jobs that arrive over time",
@@ -52,7 +52,7 @@ static const struct eval_about pages[] = {
      "As [self-coscheduling](../self-coscheduling/page.md) and "
      "[coscheduling-arrivals](../coscheduling-arrivals/page.md), with programs that are each of "
      "the class of one of those with which the paper was measured. From: Utrera 2010, 4.6.",
-     {&eval_loads, &eval_arrivals, NULL},
+     {&eval_policies, &eval_loads, &eval_arrivals, NULL},
      LOAD_CLASSES},
     {"application-scaling",
      "How two malleable applications scale",
@@ -104,7 +104,8 @@ static struct eval eval = {.about = pages, .rounds = 9, .times = 1};
 
 static void read_options(int argc, char **argv, const char **out)
 {
-    static const char *const parts[] = {"heuristics", "queues", "loads", "arrivals", NULL};
+    static const char *const parts[] = {"heuristics", "queues",   "policies",
+                                        "loads",      "arrivals", NULL};
     static const char *const mpis[] = {"openmpi", "mpich", NULL};
     const char *names[PAGES + 1] = {NULL}, *page = eval.about->name;
     for (size_t i = 0; i < PAGES; i++)

@@ -24,7 +24,7 @@ struct eval_part;
 struct eval_about {
     const char *name; /* its folder's */
     const char *title, *introduction;
-    const struct eval_part *parts[4]; /* NULL-terminated */
+    const struct eval_part *parts[5]; /* NULL-terminated */
     int set; /* of the parts that have loads: LOAD_SYNTHETIC or LOAD_CLASSES */
 };
 
@@ -47,8 +47,9 @@ struct eval_part {
     int (*report)(struct eval *eval, struct pleat_error *err);
 };
 
-extern const struct eval_part eval_heuristics, eval_queues, eval_loads, eval_arrivals, eval_scaling,
-    eval_classes, eval_curves, eval_virtual, eval_koala, eval_mixes, eval_spots;
+extern const struct eval_part eval_heuristics, eval_queues, eval_policies, eval_loads,
+    eval_arrivals, eval_scaling, eval_classes, eval_curves, eval_virtual, eval_koala, eval_mixes,
+    eval_spots;
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi);
 const char *eval_mpi_title(enum trial_mpi mpi);

@@ -4,10 +4,10 @@
 #define PLEAT_BENCH_FOLD_LOADS_H
 
 #include "cases.h"
+#include "paired.h"
 
 #define LOAD_PROGRAMS 4 /* at most */
 #define LOAD_JOBS 6
-#define LOAD_WAYS 7
 
 /* Programs of a workload, whose jobs take turns. */
 struct load_mix {
@@ -32,15 +32,48 @@ enum { LOAD_SYNTHETIC, LOAD_CLASSES, LOAD_SETS };
 extern const struct load_set load_sets[LOAD_SETS];
 
 struct load_way {
-    const char *name; /* "SCS BI" */
+    const char *name; /* "SCS BI+RR" */
+    const char *row;  /* of table 4.4; NULL: it is in none */
     enum { LOAD_ALONE, LOAD_PARTITION, LOAD_SHARED } where;
     enum trial_way way;
     const char *settings;
 };
 
-/* First come, first served: one job at a time, on both processors. Self-coscheduling (SCS): two at
- * a time, each on a processor of its own. Coscheduling (CS): two at a time, both on both. */
-enum { LOAD_FCFS, LOAD_SCS, LOAD_SCS_BI, LOAD_SCS_SB, LOAD_CS_OWN, LOAD_CS_BLOCK, LOAD_CS_SB };
+/* The ways, in three groups.
+ *
+ * First come, first served: one job at a time, on both processors. SCS as Pleat does it without
+ * being told anything.
+ *
+ * The ten rows of table 4.4 (Utrera 2010), in their order. Coscheduling (CS), and the first two:
+ * two jobs at a time, both on both processors (time-sharing); a process hands its processor to the
+ * next one of its queue, of either job. The second is the operating system's scheduler: here
+ * Linux's, not IRIX's. Virtual malleability (self-coscheduling, SCS): two at a time, each on a
+ * processor of its own (space-sharing). SB: spin blocking, BI: blocking immediately; RR: round
+ * robin, Msg: unconsumed messages.
+ *
+ * Where the table says "round-robin / sender" and "local / global": the second of each. And what
+ * the kernel makes of two jobs: "own", as their MPI waits; "block": processes sleep. */
+enum load_ways {
+    LOAD_FCFS,
+    LOAD_SCS,
+    LOAD_BOOST,
+    LOAD_KERNEL,
+    LOAD_CS_SB_RR,
+    LOAD_CS_SB_MSG,
+    LOAD_CS_BI_RR,
+    LOAD_CS_BI_MSG,
+    LOAD_SCS_SB_RR,
+    LOAD_SCS_SB_MSG,
+    LOAD_SCS_BI_RR,
+    LOAD_SCS_BI_MSG,
+    LOAD_CS_BI_SENDER,
+    LOAD_SCS_BI_SENDER,
+    LOAD_CS_OWN,
+    LOAD_CS_BLOCK,
+    LOAD_WAYS
+};
+#define LOAD_ROWS_FIRST LOAD_BOOST
+#define LOAD_ROWS_LAST LOAD_SCS_BI_MSG
 extern const struct load_way load_ways[LOAD_WAYS];
 
 struct load_result {
@@ -63,7 +96,14 @@ struct load {
     struct bench_series others;
 };
 
+/* A load of this workload, with no way wanted yet. */
+struct load load_of(enum trial_mpi mpi, const struct load_mix *mix, int processes, double times);
 void load_round(struct load *load, int round);
 int load_runs(const struct load *load);
+/* Ratios by round, without any where a round took too long: of the workload's response times; of
+ * the mean times of a program's jobs. */
+struct bench_paired load_response(const struct load *load, enum load_ways way, enum load_ways over);
+struct bench_paired load_time(const struct load *load, int program, enum load_ways way,
+                              enum load_ways over);
 
 #endif

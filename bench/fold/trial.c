@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "machine.h"
 #include "scratch.h"
+#include "shm/fold-pool.h"
 
 #define TRIALS_MAX 8
 #define LISTEN_MS 20
@@ -44,6 +45,10 @@ static struct {
     double begun_s, busy_s, own_s;
 } meter; /* as it was when nothing ran and the first run was started */
 static volatile sig_atomic_t interrupted;
+static struct {
+    struct pleat_fold_pool *mapped; /* NULL: there is none yet */
+    int fd;
+} pool; /* of all folded runs that share processors in time */
 
 static const char *const apps[TRIAL_MPIS] = {BENCH_APPS, BENCH_MPICH_APPS};
 static const char *const libraries[TRIAL_MPIS] = {BENCH_LIBRARY_OPENMPI, BENCH_LIBRARY_MPICH};
@@ -104,6 +109,11 @@ static void end_daemons(void)
 void trial_finish(void)
 {
     machine_hogs_end();
+    if (pool.mapped) {
+        pleat_fold_pool_close(pool.mapped);
+        close(pool.fd);
+        pool.mapped = NULL;
+    }
     end_daemons();
     scratch_finish();
 }
@@ -137,15 +147,24 @@ static void add(const char **argv, int *count, const char *const *words)
     }
 }
 
+static bool shares_time(const struct trial_setup *setup)
+{
+    return setup->settings && strstr(setup->settings, "share=time");
+}
+
 static void compose_fold(const char **argv, int *count, const struct running *run,
                          const char *processes, const char *report)
 {
-    static char samples[64];
+    static char samples[64], path[64];
     const struct trial_setup *setup = run->setup;
     snprintf(samples, sizeof(samples), "/proc/%d/fd/%d", (int)getppid(), run->samples);
     add(argv, count, WORDS(BENCH_FOLD_RUN, "--processes", processes, "--cpus", setup->cpus));
     if (setup->settings)
         add(argv, count, WORDS("--settings", setup->settings));
+    if (shares_time(setup)) {
+        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), pool.fd);
+        add(argv, count, WORDS("--pool", path));
+    }
     for (const char *const *at = setup->plan; at && *at; at++)
         add(argv, count, WORDS("--at", *at));
     if (setup->samples)
@@ -520,6 +539,8 @@ void trial_start(const struct trial_setup *setup, struct trial_result *result)
         at++;
     if (at == TRIALS_MAX)
         trial_give_up("a run", "there are too many at the same time");
+    if (shares_time(setup) && !pool.mapped && pleat_fold_pool_create(&pool.mapped, &pool.fd, NULL))
+        trial_give_up("runs that share processors", strerror(errno));
     if (!count_going()) {
         meter.begun_s = now_s();
         meter.busy_s = machine_busy_s();

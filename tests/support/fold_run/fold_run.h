@@ -29,6 +29,7 @@ struct run_options {
     struct pleat_fold_settings settings;
     const char *settings_text, *preload, *out;
     const char *samples; /* a file; NULL: none are taken */
+    const char *pool;    /* of the runs that share processors in time; NULL: none */
     bool unfolded, blockwise;
     int contended; /* -1: found out */
     struct run_change *changes;

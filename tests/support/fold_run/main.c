@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,25 @@
 
 #include "base/clock.h"
 #include "fold_run.h"
+#include "shm/fold-pool.h"
 
 #define LOOK_US 5000 /* for processes that attach */
 #define LOOK_FOR_OTHERS_US 200000
 #define SAMPLE_US 10000 /* the period of Utrera 2010 */
+
+/* The processes open it beside the segment, so the descriptor is this process's own. */
+static void join_pool(struct run *run)
+{
+    struct pleat_error err = {0};
+    struct pleat_fold_pool *pool;
+    int fd = open(run->options->pool, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || pleat_fold_pool_open(run->options->pool, &pool, &err) ||
+        pleat_fold_pool_join(run->fold, pool, fd, &err)) {
+        fprintf(stderr, "fold-run: %s: %s\n", run->options->pool,
+                fd < 0 ? strerror(errno) : err.text);
+        exit(1);
+    }
+}
 
 /* Kept alive as long as this one: /proc/PID/fd/N. */
 static void make_segment(struct run *run)
@@ -26,6 +42,8 @@ static void make_segment(struct run *run)
         fprintf(stderr, "fold-run: %s\n", err.text);
         exit(1);
     }
+    if (run->options->settings.share == PLEAT_FOLD_SHARE_TIME)
+        join_pool(run);
     snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getpid(), fd);
     setenv(PLEAT_FOLD_ENV, path, 1);
 }
@@ -217,6 +235,8 @@ int main(int argc, char **argv)
         waitpid(run.hogs[i], NULL, 0);
     }
     print_result(&run, elapsed_s, &usage, status);
+    if (run.fold)
+        pleat_fold_pool_leave(run.fold);
     pleat_fold_close(run.fold);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }

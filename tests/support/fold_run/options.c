@@ -11,6 +11,7 @@ static const char usage[] =
     "\n"
     "  --processes N        processes of the program on this node (8)\n"
     "  --cpus LIST          the partition, for example 0-3,6 (all that are allowed)\n"
+    "  --pool PATH          of share=time: /proc/PID/fd/N of the pool of all such runs\n"
     "  --settings TEXT      as 'wait=immediate,next=sender,queue=local' (queue=local)\n"
     "  --mpi openmpi|mpich  preloads the libpleat-fold of this build for it\n"
     "  --preload FILE       preloads this one\n"
@@ -113,6 +114,7 @@ static const char *preload_for(const char *mpi)
 static const struct option known[] = {{"processes", required_argument, NULL, 'n'},
                                       {"cpus", required_argument, NULL, 'c'},
                                       {"settings", required_argument, NULL, 's'},
+                                      {"pool", required_argument, NULL, 'P'},
                                       {"mpi", required_argument, NULL, 'm'},
                                       {"preload", required_argument, NULL, 'p'},
                                       {"unfolded", no_argument, NULL, 'u'},
@@ -145,6 +147,9 @@ static void take_option(struct run_options *options, int option, const char *val
         break;
     case 's':
         take_settings(options, value);
+        break;
+    case 'P':
+        options->pool = value;
         break;
     case 'm':
         options->preload = preload_for(value);
@@ -204,6 +209,8 @@ void run_options_read(struct run_options *options, int argc, char **argv)
     if (optind == argc)
         refuse("no command", "write it after --");
     options->command = argv + optind;
+    if (options->settings.share == PLEAT_FOLD_SHARE_TIME && !options->pool)
+        refuse("share=time needs --pool", options->settings_text);
     for (uint32_t i = 0; i < options->change_count; i++) {
         uint32_t *count = &options->changes[i].count;
         if (*count == UINT32_MAX) /* of --alternate */
