@@ -73,6 +73,8 @@ void pleat_show_folded(const json_t *job)
     add_missing(job, folded, &text);
     pleat_string_addf(&text, ", %s queue (%s)", pleat_reply_text(folded, "queue", "?"),
                       pleat_reply_text(folded, "queue_by", "?"));
+    if (!strcmp(pleat_reply_text(folded, "share", ""), "time"))
+        pleat_string_addf(&text, " shared with other jobs");
     if (strcmp(balance, "unknown") != 0)
         pleat_string_addf(&text, ", %s", balance);
     if (isfinite(pleat_reply_real(folded, "idleness")))

@@ -103,6 +103,7 @@ def test_jobs_that_share_processors_in_time(pleat, site):
     for job in jobs:
         attached(pleat, job, 4)
         assert pleat.job(job)["folded"]["share"] == "time"
+        assert "local queue (user) shared with other jobs" in pleat.pleat("show", job, check=0).stdout
     pleat.call("cancel", job=jobs[0])
     assert pleat.wait_end(jobs[0])["state"] == "cancelled"
     jobs[0] = pleat.submit(*fold_by, "--", RING, "--iterations", 5000)
