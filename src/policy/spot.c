@@ -13,7 +13,7 @@
 /* A size beside the best one, as a share of that; and by how much longer its iterations may be, by
  * the law, for it to be tried. */
 #define BESIDE 0.75
-#define BESIDE_LONGER 0.1
+#define BESIDE_LONGER 0.25
 /* At most so many sizes are tried for no better reason than that the law is not confirmed. */
 enum { CONFIRMING = 6 };
 /* The iterations that have to be left, if anything is known of that, for trying out a size. */
@@ -401,6 +401,22 @@ static int32_t best_tried(const struct pleat_spot_study *study)
     return (int32_t)best->processors;
 }
 
+/* The sizes beside one: at some distance, where it accepts any there, else the next ones. 0: none.
+ */
+static int32_t below(const struct pleat_spot_study *study, int32_t size)
+{
+    int32_t found = size_above(study, size * BESIDE, size);
+    return found < size ? found : pleat_spot_floor(study, size - 1);
+}
+
+static int32_t above(const struct pleat_spot_study *study, int32_t size, int32_t most)
+{
+    int32_t found = pleat_spot_floor(study, fmin(size / BESIDE + 1, most));
+    if (found <= size)
+        found = pleat_accept_next(study->view, study->component, size);
+    return found > size && found <= most ? found : 0;
+}
+
 /* A law that has as many terms as there are sizes, or does not fit them, may be wrong about all
  * others: sizes beside the best one are tried, if the law does not speak against it. 0: there is
  * no such size. */
@@ -412,8 +428,7 @@ static int32_t size_to_confirm(const struct pleat_spot_study *study, const struc
     if (law->sizes < 2 || law->sizes > CONFIRMING || (law->sizes > law->used && fits) ||
         metric_of(study->view) != PLEAT_SPOT_TIME || !is_within(reach, best))
         return 0;
-    int32_t beside[] = {size_above(study, best * BESIDE, best),
-                        pleat_spot_floor(study, fmin(best / BESIDE + 1, reach->most))};
+    int32_t beside[] = {below(study, best), above(study, best, reach->most)};
     double shortest_us = pleat_spot_time(study, best).us * (1 + BESIDE_LONGER);
     for (int i = 0; i < 2; i++) {
         if (beside[i] < 1 || point_at(study, snap(study, beside[i])))

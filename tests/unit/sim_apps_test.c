@@ -503,6 +503,61 @@ static void test_no_reports_without_need(void **state)
     sim_world_destroy(world);
 }
 
+/* ---- ... and how much they differ ---- */
+
+/* All reports of a run of 200 iterations: each about those since the one before, at the same size,
+ * and none about an iteration that another one was about. */
+static void check_measures(const struct pleat_events *log, double noise)
+{
+    int32_t at = 0, told = 0, reports = 0;
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const struct pleat_event *event = &log->items[i];
+        assert_int_not_equal(event->kind, PLEAT_EV_TIMED);
+        if (event->kind != PLEAT_EV_MEASURED)
+            continue;
+        double exact = event->u.measured.processors == 2   ? 4e6
+                       : event->u.measured.processors == 4 ? 2e6
+                                                           : 2.5e6;
+        double share = (double)event->u.measured.iteration_us / exact - 1;
+        assert_true(event->u.measured.iterations >= at + event->u.measured.count);
+        at = event->u.measured.iterations;
+        told += event->u.measured.count;
+        reports++;
+        sum += share * event->u.measured.count;
+        squares += share * share * event->u.measured.count;
+        assert_true((event->u.measured.spread_us > 0) ==
+                    (noise > 0 && event->u.measured.count > 1));
+    }
+    assert_in_range(told, 150, 199); /* not of the last, nor where it was resized */
+    assert_in_range(reports, 10, 60);
+    double mean = sum / told, spread = sqrt(squares / reports);
+    assert_true(mean > -noise / 4 - 1e-9 && mean < noise / 4 + 1e-9);
+    assert_true(noise > 0 ? spread > noise / 2 && spread < noise * 2 : spread < 1e-6);
+}
+
+static void test_measured_with_noise(void **state)
+{
+    (void)state;
+    for (int noise = 0; noise <= 20; noise += 10) {
+        struct pleat_events log = {0};
+        struct sim_world *world = sim_world_create(8);
+        world->options.log = &log;
+        world->options.time_noise = noise / 100.0;
+        uint32_t job = sweet(world, (struct pleat_app){.iterations = 200});
+        for (size_t i = 0; i < 3; i++)
+            world->workload.table.items[i].run_us *= 20;
+        world->workload.jobs.items[job].run_us *= 20;
+        world->options.policies[PLEAT_MALLEABILITY] = &pleat_policy_sweet_spot_learned;
+        sim_run(world);
+        check_measures(&log, noise / 100.0);
+        /* it is on four for most of the time, whatever the noise */
+        assert_true(world->outcomes[job].end_us < 480 * S);
+        pleat_array_finish(&log);
+        sim_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -525,6 +580,7 @@ int main(void)
         cmocka_unit_test(test_sweet_spot_with_redistribution),
         cmocka_unit_test(test_only_whole_iterations_are_measured),
         cmocka_unit_test(test_no_reports_without_need),
+        cmocka_unit_test(test_measured_with_noise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
