@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """usage: scale.py --build DIRECTORY [--json] [--repeats N] [--nodes N] [--jobs N] [--seconds S]
 
-pleatd above three clusters that are not there (standin.py), of --nodes nodes in all, with --jobs malleable jobs: all processors are
-somebody else's, so a part of the jobs waits in the clusters' queues, and the rest in Pleat's own. Prints pleatd's processor time, in
-all and of a turn, its memory, and how long it takes to answer. bench/README.md says more."""
+pleatd above three clusters that are not there (standin.py), of --nodes nodes in all, with --jobs malleable jobs. First all processors
+are somebody else's, so a part of the jobs waits in the clusters' queues, and the rest in Pleat's own; then that part runs, each with
+an agent of its own on this machine, and a program that sleeps. Prints pleatd's processor time, in all and of a turn, its memory, and
+how long it takes to answer. bench/README.md says more."""
 
 import argparse
 import json
@@ -37,18 +38,21 @@ def claims(options):
 
 
 class Daemon:
-    def __init__(self, options, path, nodes):
+    def __init__(self, options, path, nodes, runs):
         self.bin, self.path = options.build / "bin", path
         claimed = claims(options)
+        self.runs = SITES * claimed if runs else 0
+        gives = claimed if runs else 0
         for i in range(SITES):
             first, behind = (nodes * end // SITES for end in (i, i + 1))
             script = path / f"standin-{i}"
             script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{HERE}/standin.py" --nodes {behind - first} --cpus {CPUS} '
-                              f'--from {first} "$@"\n')
+                              f'--from {first} --gives {gives} "$@"\n')
             script.chmod(0o700)
-        sites = "".join(f'site "c{i}" {{ kind = slurm adapter = "{path}/standin-{i}" processors = {claimed} }}\n'
+        sites = "".join(f'site "c{i}" {{ kind = slurm adapter = "{path}/standin-{i}" processors = {claimed} agent_s = {LIMIT_S} }}\n'
                         for i in range(SITES))
-        (path / "pleat.conf").write_text(sites + "idle_exit_s = 0\n")
+        (path / "pleat.conf").write_text(sites + f'idle_exit_s = 0\nagent_listen = "127.0.0.1"\nclaim_s = {LIMIT_S}\n'
+                                         'malleability = "none"\n')
         self.env = dict(os.environ, PLEAT_DIR=str(path))
         self.run("info")
         self.pid = int((path / "pleatd.lock").read_text().split()[0])
@@ -79,6 +83,14 @@ class Daemon:
             if time.monotonic() > end:
                 sys.exit(f"bench cluster: the clusters are not asked: {self.run('sites')}")
 
+    def until_all_run(self, client):
+        """Whatever was asked for has an agent, and a job that runs there."""
+        end = time.monotonic() + LIMIT_S
+        while (now := client.ask("top", {"limit": 1})["result"]["counts"].get("running", 0)) < self.runs:
+            if time.monotonic() > end:
+                sys.exit(f"bench cluster: {now} of {self.runs} jobs run: {(self.path / 'pleatd.log').read_text()[-3000:]}")
+            time.sleep(0.5)
+
     def end(self):
         subprocess.run([self.bin / "pleat", "stop", "--force"], env=self.env, capture_output=True, check=False)
 
@@ -106,15 +118,18 @@ class Client:
                 return message
 
 
-def one_run(options, nodes):
+def one_run(options, nodes, runs=False):
     with tempfile.TemporaryDirectory(prefix="pleat-bench-") as name:
         path = pathlib.Path(name)
-        daemon = Daemon(options, path, nodes)
+        daemon = Daemon(options, path, nodes, runs)
+        script = path / "sleeps"
+        script.write_text("#!/bin/sh\nexec sleep 1d\n")
+        program = ("--initial", "1", "--mpi", "openmpi", *((script,) if runs else ("true",)))
         try:
-            daemon.run("submit", "--array", f"1-{options.jobs}", "--malleable", "--min", "1", "--max", str(CPUS),
-                       "--mpi", "openmpi", "true")
+            daemon.run("submit", "--array", f"1-{options.jobs}", "--malleable", "--min", "1", "--max", str(CPUS), *program)
             daemon.until_all_is_asked()
             client, answers, turns = Client(path), [], []
+            daemon.until_all_run(client)
             began, cpu_s = time.monotonic(), daemon.cpu_s()
             ran = daemon.ran_ms()
             while time.monotonic() - began < options.seconds:
@@ -132,10 +147,10 @@ def one_run(options, nodes):
             daemon.end()
 
 
-def row(kind, unit, values, few):
-    """Goals are limits of the value; rows without one are compared with clusters of few nodes."""
-    value, goal = statistics.median(values), GOALS.get(kind)
-    base = None if goal else statistics.median(few)
+def row(kind, unit, values, others, goal):
+    """Goals are limits of the value; rows without one are compared with other runs."""
+    value = statistics.median(values)
+    base = None if goal else statistics.median(others)
     return {"name": f"cluster_scale_{kind}", "value": value, "unit": unit, "baseline": base,
             "ratio": value / base if base else None, "goal": goal, "met": None if goal is None else value <= goal}
 
@@ -149,22 +164,27 @@ def main():
     parser.add_argument("--jobs", type=int, default=500)
     parser.add_argument("--seconds", type=float, default=10, help="how long each run is measured")
     options = parser.parse_args()
-    runs, few, least = [], [], SITES * -(-claims(options) // CPUS)  # nodes that have what may be asked for
+    waiting, few, running = [], [], []
+    least = SITES * -(-claims(options) // CPUS)  # nodes that have what may be asked for
     for _ in range(options.repeats):
-        runs.append(one_run(options, options.nodes))
+        waiting.append(one_run(options, options.nodes))
         few.append(one_run(options, least))
-    rows = [row(kind, unit, [run[kind] for run in runs], [run[kind] for run in few]) for kind, unit, _ in KINDS]
+        running.append(one_run(options, options.nodes, runs=True))
+    parts = (("", waiting, few, "all wait", f"{least} nodes"),
+             ("_running", running, waiting, f"{SITES * claims(options)} run", "all wait"))
+    rows = [row(kind + part, unit, [run[kind] for run in runs], [run[kind] for run in base], GOALS.get(kind))
+            for part, runs, base, _, _ in parts for kind, unit, _ in KINDS]
     if options.json:
         print("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]")
         return
-    print(f"{options.jobs} malleable jobs above {SITES} clusters of {options.nodes} nodes in all, over {options.seconds:g} s, in turn with "
-          f"{least} nodes")
-    print(f"{'':61} {options.nodes:8} nodes {'':20} {least:8} nodes")
-    for (kind, unit, text), own in zip(KINDS, rows):
-        values = [run[kind] for run in runs]
-        judged = f"  at most {own['goal']}: {'met' if own['met'] else 'NOT MET'}" if own["goal"] else ""
-        print(f"{text:58} {unit:>2} {own['value']:8.2f} [{min(values):8.2f} .. {max(values):8.2f}] "
-              f"{statistics.median(run[kind] for run in few):8.2f}{judged}")
+    print(f"{options.jobs} malleable jobs above {SITES} clusters of {options.nodes} nodes in all, over {options.seconds:g} s")
+    for number, (_, runs, base, title, beside) in enumerate(parts):
+        print(f"\n{title:>72} {'':22} {beside:>12}")
+        for (kind, unit, text), own in zip(KINDS, rows[number * len(KINDS):]):
+            values = [run[kind] for run in runs]
+            judged = f"  at most {own['goal']}: {'met' if own['met'] else 'NOT MET'}" if own["goal"] else ""
+            print(f"{text:58} {unit:>2} {own['value']:10.2f} [{min(values):8.2f} .. {max(values):8.2f}] "
+                  f"{statistics.median(run[kind] for run in base):12.2f}{judged}")
 
 
 main()

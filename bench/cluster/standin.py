@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""usage: standin.py --nodes N --cpus C --from FIRST [OPTION...]
+"""usage: standin.py --nodes N --cpus C --from FIRST [--gives G] [OPTION...]
 
 An adapter of a Slurm cluster that is not there (docs/protocol.md, "Adapters"), for bench/cluster/scale.py: N nodes of C processors,
-all of them somebody else's, so that each allocation waits in its queue. Answers come at once. Other options are ignored."""
+all of them somebody else's, so that each allocation waits in its queue, but for G at a time, which are given. Their agents run on
+this machine. Answers come at once. Other options are ignored."""
 
 import argparse
 import json
+import os
+import select
+import subprocess
 import sys
 
+INVALID = -3  # PLEAT_E_INVALID
 REASONS = ("Resources", "Priority")
 
 
@@ -15,6 +20,8 @@ class Cluster:
     def __init__(self, options):
         self.options = options
         self.jobs = {}
+        self.count = 0
+        self.agents = {}  # of each job that has been given
         self.nodes = [{"name": f"n{options.first + i}", "cpus": options.cpus, "used": options.cpus, "state": "used",
                        "memory_mb": 4096, "load": 1.0} for i in range(options.nodes)]
 
@@ -27,17 +34,58 @@ class Cluster:
         return {"nodes": self.nodes, "age_ms": 0}
 
     def allocate(self, params):
-        number = len(self.jobs) + 1
+        self.count += 1
+        number = self.count
         job = {"job": number, "name": f"{params['name']}.{number:08d}", "state": "pending", "nodes": [],
                "reason": REASONS[number > 1]}
+        if sum(job["state"] == "running" for job in self.jobs.values()) < self.options.gives:
+            node = self.nodes[number % len(self.nodes)]["name"]
+            job |= {"state": "running", "nodes": [{"name": node, "cpus": params["count"]}]}
         self.jobs[number] = job
         return job
 
+    def check(self, _params):
+        return {}
+
+    def run(self, params):
+        """The agent of a job, as srun would start it on the job's node."""
+        agent = subprocess.Popen(params["argv"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                 start_new_session=True)  # pylint: disable=consider-using-with
+        with agent.stdin:
+            agent.stdin.write(params["input"].encode())
+        self.agents[params["job"]] = (agent, params["node"])
+        return {"pid": agent.pid}
+
     def release(self, params):
+        agent, _ = self.agents.pop(params["job"], (None, None))
+        if agent and agent.poll() is None:
+            agent.terminate()
+            agent.wait()
         return {"was_gone": self.jobs.pop(params["job"], None) is None}
+
+    def ended(self):
+        """Agents that have ended by themselves, as srun would tell it: a busy machine may let them call too late."""
+        for job, (agent, node) in list(self.agents.items()):
+            if agent.poll() is not None:
+                del self.agents[job]
+                yield {"job": job, "node": node, "code": max(agent.returncode, 0), "signal": max(-agent.returncode, 0), "text": ""}
 
     def ask_jobs(self, params):
         return {"jobs": [job for job in self.jobs.values() if job["name"].startswith(params["prefix"])]}
+
+
+def lines():
+    """Of the standard input, until its end; None where none has come for a second."""
+    read = b""
+    while True:
+        if not select.select([0], [], [], 1)[0]:
+            yield None
+            continue
+        more = os.read(0, 1 << 20)
+        if not more:
+            return
+        *whole, read = (read + more).split(b"\n")
+        yield from whole
 
 
 def main():
@@ -45,9 +93,10 @@ def main():
     parser.add_argument("--nodes", type=int, required=True)
     parser.add_argument("--cpus", type=int, required=True)
     parser.add_argument("--from", dest="first", type=int, required=True)
+    parser.add_argument("--gives", type=int, default=0)
     options, _ = parser.parse_known_args()
     cluster = Cluster(options)
-    answers = {"cluster": cluster.cluster, "nodes": cluster.ask_nodes, "allocate": cluster.allocate,
+    answers = {"cluster": cluster.cluster, "nodes": cluster.ask_nodes, "allocate": cluster.allocate, "run": cluster.run, "check": cluster.check,
                "release": cluster.release, "jobs": cluster.ask_jobs}
 
     def say(message):
@@ -55,14 +104,16 @@ def main():
         sys.stdout.flush()
 
     say({"method": "hello", "params": {"protocol": 1, "role": "slurm", "version": "0", "by": "commands"}})
-    for line in sys.stdin:
-        request = json.loads(line)
+    for line in lines():
+        for how in cluster.ended():
+            say({"method": "run_ended", "params": how})
+        request = json.loads(line or "{}")
         if "id" not in request:
             continue
         if request["method"] in answers:
             say({"id": request["id"], "result": answers[request["method"]](request.get("params", {}))})
         else:
-            say({"id": request["id"], "error": {"name": "invalid", "text": f"no {request['method']} here"}})
+            say({"id": request["id"], "error": {"code": INVALID, "name": "invalid", "text": f"no {request['method']} here"}})
 
 
 main()
