@@ -13,6 +13,10 @@ from .errors import StaleError
 __all__ = ["Local"]
 
 
+# indices that never make a copy
+_BASIC = frozenset({int, slice, type(None), type(...), str})
+
+
 class Life:
     """Ends when the memory of the arrays that were made with it may be gone."""
 
@@ -29,16 +33,17 @@ class Local(np.ndarray):
     stale: what would touch their elements raises `StaleError`. So ask for `local` again, best in every iteration: without a
     change that gives the same array. Results of computing with it are arrays of their own, and stay.
 
-    The check takes about a microsecond for each operation. `numpy.asarray(array)` is the same memory without the check, for
+    The check takes some microseconds for each operation. `numpy.asarray(array)` is the same memory without the check, for
     loops over single elements; like what MPI, and compiled code in general, is handed, it must not be used after a change,
     where the process would crash.
     """
 
+    __slots__ = ("_life",)
     _life: Life | None
 
     def __array_finalize__(self, source: Any) -> None:
         # an array that was just allocated, as by astype, has memory of its own
-        self._life = None if source is None or self.flags.owndata else getattr(source, "_life", None)
+        self._life = source._life if isinstance(source, Local) and not self.flags.owndata else None
 
     @property
     def is_stale(self) -> bool:
@@ -50,7 +55,10 @@ class Local(np.ndarray):
             raise StaleError(self._life.over)
 
     def __getitem__(self, key):
-        self._check()
+        if self._life is not None and self._life.over:
+            raise StaleError(self._life.over)
+        if type(key) in _BASIC or type(key) is tuple and _BASIC.issuperset(map(type, key)):
+            return np.ndarray.__getitem__(self, key)  # a view, or an element
         plain = self.view(np.ndarray)
         found = plain[key]
         if self._life is None or type(found) is not np.ndarray or not np.may_share_memory(found, plain):
@@ -64,9 +72,10 @@ class Local(np.ndarray):
         self.view(np.ndarray)[key] = _plain(value)
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        if options:
+            options = {name: _plain(one) for name, one in options.items()}
         if out is not None:
             options["out"] = tuple(_plain(one) for one in out)
-        options = {name: _plain(one) if name != "out" else one for name, one in options.items()}
         result = getattr(ufunc, method)(*[_plain(one) for one in inputs], **options)
         if out is None:
             return result
