@@ -18,7 +18,8 @@ Pleat decides when; the program says where in its loop it can change, and which 
 The functions are those of libpleat(3), and docs/mpi-programmer.md is their guide; its section on Python says what differs.
 Started without Pleat, by plain mpirun, the same program runs at constant size.
 
-Importing this package does not initialize MPI: the first use of a session, or of any class of data, does.
+Importing this package does not initialize MPI: the first use of a session, or of any class of data, does. So pleat.sim, which
+simulates jobs, works without an MPI.
 """
 
 from __future__ import annotations
