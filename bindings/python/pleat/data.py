@@ -271,7 +271,7 @@ class Array(Data):
 
     def context(self) -> int:
         """A BLACS context of a matrix's grid, on all ranks; -1: this rank is not in the grid. The program must have loaded
-        the ScaLAPACK of its MPI with `ctypes.CDLL(..., mode=ctypes.RTLD_GLOBAL)` before it imported pleat."""
+        the ScaLAPACK of its MPI with `ctypes.CDLL(..., mode=ctypes.RTLD_GLOBAL)` before its first session."""
         context = ctypes.c_int(-1)
         self.session._check_running(f"'{self.name}' has a context")
         call(self.session._c.pleat_array_context, self._handle, ctypes.byref(context))

@@ -1,7 +1,10 @@
 """What the module pleat does in a single process, and what it says of wrong input: exceptions, never a crash. Sessions follow
 one another here, of which a process has one at a time."""
 
+import ctypes.util
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -365,3 +368,24 @@ def test_errors_have_codes():
     error = _library.error_of(-13, "a file is damaged")
     assert type(error) is pleat.CorruptError and str(error) == "a file is damaged" and error.code == -13
     assert type(_library.error_of(-99, "")) is pleat.Error
+
+
+def test_blacs():
+    """ScaLAPACK's own grid, if its library was loaded before libpleat: in a process of its own."""
+    name = ctypes.util.find_library("scalapack-openmpi")
+    if not name:
+        pytest.skip("no ScaLAPACK")
+    program = f"""
+import ctypes
+blacs = ctypes.CDLL({name!r}, mode=ctypes.RTLD_GLOBAL)
+import pleat
+with pleat.Session() as session:
+    matrix = session.array("matrix", (5, 6), order="F", dist=[pleat.Cyclic(2), pleat.Cyclic(2)])
+    session.begin()
+    context = matrix.context()
+    found = [ctypes.c_int(-1) for _ in range(4)]
+    blacs.Cblacs_gridinfo(context, *map(ctypes.byref, found))
+    print([one.value for one in found], list(matrix.descriptor(context)) == [1, context, 5, 6, 2, 2, 0, 0, 5])
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert said.stdout == "[1, 1, 0, 0] True\n", said.stderr
