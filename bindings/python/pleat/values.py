@@ -11,6 +11,11 @@ from .local import element_type
 __all__ = ["Value", "Values"]
 
 
+def _letters(dtype: np.dtype) -> int:
+    """How long a text of this type may be; 0: it is none."""
+    return {"U": dtype.itemsize // 4, "S": dtype.itemsize}.get(dtype.kind, 0)
+
+
 class Value:
     """A value that is the same on all ranks, such as a loop counter: ranks that join get rank 0's, and a program that is
     started again goes on with it. `value` is read and written. An array's elements are written in place."""
@@ -34,6 +39,8 @@ class Value:
         if given.shape != self._memory.shape:
             raise ValueError(f"value '{self.name}' has the shape {self._memory.shape}, not {given.shape}")
         fitting = np.can_cast(given.dtype, self._memory.dtype, "same_kind")
+        if _letters(given.dtype) > _letters(self._memory.dtype) > 0:
+            raise ValueError(f"value '{self.name}' is {self._memory.dtype}: {new!r} is longer")
         if not fitting and not (given.ndim == 0 and np.can_cast(np.min_scalar_type(given), self._memory.dtype, "same_kind")):
             raise TypeError(f"value '{self.name}' is {self._memory.dtype}: {given.dtype} would lose something")
         if given.dtype.kind in "iu" and self._memory.dtype.kind in "iu":

@@ -163,6 +163,11 @@ def test_values(session):
     small = session.value("small", 100, np.int8)
     with pytest.raises(OverflowError):
         small.value = 200
+    name = session.value("name", "start", "U8")
+    name.value = "end"
+    assert name.value == "end"
+    with pytest.raises(ValueError, match="longer"):
+        name.value = "much longer"
     with pytest.raises(pleat.ExistsError):
         session.value("step", 1)
     for name, error in (("", pleat.InvalidError), ("x" * 64, pleat.InvalidError), ("a\0b", pleat.InvalidError), (3, TypeError)):
