@@ -1,5 +1,5 @@
 # The Python module pleat.sim, with libpleat-sim of the build.
-if(TARGET pleat-sim-library AND TARGET pleat)
+if(TARGET pleat-sim-library AND TARGET pleat AND NOT PLEAT_SANITIZE) # that comes with programs, and Python has none
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
   foreach(part sim sim_policies sim_page)
     add_test(NAME system-python-${part}
