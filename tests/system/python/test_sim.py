@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -150,6 +151,44 @@ def test_progress_is_told_and_can_end_a_run(workload):
 
     with pytest.raises(KeyboardInterrupt):
         sim.simulate(workload, progress=stop)
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import pleat.sim as sim
+workload = sim.generate("lublin", jobs=200000, machine=64, load=3, seed=1)
+begun = threading.Event()
+def progress(now_s, ended):
+    begun.set()
+def interrupt():
+    begun.wait()
+    os.kill(os.getpid(), signal.SIGINT)
+for run in (lambda: sim.simulate(workload, queue="conservative", progress=progress),
+            lambda: sim.compare(workload, {"a": {}, "b": {}}, queue="conservative", progress=progress)):
+    begun.clear()
+    threading.Thread(target=interrupt).start()
+    try:
+        run()
+        print("not ended")
+    except KeyboardInterrupt:
+        print("ended")
+assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+"""
+
+
+def test_ctrl_c_ends_a_run_that_would_take_minutes():
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100,
+                          env=dict(os.environ, PYTHONPATH=str(pathlib.Path(sim.__file__).parents[2])), check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\nended\n", "")
+
+
+def test_a_run_that_fails_ends_the_comparison(workload):
+    class Wrong(sim.Order):
+        def key(self, job):
+            raise LookupError("no key")
+
+    with pytest.raises(LookupError, match="no key"):
+        sim.compare(workload, {"wrong": {"order": Wrong()}, "right": {}}, threads=1)
 
 
 def test_all_policies_are_listed():

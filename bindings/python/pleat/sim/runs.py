@@ -1,8 +1,11 @@
 """Running simulations, and their results."""
 
+import contextlib
 import ctypes
 import functools
 import os
+import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from . import _library, _tables
@@ -84,8 +87,30 @@ def _choose(simulation, policies):
     return own
 
 
+@contextlib.contextmanager
+def _interruptible(simulation, told):
+    """In the main thread, Ctrl-C ends the run. Python's own way, an exception wherever the program happens to be, could
+    be lost on the way into a function that C calls. At the second time it is that way, for a policy that never returns."""
+    if (threading.current_thread() is not threading.main_thread()
+            or signal.getsignal(signal.SIGINT) is not signal.default_int_handler):
+        yield
+        return
+
+    def end(number, frame):
+        if told.raised:
+            signal.default_int_handler(number, frame)
+        told.raised = KeyboardInterrupt()
+        simulation.ask("fail", b"the run was ended")
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class _Progress:
-    """Is told of the run now and then, so that Ctrl-C is seen in a long one."""
+    """Is told of the run now and then, so that signals are seen in a long one."""
 
     def __init__(self, simulation, told):
         self.raised = None
@@ -124,7 +149,8 @@ def simulate(workload, *, sites=None, platform=None, parameters=None, estimates=
     asked = [told, *_choose(simulation, policies)]
     simulation.ask("on_progress", told.function, None)
     try:
-        simulation.call("run")
+        with _interruptible(simulation, told):
+            simulation.call("run")
     except SimulationError:
         for one in asked:
             if one.raised:
@@ -137,9 +163,27 @@ def compare(workload, runs, threads=None, **common):
     """Simulates a workload several times: runs is {label: options of simulate}, common are options of all. Gives {label:
     Result}, and the summaries as a data frame with a row for each label (without pandas: a dict of columns). Runs go on in
     several threads (None: one for each processor); the results do not depend on that."""
+    stop = threading.Event()
+
+    def one(options):
+        told = options.pop("progress", None)
+
+        def progress(now_s, ended):
+            if stop.is_set():
+                raise RuntimeError("another run of the comparison failed, or Ctrl-C ended it")
+            if told:
+                told(now_s, ended)
+
+        return simulate(workload, progress=progress, **options)
+
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-        waiting = {label: pool.submit(simulate, workload, **{**common, **options}) for label, options in runs.items()}
-        results = {label: future.result() for label, future in waiting.items()}
+        try:
+            waiting = {label: pool.submit(one, {**common, **options}) for label, options in runs.items()}
+            results = {label: future.result() for label, future in waiting.items()}
+        except BaseException:
+            stop.set()  # what runs ends soon, and what waits does not begin
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     summaries = {label: result.summary for label, result in results.items()}
     names = next(iter(summaries.values())) if summaries else ()
     found = {name: [summary[name] for summary in summaries.values()] for name in names}
