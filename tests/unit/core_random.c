@@ -771,7 +771,7 @@ static void test_misbehaving(void **state)
     (void)state;
     memset(totals, 0, sizeof(totals));
     memset(happened, 0, sizeof(happened));
-    for (uint64_t first = first_seed(1100), seed = first; seed < first + 600; seed++)
+    for (uint64_t first = first_seed(1500), seed = first; seed < first + 650; seed++)
         live(seed, true, NULL);
     check_happened();
     print_message("unknown %u, shrunk off what its site takes back %u, sooner than it said %u, "
