@@ -47,7 +47,7 @@ int sites_room(struct daemon *d, struct pleat_error *err)
 {
     size_t before = d->site_room;
     size_t count = d->config.site_count > before ? d->config.site_count : before;
-    struct pleat_site_instance **sites = realloc(d->sites, count * sizeof(struct pleat_site *));
+    struct pleat_site_instance **sites = realloc(d->sites, count * sizeof(*sites));
     if (sites)
         d->sites = sites;
     int64_t *polled_us = realloc(d->polled_us, count * sizeof(*polled_us));
