@@ -263,6 +263,8 @@ static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish 
     look_for_stray(site, wish->id);
     one = pleat_batch_new(site, PLEAT_BATCH_WANTED);
     one->wish = *wish;
+    one->wish.wanted = NULL; /* of the call */
+    one->wish.parts = NULL;
     one->owner = wish->job;
     one->wish.on_one_node = is_on_one_node(site, wish);
     one->until_us = site->host->now_us(site->host->arg) + queue_us(site, wish);
@@ -287,7 +289,7 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
         is_more ? pleat_batch_take_more(site, wish, is_on_one_node(site, wish)) : NULL;
     if (held)
         pleat_batch_announce(site, held, wish->id);
-    else if (is_more && is_on_one_node(site, wish))
+    else if (is_more && (wish->parts || is_on_one_node(site, wish)))
         refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED); /* another allocation is another node */
     else if (cannot(site, wish))
         refuse(site, wish, PLEAT_REASON_CLAIM_CANNOT);

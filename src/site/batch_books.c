@@ -119,6 +119,7 @@ static void take_on(struct pleat_batch_node *node, const struct pleat_site_wish 
     part.count = count;
     part.on_one_node = false; /* a book has one node, and `beside` may be in another one */
     part.wanted = NULL;
+    part.parts = NULL;
     if (!pleat_claimbook_find(&node->book, part.beside))
         part.beside = 0;
     if (pleat_claimbook_take(&node->book, &part, &booked))
@@ -135,8 +136,30 @@ static struct pleat_batch_node *fullest(struct pleat_batch_allocation *one)
     return best;
 }
 
+static struct pleat_batch_node *node_of_part(struct pleat_batch_allocation *one,
+                                             const struct pleat_site_part *part)
+{
+    for (size_t i = 0; i < one->nodes.count; i++)
+        if (one->nodes.items[i].number == part->node &&
+            free_on(&one->nodes.items[i]) >= part->count)
+            return &one->nodes.items[i];
+    return NULL;
+}
+
+static bool take_parts(struct pleat_batch_allocation *one, const struct pleat_site_wish *wish)
+{
+    for (size_t i = 0; i < wish->part_count; i++)
+        if (!node_of_part(one, &wish->parts[i]))
+            return false;
+    for (size_t i = 0; i < wish->part_count; i++)
+        take_on(node_of_part(one, &wish->parts[i]), wish, wish->parts[i].count);
+    return true;
+}
+
 bool pleat_batch_take(struct pleat_batch_allocation *one, const struct pleat_site_wish *wish)
 {
+    if (wish->parts)
+        return take_parts(one, wish);
     struct pleat_batch_node *near = wish->beside ? last_of(one, wish->beside) : NULL;
     struct pleat_batch_node *node = one_for(one, near, wish->count);
     int32_t free = 0, left = wish->count;

@@ -23,7 +23,8 @@ bool pleat_batch_is_used(const struct pleat_batch_allocation *one);
 /* How many processors of the allocation a claim has. */
 int32_t pleat_batch_count_of(struct pleat_batch_allocation *one, uint64_t claim);
 /* Books wish->count processors on as few nodes as possible, next to those of the claim `beside` if
- * it has some here. False: not as many are free, or not on one node where all must be on one. */
+ * it has some here; or those of just the nodes that the wish says. False: not as many are free, or
+ * not on one node where all must be on one, or not on these. */
 bool pleat_batch_take(struct pleat_batch_allocation *one, const struct pleat_site_wish *wish);
 /* PLEAT_E_STATE: the claim has no more than that many. */
 int pleat_batch_split_claim(struct pleat_batch_allocation *one, uint64_t id, uint64_t into,

@@ -285,6 +285,26 @@ static bool fits_on_one(const struct pleat_claimbook *book, const struct pleat_b
     return node < book->nodes && (!near || node == own);
 }
 
+/* Whether each node has what is wished for there. */
+static bool fit_parts(const struct pleat_claimbook *book, const struct pleat_site_wish *wish)
+{
+    int32_t sum = 0;
+    for (size_t i = 0; i < wish->part_count; i++) {
+        const struct pleat_site_part *part = &wish->parts[i];
+        if (part->node >= book->nodes || part->count < 1 || part->count > open_on(book, part->node))
+            return false;
+        sum += part->count;
+    }
+    return sum == wish->count;
+}
+
+static void take_parts(struct pleat_claimbook *book, struct pleat_booked *booked,
+                       const struct pleat_booked *near, const struct pleat_site_wish *wish)
+{
+    for (size_t i = 0; i < wish->part_count; i++)
+        take_node(book, booked, near, wish->parts[i].node, booked->count + wish->parts[i].count);
+}
+
 int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_wish *wish,
                          struct pleat_booked **booked)
 {
@@ -295,13 +315,17 @@ int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_w
         return PLEAT_E_BUSY;
     const struct pleat_booked *near =
         wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL;
-    if (wish->on_one_node && !fits_on_one(book, near, wish))
+    if (wish->parts ? !fit_parts(book, wish) : wish->on_one_node && !fits_on_one(book, near, wish))
         return PLEAT_E_BUSY;
     struct pleat_booked *fresh = book_new(book, wish->id, wish->index, wish->count);
     if (!fresh)
         return PLEAT_E_NOMEM;
     /* adding a booking may have moved the array */
-    take(book, fresh, wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL, wish);
+    near = wish->beside ? pleat_claimbook_find(book, wish->beside) : NULL;
+    if (wish->parts)
+        take_parts(book, fresh, near, wish);
+    else
+        take(book, fresh, near, wish);
     *booked = fresh;
     return 0;
 }

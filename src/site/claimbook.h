@@ -42,8 +42,9 @@ void pleat_claimbook_others(struct pleat_claimbook *book, uint32_t node, int32_t
  * the nodes with enough slots, the one with the fewest; there the start of the shortest long enough
  * row of free slots is taken, or single slots. Where no node has as many: those of the node of
  * `beside`, then of the nodes with the most. What others want (wish->wanted, of each node) is left
- * to them where there is anything else. PLEAT_E_BUSY: not as many are free; or, if all must be on
- * one node, not on one, or not on that of `beside`. */
+ * to them where there is anything else. Where the wish says how many on which node (wish->parts) it
+ * is just these. PLEAT_E_BUSY: not as many are free; or, if all must be on one node, not on one, or
+ * not on that of `beside`. */
 int pleat_claimbook_take(struct pleat_claimbook *book, const struct pleat_site_wish *wish,
                          struct pleat_booked **booked) PLEAT_MUST_CHECK;
 /* Whether a wish could be granted if no slot was booked. */

@@ -58,6 +58,12 @@ struct pleat_site_here {
                      * Part of the options */
 };
 
+/* Processors of one node that are asked for. */
+struct pleat_site_part {
+    uint32_t node;
+    int32_t count;
+};
+
 /* Processors that are asked for. A site may ignore members that it cannot use. */
 struct pleat_site_wish {
     uint64_t id; /* of the claim */
@@ -72,6 +78,10 @@ struct pleat_site_wish {
     /* For each node: processors without which other jobs there cannot go on. These are the last to
      * be given. NULL: none on any node. */
     const int32_t *wanted;
+    /* A growth for processes that stay on their nodes: so many on each of these, `count` together,
+     * and none elsewhere. NULL: the site chooses. Only for the call */
+    const struct pleat_site_part *parts;
+    size_t part_count;
 };
 
 /* A claim that the core holds, for a site that is opened after a restart. */

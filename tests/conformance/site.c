@@ -706,6 +706,50 @@ static void test_batch_grows_in_its_allocation(void **state)
     }
 }
 
+/* Of a claim over several hosts, what a job gave up on one of them is got there again, and only
+ * there: no other allocation is asked for. */
+static void test_batch_grows_on_the_nodes_that_are_said(void **state)
+{
+    (void)state;
+    struct bed bed;
+    BATCH_BED(bed)
+    {
+        uint32_t last = UINT32_MAX, first = UINT32_MAX;
+        if (bed.subject->hosts < 2)
+            continue;
+        claim(&bed, 1, PROCESSORS);
+        played_host_run(&bed.host);
+        for (size_t i = 0; i < bed.host.events.count; i++)
+            if (bed.host.events.items[i].kind == PLEAT_EV_PIECE) {
+                last = bed.host.events.items[i].u.piece.node;
+                first = first == UINT32_MAX ? last : first;
+            }
+        assert_int_not_equal(first, last);
+        assert_int_equal(bed.site->ops->split(bed.site, 1, 2, 2, 1, NULL), 0);
+        release(&bed, 2);
+        const int asked = bed.slurm.count;
+        struct pleat_site_part part = {first, 1};
+        struct pleat_site_wish wish = {.id = 3,
+                                       .index = 3,
+                                       .count = 1,
+                                       .purpose = PLEAT_FOR_GROWTH,
+                                       .beside = 1,
+                                       .parts = &part,
+                                       .part_count = 1};
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 3), 1);
+        part.node = last;
+        wish.id = wish.index = 4;
+        assert_int_equal(bed.site->ops->claim(bed.site, &wish, NULL), 0);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 4), 1);
+        assert_int_equal(bed.slurm.count, asked);
+        release(&bed, 4);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+    }
+}
+
 /* The next pleatd has it. */
 static void open_again(struct bed *bed)
 {
@@ -1189,6 +1233,7 @@ int main(void)
         cmocka_unit_test(test_batch_takes_away),
         cmocka_unit_test(test_batch_takes_away_with_notice),
         cmocka_unit_test(test_batch_grows_in_its_allocation),
+        cmocka_unit_test(test_batch_grows_on_the_nodes_that_are_said),
         cmocka_unit_test(test_batch_after_a_restart),
         cmocka_unit_test(test_an_allocation_of_several_hosts),
         cmocka_unit_test(test_what_is_held_is_used_first),

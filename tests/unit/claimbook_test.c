@@ -221,6 +221,36 @@ static void test_all_on_one_node_or_none(void **state)
     pleat_claimbook_finish(&bed.book);
 }
 
+/* Just so many on each node, next to what the job has there; or nothing. */
+static void test_as_many_on_each_node_as_is_said(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct pleat_booked *booked;
+    open_book(&bed);
+    take(&bed, 1, 5, 0);
+    EXPECT(&bed, {0, 0, 4}, {2, 0, 1});
+    struct pleat_site_part parts[] = {{2, 2}, {1, 1}};
+    struct pleat_site_wish wish = {
+        .id = 2, .count = 3, .beside = 1, .parts = parts, .part_count = 2};
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), 0);
+    bed.count = 0;
+    pleat_claimbook_announce(&bed.book, booked, &bed.host);
+    EXPECT(&bed, {2, 1, 2}, {1, 0, 1});
+    wish.id = 3;
+    parts[0].count = 1;
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY); /* 3 of 2 */
+    wish.count = 2;
+    parts[1].node = 3;
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY);
+    parts[1].node = 0; /* which is full */
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), PLEAT_E_BUSY);
+    parts[1].node = 1;
+    assert_int_equal(pleat_claimbook_take(&bed.book, &wish, &booked), 0);
+    assert_int_equal(bed.book.free, 0);
+    pleat_claimbook_finish(&bed.book);
+}
+
 static void test_taken_up_again(void **state)
 {
     (void)state;
@@ -256,6 +286,7 @@ int main(void)
         cmocka_unit_test(test_load_of_others),
         cmocka_unit_test(test_what_others_want),
         cmocka_unit_test(test_all_on_one_node_or_none),
+        cmocka_unit_test(test_as_many_on_each_node_as_is_said),
         cmocka_unit_test(test_taken_up_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
