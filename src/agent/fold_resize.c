@@ -33,37 +33,91 @@ static void tell_applied(struct pleat_folded *folded, uint64_t resize, uint32_t 
 
 /* Begins to wait until processes have left: a CPU of the partition is given up, or one place on a
  * CPU that the partition has several times. */
-static void begin_to_vacate(struct pleat_folded *folded, uint64_t resize, uint32_t target)
+static void begin_to_vacate(struct pleat_folded *folded, struct pleat_folded_shrunk shrunk)
 {
-    struct pleat_folded_shrunk shrunk = {resize, target};
     folded->clean = folded->strays = 0;
     folded->vacating.items[folded->vacating.count++] = shrunk; /* room was made before */
 }
 
-int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t target,
-                        const json_t *slots, struct pleat_error *err)
+/* Whether a resize is being taken back. */
+static bool is_taken_back(const struct pleat_folded *folded, uint64_t resize)
+{
+    for (size_t i = 0; i < folded->vacating.count; i++)
+        if (folded->vacating.items[i].resize == resize && folded->vacating.items[i].withdrawn)
+            return true;
+    return false;
+}
+
+/* Changes the partition to `slots`, with room for one more that is left. *leaves: processors are
+ * given up. */
+static int change(struct pleat_folded *folded, uint64_t resize, const json_t *slots, bool *leaves,
+                  struct pleat_error *err)
 {
     struct pleat_run *run = folded->run;
-    int64_t begin_us = pleat_clock_monotonic_us();
     size_t before = folded->cpus.count;
-    if (pleat_outcome_tell(run, PLEAT_OUTCOME_OF_RESIZE, resize))
-        return 0;
     if (!folded->fold || !pleat_run_is_live(run))
         return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " has exited", run->id);
     if (pleat_array_reserve(&folded->vacating, 1))
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for resize %" PRIu64, resize);
     pleat_folded_look(folded); /* processes that have attached since are pinned, too */
     int result = pleat_bind_plan(run, slots, err);
-    bool leaves = !result && gives_up(&folded->cpus, &run->binding.wanted);
+    *leaves = !result && gives_up(&folded->cpus, &run->binding.wanted);
     if (!result)
         result = pleat_folded_move(folded, err);
-    if (result) {
+    if (result)
         pleat_bind_cancel(run);
+    *leaves = *leaves || folded->cpus.count < before;
+    return result;
+}
+
+int pleat_folded_resize(struct pleat_folded *folded, uint64_t resize, uint32_t target,
+                        const json_t *slots, bool vacates, struct pleat_error *err)
+{
+    int64_t begin_us = pleat_clock_monotonic_us();
+    bool leaves = false;
+    if (pleat_outcome_tell(folded->run, PLEAT_OUTCOME_OF_RESIZE, resize) ||
+        is_taken_back(folded, resize))
+        return 0;
+    int result = change(folded, resize, slots, &leaves, err);
+    if (result)
         return result;
-    }
     tell_applied(folded, resize, target, pleat_clock_monotonic_us() - begin_us);
-    if (leaves || folded->cpus.count < before)
-        begin_to_vacate(folded, resize, target);
+    if (leaves || vacates)
+        begin_to_vacate(folded, (struct pleat_folded_shrunk){resize, target, false});
+    pleat_folded_tell(folded, pleat_clock_monotonic_us());
+    return 0;
+}
+
+/* The resize is undone: nothing of it is waited for, or told. */
+static void forget(struct pleat_folded *folded, uint64_t resize)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < folded->vacating.count; i++)
+        if (folded->vacating.items[i].resize != resize)
+            folded->vacating.items[kept++] = folded->vacating.items[i];
+    folded->vacating.count = kept;
+    pleat_outcome_drop(folded->run, resize);
+}
+
+int pleat_folded_take_back(struct pleat_folded *folded, uint64_t resize, uint32_t target,
+                           const json_t *slots, struct pleat_error *err)
+{
+    bool leaves = false;
+    if (pleat_outcome_is(folded->run, "withdrawn", resize)) {
+        (void)pleat_outcome_tell(folded->run, PLEAT_OUTCOME_OF_RESIZE, resize);
+        return 0;
+    }
+    if (is_taken_back(folded, resize))
+        return 0;
+    int result = change(folded, resize, slots, &leaves, err);
+    if (result)
+        return result;
+    forget(folded, resize);
+    if (leaves)
+        begin_to_vacate(folded, (struct pleat_folded_shrunk){resize, target, true});
+    else
+        pleat_outcome_add(folded->run, "withdrawn", resize,
+                          pleat_outcome_params(folded->run, resize));
     pleat_folded_tell(folded, pleat_clock_monotonic_us());
     return 0;
 }

@@ -171,7 +171,7 @@ static void look_at_vacating(struct pleat_folded *folded)
         return;
     for (size_t i = 0; i < folded->vacating.count; i++) {
         const struct pleat_folded_shrunk *shrunk = &folded->vacating.items[i];
-        pleat_outcome_add(run, "vacated", shrunk->resize,
+        pleat_outcome_add(run, shrunk->withdrawn ? "withdrawn" : "vacated", shrunk->resize,
                           json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run->id, "resize",
                                     (json_int_t)shrunk->resize, "processes",
                                     (json_int_t)shrunk->processors));

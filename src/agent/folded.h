@@ -49,10 +49,11 @@ struct pleat_folded_member {
     uint64_t useful; /* useful time that the agent counts for it */
 };
 
-/* A shrink whose processors are not all free yet. */
+/* A shrink whose processors are not all free yet, or a growth that is taken back. */
 struct pleat_folded_shrunk {
     uint64_t resize;
     uint32_t processors;
+    bool withdrawn; /* the resize was withdrawn: its outcome is that */
 };
 PLEAT_ARRAY(pleat_folded_vacating, struct pleat_folded_shrunk);
 

@@ -1,7 +1,5 @@
 /* kind_folded.c - the kind of folded runs: of those that have parts on other nodes, too, and of
  * such a part, whose processes this node folds by itself. */
-#include <inttypes.h>
-
 #include "agent/fold.h"
 #include "agent/fold_resize.h"
 #include "agent/fold_tell.h"
@@ -64,19 +62,16 @@ static int describe(const struct pleat_run *run, json_t *text)
     return run->remote ? bad | pleat_remote_describe(run, text) : bad;
 }
 
-/* A resize changes the processors; the processes stay. */
+/* A resize changes the processors; the processes stay. Of a run on several nodes it is about those
+ * of this node. */
 static int change(struct pleat_run *run, const json_t *params, bool ask, struct pleat_error *err)
 {
     uint64_t resize = 0;
     int64_t target = 0;
+    bool vacates = false;
     const json_t *slots = NULL;
     if (!run->folded)
         return pleat_kind_no_relaunch(run, params, err);
-    if (run->remote || run->part_number)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "run %" PRIu64 " is folded on several nodes: it keeps its "
-                               "processors",
-                               run->id);
     int result = pleat_param_id(params, "resize", &resize, err);
     if (!result)
         result = pleat_get_int(params, ask ? "offered" : "target", true, 1, PLEAT_PARAM_RANKS_MAX,
@@ -84,18 +79,30 @@ static int change(struct pleat_run *run, const json_t *params, bool ask, struct 
     if (result || ask)
         return result ? result : pleat_folded_ask(run->folded, resize, (uint32_t)target, err);
     result = pleat_param_slots(params, &slots, err);
-    return result ? result : pleat_folded_resize(run->folded, resize, (uint32_t)target, slots, err);
+    if (!result)
+        result = pleat_get_bool(params, "vacates", false, &vacates, err);
+    return result ? result
+                  : pleat_folded_resize(run->folded, resize, (uint32_t)target, slots, vacates, err);
 }
 
 static int withdraw(struct pleat_run *run, const json_t *params, struct pleat_error *err)
 {
     uint64_t resize = 0;
+    int64_t target = 0;
+    const json_t *slots = NULL;
     if (!run->folded)
         return pleat_kind_no_relaunch(run, params, err);
     int result = pleat_param_id(params, "resize", &resize, err);
     if (!result)
-        pleat_folded_withdraw(run->folded, resize);
-    return result;
+        result = pleat_param_slots(params, &slots, err);
+    if (!result && slots)
+        result = pleat_get_int(params, "target", true, 1, PLEAT_PARAM_RANKS_MAX, &target, err);
+    if (result)
+        return result;
+    if (slots)
+        return pleat_folded_take_back(run->folded, resize, (uint32_t)target, slots, err);
+    pleat_folded_withdraw(run->folded, resize);
+    return 0;
 }
 
 const struct pleat_run_kind pleat_kind_folded = {

@@ -69,6 +69,27 @@ bool pleat_outcome_tell(const struct pleat_run *run, enum pleat_outcome_of of, u
     return found;
 }
 
+bool pleat_outcome_is(const struct pleat_run *run, const char *method, uint64_t resize)
+{
+    for (size_t i = 0; i < run->outcomes.count; i++)
+        if (run->outcomes.items[i].resize == resize &&
+            strcmp(run->outcomes.items[i].method, method) == 0)
+            return true;
+    return false;
+}
+
+void pleat_outcome_drop(struct pleat_run *run, uint64_t resize)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < run->outcomes.count; i++) {
+        if (run->outcomes.items[i].resize == resize)
+            json_decref(run->outcomes.items[i].params);
+        else
+            run->outcomes.items[kept++] = run->outcomes.items[i];
+    }
+    run->outcomes.count = kept;
+}
+
 void pleat_outcomes_report(const struct pleat_run *run)
 {
     for (size_t i = 0; i < run->outcomes.count; i++)

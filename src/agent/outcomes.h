@@ -37,6 +37,10 @@ json_t *pleat_outcome_number(uint64_t value);
 void pleat_outcome_add(struct pleat_run *run, const char *method, uint64_t resize, json_t *params);
 /* Tells the outcome of a request again. False: the request has none yet. */
 bool pleat_outcome_tell(const struct pleat_run *run, enum pleat_outcome_of of, uint64_t resize);
+/* Whether a request has that outcome. */
+bool pleat_outcome_is(const struct pleat_run *run, const char *method, uint64_t resize);
+/* What a request has done is undone: its outcomes are not told any more. */
+void pleat_outcome_drop(struct pleat_run *run, uint64_t resize);
 /* Tells all outcomes of a run again. */
 void pleat_outcomes_report(const struct pleat_run *run);
 void pleat_outcomes_finish(struct pleat_run *run);

@@ -4,6 +4,7 @@
 #include "core/node.h"
 #include "core/side.h"
 #include "core/terms.h"
+#include "policy/shares.h"
 
 #include <string.h>
 
@@ -341,6 +342,31 @@ static int check_one_node(const struct pleat_core *core, const struct pleat_comp
     return 0;
 }
 
+/* A folded run whose processes stay on its nodes has a processor on each, none elsewhere, and no
+ * more than processes. */
+static int check_shares(const struct pleat_core *core, const struct pleat_component *component,
+                        struct pleat_error *err)
+{
+    struct pleat_share_list shares = {0};
+    int32_t processes = 0, processors = 0, held = 0;
+    bool good = !pleat_shares_of(&core->view, component, &shares);
+    for (size_t i = 0; i < shares.count; i++) {
+        const struct pleat_share *share = &shares.items[i];
+        good = good && share->processors >= 1 && share->processors <= share->processes &&
+               share->processes == pleat_view_share_on(&core->view, component, share->node);
+        processes += share->processes;
+        processors += share->processors;
+    }
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next)
+        held += core->claims.items[c].count;
+    good = good && (shares.count == 0 || (processes == component->processes && processors == held));
+    pleat_array_finish(&shares);
+    if (!good)
+        FAIL("job %llu has %d processes and %d of %d processors where these are",
+             (unsigned long long)component->job, processes, processors, held);
+    return 0;
+}
+
 static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
 {
     int rc = 0;
@@ -366,6 +392,8 @@ static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
         if (component->site != PLEAT_NONE &&
             pleat_view_is_on_one_node(&core->view, component, component->site))
             rc = check_one_node(core, component, err);
+        if (!rc && (component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING))
+            rc = check_shares(core, component, err);
     }
     return rc;
 }

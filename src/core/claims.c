@@ -61,8 +61,8 @@ static void pieces_free(struct pleat_core *core, uint32_t claim)
     c->first_piece = c->last_piece = PLEAT_NONE;
 }
 
-static int piece_append(struct pleat_core *core, uint32_t claim, uint32_t node, uint32_t first,
-                        uint32_t count)
+/* Appends a copy of a piece, whose `next` does not matter. */
+static int piece_append(struct pleat_core *core, uint32_t claim, struct pleat_piece piece)
 {
     uint32_t index = core->free_piece;
     if (index != PLEAT_NONE) {
@@ -75,15 +75,15 @@ static int piece_append(struct pleat_core *core, uint32_t claim, uint32_t node, 
         index = (uint32_t)core->pieces.count++;
         core->view.pieces = core->pieces.items;
     }
-    core->pieces.items[index] =
-        (struct pleat_piece){.node = node, .first = first, .count = count, .next = PLEAT_NONE};
+    piece.next = PLEAT_NONE;
+    core->pieces.items[index] = piece;
     struct pleat_claim *c = claim_at(core, claim);
     if (c->last_piece != PLEAT_NONE)
         core->pieces.items[c->last_piece].next = index;
     else
         c->first_piece = index;
     c->last_piece = index;
-    core_node_use(core, c->site, node, count);
+    core_node_use(core, c->site, piece.node, piece.count);
     return 0;
 }
 
@@ -172,14 +172,16 @@ static void pieces_split(struct pleat_core *core, uint32_t from, uint32_t to)
         struct pleat_piece piece = core->pieces.items[index];
         core->pieces.items[index].next = core->free_piece;
         core->free_piece = index;
-        uint32_t kept = piece.count < keep ? piece.count : keep;
-        if (kept && piece_append(core, from, piece.node, piece.first, kept))
+        uint32_t kept = piece.count < keep ? piece.count : keep, after = piece.next;
+        struct pleat_piece rest = {piece.node, piece.first + kept, piece.count - kept, PLEAT_NONE,
+                                   kept ? 0 : piece.processes};
+        piece.count = kept;
+        if (kept && piece_append(core, from, piece))
             return;
-        if (kept < piece.count &&
-            piece_append(core, to, piece.node, piece.first + kept, piece.count - kept))
+        if (rest.count && piece_append(core, to, rest))
             return;
         keep -= kept;
-        index = piece.next;
+        index = after;
     }
 }
 
@@ -319,6 +321,7 @@ int on_piece(struct pleat_core *core, const struct pleat_event *event, struct pl
         return PLEAT_CORE_STALE;
     if (event->u.piece.count == 0 || event->u.piece.count > PLEAT_SIZE_MAX)
         return PLEAT_CORE_STALE;
-    return piece_append(core, claim, event->u.piece.node, event->u.piece.first,
-                        event->u.piece.count);
+    const struct pleat_piece piece = {
+        .node = event->u.piece.node, .first = event->u.piece.first, .count = event->u.piece.count};
+    return piece_append(core, claim, piece);
 }

@@ -9,6 +9,7 @@
 #include "core/state.h"
 #include "core/tally.h"
 #include "model/demand.h"
+#include "policy/shares.h"
 
 static bool size_is_accepted(const struct pleat_core *core, const struct pleat_component *component,
                              int32_t size, int32_t limit)
@@ -114,6 +115,12 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
             "%d more processors: it stays on one node, and grows only within its "
             "allocation there, which has %d, of which %d are unused",
             wanted, lent->slots, unused);
+    uint32_t nodes = pleat_view_share_nodes(&core->view, component);
+    if (nodes > 0 && unused < pleat_view_site_unused(site) - pleat_view_site_left(site))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d more processors: its processes stay on the node%s where they "
+                               "were started (%u), and can use %d more there now",
+                               wanted, nodes > 1 ? "s" : "", nodes, unused > 0 ? unused : 0);
     if (node && node->drained)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "%d more processors: its node (%u) is drained, so nothing grows "

@@ -3,6 +3,7 @@
 #include "core/lent.h"
 #include "core/claims.h"
 #include "core/node.h"
+#include "policy/shares.h"
 
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component)
 {
@@ -24,11 +25,12 @@ static bool is_taken(const struct pleat_claim *claim)
 }
 
 /* Claims of a component are given back in the order opposite to that in which it got them. It
- * cannot do without the first ones, up to this number of processors. PLEAT_SIZE_MAX: without none.
- */
+ * cannot do without the first ones, up to this number of processors. PLEAT_SIZE_MAX: without none,
+ * as one whose processes stay on each of several nodes. */
 static int32_t needed(const struct pleat_core *core, const struct pleat_component *component)
 {
-    if (core->parameters[PLEAT_PARAM_SHRINK_OFF_US] == 0 || component->kind != PLEAT_MALLEABLE)
+    if (core->parameters[PLEAT_PARAM_SHRINK_OFF_US] == 0 || component->kind != PLEAT_MALLEABLE ||
+        pleat_view_share_nodes(&core->view, component) > 1)
         return PLEAT_SIZE_MAX;
     return pleat_accept_smallest(&core->view, component);
 }

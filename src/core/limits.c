@@ -11,6 +11,7 @@
 #include "core/side.h"
 #include "core/tally.h"
 #include "core/terms.h"
+#include "policy/shares.h"
 
 int limits_check_fits(const struct pleat_core *core, const struct pleat_component *component,
                       struct pleat_error *err)
@@ -200,10 +201,21 @@ int on_limits(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
+/* Does a run stay on its nodes of which it is not known how many processes each has? An earlier
+ * Pleat has started it, with one number of processors. */
+static bool keeps_its_size(const struct pleat_core *core, const struct pleat_component *component)
+{
+    uint32_t claim = component->first_claim;
+    return component->flags & PLEAT_COMPONENT_SPREADS && claim != PLEAT_NONE &&
+           core->claims.items[claim].first_piece != PLEAT_NONE &&
+           pleat_view_share_nodes(&core->view, component) == 0 &&
+           (component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING);
+}
+
 /* Checks the limits of a component's partition, while it waits or runs; least: the minimum until
  * now. */
-static int check_partition(const struct pleat_component *component, int32_t least,
-                           const struct pleat_event *event, struct pleat_error *err)
+static int check_partition(const struct pleat_core *core, const struct pleat_component *component,
+                           int32_t least, const struct pleat_event *event, struct pleat_error *err)
 {
     int32_t minimum = event->u.partition.minimum, maximum = event->u.partition.maximum;
     if (pleat_component_state_is_final((enum pleat_component_state)component->state) ||
@@ -214,13 +226,11 @@ static int check_partition(const struct pleat_component *component, int32_t leas
     if (!pleat_view_folds(component))
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it does not fold: its processors are its processes");
-    if (component->flags & PLEAT_COMPONENT_SPREADS && least > 0 &&
-        (minimum != maximum || minimum < 1 || component->state != PLEAT_QUEUED))
+    if (keeps_its_size(core, component))
         return pleat_error_set(err, PLEAT_E_STATE,
-                               "it folds, and may be on several nodes, so it keeps its %d "
-                               "processors: another number can be given while it waits, and a "
-                               "minimum and a maximum to one that is submitted with --one-node",
-                               least);
+                               "it was started before Pleat was upgraded, and keeps its %d "
+                               "processors: requeue it ('pleat requeue'), or wait for its end",
+                               component->processors);
     if (minimum < 0 || maximum < 0 || minimum > PLEAT_SIZE_MAX || maximum > PLEAT_SIZE_MAX ||
         event->u.partition.mpl > UINT8_MAX || (maximum && minimum > maximum))
         return pleat_error_set(err, PLEAT_E_INVALID,
@@ -229,7 +239,8 @@ static int check_partition(const struct pleat_component *component, int32_t leas
                                minimum, maximum, event->u.partition.mpl);
     if (component->state == PLEAT_QUEUED)
         return 0;
-    int32_t fewest = pleat_mpl(component->processes, component->mpl);
+    int32_t fewest = pleat_larger(pleat_mpl(component->processes, component->mpl),
+                                  pleat_view_shares_least(&core->view, component));
     if (maximum && maximum < fewest)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "it has %d processes, at most %u on a processor: at least %d "
@@ -250,7 +261,7 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
 {
     struct pleat_component *component = component_at(core, event->component);
     struct pleat_folding before = *pleat_view_folding(&core->view, component);
-    int rc = check_partition(component, before.partition_least, event, err);
+    int rc = check_partition(core, component, before.partition_least, event, err);
     if (rc)
         return rc;
     struct pleat_folding *folding = side_make(core, SIDE_FOLDING, event->component);

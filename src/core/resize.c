@@ -9,6 +9,7 @@
 #include "core/effects.h"
 #include "core/lent.h"
 #include "core/node.h"
+#include "core/shares.h"
 #include "core/side.h"
 #include "core/state.h"
 #include "core/tally.h"
@@ -111,6 +112,8 @@ void resize_grant(struct pleat_core *core, uint32_t index)
         resize_end(core, index, PLEAT_OUTCOME_NOT_NOW);
         return;
     }
+    if (resize->to < resize->from)
+        shares_leave(core, resize->component, resize->from - resize->to);
     resize_step(core, index, PLEAT_RESIZE_GRANTED,
                 resize->mandatory ? notice_of(core, component_at(core, resize->component))
                                   : core->parameters[PLEAT_PARAM_APPLY_US]);
@@ -331,7 +334,7 @@ void resize_claimed(struct pleat_core *core, uint32_t index)
     int32_t usable = resize->from + got == resize->to
                          ? got
                          : pleat_accept_grow(&core->view, component, resize->from, got);
-    if (usable == 0) {
+    if (usable == 0 || !shares_fit(core, resize->component, resize->claim)) {
         resize_end(core, index, PLEAT_OUTCOME_CLAIM_FAILED);
         return;
     }
@@ -405,6 +408,7 @@ static void give_tail(struct pleat_core *core, uint32_t index, bool voluntary)
     const struct pleat_resize *resize = resize_at(core, index);
     int32_t count = resize->from - resize->to;
     uint32_t component = resize->component, waiter = resize->waiter;
+    shares_leave(core, component, count); /* maybe another number than it was told */
     if (voluntary && !resize->mandatory && !resize->by_user)
         ask_gave_up(core, component, count);
     if (waiter != PLEAT_NONE && component_at(core, waiter)->state == PLEAT_QUEUED)

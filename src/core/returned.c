@@ -3,6 +3,7 @@
 #include "core/claims.h"
 #include "core/handlers.h"
 #include "core/resize.h"
+#include "core/shares.h"
 #include "core/side.h"
 #include "core/state.h"
 #include "core/tally.h"
@@ -40,6 +41,7 @@ int on_returned(struct pleat_core *core, const struct pleat_event *event, struct
             return PLEAT_CORE_STALE; /* known already: the agent repeats it */
         ask->returned = number;
     }
+    shares_leave(core, component, count);
     component_release_tail(core, component, count);
     tally_out(core, component);
     comp->target -= count;

@@ -9,6 +9,7 @@
 #include "core/move.h"
 #include "core/node.h"
 #include "core/resize.h"
+#include "core/shares.h"
 #include "core/state.h"
 #include "core/tally.h"
 #include "core/tell.h"
@@ -75,6 +76,7 @@ void component_start(struct pleat_core *core, uint32_t component)
     comp->exited = 0;
     if (!site_at(core, comp->site)->instant) { /* it has no nodes: nobody is told */
         comp->lead_node = core_first_node(core, comp);
+        shares_begin(core, component);
         start_await(core, component);
         return;
     }

@@ -197,7 +197,8 @@
     X(1, node)                                                                                     \
     X(2, first)                                                                                    \
     X(3, count)                                                                                    \
-    X(4, next)
+    X(4, next)                                                                                     \
+    X(5, processes)
 
 /* 3 was when the application was told: load.c passes over it. */
 #define RESIZE_MEMBERS(X)                                                                          \

@@ -180,21 +180,29 @@ void agents_learn(struct daemon *d)
             learn_folded(d, d->jobs.by_number.items[i]);
 }
 
+/* What is told of a whole run here, not by one agent. Takes `params`; NULL: there was no memory. */
+static void told_of_all(struct daemon *d, uint64_t run, const char *method, json_t *params)
+{
+    struct pleat_error err = {0};
+    uint32_t component = run_component(d, run);
+    struct job *job = params ? job_of_component(d, component) : NULL;
+    struct pleat_runner *runner = job ? job_runner(d, job) : NULL;
+    if (job)
+        learn(d, job, method, params);
+    if (job && runner->ops->notice(runner, component, method, params, &err))
+        daemon_log("run %llu: %s", (unsigned long long)run, err.text);
+    json_decref(params);
+}
+
 void agent_exits(struct daemon *d)
 {
     uint64_t run;
+    const char *method;
     json_t *params;
-    while (parts_next_exit(d, &run, &params)) {
-        struct pleat_error err = {0};
-        uint32_t component = run_component(d, run);
-        struct job *job = job_of_component(d, component);
-        struct pleat_runner *runner = job ? job_runner(d, job) : NULL;
-        if (job)
-            learn(d, job, "exited", params);
-        if (job && runner->ops->notice(runner, component, "exited", params, &err))
-            daemon_log("run %llu: %s", (unsigned long long)run, err.text);
-        json_decref(params);
-    }
+    while (parts_change_next(d, &run, &method, &params))
+        told_of_all(d, run, method, params);
+    while (parts_next_exit(d, &run, &params))
+        told_of_all(d, run, "exited", params);
 }
 
 /* A notice about the parts of a run. False: it is about the run itself. */
@@ -275,6 +283,7 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
             return;
     }
     if (!rc && (is_of_parts(agent, component, (uint64_t)run, message) ||
+                parts_change_heard(agent, component, message->method, message->params) ||
                 is_news(agent, job, (uint64_t)run, message)))
         return;
     if (!rc && !strcmp(message->method, "limit")) {

@@ -168,6 +168,8 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
         daemon_log("agent of node %u: %s", agent->node, why->text);
     if (component == PLEAT_NONE)
         return;
+    if (parts_change_refused(agent, component, asked, why))
+        return;
     if (parts_is_other(agent, component)) {
         parts_refused(agent, asked, why);
     } else if (!strcmp(asked->method, "checkpoint")) {

@@ -302,6 +302,12 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
     if (!job)
         return;
     const struct pleat_component *component = job_component(d, job);
+    if ((effect->kind == PLEAT_DO_RESIZE || effect->kind == PLEAT_DO_WITHDRAW) &&
+        parts_change_is_for(d, component)) {
+        if (parts_change(d, effect, &err))
+            change_failed(d, effect, job, true, &err);
+        return;
+    }
     struct pleat_change_order order = {
         .run = effect->u.change.run,
         .resize = effect->id,

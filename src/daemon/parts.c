@@ -330,6 +330,8 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
     struct daemon *d = agent->daemon;
     uint64_t there = (uint64_t)part_number_in(params, "run");
     struct part *part = parts_find_there(agent, there);
+    if (parts_change_heard(agent, component, method, params))
+        return;
     if (!part) {
         if (!strcmp(method, "exited") || !strcmp(method, "start_failed"))
             part_request(d, agent->site, agent->node, "forget",
@@ -342,6 +344,7 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
         part_forget_before(d, part);
         part_tell(d, part);
         go_on_after(d, part);
+        parts_change_again(d, part->site, part->node);
     } else if (!strcmp(method, "start_failed") && part->state != PART_ENDED) {
         ended_with(d, part, (int)part_number_in(params, "code"),
                    json_string_value(json_object_get(params, "text")));
@@ -438,6 +441,7 @@ void parts_forget(struct daemon *d, uint64_t run)
         drop(part);
         items->items[i] = items->items[--items->count];
     }
+    parts_change_forget(d, run);
     struct pending_exit *pending = parts_pending_exit(d, run);
     if (!pending)
         return;
@@ -453,4 +457,5 @@ void parts_finish(struct daemon *d)
         json_decref(d->parts.exits.items[i].params);
     pleat_array_finish(&d->parts.items);
     pleat_array_finish(&d->parts.exits);
+    parts_change_finish(d);
 }

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "daemon/parts_change.h"
 
 struct agent;
 struct asked;
@@ -72,6 +73,7 @@ PLEAT_ARRAY(pending_exits, struct pending_exit);
 struct parts {
     struct part_list items;
     struct pending_exits exits;
+    struct run_changes changes; /* the last resize of each run that is folded on several nodes */
 };
 
 /* NULL: that part of the run is not known. */

@@ -168,4 +168,5 @@ void parts_listed(struct agent *agent)
         }
         part_go_on(d, part);
     }
+    parts_change_again(d, agent->site, agent->node);
 }

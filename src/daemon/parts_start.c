@@ -99,13 +99,13 @@ static int32_t processors_of(struct daemon *d, const struct pleat_component *com
 
 /* Adds how the part of a folded run is folded, which has `count` processors, after `before` of
  * other nodes. */
-static int add_fold(const struct pleat_component *component, const struct pleat_spec *spec,
-                    int32_t before, int32_t count, json_t *params, struct pleat_error *err)
+static int add_fold(struct daemon *d, const struct pleat_component *component,
+                    const struct pleat_spec *spec, uint32_t node, int32_t before, int32_t count,
+                    json_t *params, struct pleat_error *err)
 {
     if (!spec->folds)
         return 0;
-    json_t *fold = pleat_runner_fold(
-        spec, pleat_run_share(component->processes, component->processors, before, count), err);
+    json_t *fold = pleat_runner_fold(spec, slots_processes(d, component, node, before, count), err);
     if (!fold)
         return err->code;
     return json_object_set_new(params, "fold", fold)
@@ -125,7 +125,7 @@ static int add_slots(struct daemon *d, const struct pleat_component *component,
         const struct slot_ranges *ranges = &nodes.items[i].ranges;
         if (nodes.items[i].node != node || ranges->count == 0)
             continue;
-        rc = add_fold(component, spec, before, nodes.items[i].processors, params, err);
+        rc = add_fold(d, component, spec, node, before, nodes.items[i].processors, params, err);
         json_t *slots = json_array();
         for (size_t r = 0; slots && r < ranges->count; r++)
             json_array_append_new(slots, json_pack("{s:I, s:I}", "first",

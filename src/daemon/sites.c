@@ -5,6 +5,7 @@
 #include "daemon/sites.h"
 #include "daemon/turn_inputs.h"
 #include "policy/asks.h"
+#include "policy/shares.h"
 
 int sites_open_one(struct daemon *d, uint32_t index, struct pleat_error *err)
 {
@@ -202,9 +203,51 @@ static int32_t *wanted_on_nodes(struct daemon *d, const struct pleat_effect *eff
     return wanted;
 }
 
+/* How many processors of a growth are to be on which nodes, if its run's processes stay there. To
+ * be freed. NULL, and *count is 0: the site chooses. */
+static struct pleat_site_part *parts_of(struct daemon *d, const struct pleat_effect *effect,
+                                        size_t *count, struct pleat_error *err)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    const struct pleat_component *component = &view->components[effect->component];
+    struct pleat_share_list shares = {0};
+    *count = 0;
+    if (effect->u.claim.purpose != PLEAT_FOR_GROWTH || pleat_view_share_nodes(view, component) == 0)
+        return NULL;
+    int rc = pleat_shares_of(view, component, &shares);
+    struct pleat_site_part *parts = calloc(shares.count + 1, sizeof(*parts));
+    int32_t *room = calloc(shares.count + 1, sizeof(*room));
+    for (size_t i = 0; !rc && room && i < shares.count; i++) {
+        const struct pleat_node *node =
+            pleat_view_node(view, component->site, shares.items[i].node);
+        room[i] = node && node->slots ? pleat_view_node_unused(node) : PLEAT_SIZE_MAX;
+    }
+    if (rc || !parts || !room) {
+        pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        free(parts);
+        parts = NULL;
+    } else {
+        (void)pleat_shares_grow(&shares, room, effect->u.claim.count);
+        for (size_t i = 0; i < shares.count; i++)
+            if (shares.items[i].to > shares.items[i].processors)
+                parts[(*count)++] = (struct pleat_site_part){
+                    shares.items[i].node, shares.items[i].to - shares.items[i].processors};
+    }
+    free(room);
+    pleat_array_finish(&shares);
+    return parts;
+}
+
 static int claim(struct daemon *d, struct pleat_site_instance *site,
                  const struct pleat_effect *effect, struct pleat_error *err)
 {
+    size_t part_count = 0;
+    struct pleat_error no_memory = {0};
+    struct pleat_site_part *parts = parts_of(d, effect, &part_count, &no_memory);
+    if (no_memory.code) {
+        *err = no_memory;
+        return no_memory.code;
+    }
     int32_t *wanted = wanted_on_nodes(d, effect);
     const struct pleat_view *view = pleat_core_view(d->core);
     const struct pleat_component *component = &view->components[effect->component];
@@ -217,9 +260,12 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
                                          .on_one_node =
                                              is_on_one_node(d, component, effect->u.claim.site),
                                          .anew = is_anew(d, effect),
-                                         .wanted = wanted};
+                                         .wanted = wanted,
+                                         .parts = parts,
+                                         .part_count = part_count};
     int rc = site->ops->claim(site, &wish, err);
     free(wanted);
+    free(parts);
     return rc;
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/slots.h"
 #include "daemon/agent_link.h"
 #include "daemon/daemon.h"
+#include "policy/shares.h"
 #include "site/local_load.h"
 
 /* What confines jobs on nodes that come with claims is the batch system that gave them. */
@@ -90,6 +91,15 @@ void slots_finish(struct node_slots_list *nodes)
     for (size_t i = 0; i < nodes->count; i++)
         pleat_array_finish(&nodes->items[i].ranges);
     pleat_array_finish(nodes);
+}
+
+/* Of a run that an earlier Pleat started, the core does not know that. */
+int32_t slots_processes(struct daemon *d, const struct pleat_component *component, uint32_t node,
+                        int32_t before, int32_t count)
+{
+    int32_t known = pleat_view_share_on(pleat_core_view(d->core), component, node);
+    return known > 0 ? known
+                     : pleat_run_share(component->processes, component->processors, before, count);
 }
 
 int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,

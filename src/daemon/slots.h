@@ -34,5 +34,9 @@ const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node);
 int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
              struct node_slots_list *nodes, struct pleat_error *err);
 void slots_finish(struct node_slots_list *nodes);
+/* How many processes of a folded component are on a node, where it has `count` processors, after
+ * `before` on nodes before. */
+int32_t slots_processes(struct daemon *d, const struct pleat_component *component, uint32_t node,
+                        int32_t before, int32_t count);
 
 #endif

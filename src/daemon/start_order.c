@@ -32,9 +32,10 @@ static int name_nodes(struct daemon *d, struct start_order *made, struct pleat_e
         made->nodes[i].node = slots->items[i].node;
         made->nodes[i].processors = slots->items[i].processors;
         made->nodes[i].processes =
-            made->order.spec->folds ? pleat_run_share(made->order.processes, made->order.processors,
-                                                      before, made->nodes[i].processors)
-                                    : made->nodes[i].processors;
+            made->order.spec->folds
+                ? slots_processes(d, &pleat_core_view(d->core)->components[made->order.component],
+                                  slots->items[i].node, before, made->nodes[i].processors)
+                : made->nodes[i].processors;
         before += made->nodes[i].processors;
         agent_node_name(d, made->order.site, slots->items[i].node, made->nodes[i].name,
                         sizeof(made->nodes[i].name));

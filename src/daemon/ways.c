@@ -47,14 +47,15 @@ static bool is_elsewhere(struct daemon *d, uint32_t claim, uint32_t node)
     return false;
 }
 
-/* Whether a resize that begins now is one over several nodes: it has some, or grows onto another
- * one. */
+/* Whether a resize that begins now is one over several nodes, where processes are started again: it
+ * has some, or grows onto another one. Folded processes stay. */
 static bool is_over_nodes(struct daemon *d, const struct pleat_component *component)
 {
     uint32_t growth = component->resize != PLEAT_NONE
                           ? pleat_core_resize(d->core, component->resize)->claim
                           : PLEAT_NONE;
-    if (!(component->flags & PLEAT_COMPONENT_SPREADS) || component->kind != PLEAT_MALLEABLE)
+    if (!(component->flags & PLEAT_COMPONENT_SPREADS) || component->kind != PLEAT_MALLEABLE ||
+        pleat_view_folds(component))
         return false;
     for (uint32_t c = component->first_claim; c != PLEAT_NONE;
          c = pleat_core_claim(d->core, c)->next)

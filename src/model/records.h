@@ -462,7 +462,8 @@ _Static_assert(sizeof(struct pleat_claim) == 64, "a claim is one line of the cac
 
 struct pleat_piece {
     uint32_t node, first, count;
-    uint32_t next; /* the next piece of the same claim */
+    uint32_t next;     /* the next piece of the same claim */
+    int32_t processes; /* FOLDS: of its run, on the node (policy/shares.h); else 0 */
 };
 
 struct pleat_resize {

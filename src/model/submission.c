@@ -27,13 +27,6 @@ static bool is_relaunched(const struct pleat_spec *spec)
     return spec->resize != PLEAT_WAY_AUTO || (!spec->input && !spec->once);
 }
 
-/* Whether a job that folds has one number of processors. Its processes do not move between nodes,
- * so it could not leave one. */
-static bool keeps_its_partition(const struct pleat_spec *spec)
-{
-    return spec->minimum > 1 && spec->minimum == spec->maximum;
-}
-
 /* An MPI launcher starts all processes, once. What stays on one node: a script, a program with a
  * terminal, one whose processes have several processors, and one that its user wants there. */
 static bool spreads(const struct pleat_spec *spec)
@@ -43,7 +36,7 @@ static bool spreads(const struct pleat_spec *spec)
         return false;
     unsigned starts = pleat_runner_starts(spec->runner);
     if (spec->folds)
-        return starts == (PLEAT_STARTS_LAUNCHED | PLEAT_STARTS_FOLDED) && keeps_its_partition(spec);
+        return starts == (PLEAT_STARTS_LAUNCHED | PLEAT_STARTS_FOLDED);
     if (starts == (PLEAT_STARTS_LAUNCHED | PLEAT_STARTS_MAILBOX))
         return is_relaunched(spec);
     return starts == PLEAT_STARTS_LAUNCHED &&

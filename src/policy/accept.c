@@ -1,5 +1,7 @@
 #include "policy/accept.h"
 
+#include "policy/shares.h"
+
 /* Called several times for every job at every pass. Most applications take any size: for these the
  * constraint is not looked at. */
 static int32_t size_floor(const struct pleat_view *view, const struct pleat_component *component,
@@ -30,9 +32,10 @@ static bool is_folded(const struct pleat_component *component)
 static PLEAT_COLD int32_t folded_smallest(const struct pleat_view *view,
                                           const struct pleat_component *component)
 {
-    return pleat_larger(
-        pleat_mpl(component->processes, component->mpl), /* rounded up, as MPLs are */
-        pleat_view_partition_least(view, component, component->processes));
+    int32_t fewest =
+        pleat_larger(pleat_mpl(component->processes, component->mpl), /* rounded up, as MPLs are */
+                     pleat_view_partition_least(view, component, component->processes));
+    return pleat_larger(fewest, pleat_view_shares_least(view, component));
 }
 
 /* The fewest processors on which a folding component may start. */

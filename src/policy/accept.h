@@ -3,9 +3,9 @@
  *
  * This is known at once from the application's limits and declared sizes. All sizes are numbers of
  * processors. A folding component that runs takes any number from the one at which its run's MPL is
- * reached up to one for each process. To start, it takes any number on which an accepted number of
- * processes stays within its MPL. Both numbers lie within the limits of its partition, where these
- * were given. */
+ * reached, on each of its nodes, up to one for each process. To start, it takes any number on which
+ * an accepted number of processes stays within its MPL. Both numbers lie within the limits of its
+ * partition, where these were given. */
 #ifndef PLEAT_POLICY_ACCEPT_H
 #define PLEAT_POLICY_ACCEPT_H
 

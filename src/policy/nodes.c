@@ -1,6 +1,7 @@
 #include "policy/nodes.h"
 
 #include "policy/accept.h"
+#include "policy/shares.h"
 
 const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,
                                          uint32_t node)
@@ -94,9 +95,40 @@ bool pleat_view_is_shut(const struct pleat_view *view, const struct pleat_compon
     return node && pleat_view_node_is_closed(node);
 }
 
+/* ---- of a run whose processes stay on its nodes ---- */
+
+static bool tells_nodes(const struct pleat_view *view, uint32_t site)
+{
+    return view->sites[site].several || view->sites[site].node_most > 0;
+}
+
+/* The sum, over the nodes where a component has processes, of the processors that it could use
+ * there: at most, or (more) beyond those that it has and of those that are unused. Negative: it is
+ * not kept to nodes. */
+static int32_t on_its_nodes(const struct pleat_view *view, const struct pleat_component *component,
+                            bool more)
+{
+    int32_t sum = 0;
+    if (!tells_nodes(view, component->site) || pleat_view_share_nodes(view, component) == 0)
+        return -1;
+    for (uint32_t n = 0; n < view->node_count; n++) {
+        const struct pleat_node *node = &view->nodes[n];
+        if (node->site != component->site)
+            continue;
+        int32_t here = more ? pleat_view_share_room(view, component, node->node)
+                            : pleat_view_share_on(view, component, node->node);
+        int32_t there = more ? pleat_view_node_unused(node) : node->slots;
+        sum += node->slots == 0 || here < there ? here : there > 0 ? there : 0;
+    }
+    return sum;
+}
+
 int32_t pleat_view_own_capacity(const struct pleat_view *view,
                                 const struct pleat_component *component)
 {
+    int32_t most = on_its_nodes(view, component, false);
+    if (most >= 0)
+        return most;
     const struct pleat_node *node =
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)
@@ -123,6 +155,9 @@ int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_com
 {
     if (pleat_view_keeps_to_a_node(view, component, component->site))
         return component->lead_node == node ? component->processors : 0;
+    uint32_t nodes = pleat_view_share_nodes(view, component);
+    if (nodes > 0) /* which it gives back is decided when it does */
+        return nodes == 1 && pleat_view_share_on(view, component, node) ? component->processors : 0;
     uint32_t last = component->last_claim != PLEAT_NONE
                         ? view->claims[component->last_claim].last_piece
                         : PLEAT_NONE;
@@ -154,7 +189,10 @@ int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_comp
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)
             : pleat_view_lent_node(view, component);
+    int32_t own = on_its_nodes(view, component, true);
     if (site->drained)
         return 0;
+    if (own >= 0 && own < unused)
+        return own;
     return node && pleat_view_node_unused(node) < unused ? pleat_view_node_unused(node) : unused;
 }

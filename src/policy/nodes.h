@@ -72,7 +72,7 @@ const struct pleat_node *pleat_view_lent_node(const struct pleat_view *view,
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site);
 /* The most that a running component could ever have where it is: of its node, where it must stay on
- * one. */
+ * one; of its nodes, where its processes stay there. */
 int32_t pleat_view_own_capacity(const struct pleat_view *view,
                                 const struct pleat_component *component);
 /* The most that it could have at a site without the closed nodes. */

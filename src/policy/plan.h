@@ -128,8 +128,8 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
 int32_t pleat_plan_at_once(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
 /* How many more processors a component that must be on one node can have on one of a site's nodes,
- * whether it is tied to that node already or not. PLEAT_SIZE_MAX where the site has one node, or
- * the component may be on several. */
+ * whether it is tied to that node already or not; or a folded run on those where it has processes.
+ * PLEAT_SIZE_MAX where the site has one node, or the component may be on several. */
 int32_t pleat_plan_on_a_node(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
 /* Processors of a node that no job has and this plan does not use; at least 0. */

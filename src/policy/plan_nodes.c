@@ -1,10 +1,12 @@
-/* What is free on each node of the sites that have several, for components that are on one. Which
+/* What is free on each node of the sites that have several, for components that are on one, and for
+ * folded runs, whose processes stay on their nodes. Which
  * node a claim gets is the site's choice: the plan expects the fullest one that has room, as
  * src/site/claimbook.c chooses. Where the site has chosen another node it refuses a later claim,
  * which is then made again. */
 #include <stdlib.h>
 
 #include "policy/plan_decisions.h"
+#include "policy/shares.h"
 
 int pleat_plan_nodes_begin(struct pleat_plan *plan)
 {
@@ -84,9 +86,39 @@ static int32_t on_a_lent_node(const struct pleat_plan *plan, const struct pleat_
     return node ? pleat_plan_node_idle(plan, node) : PLEAT_SIZE_MAX;
 }
 
+/* How many processors of a node a running component could get whose processes stay on its nodes. */
+static int32_t usable_on(const struct pleat_plan *plan, const struct pleat_component *comp,
+                         uint32_t n, int32_t free)
+{
+    const struct pleat_node *node = &plan->view->nodes[n];
+    int32_t room =
+        node->site == comp->site ? pleat_view_share_room(plan->view, comp, node->node) : 0;
+    if (node->slots == 0) /* not told: its site says so when it is asked for more */
+        return room;
+    return free > 0 ? pleat_smaller(room, free) : 0;
+}
+
+/* How many more it can have on all of them. Of what the plan gives it already it is only known how
+ * much that is. */
+static int32_t on_its_nodes(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    const struct pleat_event *known = pleat_plan_find(plan, component);
+    int32_t left = 0, all = 0;
+    for (uint32_t n = 0; n < plan->view->node_count; n++) {
+        left += usable_on(plan, comp, n, plan->nodes[n]);
+        all += usable_on(plan, comp, n, pleat_view_node_unused(&plan->view->nodes[n]));
+    }
+    if (known && known->kind == PLEAT_EV_RESIZE && known->u.resize.accepted > 0)
+        all -= known->u.resize.accepted;
+    return pleat_smaller(left, pleat_larger(all, 0));
+}
+
 int32_t pleat_plan_on_a_node(const struct pleat_plan *plan, uint32_t component, uint32_t site)
 {
     const struct pleat_component *comp = &plan->view->components[component];
+    if (comp->site == site && pleat_view_share_nodes(plan->view, comp) > 0)
+        return on_its_nodes(plan, component);
     if (pleat_view_is_on_lent_node(plan->view, comp, site))
         return on_a_lent_node(plan, comp, site);
     if (!pleat_view_is_on_one_node(plan->view, comp, site))
@@ -104,7 +136,16 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
     const struct pleat_component *comp = &plan->view->components[component];
     if (!plan->sites[site].several || count < 1)
         return;
+    for (uint32_t n = 0;
+         pleat_view_share_nodes(plan->view, comp) > 0 && count > 0 && n < plan->view->node_count;
+         n++) {
+        int32_t part = pleat_smaller(count, usable_on(plan, comp, n, plan->nodes[n]));
+        plan->nodes[n] -= part;
+        count -= part;
+    }
     uint32_t node = tied_to(plan, comp, site);
+    if (count < 1)
+        return;
     if (plan->view->sites[site].node_most >
         0) { /* an untied one gets a node that is not there yet */
         if (node != PLEAT_NONE)

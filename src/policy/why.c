@@ -2,6 +2,7 @@
 
 #include "policy/classes.h"
 #include "policy/policies.h"
+#include "policy/shares.h"
 
 const char *pleat_waits_name(enum pleat_why_waits code)
 {
@@ -14,9 +15,9 @@ const char *pleat_waits_name(enum pleat_why_waits code)
 const char *pleat_size_name(enum pleat_why_size code)
 {
     static const char *const names[] = {
-        "next",    "fixed",    "resizing",  "at maximum", "capped",     "no size",
-        "backoff", "quiet",    "none free", "threshold",  "for waiter", "reserved",
-        "policy",  "lifetime", "not now",   "drained",    "total",      "allocation"};
+        "next",    "fixed",     "resizing",  "at maximum", "capped",   "no size", "backoff",
+        "quiet",   "none free", "threshold", "for waiter", "reserved", "policy",  "lifetime",
+        "not now", "drained",   "total",     "allocation", "nodes"};
     return code < PLEAT_SIZE_COUNT ? names[code] : "?";
 }
 
@@ -205,6 +206,9 @@ static void what_is_left(const struct pleat_pass *pass, uint32_t component,
     } else if (pleat_view_lent_node(view, comp) &&
                pleat_plan_on_a_node(pass->plan, component, comp->site) == 0) {
         answer->code = PLEAT_SIZE_ALLOCATION;
+    } else if (pleat_view_share_nodes(view, comp) > 0 && answer->growable > 0 &&
+               pleat_plan_on_a_node(pass->plan, component, comp->site) == 0) {
+        answer->code = PLEAT_SIZE_NODES;
     } else if (answer->growable == 0) {
         answer->code = nothing_growable(pass, comp->site);
         if (answer->code == PLEAT_SIZE_FOR_WAITER)

@@ -44,6 +44,7 @@ enum pleat_why_size {
     PLEAT_SIZE_DRAINED,    /* its site is drained: nothing grows there */
     PLEAT_SIZE_TOTAL,      /* jobs of all sites have what they may be grown to, together */
     PLEAT_SIZE_ALLOCATION, /* it stays on its node, and has all of what was given there */
+    PLEAT_SIZE_NODES, /* its processes stay on their nodes, where it has all that it can have */
     PLEAT_SIZE_COUNT
 };
 

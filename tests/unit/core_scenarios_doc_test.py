@@ -19,7 +19,7 @@ def scenarios():
     names |= set(re.findall(r"^def (test_\w+)", launches, re.MULTILINE))
     saving = (ROOT / "tests/system/daemon/test_saving.py").read_text()
     names |= set(re.findall(r"^def (test_\w+)", saving, re.MULTILINE))
-    for name in ("points", "not_now", "spread", "warm_agent"):
+    for name in ("points", "not_now", "spread", "warm_agent", "folded_resize"):
         points = (ROOT / f"tests/system/daemon/test_{name}.py").read_text()
         names |= set(re.findall(r"^def (test_\w+)", points, re.MULTILINE))
     orders = (ROOT / "tests/unit/mailbox_orders_test.c").read_text()

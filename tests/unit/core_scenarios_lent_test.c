@@ -182,43 +182,6 @@ static void test_room_is_made_on_one_node(void **state)
     hand_finish(&h);
 }
 
-static int partition(struct hand *h, uint32_t component, int32_t minimum, int32_t maximum)
-{
-    struct pleat_event event = {.kind = PLEAT_EV_PARTITION,
-                                .component = component,
-                                .u.partition = {.minimum = minimum, .maximum = maximum}};
-    return hand_feed(h, event);
-}
-
-/* One that folds and may be on several nodes, which its processes could not leave. */
-static void test_over_several_nodes_it_keeps_its_processors(void **state)
-{
-    (void)state;
-    struct hand h;
-    begin(&h, 4);
-    assert_int_equal(submit(&h, PLEAT_COMPONENT_SPREADS, PLEAT_RIGID, 4, PLEAT_CLASS_LONG), 0);
-    hand_gets(&h, 0, 3);
-    uint32_t folded = pleat_core_next_component(h.core);
-    assert_int_equal(submit(&h, PLEAT_COMPONENT_FOLDS | PLEAT_COMPONENT_SPREADS, PLEAT_MALLEABLE, 8,
-                            PLEAT_CLASS_LONG),
-                     0);
-    assert_int_equal(partition(&h, folded, 4, 4), 0);
-    assert_int_equal(partition(&h, folded, 3, 4), PLEAT_E_STATE);
-    assert_non_null(strstr(h.err.text, "it keeps its 4 processors"));
-    assert_int_equal(partition(&h, folded, 0, 0), PLEAT_E_STATE);
-    assert_int_equal(partition(&h, folded, 3, 3), 0);
-    assert_int_equal(hand_exited(&h, 0, 0), 0);
-    hand_release_all(&h);
-    assert_int_equal(hand_last(&h, PLEAT_DO_CLAIM).u.claim.count, 3);
-    hand_gets(&h, folded, 4);
-    is(&h, folded, PLEAT_RUNNING);
-    assert_int_equal(partition(&h, folded, 4, 4), PLEAT_E_STATE);
-    assert_int_equal(hand_demand(&h, folded, 2, false), PLEAT_E_INVALID);
-    assert_int_equal(hand_demand(&h, folded, 4, false), PLEAT_E_INVALID);
-    assert_int_equal(hand_component(&h, folded)->processors, 3);
-    hand_finish(&h);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,7 +190,6 @@ int main(void)
         cmocka_unit_test(test_it_grows_only_within_what_was_given_there),
         cmocka_unit_test(test_what_was_given_is_known_until_the_node_is_gone),
         cmocka_unit_test(test_room_is_made_on_one_node),
-        cmocka_unit_test(test_over_several_nodes_it_keeps_its_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

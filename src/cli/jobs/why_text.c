@@ -345,6 +345,9 @@ static void add_size_code(const json_t *why, const json_t *size, struct pleat_st
     } else if (!strcmp(code, "allocation")) {
         pleat_string_addf(out, "it stays on one node of %s, and has all of its allocation there",
                           pleat_reply_text(size, "site", "its site"));
+    } else if (!strcmp(code, "nodes")) {
+        pleat_string_add(out, "its processes stay on the nodes where they were started, and it has "
+                              "all that is free and of use to it there");
     } else if (!strcmp(code, "backoff")) {
         add_moment(out, "its last resize failed: nothing is offered to it before ", size,
                    "until_s");

@@ -126,14 +126,43 @@ def check_warm(instance, daemon, number, most=2, least=None, way="relaunch"):
     check_nothing_left(instance, daemon, 8 if most == 2 else 4)
 
 
-def crash_at(number, every=False, warm=None):
-    """Whether the daemon got that far. warm: (program, MPI[, most, fewest processes, way]) of the scenario of relaunches."""
+def folded_scenario(instance, daemon, number, mpi):
+    """A job of 8 processes, folded on two nodes: a shrink from 4 processors to 2, and a growth, each by both agents."""
+    instance.configure(text=NODES)
+    ring = os.path.join(BUILD, "apps", *(["mpich"] if mpi == "mpich" else []), "ring")
+    job = daemon.submit("folded", [ring, "--iterations", "2000", "--hold", instance.path("end")], 2, 4, runner="folded", mpi=mpi,
+                        kind="malleable", fold={"min": 8, "max": 8})
+    daemon.wait(job, "computes", lambda job: job["processors"] == 4 and (job["folded"] or {}).get("attached") == 8, WARM_LIMIT_S)
+    resume(instance, daemon, number)
+    for size in (2, 4):
+        daemon.call("limits", job=job, min=2, max=size)
+        daemon.wait(job, f"has {size}", lambda job: job["state"] == "running" and job["processors"] == size, WARM_LIMIT_S)
+    touch(instance.path("end"))
+    daemon.wait_end(job, WARM_LIMIT_S)
+    return job
+
+
+def check_folded(instance, daemon, number):
+    job = daemon.job(number)
+    assert (job["state"], job["exit_code"], job["attempt"]) == ("done", 0, 0)
+    assert [s["processors"] for s in job["history"]["sizes"]] == [4, 2, 4]
+    assert [(r["from"], r["to"], r["outcome"]) for r in job["history"]["resizes"]] == [(4, 2, "shrunk"), (2, 4, "grown")]
+    with open(job["stdout"], encoding="utf-8") as file:
+        assert file.read().count("RESULT ok") == 1
+    check_nothing_left(instance, daemon, 4)
+
+
+def crash_at(number, every=False, warm=None, folded=None):
+    """Whether the daemon got that far. warm: (program, MPI[, most, fewest processes, way]) of the scenario of relaunches;
+    folded: the MPI of that of a folded job."""
     instance = ChaosInstance()
     daemon = Stubborn(instance)
     daemon.crash_again = every
     try:
         if warm:
             check_warm(instance, daemon, warm_scenario(instance, daemon, number, *warm), *warm[2:])
+        elif folded:
+            check_folded(instance, daemon, folded_scenario(instance, daemon, number, folded))
         else:
             instance.env["PLEAT_TEST_CRASH_AFTER"] = str(number)
             check(instance, daemon, scenario(instance, daemon))
@@ -155,12 +184,12 @@ def crash_at(number, every=False, warm=None):
         instance.clean()
 
 
-def every_step(warm=None, first=1, stride=1):
+def every_step(warm=None, first=1, stride=1, folded=None):
     """Tries the steps from the first one on. Returns how many there are."""
     chosen = os.environ.get("PLEAT_CHAOS_STEPS")
     if chosen:
         for number in map(int, chosen.split(",")):
-            print(number, crash_at(number, warm=warm))
+            print(number, crash_at(number, warm=warm, folded=folded))
         return 1 << 30
     lock, over = threading.Lock(), threading.Event()
     numbers = iter(range(first, 100000, stride))
@@ -171,7 +200,7 @@ def every_step(warm=None, first=1, stride=1):
             with lock:
                 number = next(numbers)
             try:
-                crashed = crash_at(number, warm=warm)
+                crashed = crash_at(number, warm=warm, folded=folded)
             except BaseException:
                 over.set()
                 raise
@@ -221,6 +250,14 @@ def test_killed_in_relaunches_beside_one_another_over_nodes(first, program, mpi)
     21, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_warm_relaunches_over_nodes(first, program, mpi):
     assert every_step((program, mpi, 4, 2), **over_nodes(first)) > 50, "the scenario has become too short to mean anything"
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
+@pytest.mark.parametrize("first, mpi", [(1, "openmpi"), pytest.param(
+    4, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
+def test_killed_in_resizes_of_a_folded_job_over_nodes(first, mpi):
+    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 6}
+    assert every_step(folded=mpi, **steps) > 20, "the scenario has become too short to mean anything"
 
 
 def test_every_daemon_is_killed_at_its_nth_step():

@@ -226,7 +226,7 @@ def test_beside_slurm_clusters(pleat, slurms):
 def test_a_folded_job(pleat):
     """On one host, within its allocation: where the cluster counts more slots than there are CPUs, several are one CPU."""
     go = go_file("go-folded")
-    job = pleat.submit("--processes", 8, "--", f"{APPS}/ring", "--iterations", 60, "--hold", go)
+    job = pleat.submit("--processes", 8, "--one-node", "--", f"{APPS}/ring", "--iterations", 60, "--hold", go)
 
     def on(size):
         folded = pleat.job(job)["folded"] or {}

@@ -1,4 +1,4 @@
-"""Folded jobs on a Slurm cluster: on one of its hosts, within an allocation, or on several of them. Nothing confines jobs to their processors there,
+"""Folded jobs on a Slurm cluster: on one of its hosts, or on several of them, within an allocation. Nothing confines jobs to their processors there,
 and the hosts share this machine's CPUs."""
 
 import os
@@ -60,9 +60,9 @@ def ends_well(pleat, job, go, size, attempt=0):
 
 @both_mpis
 def test_it_is_folded_within_its_allocation(pleat, mpi):
-    """On as many processors as a host has; it changes its partition there, and no other host is asked for."""
+    """With --one-node on as many processors as a host has; it changes its partition there, and no other host is asked for."""
     go = go_file(f"go-{mpi}")
-    job = pleat.submit("--processes", 4, *LOCAL, *ring(mpi, go))
+    job = pleat.submit("--processes", 4, "--one-node", *LOCAL, *ring(mpi, go))
     shown = attached(pleat, job, 4, 2)
     assert (shown["runner"], shown["processes"], shown["mpl"]) == ("folded", 4, 2)
     [(host, pids)] = ranks(pleat).items()
@@ -113,7 +113,7 @@ def test_room_is_made_by_folding(pleat):
         others = held_by_others(pleat, "a2", "a3")
         wait_until(lambda: pleat.ask("sites")["sites"][0]["background"] == 4, "it knows of them")
         go, hold = go_file("go-long"), go_file("go-short")
-        long = pleat.submit("--processes", 4, "--class", "long", *ring("openmpi", go))
+        long = pleat.submit("--processes", 4, "--one-node", "--class", "long", *ring("openmpi", go))
         attached(pleat, long, 4, 2)
         brief = pleat.submit("-n", 1, "--class", "short", "--", "sh", "-c", f"until [ -e {hold} ]; do sleep 0.05; done; hostname")
         pleat.until(brief, "running")
@@ -132,7 +132,7 @@ def test_room_is_made_by_folding(pleat):
 
 def test_pleatd_is_killed_while_it_shrinks_and_grows(pleat):
     go = go_file("go-pleatd")
-    job = pleat.submit("--processes", 4, *ring("mpich", go))
+    job = pleat.submit("--processes", 4, "--one-node", *ring("mpich", go))
     attached(pleat, job, 4, 2)
     before = ranks(pleat)
     for change, size in (("shrink", 1), ("grow", 2)):
@@ -148,7 +148,7 @@ def test_pleatd_is_killed_while_it_shrinks_and_grows(pleat):
 def test_its_agent_is_killed(pleat):
     """It waits again, and is folded anew, in another allocation."""
     go = go_file("go-agent")
-    job = pleat.submit("--processes", 4, *ring("openmpi", go))
+    job = pleat.submit("--processes", 4, "--one-node", *ring("openmpi", go))
     attached(pleat, job, 4, 2)
     [(host, before)] = ranks(pleat).items()
     [agent] = pleat.cluster.world[host].pids("pleat-agent")
@@ -161,7 +161,7 @@ def test_its_agent_is_killed(pleat):
 
 @both_mpis
 def test_it_is_folded_on_several_hosts(pleat, mpi):
-    """With one number of processors: each host folds its own part. It computes what it computes unfolded."""
+    """Each host folds its own part. It computes what it computes unfolded."""
     go = go_file(f"go-hosts-{mpi}")
     job = pleat.submit("--processes", 6, "--min", 3, "--max", 3, *LOCAL, *ring(mpi, go))
     shown = attached(pleat, job, 6, 3)
@@ -183,6 +183,35 @@ def test_it_is_folded_on_several_hosts(pleat, mpi):
 
 
 @both_mpis
+def test_it_changes_its_partition_on_several_hosts(pleat, mpi):
+    """Within its allocation: what it gives up stays there for it. pleatd is killed meanwhile."""
+    go = go_file(f"go-several-{mpi}")
+    job = pleat.submit("--processes", 8, "--max", 4, *ring(mpi, go))
+    attached(pleat, job, 8, 4)
+    there = ranks(pleat)
+    assert sorted(map(len, there.values())) == [4, 4], there
+    for change, count, size in (("shrink", 1, 3), ("shrink", 1, 2), ("grow", 2, 4)):
+        pleat.run(change, job, count)
+        if size == 2:
+            pleat.kill_daemon()
+        shown = attached(pleat, job, 8, size)
+        parts = sorted(node["processors"] for node in shown["folded"]["nodes"])
+        assert parts == [size // 2, size - size // 2], parts
+        assert ranks(pleat) == there
+    refused = pleat.run("shrink", job, 3, check=False)
+    assert refused.returncode == 1 and "at most 4 on one of them" in refused.stderr, refused.stderr
+    pleat.run("limits", job, "--max", 8)
+    refused = pleat.run("grow", job, 1, check=False)
+    assert refused.returncode == 1 and "can use 0 more there now" in refused.stderr, refused.stderr
+    why = re.sub(r"\s+", " ", pleat.run("why", job).stdout)
+    assert "its processes stay on the nodes where they were started" in why, why
+    assert len(pleat.cluster.jobs()) == 1
+    ended = ends_well(pleat, job, go, 8)
+    assert [(r["from"], r["to"], r["outcome"]) for r in ended["history"]["resizes"]] == [
+        (4, 3, "shrunk"), (3, 2, "shrunk"), (2, 4, "grown")]
+
+
+@both_mpis
 def test_an_agent_of_its_other_host_is_killed(pleat, mpi):
     go = go_file(f"go-other-{mpi}")
     job = pleat.submit("--processes", 8, "--min", 4, "--max", 4, *ring(mpi, go))
@@ -197,7 +226,7 @@ def test_an_agent_of_its_other_host_is_killed(pleat, mpi):
 
 @pytest.mark.parametrize("moldability, malleability", [("psa", "partition"), ("asp-max", "partition"), ("folding", "folding")])
 def test_a_mix_under_one_policy(pleat, moldability, malleability):
-    """Folded jobs that keep to a host, one that need not, and others, more than the cluster holds at a time: all end well."""
+    """Folded jobs, one that is to have three processors, and others, more than the cluster holds at a time: all end well."""
     policies = f"approach = launcher\nmoldability = {moldability}\nmalleability = {malleability}\n"
     with configured(pleat, "lifetime_s = 0\n", "lifetime_s = 0\n" + policies):
         def ring_of(mpi, *options):
@@ -209,7 +238,7 @@ def test_a_mix_under_one_policy(pleat, moldability, malleability):
         others = [pleat.submit("-n", 1, "--class", "short", "--", "true"), pleat.submit("-n", 2, "--one-node", "--", "true")]
         for job in (*folded, *others):
             ended = pleat.until(job, *ENDED)
-            assert (ended["state"], ended["attempt"], ended["processors"] <= 3) == ("done", 0, True), (pleat.events(job), pleat.log())
+            assert (ended["state"], ended["attempt"], ended["processors"] <= 4) == ("done", 0, True), (pleat.events(job), pleat.log())
         for job, size in folded.items():
             assert pleat.output(job).count(f"RESULT ok ring ranks={size} ") == 1, pleat.output(job)
         pleat.cluster.until_empty()
