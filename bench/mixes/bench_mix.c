@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fold/progress.h"
 #include "mixes.h"
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
     bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     for (int m = 0; m < MIXES_MIXES; m++)
         runs += mixes_mixes[m].way_count;
-    progress_begin(rounds * runs, false);
+    progress_begin(rounds * runs, !isatty(STDERR_FILENO));
     measure(rounds, times);
     size_t count = make_rows(rows, json);
     if (json)

@@ -75,8 +75,9 @@ struct pleat_host {
     /* Queues an event for the driver's next turn: it is never applied inside the call, so that
      * whoever calls a site or a runner is not called back from within. time_us is filled in. */
     void (*emit)(void *arg, const struct pleat_event *event);
-    /* Calls fn(fn_arg, token) from the loop when now_us is delay_us further, not before. Out of memory is fatal to the
-     * driver, not returned. A driver drops what is pending before it closes the site or runner. */
+    /* Calls fn(fn_arg, token) from the loop when now_us is delay_us further, not before. Out of
+     * memory is fatal to the driver, not returned. A driver drops what is pending before it closes
+     * the site or runner. */
     void (*later)(void *arg, int64_t delay_us, void (*fn)(void *fn_arg, uint64_t token),
                   void *fn_arg, uint64_t token);
 

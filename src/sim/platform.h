@@ -103,8 +103,8 @@ PLEAT_ARRAY(pleat_sim_links, struct pleat_sim_link);
 struct pleat_platform {
     struct pleat_sim_sites sites;
     struct pleat_sim_links links; /* without a link no files get from one site to another */
-    double flops; /* operations a second of a processor of speed 1; 0: not known. Only for readers of
-                   * workloads that count operations */
+    double flops; /* operations a second of a processor of speed 1; 0: not known. Only for readers
+                   * of workloads that count operations */
 };
 
 /* Makes a site with one slot a node, speed 1, no delays, no failures, no local users, no queue. 0

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario/platform_file.h"
 #include "must.h"
+#include "scenario/platform_file.h"
 #include "sim/sim.h"
 
 unsigned long pleat_fuzz_platforms;

@@ -25,6 +25,7 @@ TABLES = {
     "jobs/checkpoint_file.c": [["checkpoint", "--show"]],
     "jobs/history_print.c": [["history", "1"]] + [["history", "--by", by]
                                                   for by in ("job", "size", "resize", "name", "day")],
+    "jobs/history_programs.c": [["history", "--program", "*"]],
     "doctor/cmd_doctor.c": [["doctor", "configuration", "limits", "pleatd", "sites"]],
     "instance/cmd_sites.c": [["sites"], ["sites", "--nodes"]],
     "instance/cmd_policies.c": [["policies"]],
@@ -45,7 +46,10 @@ def answers():
                  "source": "Somebody and Others 2009, section 4.2, and somebody else"}
                 for name in ("easy", "backfill-malleability-due")]
     past = [dict(copy.deepcopy(entry), name=job["name"]) for entry in PAST]
-    return dict(story.answers(), jobs={"jobs": [job] + story.JOBS[1:]}, job=job,
+    program = {"program": "/a/long/way/to/a/program --with N arguments --and another " + LONG, "site": "local", "used_s": 1e9,
+               "iterations": 200, "sizes": [{"processors": size, "measured": 5, "iteration_s": 3.5 / size, "spread_s": 0.1,
+                                             "redistribution_s": 0.25} for size in (1, 2, 4)]}
+    return dict(story.answers(), programs={"programs": [program]}, jobs={"jobs": [job] + story.JOBS[1:]}, job=job,
                 policies={"policies": policies}, history={"jobs": past, "more": False},
                 wait={"jobs": [job]})
 
