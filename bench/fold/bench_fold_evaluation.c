@@ -16,15 +16,16 @@
 static const char usage[] =
     "usage: bench_fold_evaluation [options]\n"
     "Measures, and writes a page and its figures.\n"
-    "  --page NAME      self-coscheduling (default), coscheduling-arrivals, coscheduling-classes,\n"
-    "                   application-scaling, program-classes, virtual-malleability-live,\n"
-    "                   koala-malleable-live, job-mixes-live\n"
+    "  --page NAME      self-coscheduling (default), coscheduling-policies, "
+    "coscheduling-arrivals,\n"
+    "                   coscheduling-classes, application-scaling, program-classes,\n"
+    "                   virtual-malleability-live, koala-malleable-live, job-mixes-live\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
     "  --times X        X times the usual work (default 1)\n"
-    "  --only PARTS     of self-coscheduling: heuristics,queues,policies,loads; of\n"
-    "                   coscheduling-classes: policies,loads,arrivals; separated by commas\n"
+    "  --only PARTS     of self-coscheduling: heuristics,queues,loads; of coscheduling-classes:\n"
+    "                   loads,arrivals; separated by commas\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --quick          hardly any work, few programs: only to see that it runs\n";
 
@@ -37,7 +38,7 @@ static const struct eval_about pages[] = {
      "MPI programs that nobody changed, with more processes than processors: whom to run next, "
      "from which queue, and whether a job shares processors with itself or with others. From: "
      "Utrera 2010, chapter 4.",
-     {&eval_heuristics, &eval_queues, &eval_policies, &eval_loads, NULL},
+     {&eval_heuristics, &eval_queues, &eval_loads, NULL},
      LOAD_SYNTHETIC},
     {"coscheduling-arrivals",
      "Self-coscheduling of jobs that arrive over time",
@@ -47,12 +48,21 @@ static const struct eval_about pages[] = {
      "page [self-coscheduling](../self-coscheduling/page.md).",
      {&eval_arrivals, NULL},
      LOAD_SYNTHETIC},
+    {"coscheduling-policies",
+     "All policies of coscheduling",
+     "Six jobs that nobody changed and two processors: a job shares processors with itself, or "
+     "jobs "
+     "with one another, who is next, and how processes wait: all rows of table 4.4. From: Utrera "
+     "2010, 4.5.1 and 4.6.1. Which queues and heuristics are best within a job is on the page "
+     "[self-coscheduling](../self-coscheduling/page.md).",
+     {&eval_policies, NULL},
+     LOAD_CLASSES},
     {"coscheduling-classes",
      "Self-coscheduling of programs like the paper's",
      "As [self-coscheduling](../self-coscheduling/page.md) and "
      "[coscheduling-arrivals](../coscheduling-arrivals/page.md), with programs that are each of "
      "the class of one of those with which the paper was measured. From: Utrera 2010, 4.6.",
-     {&eval_policies, &eval_loads, &eval_arrivals, NULL},
+     {&eval_loads, &eval_arrivals, NULL},
      LOAD_CLASSES},
     {"application-scaling",
      "How two malleable applications scale",
@@ -104,8 +114,7 @@ static struct eval eval = {.about = pages, .rounds = 9, .times = 1};
 
 static void read_options(int argc, char **argv, const char **out)
 {
-    static const char *const parts[] = {"heuristics", "queues",   "policies",
-                                        "loads",      "arrivals", NULL};
+    static const char *const parts[] = {"heuristics", "queues", "loads", "arrivals", NULL};
     static const char *const mpis[] = {"openmpi", "mpich", NULL};
     const char *names[PAGES + 1] = {NULL}, *page = eval.about->name;
     for (size_t i = 0; i < PAGES; i++)

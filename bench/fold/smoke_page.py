@@ -16,6 +16,11 @@ PARTS = {
         "## Local queues or a global one",
         "## A job with itself, or jobs with one another",
     ],
+    "coscheduling-policies": [
+        "## What of the paper is found",
+        "## A job with itself, or jobs with one another (table 4.4",
+        "Periodic boost",
+    ],
     "coscheduling-arrivals": [
         "## What of the paper is found",
         "## How it was done",

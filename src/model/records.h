@@ -10,16 +10,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/inputs.h"
 #include "model/types.h"
 
 /* Why a waiting component does not stand in the queue. */
 enum pleat_aside {
+    /* it stands in the queue */
     PLEAT_ASIDE_NOT,
-    /* it stands in the queue */ PLEAT_ASIDE_RESERVATION, /* it is a reservation
-                                                           * whose time has not come */
-    PLEAT_ASIDE_TOWED, /* of a job of several components: another one stands in the queue for
-                        * it, or the job does not wait now (see core/job.c) */
-    PLEAT_ASIDE_HELD   /* something holds it: pleat_component.holds */
+    /* it is a reservation whose time has not come */
+    PLEAT_ASIDE_RESERVATION,
+    /* of a job of several components: another one stands in the queue for it, or the job does not
+     * wait now (see core/job.c) */
+    PLEAT_ASIDE_TOWED,
+    /* something holds it: pleat_component.holds */
+    PLEAT_ASIDE_HELD
 };
 
 /* What holds a component back, so that it does not stand in the queue (core/hold.c): bits. */
@@ -418,21 +422,6 @@ struct pleat_node {
     uint32_t reserved;
     int64_t faded_us; /* the time from which errors fade */
     int64_t again_us; /* barred: when the node is considered again; 0: when its site joins again */
-};
-
-/* A site that has a file of a component. */
-struct pleat_input {
-    int64_t bytes;
-    uint32_t file; /* the same number at several sites: any of them will do */
-    uint32_t site;
-    uint32_t next; /* the next input of the same component */
-    uint32_t reserved;
-};
-
-/* How fast files get from one site to another. */
-struct pleat_link {
-    int64_t bytes_per_s;
-    uint32_t from, to;
 };
 
 enum {
