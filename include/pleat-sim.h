@@ -95,8 +95,8 @@ int pleat_simulation_platform(struct pleat_simulation *simulation, const char *p
                               struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Sets an option: the policy of a question ("approach", "queue", "order", "placement",
  * "moldability", "malleability", "buffer", "need", "reward"); "estimates" ("given" or "exact");
- * "seed" (a number); "kill_at_estimate", "feedback" ("yes" or "no"); or a parameter of pleat.conf
- * ("decide_s"). */
+ * "seed" (a number); "kill_at_estimate", "feedback" ("yes" or "no"); "noise" (by how many percent
+ * iterations that applications report differ); or a parameter of pleat.conf ("decide_s"). */
 int pleat_simulation_set(struct pleat_simulation *simulation, const char *key, const char *value,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Name, question and summary of the i-th policy that there is. Returns 0 after the last, else 1. */

@@ -113,6 +113,8 @@ int pleat_simulation_set(struct pleat_simulation *simulation, const char *key, c
         return set_flag(key, value, &options->kill_at_estimate, err);
     if (!strcmp(key, "feedback"))
         return set_flag(key, value, &options->feedback, err);
+    if (!strcmp(key, "noise"))
+        return pleat_parse_percent(key, value, &options->time_noise, err);
     return pleat_parameter_read(key, value, options->parameters, err);
 }
 

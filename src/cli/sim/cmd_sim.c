@@ -211,6 +211,8 @@ const struct pleat_cli_command pleat_cmd_sim = {
             "                       a think time (column 18) after that job ended, not "
             "at its recorded\n"
             "                       time\n"
+            "      --noise P        iterations that applications report differ by P % of their "
+            "mean (default: 0)\n"
             "      --warmup T, --cooldown T  jobs submitted in the first, or last, part "
             "of the time are\n"
             "                       left out of the results: 10%, or 2d\n"

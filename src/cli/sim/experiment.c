@@ -84,6 +84,7 @@ static int simulate(struct work *work, const struct pleat_workload *workload, bo
                                         .estimates = request->estimates,
                                         .kill_at_estimate = request->kill_at_estimate,
                                         .feedback = request->feedback,
+                                        .time_noise = request->noise,
                                         .context = work,
                                         .on_change = trial ? NULL : on_change,
                                         .on_progress = on_progress};

@@ -157,16 +157,17 @@ json_t *pleat_sim_json(const struct pleat_sim_experiment *experiment, bool timed
         json_array_append_new(runs, run_json(&experiment->runs[i], timed));
     for (size_t i = 0; i < request->combinations.count; i++)
         json_array_append_new(comparison, combination_json(experiment, i));
-    return json_pack("{s:o, s:o, s:o, s:s, s:b, s:b, s:b, s:f, s:I, s:I, s:s, s:o, s:o, s:o}",
+    return json_pack("{s:o, s:o, s:o, s:s, s:b, s:b, s:b, s:f, s:f, s:I, s:I, s:s, s:o, s:o, s:o}",
                      "workload", workload_json(experiment, &experiment->sources[0]), "workloads",
                      workloads, "sites", sites_json(experiment), "estimates",
                      request->popular.wanted                       ? "popular"
                      : request->estimates == PLEAT_ESTIMATES_EXACT ? "exact"
                                                                    : "given",
                      "kill_at_estimate", request->kill_at_estimate, "hold_load", request->hold_load,
-                     "feedback", request->feedback, "tau_s", PLEAT_SIM_TAU_S, "seed",
-                     (json_int_t)request->seed, "seeds", (json_int_t)request->seeds, "seeds_vary",
-                     varies[experiment->variation], "measured",
+                     "feedback", request->feedback, "noise", request->noise, "tau_s",
+                     PLEAT_SIM_TAU_S, "seed", (json_int_t)request->seed, "seeds",
+                     (json_int_t)request->seeds, "seeds_vary", varies[experiment->variation],
+                     "measured",
                      json_pack("{s:f, s:f, s:f, s:f}", "warmup_share", request->warmup.share,
                                "warmup_s", request->warmup.seconds, "cooldown_share",
                                request->cooldown.share, "cooldown_s", request->cooldown.seconds),

@@ -25,6 +25,7 @@ enum {
     OPTION_LOAD,
     OPTION_HOLD_LOAD,
     OPTION_FEEDBACK,
+    OPTION_NOISE,
     OPTION_WARMUP,
     OPTION_COOLDOWN,
     OPTION_SEED,
@@ -63,6 +64,7 @@ static const struct option own[] = {
     {"load", required_argument, NULL, OPTION_LOAD},
     {"hold-load", no_argument, NULL, OPTION_HOLD_LOAD},
     {"feedback", no_argument, NULL, OPTION_FEEDBACK},
+    {"noise", required_argument, NULL, OPTION_NOISE},
     {"warmup", required_argument, NULL, OPTION_WARMUP},
     {"cooldown", required_argument, NULL, OPTION_COOLDOWN},
     {"seed", required_argument, NULL, OPTION_SEED},
@@ -145,6 +147,8 @@ static int take_run(struct pleat_sim_request *request, int option, struct pleat_
     case OPTION_FEEDBACK:
         request->feedback = true;
         return 0;
+    case OPTION_NOISE:
+        return pleat_parse_percent("--noise", optarg, &request->noise, err);
     case OPTION_WARMUP:
         return pleat_sim_request_cut("--warmup", optarg, &request->warmup, err);
     case OPTION_COOLDOWN:

@@ -118,6 +118,11 @@ static void print_workload(const struct pleat_term *term,
                           text.length ? "" : "the log's");
     if (text.length)
         line(term, "estimates", &text);
+    if (request->noise > 0) {
+        pleat_string_addf(&text, "%g %% of their mean, as policies that want to know it are told",
+                          100 * request->noise);
+        line(term, "iterations differ by", &text);
+    }
     pleat_string_finish(&text);
     print_conversion(term, experiment);
 }

@@ -63,7 +63,9 @@ struct pleat_sim_request {
     bool kill_at_estimate;
     bool hold_load; /* arrivals are adjusted to the processor time that jobs take at their sizes */
     bool feedback;  /* a job is submitted after the job that it follows */
-    bool clock;     /* charts have the time of day on their axes */
+    /* by how much iterations that applications report differ: deviation as a share of the mean */
+    double noise;
+    bool clock; /* charts have the time of day on their axes */
     size_t jobs;
     uint64_t seed;
     size_t seeds; /* runs of each combination, each with its own seed or workload */

@@ -442,6 +442,23 @@ def test_rigid_and_malleable_in_one_comparison(cli, log):
     assert linear["busy_processor_s"] == pytest.approx(linear["recorded_processor_s"], rel=1e-6)
 
 
+def test_iterations_differ_by_the_noise(cli, log):
+    """A policy that goes by what iterations take decides otherwise; others are not told of it."""
+    path = log(random_jobs(60), 32)
+
+    def run(policy, *options):
+        text = sim(cli, "--workload", path, "--malleable", "100", "--app", "amdahl:0.1", "--malleability", policy, *options)
+        text["runs"][0].pop("elapsed_s")
+        return text["noise"], text["runs"][0]
+
+    assert run("sweet-spot-learned")[0] == 0 and run("sweet-spot-learned", "--noise", "20%")[0] == 0.2
+    assert run("sweet-spot-learned")[1] != run("sweet-spot-learned", "--noise", "20")[1]
+    assert run("sweet-spot-learned", "--noise", "20") == run("sweet-spot-learned", "--noise", "20")
+    assert run("egs")[1] == run("egs", "--noise", "20")[1]
+    shown = cli("sim", "--workload", path, "--noise", "20").stdout
+    assert re.search("iterations differ by +20 %", shown)
+
+
 def test_the_load_is_held_when_sizes_change(cli, log):
     """What jobs take of the processors in a second is that of the rigid workload, by denser arrivals."""
     path = log(random_jobs(400), 32)
@@ -800,6 +817,7 @@ def test_wrong_platforms(cli, log, text, words):
     (["--workload", "LOG", "--warmup", "60%", "--cooldown", "40%"], "leave nothing in between"),
     (["--workload", "LOG", "--warmup", "early"], "--warmup: 'early'"),
     (["--workload", "LOG", "--estimates", "good"], "none of given, exact"),
+    (["--workload", "LOG", "--noise", "120"], "--noise: '120' is not a percentage from 0 to 100"),
     (["--workload", "LOG", "--zero-run-times", "maybe"], "none of skip, keep"),
     (["--workload", "LOG", "--seeds", "0"], "--seeds: '0'"),
     (["--workload", "LOG", "--seeds", "10000", "--queue", "fcfs,easy"], "more than 10000"),

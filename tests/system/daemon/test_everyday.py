@@ -288,6 +288,16 @@ def test_right_configuration(pleat):
     assert info["parameters"]["tries"] == 5 and info["parameters"]["stuck_s"] == 1.5
 
 
+def test_policies_decide_at_multiples_of_a_time(pleat):
+    """As KOALA's do when its information service is polled: whatever happens between two multiples is decided at one time."""
+    pleat.configure("decide_s = 2")
+    jobs = [pleat.submit("--", "true") for _ in range(6)]
+    for job in jobs:
+        pleat.wait_end(job)
+    decided = [e["time_s"] for e in pleat.call("events")["events"] if e["kind"] == "state" and e["from"] == "queued"]
+    assert len(decided) == 6 and len(set(decided)) == len({int(time_s // 2) for time_s in decided})
+
+
 def test_policies_of_a_mix(pleat):
     with open(pleat.path("small.mix"), "w", encoding="utf-8") as file:
         file.write(f"0 grows --min 1 --max 4 --initial 1 -- {LOOP} --resizes 1 --pause 2\n0.1 short -- true\n")

@@ -74,6 +74,14 @@ def test_tables_are_those_of_the_command(tmp_path, workload):
         assert same(value, told), name
 
 
+def test_iterations_that_differ(tmp_path, workload):
+    options = {"malleability": "sweet-spot-learned", "parameters": {"decide_s": 5}}
+    result = sim.simulate(workload, noise=20, **options)
+    tables, _ = pleat_sim(tmp_path, workload, "--noise", "20", "--malleability", "sweet-spot-learned", "--parameter", "decide_s=5")
+    check_table(rows(result.resizes), tables["resizes"])
+    assert not result.resizes.equals(sim.simulate(workload, **options).resizes)
+
+
 def test_the_same_arguments_give_the_same_result(workload):
     options = {"sites": {"x": 48}, "queue": "conservative", "malleability": "fpsma", "seed": 5}
     first, again = (sim.simulate(workload, **options) for _ in range(2))
@@ -118,6 +126,7 @@ def test_what_is_wrong_is_said(workload):
     for options, words in (({"queue": "esay"}, "there is no queue policy 'esay'.*did you mean 'easy'"),
                            ({"sites": {"": 4}}, "a site's name"), ({"sites": 0}, "0 processors"),
                            ({"estimates": "good"}, "'good' is none of given, exact"),
+                           ({"noise": -1}, "noise: '-1' is not a percentage"),
                            ({"parameters": {"decide": 3}}, "no parameter 'decide' .did you mean 'decide_s'"),
                            ({"platform": "/no/such"}, "/no/such")):
         with pytest.raises(sim.SimulationError, match=words):

@@ -126,14 +126,14 @@ class _Progress:
 
 
 def simulate(workload, *, sites=None, platform=None, parameters=None, estimates="given", kill_at_estimate=False,
-             feedback=False, seed=1, progress=None, **policies):
+             feedback=False, noise=0, seed=1, progress=None, **policies):
     """Runs a workload to its end.
 
     sites: {name: processors}, or a number of processors; without it there is one site as large as the workload's machine.
     platform: a file, as for `pleat sim --platform`. queue, malleability, ...: the name of a policy for a question, or an
     object for queue, order and malleability. parameters: those of pleat.conf, {"decide_s": 30}. estimates: "given" or
     "exact". kill_at_estimate: jobs end at their users' estimates. feedback: a job that names a preceding one is submitted
-    after that has ended. progress: called as progress(now_s, ended) now and then.
+    after that has ended. noise: by how many percent iterations that applications report differ. progress: called as progress(now_s, ended) now and then.
 
     The same arguments give the same result. An exception of a policy, or of progress, ends the run and is raised here."""
     simulation = Simulation()
@@ -143,6 +143,7 @@ def simulate(workload, *, sites=None, platform=None, parameters=None, estimates=
     _set(simulation, "estimates", estimates)
     _set(simulation, "kill_at_estimate", "yes" if kill_at_estimate else "no")
     _set(simulation, "feedback", "yes" if feedback else "no")
+    _set(simulation, "noise", noise)
     for name, value in (parameters or {}).items():
         _set(simulation, name, value)
     told = _Progress(simulation, progress)
