@@ -59,8 +59,9 @@ json_t *curve_to_json(struct daemon *d, const struct pleat_component *component)
     struct pleat_spot_study study = pleat_spot_study(view, component);
     struct pleat_spot spot = pleat_spot_find(&study, pleat_accept_largest(view, component));
     const struct pleat_speed_law *law = &study.law;
-    enum pleat_spot_metric metric =
-        view->spot_metric < PLEAT_SPOT_METRIC_COUNT ? view->spot_metric : PLEAT_SPOT_TIME;
+    enum pleat_spot_metric metric = view->spot_metric < PLEAT_SPOT_METRIC_COUNT
+                                        ? (enum pleat_spot_metric)view->spot_metric
+                                        : PLEAT_SPOT_TIME;
     return json_pack("{s:s, s:i, s:o, s:f, s:f, s:f, s:f, s:o}", "metric",
                      pleat_spot_metric_name(metric), "threshold", pleat_spot_threshold(view),
                      "spot", spot.spot > 0 ? json_integer(spot.spot) : json_null(), "serial_s",

@@ -27,8 +27,8 @@ static const char *const settings[] = {"share=time,wait=immediate,next=round-rob
                                        "share=time,wait=immediate,next=sender",
                                        "share=time,wait=spin,next=round-robin",
                                        "share=time,wait=spin,next=unconsumed",
-                                       "share=time,wait=spin,spin=1ms,give=slice,slice=1ms,"
-                                       "next=unconsumed",
+                                       ("share=time,wait=spin,spin=1ms,give=slice,"
+                                        "slice=1ms,next=unconsumed"),
                                        "share=time"};
 #define SETTINGS (sizeof(settings) / sizeof(*settings))
 
