@@ -19,7 +19,7 @@ static char mark[64];
 
 void scratch_init(void)
 {
-    snprintf(directory, sizeof(directory), "/dev/shm/pleat-bench-XXXXXX");
+    snprintf(directory, sizeof(directory), "/dev/shm/pleat-bench-%d-XXXXXX", (int)getpid());
     if (!mkdtemp(directory)) {
         fprintf(stderr, "bench_fold: cannot make a directory in /dev/shm: %s\n", strerror(errno));
         directory[0] = '\0';

@@ -88,27 +88,28 @@ PARTS = {
 }
 
 
-def shared():
-    return {name for name in os.listdir("/dev/shm") if name.startswith("pleat-bench-")}
+def shared(pid):
+    """What the benchmark of that process has in memory; others may run beside it."""
+    return {name for name in os.listdir("/dev/shm") if name.startswith(f"pleat-bench-{pid}-")}
 
 
 def check(program, name):
-    before = shared()
     with tempfile.TemporaryDirectory() as scratch:
         command = [program, "--page", name, "--quick", "--repeats", "1", "--out", scratch]
         # with both MPIs these would take twice as long; a live page has one, MPICH where its jobs are many and short
         command += [] if name.endswith("-live") else ["--mpi", "openmpi"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode or done.stderr:
-            sys.exit(f"exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as bench:
+            stdout, stderr = bench.communicate()
+        if bench.returncode or stderr:
+            sys.exit(f"exit code {bench.returncode}\n{stdout}{stderr}")
         page = pathlib.Path(scratch, name, "page.md").read_text(encoding="utf-8")
     missing = [part for part in PARTS[name] if part not in page]
     if missing:
         sys.exit(f"the page lacks {missing}:\n{page}")
     if re.search(r"\b(nan|inf)\b", page):
         sys.exit(f"the page has something that is no number:\n{page}")
-    if shared() - before:
-        sys.exit(f"left in /dev/shm: {shared() - before}")
+    if shared(bench.pid):
+        sys.exit(f"left in /dev/shm: {shared(bench.pid)}")
 
 
 def main():

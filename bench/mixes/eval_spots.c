@@ -47,7 +47,7 @@ static double iteration(void)
 static void run(int kind, int order)
 {
     char program[256], until[96];
-    snprintf(until, sizeof(until), "/dev/shm/pleat-bench-spots-%d", (int)getpid());
+    snprintf(until, sizeof(until), "/dev/shm/pleat-bench-%d-spots", (int)getpid());
     snprintf(program, sizeof(program), "%s/dense", trial_apps(TRIAL_OPENMPI));
     const char *const command[] = {
         program, "--n", orders[order], "--until", until, kind == FACTORS ? "--lu" : NULL, NULL};
