@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "app/session.h"
 
@@ -23,7 +24,12 @@ int pleat_or_abort(int outcome, const struct pleat_error *err)
     snprintf(line, sizeof(line), "%.200s: %s%s\n", program_invocation_short_name, who,
              err && err->code == outcome ? err->text : pleat_error_name(outcome));
     fputs(line, stderr);
-    if (rank >= 0)
+    if (rank >= 0) {
+        /* MPICH's launcher does not read any more what a rank has written when it hears of the
+         * abort first: it gets a moment to read this */
+        const struct timespec moment = {.tv_nsec = 200000000};
+        (void)nanosleep(&moment, NULL);
         MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     exit(1);
 }

@@ -119,9 +119,11 @@ static void print_workload(const struct pleat_term *term,
     if (text.length)
         line(term, "estimates", &text);
     if (request->noise > 0) {
-        pleat_string_addf(&text, "%g %% of their mean, as policies that want to know it are told",
+        pleat_string_addf(&text,
+                          "iterations differ by %g %% of their mean, of which policies that want "
+                          "to know it are told",
                           100 * request->noise);
-        line(term, "iterations differ by", &text);
+        line(term, "noise", &text);
     }
     pleat_string_finish(&text);
     print_conversion(term, experiment);

@@ -456,7 +456,7 @@ def test_iterations_differ_by_the_noise(cli, log):
     assert run("sweet-spot-learned", "--noise", "20") == run("sweet-spot-learned", "--noise", "20")
     assert run("egs")[1] == run("egs", "--noise", "20")[1]
     shown = cli("sim", "--workload", path, "--noise", "20").stdout
-    assert re.search("iterations differ by +20 %", shown)
+    assert re.search("^noise +iterations differ by 20 %", shown, re.M)
 
 
 def test_the_load_is_held_when_sizes_change(cli, log):

@@ -46,7 +46,8 @@ def test_a_daemon_started_in_a_job_is_not_the_jobs(pleat, command):
         os.setpriority(os.PRIO_PROCESS, agent, 0)
     job = pleat.submit("--min", 1, "--max", 1, "--", "bash", "-c",
                        INSIDE.replace("{command}", command), "inside", pleat.dir, first, PLEAT, PLEATD)
-    wait_until(lambda: os.path.exists(pleat.path("started")), "the job has started a daemon")
+    wait_until(lambda: os.path.exists(pleat.path("started")) and os.path.getsize(pleat.path("started")),
+               "the job has started a daemon")
     with open(pleat.path("started"), encoding="ascii") as file:
         assert file.read() == "0\n"
     pleat.connection = None

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import APPS, ENDED, Pleat, go_file
+from clusters.pleat import APPS, ENDED, HOME, Pleat, go_file
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
 from clusters.world import USER_ID
 
@@ -111,7 +111,10 @@ def shells(last, others):
 
 
 def test_what_it_writes_and_how_it_ends(pleat):
-    done = pleat.run("run", "-n", 4, *shells("hostname; exit 7", "hostname; sleep 1000"), check=False)
+    # mpirun ends the others at once, whose lines may still be on their way then: the last one waits until they were written
+    written = f"{HOME}/written"
+    last = f'hostname; until [ "$(cat {written} 2>/dev/null | wc -l)" = 3 ]; do sleep 0.1; done; sleep 1; exit 7'
+    done = pleat.run("run", "-n", 4, *shells(last, f"hostname; echo >> {written}; sleep 1000"), check=False)
     assert done.returncode == 7 and sorted(done.stdout.split()) == ["a1", "a1", "a2", "a2"], done
     # more than any pipe holds
     done = pleat.run("run", "-n", 4, *shells("seq 200000", "true"))
