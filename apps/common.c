@@ -19,6 +19,14 @@ _Noreturn void app_give_up(const char *what, const struct pleat_error *err)
     exit(1);
 }
 
+void *app_allocate(long long count, size_t bytes)
+{
+    void *memory = calloc((size_t)(count ? count : 1), bytes);
+    if (!memory)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    return memory;
+}
+
 int app_begin(struct pleat_session *session)
 {
     struct pleat_error err;

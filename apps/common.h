@@ -7,6 +7,10 @@
 /* Prints what failed and why, and ends all ranks. */
 _Noreturn void app_give_up(const char *what, const struct pleat_error *err);
 
+/* Zeroed memory for `count` pieces of `bytes` each, never NULL, to be freed. Ends all ranks where
+ * there is none. */
+void *app_allocate(long long count, size_t bytes);
+
 /* pleat_session_begin, but gives up where that fails, and says why a rank is not let in. */
 int app_begin(struct pleat_session *session);
 

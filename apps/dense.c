@@ -68,14 +68,6 @@ struct dense {
     struct progress progress;
 };
 
-static void *allocate(long long count, size_t bytes)
-{
-    void *memory = calloc((size_t)(count ? count : 1), bytes);
-    if (!memory)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    return memory;
-}
-
 static long long global(const struct matrix *m, int dimension, long long local)
 {
     return pleat_array_global(m->array, dimension, local);
@@ -130,7 +122,7 @@ static void fill(const struct dense *d, const struct matrix *m, unsigned long lo
 static void times_vector(const struct dense *d, const struct matrix *m, const double *x, double *y)
 {
     long long n = d->options.n;
-    double *part = allocate(n, sizeof(double));
+    double *part = app_allocate(n, sizeof(double));
     for (long long j = 0; j < m->columns; j++)
         for (long long i = 0; i < m->rows; i++)
             part[global(m, 0, i)] += m->data[j * m->rows + i] * x[global(m, 1, j)];
@@ -152,7 +144,7 @@ static void multiply(struct dense *d)
 static double error_of_products(const struct dense *d)
 {
     long long n = d->options.n;
-    double *x = allocate(4 * n, sizeof(double));
+    double *x = app_allocate(4 * n, sizeof(double));
     double *bx = x + n, *abx = x + 2 * n, *cx = x + 3 * n;
     double off = 0, largest = 0;
     for (long long j = 0; j < n; j++)
@@ -180,7 +172,7 @@ static double solution(const struct dense *d, long long i)
 static void set_right_hand_side(struct dense *d)
 {
     long long n = d->options.n;
-    double *x = allocate(2 * n, sizeof(double));
+    double *x = app_allocate(2 * n, sizeof(double));
     for (long long i = 0; i < n; i++)
         x[i] = solution(d, i);
     times_vector(d, &d->a, x, x + n);
@@ -199,7 +191,7 @@ static void factorize_and_solve(struct dense *d)
 {
     const int n = (int)d->options.n;
     int info;
-    int *pivots = allocate(d->b.rows + BLOCK, sizeof(int));
+    int *pivots = app_allocate(d->b.rows + BLOCK, sizeof(int));
     set_right_hand_side(d);
     memcpy(d->b.data, d->a.data, (size_t)local_size(&d->a) * sizeof(double));
     pdgetrf_(&n, &n, d->b.data, &one, &one, d->b.descriptor, pivots, &info);

@@ -45,14 +45,6 @@ struct filter {
     fftw_plan plan[2];          /* a line in place: to waves, back */
 };
 
-static void *allocate(long long count, size_t bytes)
-{
-    void *memory = calloc((size_t)(count ? count : 1), bytes);
-    if (!memory)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    return memory;
-}
-
 static long long own_rows(const struct filter *f)
 {
     return pleat_rows_count(f->image);
@@ -178,11 +170,11 @@ static void reshape(struct filter *f)
     int size = pleat_session_size(f->session);
     long long n = f->options.n, own = own_rows(f);
     release(f);
-    f->first = allocate(size, sizeof(*f->first));
-    f->rows = allocate(size, sizeof(*f->rows));
+    f->first = app_allocate(size, sizeof(*f->first));
+    f->rows = app_allocate(size, sizeof(*f->rows));
     for (int way = 0; way < 2; way++) {
-        f->counts[way] = allocate(size, sizeof(int));
-        f->starts[way] = allocate(size, sizeof(int));
+        f->counts[way] = app_allocate(size, sizeof(int));
+        f->starts[way] = app_allocate(size, sizeof(int));
     }
     for (int rank = 0, at = 0; rank < size; rank++) {
         int64_t first, count;
@@ -194,8 +186,8 @@ static void reshape(struct filter *f)
         f->starts[0][rank] = f->starts[1][rank] = at;
         at += f->counts[0][rank];
     }
-    f->packed = allocate(own * n, sizeof(double complex));
-    f->columns = allocate(own * n, sizeof(double complex));
+    f->packed = app_allocate(own * n, sizeof(double complex));
+    f->columns = app_allocate(own * n, sizeof(double complex));
 }
 
 static void set_up(struct filter *f)
@@ -208,7 +200,7 @@ static void set_up(struct filter *f)
                           &err))
         app_give_up("cannot set up", &err);
     /* estimated, and for lines anywhere: so the plan is the same in every process of every run */
-    double complex *line = allocate(n, sizeof(*line));
+    double complex *line = app_allocate(n, sizeof(*line));
     for (int back = 0; back < 2; back++)
         f->plan[back] = fftw_plan_dft_1d((int)n, line, line, back ? FFTW_BACKWARD : FFTW_FORWARD,
                                          FFTW_ESTIMATE | FFTW_UNALIGNED);

@@ -55,14 +55,6 @@ struct fourier {
     struct complex *first[3], *first_waves[3], *now[3];
 };
 
-static void *allocate(long long count, size_t bytes)
-{
-    void *memory = calloc((size_t)count, bytes);
-    if (!memory)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    return memory;
-}
-
 static double square(struct complex a)
 {
     return a.re * a.re + a.im * a.im;
@@ -101,17 +93,17 @@ static double faded(const struct fourier *f, long long i, long long iterations)
 static void make_functions(struct fourier *f)
 {
     long long n = f->options.n;
-    f->fade = allocate(n, sizeof(double));
-    f->circle = allocate(n, sizeof(struct complex));
+    f->fade = app_allocate(n, sizeof(double));
+    f->circle = app_allocate(n, sizeof(struct complex));
     for (long long i = 0; i < n; i++) {
         double angle = 2 * acos(-1.0) * (double)i / (double)n;
         f->circle[i] = (struct complex){cos(angle), sin(angle)};
         f->fade[i] = faded(f, i, 1);
     }
     for (int d = 0; d < 3; d++) {
-        f->first[d] = allocate(n, sizeof(struct complex));
-        f->first_waves[d] = allocate(n, sizeof(struct complex));
-        f->now[d] = allocate(n, sizeof(struct complex));
+        f->first[d] = app_allocate(n, sizeof(struct complex));
+        f->first_waves[d] = app_allocate(n, sizeof(struct complex));
+        f->now[d] = app_allocate(n, sizeof(struct complex));
         for (long long i = 0; i < n; i++)
             f->first[d][i] =
                 (struct complex){app_noise((unsigned long long)d, 2 * (unsigned long long)i) + 0.1,
@@ -135,7 +127,7 @@ static void free_functions(struct fourier *f)
 static void compute_functions(struct fourier *f)
 {
     long long n = f->options.n;
-    struct complex *waves = allocate(n, sizeof(struct complex));
+    struct complex *waves = app_allocate(n, sizeof(struct complex));
     for (int d = 0; d < 3; d++) {
         for (long long i = 0; i < n; i++) {
             double rest = faded(f, i, f->progress.done);
@@ -168,7 +160,7 @@ static void reshape(struct fourier *f)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     cube_open(&f->cube, f->options.n, pleat_session_comm(f->session));
-    f->space = allocate(cube_size(&f->cube), sizeof(struct complex));
+    f->space = app_allocate(cube_size(&f->cube), sizeof(struct complex));
 }
 
 static void fill(struct fourier *f)

@@ -49,14 +49,6 @@ struct sparse {
     double *product;      /* the local rows of matrix times direction */
 };
 
-static void *allocate(long long count, size_t bytes)
-{
-    void *memory = calloc((size_t)(count ? count : 1), bytes);
-    if (!memory)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    return memory;
-}
-
 /* ---- the matrix ---- */
 
 /* The distance of stride k: between 1 and half of all points. */
@@ -99,7 +91,7 @@ static void make_matrix(const struct sparse *s)
     long long count = pleat_csr_count(s->matrix), first = pleat_csr_first(s->matrix);
     long long ends[2 * STRIDES];
     double weights[2 * STRIDES];
-    int64_t *lengths = allocate(count, sizeof(*lengths));
+    int64_t *lengths = app_allocate(count, sizeof(*lengths));
     for (long long i = 0; i < count; i++)
         lengths[i] = 1 + edges_of(s, first + i, ends, weights);
     if (pleat_csr_set_lengths(s->matrix, lengths, &err))
@@ -253,9 +245,9 @@ static void reshape(struct sparse *s)
     free(s->counts);
     free(s->firsts);
     free(s->product);
-    s->counts = allocate(size, sizeof(int));
-    s->firsts = allocate(size, sizeof(int));
-    s->product = allocate(pleat_csr_count(s->matrix), sizeof(double));
+    s->counts = app_allocate(size, sizeof(int));
+    s->firsts = app_allocate(size, sizeof(int));
+    s->product = app_allocate(pleat_csr_count(s->matrix), sizeof(double));
     for (int rank = 0; rank < size; rank++) {
         int64_t first, count;
         pleat_owned_block(s->options.n, size, rank, &first, &count);
@@ -276,7 +268,7 @@ static void set_up(struct sparse *s)
         pleat_rows_create(s->session, "residual", n, sizeof(double), 0, &s->residual, &err) ||
         pleat_rows_create(s->session, "direction", n, sizeof(double), 0, &s->direction, &err))
         app_give_up("cannot set up", &err);
-    s->whole = allocate(n, sizeof(double));
+    s->whole = app_allocate(n, sizeof(double));
 }
 
 /* The verdict, after the last step; 1: it is wrong. */
