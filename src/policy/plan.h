@@ -158,6 +158,8 @@ int32_t pleat_plan_size(const struct pleat_plan *plan, uint32_t component);
 bool pleat_plan_is_decided(const struct pleat_plan *plan, uint32_t component);
 /* Would a component accept any of `processors` more, after what this plan offers it already? */
 bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, int32_t processors);
+/* Likewise. If only its backoff prevents that, another pass comes at its end. */
+bool pleat_plan_grows_or_wakes(struct pleat_plan *plan, uint32_t component, int32_t processors);
 /* Would a component give up any processors? */
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component);
 /* Starts a queued component; false (and nothing changed) if that does not fit. A folding component

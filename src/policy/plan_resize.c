@@ -134,6 +134,16 @@ bool pleat_plan_could_grow(const struct pleat_plan *plan, uint32_t component, in
            !is_put_off(plan, component) && grow_acceptance(plan, component, processors) > 0;
 }
 
+bool pleat_plan_grows_or_wakes(struct pleat_plan *plan, uint32_t component, int32_t processors)
+{
+    int64_t quiet_until_us = plan->view->components[component].quiet_until_us;
+    if (pleat_plan_could_grow(plan, component, processors))
+        return true;
+    if (quiet_until_us > plan->view->now_us)
+        pleat_plan_wake(plan, quiet_until_us);
+    return false;
+}
+
 bool pleat_plan_could_shrink(const struct pleat_plan *plan, uint32_t component)
 {
     return shrink_acceptance(plan, component, 1) > 0;

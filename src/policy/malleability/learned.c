@@ -79,18 +79,6 @@ struct step {
     double value;
 };
 
-/* Could a component be grown by that many now? If only its backoff prevents that, another pass is
- * asked for at its end. */
-static bool can_grow(struct pleat_pass *pass, uint32_t component, int32_t processors)
-{
-    const struct pleat_component *comp = &pass->view->components[component];
-    if (pleat_plan_could_grow(pass->plan, component, processors))
-        return true;
-    if (comp->quiet_until_us > pass->view->now_us)
-        pleat_plan_wake(pass->plan, comp->quiet_until_us);
-    return false;
-}
-
 /* A component's step towards its spot, with at most `processors`, if it is worth more than the best
  * so far. */
 static void consider_growing(struct pleat_pass *pass, uint32_t component, int32_t processors,
@@ -113,7 +101,7 @@ static void consider_growing(struct pleat_pass *pass, uint32_t component, int32_
         step.value = spot.gain / step.processors;
     }
     if (step.processors > 0 && step.processors <= processors && step.value > best->value &&
-        can_grow(pass, component, step.processors))
+        pleat_plan_grows_or_wakes(pass->plan, component, step.processors))
         *best = step;
 }
 

@@ -74,13 +74,8 @@ static bool can_grow_by(struct pleat_pass *pass, uint32_t component, int32_t pro
 {
     const struct pleat_component *comp = &pass->view->components[component];
     int32_t size = pleat_plan_size(pass->plan, component);
-    if (pleat_accept_grow(pass->view, comp, size, processors) != processors)
-        return false;
-    if (pleat_plan_could_grow(pass->plan, component, processors))
-        return true;
-    if (comp->quiet_until_us > pass->view->now_us)
-        pleat_plan_wake(pass->plan, comp->quiet_until_us);
-    return false;
+    return pleat_accept_grow(pass->view, comp, size, processors) == processors &&
+           pleat_plan_grows_or_wakes(pass->plan, component, processors);
 }
 
 /* The best of a component's expand points that take at most `processors` processors. */
