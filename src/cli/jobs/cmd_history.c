@@ -189,6 +189,14 @@ static int read_by(const char *text, enum pleat_history_by *by, struct pleat_err
     return rc;
 }
 
+/* Whether something was said that chooses or prints jobs. */
+static bool is_about_jobs(const struct history *history, const struct pleat_options *options)
+{
+    return history->from_s > 0 || history->to_s > 0 || history->name || history->states ||
+           history->by != PLEAT_BY_JOB || history->csv || history->format ||
+           options->first < options->argc;
+}
+
 static int read_options(struct pleat_options *options, struct history *history)
 {
     struct pleat_error err;
@@ -226,6 +234,9 @@ static int read_options(struct pleat_options *options, struct history *history)
         code = pleat_usage(&pleat_cmd_history, "%s", err.text);
     if (!code && history->clear && !history->program)
         code = pleat_usage(&pleat_cmd_history, "--clear needs --program");
+    if (!code && history->program && is_about_jobs(history, options))
+        code = pleat_usage(&pleat_cmd_history, "--program is not about jobs: it goes with --clear "
+                                               "and --json alone");
     if (!code && options->first < options->argc)
         code = pleat_job_argument(&pleat_cmd_history, options->argv[options->first], &history->job);
     return code;
