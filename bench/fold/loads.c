@@ -48,7 +48,7 @@ int load_mix_programs(const struct load_mix *mix)
 
 /* What the paper leaves open. Periodic boost is here as the table has it, with spin blocking. The
  * text says that a process which waits polls until its time slice is over (4.6.1): that is
- * spin=10ms, with which programs that exchange many messages take more than 20 times as long. Of
+ * spin=10ms, which is not run (the one try, on a busy machine, was given up after two minutes). Of
  * the slice the paper names no length: 10 ms is Pleat's. SB: 50 us, longer than a message takes
  * here. */
 #define BOOST ",give=slice,slice=10ms"
