@@ -188,11 +188,14 @@ static int report(struct eval *eval, struct pleat_error *err)
     add_method(page, eval->times);
     virtual_write_feed(page, &results);
     pleat_page_heading(page, "Folding by job type (chapter 5)");
-    int rc = virtual_draw_figures(page, &results, err);
+    int rc = virtual_draw_figures(page, &results, 5, err);
     if (rc)
         return rc;
     virtual_write_tables(page, &results, 5);
     pleat_page_heading(page, "Folding by job type with backfilling (chapter 6)");
+    rc = virtual_draw_figures(page, &results, 6, err);
+    if (rc)
+        return rc;
     virtual_write_tables(page, &results, 6);
     virtual_write_price(page, &results);
     return 0;

@@ -68,6 +68,10 @@ enum virtual_mix {
     VIRTUAL_W6,
     VIRTUAL_HIGH_40,
     VIRTUAL_LOW_40,
+    VIRTUAL_HIGH_60,
+    VIRTUAL_LOW_60,
+    VIRTUAL_HIGH_80,
+    VIRTUAL_LOW_80,
     VIRTUAL_HIGH_100,
     VIRTUAL_LOW_100,
     VIRTUAL_MIXES
@@ -205,7 +209,7 @@ void virtual_write_tables(struct pleat_page *page, const struct virtual_results 
 /* What FJT costs and gains, and why long jobs gain under it (virtual_price.c). */
 void virtual_write_price(struct pleat_page *page, const struct virtual_results *results);
 int virtual_draw_figures(struct pleat_page *page, const struct virtual_results *results,
-                         struct pleat_error *err);
+                         int chapter, struct pleat_error *err);
 /* The paper's statements (virtual_criteria.c). */
 void virtual_tell(struct eval *eval, const struct virtual_results *results);
 

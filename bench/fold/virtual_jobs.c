@@ -78,8 +78,12 @@ const struct virtual_load virtual_loads[VIRTUAL_MIXES] = {
     [VIRTUAL_W5] = {"w5", {0.2, 0.4}, HIGH, 5},
     [VIRTUAL_W6] = {"w6", {0.3, 0.4}, HIGH, 5},
     [VIRTUAL_HIGH_40] = {"high, 40 %", {0.2, 0.2}, HIGH, 6},
+    [VIRTUAL_HIGH_60] = {"high, 60 %", {0.4, 0.2}, HIGH, 6},
+    [VIRTUAL_HIGH_80] = {"high, 80 %", {0.6, 0.2}, HIGH, 6},
     [VIRTUAL_HIGH_100] = {"high, 100 %", {0.8, 0.2}, HIGH, 6},
     [VIRTUAL_LOW_40] = {"low, 40 %", {0.2, 0.2}, LOW, 6},
+    [VIRTUAL_LOW_60] = {"low, 60 %", {0.4, 0.2}, LOW, 6},
+    [VIRTUAL_LOW_80] = {"low, 80 %", {0.6, 0.2}, LOW, 6},
     [VIRTUAL_LOW_100] = {"low, 100 %", {0.8, 0.2}, LOW, 6},
 };
 

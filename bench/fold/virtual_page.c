@@ -169,32 +169,50 @@ void virtual_write_tables(struct pleat_page *page, const struct virtual_results 
               "simulated");
 }
 
-/* ---- figures 5.6 to 5.9 ---- */
+/* ---- figures 5.6 to 5.9, 6.4 to 6.7 ---- */
 
-enum { SHOWN = VIRTUAL_FJT + 1, BARS = 3 };
+enum { BARS = 4 }; /* at most */
 
 struct panel {
-    double x[BARS], y[SHOWN][BARS], low[SHOWN][BARS], high[SHOWN][BARS];
+    double x[BARS], y[VIRTUAL_POLICIES][BARS], low[VIRTUAL_POLICIES][BARS],
+        high[VIRTUAL_POLICIES][BARS];
     const char *names[BARS];
-    struct pleat_plot_series series[SHOWN];
-    struct pleat_plot_band bands[SHOWN];
+    struct pleat_plot_series series[VIRTUAL_POLICIES];
+    struct pleat_plot_band bands[VIRTUAL_POLICIES];
 };
 
-static struct pleat_plot panel_of(struct panel *panel, const struct virtual_results *results,
-                                  int source, int class_, enum virtual_mix first, const char *title)
+struct drawn {
+    const char *name, *caption;
+    int class_;
+    enum virtual_mix first;
+    int step, bars; /* from workload to workload; how many */
+};
+
+/* Under a policy that runs all workloads of a figure. */
+static bool is_shown(const struct virtual_results *results, const struct drawn *drawn,
+                     enum virtual_policy policy)
 {
-    int bars = 0, shown = 0, metric = virtual_metric(class_, VIRTUAL_RESPONSE);
-    for (int i = 0; i < BARS; i++)
-        if (results->mix_wanted[(int)first + i])
-            bars++;
-    for (int policy = 0; policy < SHOWN; policy++) {
-        if (!results->policy_wanted[policy])
+    return results->policy_wanted[policy] && virtual_has(drawn->first, policy);
+}
+
+static struct pleat_plot panel_of(struct panel *panel, const struct virtual_results *results,
+                                  int source, const struct drawn *drawn, const char *title)
+{
+    int bars = 0, shown = 0, metric = virtual_metric(drawn->class_, VIRTUAL_RESPONSE);
+    enum virtual_mix mixes[BARS];
+    for (int i = 0; i < drawn->bars; i++) {
+        enum virtual_mix mix = (enum virtual_mix)((int)drawn->first + i * drawn->step);
+        if (results->mix_wanted[mix])
+            mixes[bars++] = mix;
+    }
+    for (int policy = 0; policy < VIRTUAL_POLICIES; policy++) {
+        if (!is_shown(results, drawn, (enum virtual_policy)policy))
             continue;
         for (int i = 0; i < bars; i++) {
-            const struct virtual_cell *cell = &results->cells[(int)first + i][policy];
-            const struct bench_series *series = &cell->of[source][metric];
+            const struct bench_series *series =
+                &results->cells[mixes[i]][policy].of[source][metric];
             panel->x[i] = i;
-            panel->names[i] = virtual_loads[(int)first + i].name;
+            panel->names[i] = virtual_loads[mixes[i]].name;
             panel->y[shown][i] = bench_median(series);
             panel->low[shown][i] = bench_quantile(series, 0);
             panel->high[shown][i] = bench_quantile(series, 1);
@@ -215,33 +233,36 @@ static struct pleat_plot panel_of(struct panel *panel, const struct virtual_resu
 }
 
 int virtual_draw_figures(struct pleat_page *page, const struct virtual_results *results,
-                         struct pleat_error *err)
+                         int chapter, struct pleat_error *err)
 {
     static struct panel panels[2];
-    static const struct {
-        const char *name, *caption;
-        int class_;
-        enum virtual_mix first;
-    } figures[] = {
+    static const struct drawn figures[] = {
         {"figure-5-6",
          "Figure 5.6 anew: response of long jobs, w1 to w3; bars: medians, lines: "
          "least and most of the rounds",
-         VIRTUAL_LONG, VIRTUAL_W1},
+         VIRTUAL_LONG, VIRTUAL_W1, 1, 3},
         {"figure-5-7", "Figure 5.7 anew: response of short jobs, w1 to w3", VIRTUAL_SHORT,
-         VIRTUAL_W1},
-        {"figure-5-8", "Figure 5.8 anew: response of long jobs, w4 to w6", VIRTUAL_LONG,
-         VIRTUAL_W4},
+         VIRTUAL_W1, 1, 3},
+        {"figure-5-8", "Figure 5.8 anew: response of long jobs, w4 to w6", VIRTUAL_LONG, VIRTUAL_W4,
+         1, 3},
         {"figure-5-9", "Figure 5.9 anew: response of short jobs, w4 to w6", VIRTUAL_SHORT,
-         VIRTUAL_W4},
+         VIRTUAL_W4, 1, 3},
+        {"figure-6-4", "Figure 6.4 anew: response of long jobs that communicate much", VIRTUAL_LONG,
+         VIRTUAL_HIGH_40, 2, 4},
+        {"figure-6-5", "Figure 6.5 anew: response of short jobs beside them", VIRTUAL_SHORT,
+         VIRTUAL_HIGH_40, 2, 4},
+        {"figure-6-6", "Figure 6.6 anew: response of long jobs that communicate little",
+         VIRTUAL_LONG, VIRTUAL_LOW_40, 2, 4},
+        {"figure-6-7", "Figure 6.7 anew: response of short jobs beside them", VIRTUAL_SHORT,
+         VIRTUAL_LOW_40, 2, 4},
     };
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
-        if (!results->mix_wanted[figures[i].first])
+        if (virtual_loads[figures[i].first].chapter != chapter ||
+            !results->mix_wanted[figures[i].first])
             continue;
-        const struct pleat_plot plots[] = {panel_of(&panels[0], results, VIRTUAL_LIVE,
-                                                    figures[i].class_, figures[i].first, "live"),
-                                           panel_of(&panels[1], results, VIRTUAL_ALONE,
-                                                    figures[i].class_, figures[i].first,
-                                                    "simulated")};
+        const struct pleat_plot plots[] = {
+            panel_of(&panels[0], results, VIRTUAL_LIVE, &figures[i], "live"),
+            panel_of(&panels[1], results, VIRTUAL_ALONE, &figures[i], "simulated")};
         int rc = pleat_page_figure(page, figures[i].name, figures[i].caption, plots, 2, 1, err);
         if (rc)
             return rc;
