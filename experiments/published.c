@@ -44,6 +44,15 @@
     }
 #define RUNNERS(what, labels) SIMULATED(LAMMERS, what, "koala-runners", labels)
 #define RESIZABLE(what, labels) SIMULATED(SWAMINATHAN, what, "resizable", labels)
+/* Job mixes that really run. */
+#define RESIZED(what, live)                                                                        \
+    {                                                                                              \
+        SWAMINATHAN, what, {NULL, NULL}, {{"job-mixes-live", live}, {NULL, NULL}}, NULL            \
+    }
+#define RESIZABLE_BOTH(what, labels, live)                                                         \
+    {                                                                                              \
+        SWAMINATHAN, what, {"resizable", labels}, {{"job-mixes-live", live}, {NULL, NULL}}, NULL   \
+    }
 #define VIRTUAL(what, labels) SIMULATED(UTRERA, what, "virtual-malleability", labels)
 #define VIRTUAL_BOTH(what, labels, live)                                                           \
     {                                                                                              \
@@ -90,17 +99,17 @@ static const struct pleat_published all[] = {
     NEITHER(LAMMERS, "table 5.1", "definitions of rigid, moldable, malleable, evolving"),
 
     NEITHER(SWAMINATHAN, "figures 1 to 3", "drawings of tuple spaces, DRMS and the scheduler"),
-    NEITHER(SWAMINATHAN, "figures 4 and 5",
-            "curves that our copy lacks; tables 1 and 2 have their values"),
+    RESIZED("figure 4", ""),
+    RESIZED("figure 5", ""),
     NEITHER(SWAMINATHAN, "figure 6", "a curve on Myrinet that our copy lacks"),
-    NEITHER(SWAMINATHAN, "figures 7 and 8",
-            "costs of redistributing that our copy lacks; they are swept"),
-    RESIZABLE("figure 9", "4 claimed, 1 fitted, 2 not found"),
-    RESIZABLE("figure 10", "8 fitted, 1 not found"),
+    RESIZED("figure 7", "1 no"),
+    RESIZED("figure 8", "1 no"),
+    RESIZABLE_BOTH("figure 9", "4 claimed, 1 fitted, 2 not found", "2 yes, 2 unclear"),
+    RESIZABLE_BOTH("figure 10", "8 fitted, 1 not found", "4 yes, 1 no, 2 unclear"),
     RESIZABLE("table 1", "1 claimed"),
     RESIZABLE("table 2", "1 claimed"),
-    RESIZABLE("table 3", "3 claimed, 1 fitted"),
-    RESIZABLE("table 4", "2 claimed"),
+    RESIZABLE_BOTH("table 3", "3 claimed, 1 fitted", "2 unclear"),
+    RESIZABLE_BOTH("table 4", "2 claimed", "2 unclear"),
 
     NEITHER(LIU, "figures 1 and 2", "drawings of a flow and of predicting"),
     NEITHER(LIU, "figure 3", "an algorithm: buffer policy periodic-prediction"),
@@ -178,6 +187,7 @@ const char *pleat_published_command(const char *live_page)
         {"application-scaling", "bench/run fold-evaluation --page application-scaling"},
         {"virtual-malleability-live", "bench/run fold-evaluation --page virtual-malleability-live"},
         {"koala-malleable-live", "bench/run fold-evaluation --page koala-malleable-live"},
+        {"job-mixes-live", "bench/run fold-evaluation --page job-mixes-live"},
         {"program-classes", "bench/run fold-evaluation --page program-classes"}};
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (!strcmp(commands[i][0], live_page))
