@@ -80,9 +80,6 @@ int on_timed(struct pleat_core *core, const struct pleat_event *event, struct pl
 
 /* ---- with their spread ---- */
 
-/* Iterations of an earlier run that count at most: the component's own soon outweigh them. */
-enum { REMEMBERED_MOST = 16 };
-
 static bool is_time(int64_t us)
 {
     return us >= 0 && us <= PLEAT_NEVER / 4;
@@ -163,8 +160,8 @@ int on_remembered(struct pleat_core *core, const struct pleat_event *event, stru
     if (!timing || (timing->iteration_us > 0 && timing->earlier == 0))
         return PLEAT_CORE_STALE; /* it has measured that itself */
     struct pleat_event most = *event;
-    if (most.u.measured.count > REMEMBERED_MOST)
-        most.u.measured.count = REMEMBERED_MOST;
+    if (most.u.measured.count > PLEAT_TIMING_REMEMBERED)
+        most.u.measured.count = PLEAT_TIMING_REMEMBERED;
     pleat_timing_merge(timing, &most);
     timing->earlier = event->u.measured.iterations;
     timing->redistribution_us = event->u.measured.redistribution_us;
@@ -173,15 +170,43 @@ int on_remembered(struct pleat_core *core, const struct pleat_event *event, stru
     return 0;
 }
 
+/* ---- forgetting ---- */
+
+/* Frees the record that `link` leads to; the next one takes its place. */
+static void drop_one(struct pleat_core *core, uint32_t *link)
+{
+    uint32_t index = *link;
+    struct pleat_timing *timing = &core->timings.items[index];
+    *link = timing->next;
+    *timing = (struct pleat_timing){.next = core->free_timing};
+    core->free_timing = index;
+}
+
+int on_unlearned(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    int32_t processors = event->u.unlearned.processors;
+    uint32_t *link = &component_at(core, event->component)->first_timing;
+    bool any = false;
+    while (*link != PLEAT_NONE) {
+        struct pleat_timing *timing = &core->timings.items[*link];
+        bool holds = processors > 0 ? timing->processors != processors : timing->earlier == 0;
+        core->operations++;
+        any = any || !holds;
+        if (holds)
+            link = &timing->next;
+        else
+            drop_one(core, link);
+    }
+    core->wants_pass = core->wants_pass || any;
+    return any ? 0 : PLEAT_CORE_STALE;
+}
+
 void timings_drop(struct pleat_core *core, uint32_t component)
 {
     struct pleat_component *comp = component_at(core, component);
     while (comp->first_timing != PLEAT_NONE) {
-        uint32_t index = comp->first_timing;
-        struct pleat_timing *timing = &core->timings.items[index];
-        comp->first_timing = timing->next;
-        *timing = (struct pleat_timing){.next = core->free_timing};
-        core->free_timing = index;
+        drop_one(core, &comp->first_timing);
         core->operations++;
     }
 }

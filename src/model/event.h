@@ -277,6 +277,9 @@ struct pleat_event {
                                         * that an earlier run did in all */
         } measured;
         struct {
+            int32_t processors; /* the size; 0: see events.def */
+        } unlearned;
+        struct {
             uint32_t site;
             int32_t processors, processes;
             uint32_t mpl; /* FOLDS: the most processes on a processor in this run */

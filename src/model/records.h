@@ -321,7 +321,9 @@ struct pleat_timing {
                       * component itself */
 };
 
-enum { PLEAT_TIMING_WINDOW = 256 };
+/* How many iterations count at most at a size; and how many of an earlier run: the component's own
+ * soon outweigh them. */
+enum { PLEAT_TIMING_WINDOW = 256, PLEAT_TIMING_REMEMBERED = 16 };
 
 _Static_assert(sizeof(struct pleat_timing) == 56, "no padding in a timing");
 

@@ -77,6 +77,23 @@ static uint32_t evolving(struct pleat_random *random, const struct world *world,
     return component;
 }
 
+/* Of one of which anything is known, the first from there on: a size of it, or all of earlier runs.
+ */
+static struct pleat_event unlearned(const struct world *world, struct pleat_event event)
+{
+    const struct pleat_view *view = pleat_core_view(world->core);
+    uint32_t count = view->component_count, c = event.component;
+    for (uint32_t i = 0; i < count && world_job(world, c % count)->first_timing == PLEAT_NONE; i++)
+        c++;
+    c %= count;
+    uint32_t first = world_job(world, c)->first_timing;
+    event.kind = PLEAT_EV_UNLEARNED;
+    event.component = c;
+    if (first != PLEAT_NONE && view->timings[first].earlier == 0)
+        event.u.unlearned.processors = view->timings[first].processors;
+    return event;
+}
+
 /* Half of the reports of times say more: of this run, or of an earlier one. */
 static struct pleat_event measured(struct pleat_event timed)
 {
@@ -345,6 +362,8 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
                                        ? (int32_t)pleat_random_below(random, 20)
                                        : world_job(world, event.component)->processors;
         event.u.timed.iteration_us = (int64_t)pleat_random_below(random, 1000000);
+        if (event.u.timed.iteration_us % 8 == 7)
+            return unlearned(world, (struct pleat_event){.component = event.component});
         event.u.timed.redistribution_us = (int64_t)pleat_random_below(random, 1000000) - 1;
         return measured(event);
     case 19: /* of one that folds, the first from there on; else of that */
@@ -501,7 +520,7 @@ static void check_happened(void)
         PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
         PLEAT_EV_DECLARED,   PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
         PLEAT_EV_SECTION,    PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS,   PLEAT_EV_MEASURED,
-        PLEAT_EV_REMEMBERED};
+        PLEAT_EV_REMEMBERED, PLEAT_EV_UNLEARNED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);

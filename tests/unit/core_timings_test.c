@@ -232,6 +232,42 @@ static void test_remembered(void **state)
     hand_finish(&h);
 }
 
+static int unlearned(struct hand *h, uint32_t component, int32_t processors)
+{
+    return hand_feed(h, (struct pleat_event){.kind = PLEAT_EV_UNLEARNED,
+                                             .component = component,
+                                             .u.unlearned.processors = processors});
+}
+
+/* What others have measured, or it itself at one size, holds no longer: the rest stays. */
+static void test_unlearned(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 8);
+    uint32_t component = hand_run(&h, 2, 8, 4);
+    struct pleat_event event = report(&h, component, 2, 1900, 10, 500);
+    event.kind = PLEAT_EV_REMEMBERED;
+    event.u.measured.run = 0;
+    event.u.measured.iterations = 200;
+    assert_int_equal(hand_feed(&h, event), 0);
+    event.u.measured.processors = 8;
+    assert_int_equal(hand_feed(&h, event), 0);
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 1000, 10, 5)), 0);
+    assert_int_equal(unlearned(&h, component, 3), PLEAT_CORE_STALE);
+    assert_int_equal(unlearned(&h, component, 0), 0);
+    known(&h, component, (const int64_t[][3]){{4, 1000, 0}}, 1);
+    assert_int_equal(unlearned(&h, component, 0), PLEAT_CORE_STALE);
+    event.u.measured.processors = 2;
+    assert_int_equal(hand_feed(&h, event), 0);
+    assert_int_equal(unlearned(&h, component, 4), 0);
+    known(&h, component, (const int64_t[][3]){{2, 1900, 0}}, 1);
+    /* so the next report is the first one, however little it differs */
+    assert_int_equal(hand_feed(&h, report(&h, component, 4, 1010, 10, 3)), 0);
+    assert_int_equal(timing_of(&h, component, 4)->count, 3);
+    hand_finish(&h);
+}
+
 /* In a resize its present size is the old one until it is applied, then the new one. */
 static void test_reported_in_a_resize(void **state)
 {
@@ -307,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_what_differs_too_much_begins_anew),
         cmocka_unit_test(test_what_is_no_report),
         cmocka_unit_test(test_remembered),
+        cmocka_unit_test(test_unlearned),
         cmocka_unit_test(test_reported_in_a_resize),
         cmocka_unit_test(test_kept_over_a_new_run_and_gone_with_the_end),
         cmocka_unit_test(test_saved_and_loaded),
