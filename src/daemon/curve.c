@@ -3,6 +3,7 @@
 
 #include "daemon/daemon.h"
 #include "policy/accept.h"
+#include "policy/nodes.h"
 #include "policy/spot.h"
 
 /* Sizes at which nothing was measured, of which the curve has the prediction: at most so many. */
@@ -51,6 +52,22 @@ static json_t *sizes_of(const struct pleat_spot_study *study)
     return sizes;
 }
 
+static json_t *points_of(const struct pleat_spot_study *study, bool larger)
+{
+    struct pleat_spot_points points = pleat_spot_points(study, larger);
+    int32_t now = study->component->processors;
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < points.count; i++) {
+        const struct pleat_spot_step *step = &points.items[i];
+        int32_t by = larger ? step->size - now : now - step->size;
+        json_array_append_new(
+            list, json_pack("{s:i, s:i, s:f, s:f}", "processors", step->size,
+                            larger ? "takes" : "frees", by, larger ? "shorter" : "longer",
+                            larger ? step->gain : -step->gain, "error", step->error));
+    }
+    return list;
+}
+
 json_t *curve_to_json(struct daemon *d, const struct pleat_component *component)
 {
     if (!is_known(d, component))
@@ -59,15 +76,13 @@ json_t *curve_to_json(struct daemon *d, const struct pleat_component *component)
     struct pleat_spot_study study = pleat_spot_study(view, component);
     struct pleat_spot spot = pleat_spot_find(&study, pleat_accept_largest(view, component));
     const struct pleat_speed_law *law = &study.law;
-    enum pleat_spot_metric metric = view->spot_metric < PLEAT_SPOT_METRIC_COUNT
-                                        ? (enum pleat_spot_metric)view->spot_metric
-                                        : PLEAT_SPOT_TIME;
-    return json_pack("{s:s, s:i, s:o, s:f, s:f, s:f, s:f, s:o}", "metric",
-                     pleat_spot_metric_name(metric), "threshold", pleat_spot_threshold(view),
-                     "spot", spot.spot > 0 ? json_integer(spot.spot) : json_null(), "serial_s",
-                     law->terms[0] / 1e6, "parallel_s", law->terms[1] * law->largest / 1e6,
-                     "overhead_s", law->terms[2] / law->largest / 1e6, "noise", law->spread,
-                     "sizes", sizes_of(&study));
+    return json_pack(
+        "{s:s, s:i, s:o, s:f, s:f, s:f, s:f, s:o, s:o, s:o}", "metric",
+        pleat_spot_metric_name(pleat_spot_metric(view)), "threshold", pleat_spot_threshold(view),
+        "spot", spot.spot > 0 ? json_integer(spot.spot) : json_null(), "serial_s",
+        law->terms[0] / 1e6, "parallel_s", law->terms[1] * law->largest / 1e6, "overhead_s",
+        law->terms[2] / law->largest / 1e6, "noise", law->spread, "sizes", sizes_of(&study),
+        "shrink_points", points_of(&study, false), "expand_points", points_of(&study, true));
 }
 
 json_t *curve_spot_to_json(struct daemon *d, const struct pleat_component *component, int32_t most)
@@ -81,4 +96,16 @@ json_t *curve_spot_to_json(struct daemon *d, const struct pleat_component *compo
         "spot", spot.spot, "processors", spot.size, "gain", spot.gain, "wanted", spot.wanted,
         "error", spot.error, "cost_s", (double)spot.cost_us / 1e6, "left_s",
         spot.left_us == PLEAT_NEVER ? json_null() : json_real((double)spot.left_us / 1e6));
+}
+
+json_t *curve_start_to_json(struct daemon *d, const struct pleat_component *component)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    if (!(pleat_core_policy(d->core, PLEAT_MOLDABILITY)->needs & PLEAT_NEEDS_MEASURES) ||
+        component->kind == PLEAT_RIGID || component->site == PLEAT_NONE)
+        return NULL;
+    struct pleat_spot_study study = pleat_spot_study(view, component);
+    int32_t spot = pleat_spot_start(&study, pleat_view_capacity(view, component, component->site));
+    return json_pack("{s:i, s:o}", "sizes", (int)study.points.count, "spot",
+                     spot > 0 ? json_integer(spot) : json_null());
 }

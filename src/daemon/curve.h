@@ -14,4 +14,9 @@ json_t *curve_to_json(struct daemon *d, const struct pleat_component *component)
 /* What that policy makes of it for a component that could have `most` processors now; likewise. */
 json_t *curve_spot_to_json(struct daemon *d, const struct pleat_component *component, int32_t most);
 
+/* What a policy that chooses by the curve at which size a component starts knew when it started it:
+ * "sizes" (number of sizes of which anything is known) and "spot" (null: these are too few). NULL:
+ * no such policy is in force. */
+json_t *curve_start_to_json(struct daemon *d, const struct pleat_component *component);
+
 #endif

@@ -30,7 +30,7 @@ static void copy(json_t *told, const json_t *note, const char *const *members)
 static void tell_state(struct telling *t, const json_t *note)
 {
     static const char *const reason[] = {"reason", NULL};
-    static const char *const placed[] = {"queue", "moldability", NULL};
+    static const char *const placed[] = {"queue", "moldability", "learned", NULL};
     const char *from = json_string_value(json_object_get(note, "from"));
     const char *to = json_string_value(json_object_get(note, "to"));
     if (!from || !to)

@@ -32,6 +32,8 @@ struct job {
     uint64_t told_run;  /* the run of which this was told */
     int64_t told_count; /* of the iterations at that size: of how many the core knows the mean, */
     double told_us, told_squares; /* their microseconds, and the squares of these, summed up */
+    uint64_t recalled;      /* d->programs.news when it was last told of earlier runs; 0: never */
+    uint32_t recalled_site; /* and the site + 1 at which these were */
     int32_t redistributed_size;
     int64_t redistributed_us;   /* time that redistribution took in the last resize, to
                                    redistributed_size; 0: unknown */

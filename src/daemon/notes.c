@@ -5,6 +5,7 @@
 #include "daemon/account.h"
 #include "daemon/accounts.h"
 #include "daemon/asked_text.h"
+#include "daemon/curve.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
@@ -156,6 +157,10 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
     if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* the note names the policies */
         json_object_set_new(data, "queue", policy_name(d, PLEAT_QUEUE));
         json_object_set_new(data, "moldability", policy_name(d, PLEAT_MOLDABILITY));
+        json_t *learned =
+            curve_start_to_json(d, &pleat_core_view(d->core)->components[effect->component]);
+        if (learned)
+            json_object_set_new(data, "learned", learned);
     }
     note_make(d, effect->time_us, "state", job, data);
 }

@@ -136,6 +136,7 @@ void programs_ended(struct daemon *d, const struct job *job)
     if (well && job->iteration > 0)
         program->iterations = job->iteration < INT32_MAX ? (int32_t)job->iteration : INT32_MAX;
     d->programs.changed = true;
+    d->programs.news++;
 }
 
 const struct program *programs_of(struct daemon *d, const struct job *job, uint32_t site)
@@ -154,14 +155,43 @@ static json_t *size_to_json(const struct pleat_timing *size)
                      "redistribution_s", (double)size->redistribution_us / 1e6, "from", size->from);
 }
 
+/* From each measured size to the next one, larger or smaller: what costs least, or gains most,
+ * stands in front (Swaminathan 2004, 3.4.4). */
+static json_t *points_to_json(const struct program *program, bool larger)
+{
+    json_t *points = json_array();
+    for (size_t i = 1; i < program->sizes.count; i++) {
+        const struct pleat_timing *low = &program->sizes.items[i - 1];
+        const struct pleat_timing *high = low + 1;
+        double gain = larger ? 1 - high->mean_us / low->mean_us : 1 - low->mean_us / high->mean_us;
+        const char *name = larger ? "shorter" : "longer";
+        size_t at = 0;
+        for (; at < json_array_size(points); at++) {
+            const json_t *other = json_object_get(json_array_get(points, at), name);
+            double its = larger ? json_real_value(other) : -json_real_value(other);
+            if (its < gain)
+                break;
+        }
+        json_array_insert_new(
+            points, at,
+            json_pack("{s:i, s:i, s:i, s:f}", "from", larger ? low->processors : high->processors,
+                      "processors", larger ? high->processors : low->processors,
+                      larger ? "takes" : "frees", high->processors - low->processors, name,
+                      larger ? gain : -gain));
+    }
+    return points;
+}
+
 static json_t *program_to_json(const struct program *program)
 {
     json_t *sizes = json_array();
     for (size_t i = 0; i < program->sizes.count; i++)
         json_array_append_new(sizes, size_to_json(&program->sizes.items[i]));
-    return json_pack("{s:s, s:s, s:f, s:i, s:o}", "program", program->name, "site", program->site,
-                     "used_s", (double)program->used_us / 1e6, "iterations", program->iterations,
-                     "sizes", sizes);
+    return json_pack("{s:s, s:s, s:f, s:i, s:o, s:o, s:o}", "program", program->name, "site",
+                     program->site, "used_s", (double)program->used_us / 1e6, "iterations",
+                     program->iterations, "sizes", sizes, "shrink_points",
+                     points_to_json(program, false), "expand_points",
+                     points_to_json(program, true));
 }
 
 static bool matches(const struct program *program, const char *name, const char *site)
@@ -187,8 +217,10 @@ int programs_clear(struct daemon *d, const char *name, const char *site)
             drop(d, i);
             cleared++;
         }
-    if (cleared > 0)
+    if (cleared > 0) {
         d->programs.changed = true;
+        d->programs.news++;
+    }
     return cleared;
 }
 
@@ -242,6 +274,7 @@ static void read_program(struct daemon *d, const json_t *object)
 
 void programs_open(struct daemon *d)
 {
+    d->programs.news = 1;
     struct pleat_string text = {0};
     struct pleat_error err;
     json_t *list = NULL, *program;

@@ -28,7 +28,8 @@ PLEAT_ARRAY(program_list, struct program);
 
 struct programs {
     struct program_list list;
-    bool changed; /* to be written with this turn */
+    bool changed;  /* to be written with this turn */
+    uint64_t news; /* how often anything has changed that a run which starts would be told */
 };
 
 /* Reads what the store has. */

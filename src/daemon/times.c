@@ -124,22 +124,104 @@ void times_take_folded(struct daemon *d, struct job *job)
                     number_in(job->folded, "change_us"));
 }
 
-void times_recall(struct daemon *d, const struct job *job)
+/* ---- of earlier runs ---- */
+
+/* Of a waiting job the pass that follows is to know it; of one that starts the next turn is soon
+ * enough, as this one is written already. */
+static void tell_core(struct daemon *d, const struct pleat_event *event, bool at_once)
 {
-    const struct program *program =
-        wants_measures(d) ? programs_of(d, job, job_component(d, job)->site) : NULL;
+    struct pleat_error err;
+    struct pleat_event now = *event;
+    now.time_us = daemon_now_us(d);
+    if (!at_once)
+        turn_event(d, event);
+    else if (turn_apply(d, &now, &err) < 0)
+        daemon_log("what is known of earlier runs is not taken: %s", err.text);
+}
+
+/* Has the core been told nearly the same already, or measured it itself? */
+static bool is_known(const struct pleat_timing *known, const struct pleat_timing *size,
+                     int32_t iterations)
+{
+    enum { NEWS = 50 };
+    if (!known)
+        return false;
+    int64_t moved_us = known->iteration_us - size->iteration_us;
+    int32_t count = size->count < PLEAT_TIMING_REMEMBERED ? size->count : PLEAT_TIMING_REMEMBERED;
+    return known->earlier == 0 ||
+           (known->earlier == iterations && known->count >= count &&
+            (moved_us < 0 ? -moved_us : moved_us) <= size->iteration_us / NEWS);
+}
+
+static bool has_recalled(const struct pleat_view *view, const struct pleat_component *component)
+{
+    for (const struct pleat_timing *t = pleat_timing_smallest(view, component); t;
+         t = pleat_timing_greater(view, t))
+        if (t->earlier > 0)
+            return true;
+    return false;
+}
+
+static void recall(struct daemon *d, struct job *job, uint32_t site, bool at_once)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    const struct program *program = programs_of(d, job, site);
+    bool elsewhere = job->recalled_site != site + 1;
+    struct pleat_event event = {.kind = PLEAT_EV_UNLEARNED, .component = job->component};
+    if ((elsewhere || !program) && has_recalled(view, job_component(d, job)))
+        tell_core(d, &event, at_once);
+    job->recalled = d->programs.news;
+    job->recalled_site = site + 1;
+    event.kind = PLEAT_EV_REMEMBERED;
     for (size_t i = 0; program && i < program->sizes.count; i++) {
         const struct pleat_timing *size = &program->sizes.items[i];
-        struct pleat_event event = {
-            .kind = PLEAT_EV_REMEMBERED,
-            .component = job->component,
-            .u.measured = {.iteration_us = size->iteration_us,
-                           .spread_us = (int64_t)sqrt(size->squares / size->count),
-                           .redistribution_us = size->redistribution_us,
-                           .processors = size->processors,
-                           .count = size->count,
-                           .from = size->from,
-                           .iterations = program->iterations}};
-        turn_event(d, &event);
+        const struct pleat_timing *known =
+            elsewhere ? NULL : pleat_timing_at(view, job_component(d, job), size->processors);
+        if (is_known(known, size, program->iterations))
+            continue;
+        event.u.measured.iteration_us = size->iteration_us;
+        event.u.measured.spread_us = (int64_t)sqrt(size->squares / size->count);
+        event.u.measured.redistribution_us = size->redistribution_us;
+        event.u.measured.processors = size->processors;
+        event.u.measured.count = size->count;
+        event.u.measured.from = size->from;
+        event.u.measured.iterations = program->iterations;
+        tell_core(d, &event, at_once);
+    }
+}
+
+void times_recall(struct daemon *d, struct job *job)
+{
+    if (wants_measures(d))
+        recall(d, job, job_component(d, job)->site, false);
+}
+
+/* The site at which a component will run, if it can be no other one; or PLEAT_NONE. */
+static uint32_t certain_site(const struct pleat_view *view, const struct pleat_component *component)
+{
+    uint32_t found = PLEAT_NONE;
+    if (component->wanted_site != PLEAT_NONE)
+        return component->wanted_site;
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        if (!view->sites[s].gone && found != PLEAT_NONE)
+            return PLEAT_NONE;
+        found = view->sites[s].gone ? found : s;
+    }
+    return found;
+}
+
+void times_recall_waiting(struct daemon *d)
+{
+    enum { FIRST = 64 };
+    const struct pleat_view *view = pleat_core_view(d->core);
+    uint32_t c = view->queue_first;
+    if (!(pleat_core_policy(d->core, PLEAT_MOLDABILITY)->needs & PLEAT_NEEDS_MEASURES))
+        return;
+    for (int i = 0; i < FIRST && c != PLEAT_NONE; i++, c = pleat_queue_next(view, c)) {
+        struct job *job = job_of_component(d, c);
+        uint32_t site = certain_site(view, &view->components[c]);
+        if (job && job->recalled != d->programs.news && site != PLEAT_NONE &&
+            view->components[c].kind != PLEAT_RIGID)
+            recall(d, job, site, true);
     }
 }

@@ -15,6 +15,9 @@ void times_take(struct daemon *d, struct job *job, uint64_t run, const json_t *p
 void times_take_folded(struct daemon *d, struct job *job);
 
 /* A job starts: the core is told what earlier runs of its program have measured at its site. */
-void times_recall(struct daemon *d, const struct job *job);
+void times_recall(struct daemon *d, struct job *job);
+/* Before a pass: the same of the first jobs of the queue whose site is certain, where a policy
+ * chooses by it at which size they start. */
+void times_recall_waiting(struct daemon *d);
 
 #endif

@@ -19,6 +19,7 @@
 #include "daemon/sites_change.h"
 #include "daemon/specs.h"
 #include "daemon/submission.h"
+#include "daemon/times.h"
 #include "daemon/turn.h"
 #include "daemon/turn_inputs.h"
 #include "daemon/write.h"
@@ -280,8 +281,10 @@ void turn_run(struct daemon *d)
             apply_input(d, &inputs.items[i]);
         }
         pleat_array_finish(&inputs);
-        if (pleat_core_wants_pass(d->core))
+        if (pleat_core_wants_pass(d->core)) {
+            times_recall_waiting(d);
             decide(d);
+        }
     }
     archive_prepare(d);
     bool anything = d->turn.records.count || d->notes.count || d->specs.made.count ||

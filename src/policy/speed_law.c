@@ -198,6 +198,13 @@ struct pleat_speed_time pleat_speed_predict(const struct pleat_speed_law *law, d
     return time;
 }
 
+struct pleat_speed_time pleat_speed_ratio(const struct pleat_speed_time *of,
+                                          const struct pleat_speed_time *to)
+{
+    double a = of->error_us / of->us, b = to->error_us / to->us, share = of->us / to->us;
+    return (struct pleat_speed_time){share, share * sqrt(a * a + b * b)};
+}
+
 double pleat_speed_shortest(const struct pleat_speed_law *law, double least, double most)
 {
     if (!(law->terms[2] > 0))

@@ -50,6 +50,9 @@ struct pleat_speed_law pleat_speed_fit(const struct pleat_speed_points *points);
 /* What the law says of a size. Of a single point it says nothing about other sizes: they are then
  * taken to be as much faster as they are larger. */
 struct pleat_speed_time pleat_speed_predict(const struct pleat_speed_law *law, double processors);
+/* A time as a share of another one, both above 0, and the standard error of that. */
+struct pleat_speed_time pleat_speed_ratio(const struct pleat_speed_time *of,
+                                          const struct pleat_speed_time *to);
 /* The error of the mean of one point. Where hardly anything is known of the spread, at least a
  * hundredth. */
 double pleat_speed_error(const struct pleat_speed_law *law, const struct pleat_speed_point *point);

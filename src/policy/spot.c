@@ -19,87 +19,6 @@ enum { CONFIRMING = 6 };
 /* The iterations that have to be left, if anything is known of that, for trying out a size. */
 #define LEAST_LEFT 10.0
 
-const char *pleat_spot_metric_name(enum pleat_spot_metric metric)
-{
-    static const char *const names[] = {"time", "efficiency", "margin", "processor time"};
-    return metric < PLEAT_SPOT_METRIC_COUNT ? names[metric] : "?";
-}
-
-const char *pleat_spot_advice_name(enum pleat_spot_advice advice)
-{
-    static const char *const names[] = {"unmeasured", "stay",   "grow",   "shrink",
-                                        "probe",      "little", "unsure", "costs"};
-    return advice < PLEAT_SPOT_ADVICE_COUNT ? names[advice] : "?";
-}
-
-static enum pleat_spot_metric metric_of(const struct pleat_view *view)
-{
-    return view->spot_metric < PLEAT_SPOT_METRIC_COUNT ? (enum pleat_spot_metric)view->spot_metric
-                                                       : PLEAT_SPOT_TIME;
-}
-
-int32_t pleat_spot_threshold(const struct pleat_view *view)
-{
-    static const int32_t usual[PLEAT_SPOT_METRIC_COUNT] = {1, 50, 50, 50};
-    return view->spot_threshold > 0 ? view->spot_threshold : usual[metric_of(view)];
-}
-
-/* ---- what is known ---- */
-
-/* Of a size of which only a mean was reported, not of how many iterations (of a folded program, or
- * by an older agent), it is taken to be that of three that differ by a twentieth. */
-static struct pleat_speed_point point_of(const struct pleat_timing *timing)
-{
-    double us = (double)timing->iteration_us;
-    if (timing->count > 0)
-        return (struct pleat_speed_point){timing->processors, timing->mean_us, timing->squares,
-                                          timing->count};
-    return (struct pleat_speed_point){timing->processors, us, 2 * 0.05 * us * 0.05 * us, 3};
-}
-
-struct pleat_spot_study pleat_spot_study(const struct pleat_view *view,
-                                         const struct pleat_component *component)
-{
-    struct pleat_spot_study study = {.view = view, .component = component};
-    for (const struct pleat_timing *t = pleat_timing_smallest(view, component); t;
-         t = pleat_timing_greater(view, t))
-        pleat_speed_add(&study.points, point_of(t));
-    study.law = pleat_speed_fit(&study.points);
-    return study;
-}
-
-static const struct pleat_speed_point *point_at(const struct pleat_spot_study *study,
-                                                int32_t processors)
-{
-    for (uint32_t i = 0; i < study->points.count; i++)
-        if ((int32_t)study->points.items[i].processors == processors)
-            return &study->points.items[i];
-    return NULL;
-}
-
-/* The law's, which what was measured there is a part of; that alone where it is the surer one, or
- * where the law contradicts it, as for a program that is fast at some sizes only. */
-struct pleat_speed_time pleat_spot_time(const struct pleat_spot_study *study, int32_t processors)
-{
-    struct pleat_speed_time law = pleat_speed_predict(&study->law, processors);
-    const struct pleat_speed_point *point = point_at(study, processors);
-    if (!point)
-        return law;
-    struct pleat_speed_time own = {point->mean_us, pleat_speed_error(&study->law, point)};
-    double variance = own.error_us * own.error_us + law.error_us * law.error_us;
-    double difference = own.us - law.us;
-    bool contradicts = difference * difference > 4 * variance;
-    return study->law.sizes < 2 || own.error_us <= law.error_us || contradicts ? own : law;
-}
-
-/* The time at a size as a share of that at another, and its standard error. */
-static struct pleat_speed_time ratio(const struct pleat_speed_time *of,
-                                     const struct pleat_speed_time *to)
-{
-    double a = of->error_us / of->us, b = to->error_us / to->us, share = of->us / to->us;
-    return (struct pleat_speed_time){share, share * sqrt(a * a + b * b)};
-}
-
 /* ---- sizes ---- */
 
 int32_t pleat_spot_floor(const struct pleat_spot_study *study, double most)
@@ -137,7 +56,8 @@ static struct reach reach_of(const struct pleat_spot_study *study, int32_t most)
         if (study->points.items[i].processors < smallest)
             smallest = study->points.items[i].processors;
     struct reach reach = {.most = pleat_spot_floor(study, fmin(most, REACH * largest))};
-    reach.least = size_above(study, fmax(1, smallest / REACH), study->component->processors);
+    int32_t now = study->component->processors; /* 0: it does not run yet */
+    reach.least = size_above(study, fmax(1, smallest / REACH), now > 0 ? now : reach.most);
     return reach;
 }
 
@@ -155,7 +75,7 @@ static double merit(const struct pleat_spot_study *study, const struct reach *re
 {
     const struct pleat_speed_law *law = &study->law;
     double threshold = pleat_spot_threshold(study->view) / 100.0;
-    switch (metric_of(study->view)) {
+    switch (pleat_spot_metric(study->view)) {
     case PLEAT_SPOT_EFFICIENCY:
         return law_at(study, 1) / (processors * us) / threshold;
     case PLEAT_SPOT_MARGIN: {
@@ -173,14 +93,14 @@ static bool is_before_spot(const struct pleat_spot_study *study, const struct re
                            double shortest_us, double processors)
 {
     double us = law_at(study, processors);
-    if (metric_of(study->view) == PLEAT_SPOT_TIME)
+    if (pleat_spot_metric(study->view) == PLEAT_SPOT_TIME)
         return us > shortest_us * (1 + pleat_spot_threshold(study->view) / 100.0);
     return merit(study, reach, processors, us) >= 1;
 }
 
 static int32_t spot_of_law(const struct pleat_spot_study *study, const struct reach *reach)
 {
-    bool time = metric_of(study->view) == PLEAT_SPOT_TIME;
+    bool time = pleat_spot_metric(study->view) == PLEAT_SPOT_TIME;
     double most = reach->most;
     if (time)
         most = pleat_speed_shortest(&study->law, reach->least, reach->most);
@@ -227,7 +147,7 @@ static int32_t snap(const struct pleat_spot_study *study, int32_t size)
  * are hardly longer than at the best, else the largest that is used well enough. */
 static int32_t choose_spot(const struct pleat_spot_study *study, const struct reach *reach)
 {
-    enum pleat_spot_metric metric = metric_of(study->view);
+    enum pleat_spot_metric metric = pleat_spot_metric(study->view);
     int32_t candidates[PLEAT_SPEED_POINTS + 2], chosen = 0;
     uint32_t count = 0;
     candidates[count++] = snap(study, spot_of_law(study, reach));
@@ -253,6 +173,14 @@ static int32_t choose_spot(const struct pleat_spot_study *study, const struct re
             chosen = size;
     }
     return chosen;
+}
+
+int32_t pleat_spot_start(const struct pleat_spot_study *study, int32_t most)
+{
+    if (study->law.sizes < 2)
+        return 0;
+    struct reach reach = reach_of(study, most);
+    return reach.least >= 1 && reach.least <= reach.most ? choose_spot(study, &reach) : 0;
 }
 
 /* ---- is it worth it? ---- */
@@ -313,7 +241,7 @@ static bool is_well_known(const struct pleat_spot_study *study, int32_t processo
 {
     enum { LEAST = 3, ENOUGH = 16 };
     const double clear = 0.25, close = 0.05;
-    const struct pleat_speed_point *point = point_at(study, processors);
+    const struct pleat_speed_point *point = pleat_spot_point(study, processors);
     if (!point)
         return false;
     double error = study->law.spread / sqrt(point->count);
@@ -325,7 +253,7 @@ static void describe(const struct pleat_spot_study *study, int32_t size, struct 
 {
     struct pleat_speed_time now = pleat_spot_time(study, study->component->processors);
     struct pleat_speed_time then = pleat_spot_time(study, size);
-    struct pleat_speed_time share = ratio(&then, &now);
+    struct pleat_speed_time share = pleat_speed_ratio(&then, &now);
     spot->size = size;
     spot->gain = 1 - share.us;
     spot->error = share.error_us;
@@ -364,7 +292,7 @@ static enum pleat_spot_advice advise_shrinking(const struct pleat_spot_study *st
 {
     double threshold = pleat_spot_threshold(study->view) / 100.0, errors = errors_allowed(study);
     bool sure;
-    if (metric_of(study->view) == PLEAT_SPOT_TIME) {
+    if (pleat_spot_metric(study->view) == PLEAT_SPOT_TIME) {
         bool tries = !is_well_known(study, spot->size, 0) && spot->gain >= spot->wanted &&
                      is_well_known(study, study->component->processors, spot->gain);
         sure = tries || -spot->gain + errors * spot->error <= threshold;
@@ -426,12 +354,12 @@ static int32_t size_to_confirm(const struct pleat_spot_study *study, const struc
     bool fits = law->misfit <= study->view->spot_gain / 100.0;
     int32_t best = best_tried(study), found = 0;
     if (law->sizes < 2 || law->sizes > CONFIRMING || (law->sizes > law->used && fits) ||
-        metric_of(study->view) != PLEAT_SPOT_TIME || !is_within(reach, best))
+        pleat_spot_metric(study->view) != PLEAT_SPOT_TIME || !is_within(reach, best))
         return 0;
     int32_t beside[] = {below(study, best), above(study, best, reach->most)};
     double shortest_us = pleat_spot_time(study, best).us * (1 + BESIDE_LONGER);
     for (int i = 0; i < 2; i++) {
-        if (beside[i] < 1 || point_at(study, snap(study, beside[i])))
+        if (beside[i] < 1 || pleat_spot_point(study, snap(study, beside[i])))
             continue;
         double us = law_at(study, beside[i]);
         if (us <= shortest_us) {
@@ -475,7 +403,7 @@ struct pleat_spot pleat_spot_find(const struct pleat_spot_study *study, int32_t 
 {
     int32_t size = study->component->processors;
     struct pleat_spot spot = {.advice = PLEAT_SPOT_UNMEASURED, .left_us = PLEAT_NEVER};
-    if (size < 1 || !point_at(study, size))
+    if (size < 1 || !pleat_spot_point(study, size))
         return spot;
     struct reach reach = reach_of(study, most > size ? most : size);
     spot.spot = choose_spot(study, &reach);

@@ -49,20 +49,42 @@ struct pleat_spot_study {
     struct pleat_speed_law law;
 };
 
+/* Another size at which it, or an earlier run, was measured. */
+struct pleat_spot_step {
+    int32_t size;
+    double gain, error; /* as in struct pleat_spot */
+};
+
+struct pleat_spot_points {
+    uint32_t count;
+    struct pleat_spot_step items[PLEAT_SPEED_POINTS];
+};
+
 struct pleat_spot_study pleat_spot_study(const struct pleat_view *view,
                                          const struct pleat_component *component);
+/* What was measured at a size; NULL: nothing. */
+const struct pleat_speed_point *pleat_spot_point(const struct pleat_spot_study *study,
+                                                 int32_t processors);
 /* What an iteration takes at a size, from what was measured there, if anything was, and the law.
  * us 0: nothing is known. */
 struct pleat_speed_time pleat_spot_time(const struct pleat_spot_study *study, int32_t processors);
 /* For a component that could have at most `most` processors now. */
 struct pleat_spot pleat_spot_find(const struct pleat_spot_study *study, int32_t most);
+/* The sweet spot of a component that waits, among sizes up to `most`, by what is known of earlier
+ * runs; 0: of fewer than two sizes is anything known, or it takes none of them. */
+int32_t pleat_spot_start(const struct pleat_spot_study *study, int32_t most);
+/* Swaminathan 2004, 3.4.4: its list of expand points, if `larger`, or else of shrink points, those
+ * in front that cost least or gain most; by what was measured alone, at sizes that it accepts. None
+ * as long as its present size was not measured. */
+struct pleat_spot_points pleat_spot_points(const struct pleat_spot_study *study, bool larger);
 /* The largest size that the component accepts, at most `most`; 0: none. */
 int32_t pleat_spot_floor(const struct pleat_spot_study *study, double most);
 
 /* "time", ...; "grow", ...: stable names for other programs. */
 const char *pleat_spot_metric_name(enum pleat_spot_metric metric);
 const char *pleat_spot_advice_name(enum pleat_spot_advice advice);
-/* The threshold in force, in per cent. */
+/* The metric in force; the threshold in force, in per cent. */
+enum pleat_spot_metric pleat_spot_metric(const struct pleat_view *view);
 int32_t pleat_spot_threshold(const struct pleat_view *view);
 
 #endif

@@ -1,4 +1,4 @@
-foreach(name policy_buffer policy_placement policy_malleability policy_sweet_spot policy_learned policy_partitions policy_approach policy_plan policy_queue policy_folding policy_nodes policy_why)
+foreach(name policy_buffer policy_placement policy_malleability policy_sweet_spot policy_learned policy_learned_start policy_partitions policy_approach policy_plan policy_queue policy_folding policy_nodes policy_why)
   string(REPLACE "_" "-" target ${name})
   pleat_unit_test(${target}
     SOURCES ${test_dir}/${name}_test.c ${test_dir}/policy_bench.c DEPS pleat-policy)

@@ -8,7 +8,17 @@
 #include "cli/common/table.h"
 #include "cli/jobs/history.h"
 
-static void add_size(struct pleat_table *table, const json_t *program, const json_t *size)
+/* By how much iterations are shorter than at the next smaller size, as in Swaminathan 2004, tables
+ * 1 and 2. */
+static void add_gain(struct pleat_table *table, const json_t *before, double seconds)
+{
+    double before_s = pleat_reply_real(before, "iteration_s");
+    if (before_s > 0)
+        pleat_table_setf(table, 8, "%.1f %%", 100 * (1 - seconds / before_s));
+}
+
+static void add_size(struct pleat_table *table, const json_t *program, const json_t *size,
+                     const json_t *before)
 {
     double seconds = pleat_reply_real(size, "iteration_s");
     char moment[PLEAT_TIME_SIZE];
@@ -22,8 +32,9 @@ static void add_size(struct pleat_table *table, const json_t *program, const jso
     pleat_table_set_span(table, 6, seconds);
     if (seconds > 0 && pleat_reply_int(size, "measured", 0) > 1)
         pleat_table_setf(table, 7, "%.0f %%", 100 * pleat_reply_real(size, "spread_s") / seconds);
+    add_gain(table, before, seconds);
     if (pleat_reply_real(size, "redistribution_s") > 0)
-        pleat_table_set_span(table, 8, pleat_reply_real(size, "redistribution_s"));
+        pleat_table_set_span(table, 9, pleat_reply_real(size, "redistribution_s"));
 }
 
 static int print_table(const json_t *programs)
@@ -33,7 +44,7 @@ static int print_table(const json_t *programs)
         {"LAST", PLEAT_COLUMN_TEXT},         {"ITERATIONS", PLEAT_COLUMN_NUMBER},
         {"PROCESSORS", PLEAT_COLUMN_NUMBER}, {"MEASURED", PLEAT_COLUMN_NUMBER},
         {"ITERATION", PLEAT_COLUMN_NUMBER},  {"SPREAD", PLEAT_COLUMN_NUMBER},
-        {"PAUSE", PLEAT_COLUMN_NUMBER}};
+        {"GAIN", PLEAT_COLUMN_NUMBER},       {"PAUSE", PLEAT_COLUMN_NUMBER}};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     const json_t *program, *size;
     size_t p, s;
@@ -41,7 +52,8 @@ static int print_table(const json_t *programs)
     {
         json_array_foreach(json_object_get(program, "sizes"), s, size)
         {
-            add_size(table, program, size);
+            add_size(table, program, size,
+                     s > 0 ? json_array_get(json_object_get(program, "sizes"), s - 1) : NULL);
         }
     }
     int code = pleat_table_print(table);

@@ -40,6 +40,22 @@ static void add_resize(const json_t *decision, struct pleat_string *out)
         pleat_string_addf(out, " for job %lld, which waited", waiter);
 }
 
+/* What a policy that starts jobs at their sweet spots knew. */
+static void add_learned(const json_t *learned, struct pleat_string *out)
+{
+    long long sizes = number(learned, "sizes"), spot = number(learned, "spot");
+    if (!json_is_object(learned))
+        return;
+    if (spot > 0)
+        pleat_string_addf(out, " (its sweet spot is %lld, as measured before on %lld sizes)", spot,
+                          sizes);
+    else
+        pleat_string_addf(out,
+                          " (on %s of its program was measured before: its sweet spot is not "
+                          "known)",
+                          sizes == 1 ? "one size only an iteration" : "no size an iteration");
+}
+
 static void add_start(const json_t *decision, struct pleat_string *out)
 {
     long long processors = number(decision, "processors");
@@ -52,6 +68,7 @@ static void add_start(const json_t *decision, struct pleat_string *out)
     if (queue)
         pleat_string_addf(out, ": its turn by %s, its size by %s", queue,
                           pleat_reply_text(decision, "moldability", "?"));
+    add_learned(json_object_get(decision, "learned"), out);
 }
 
 /* Appends how the job ended: "exited" alone would not say that it crashed. */

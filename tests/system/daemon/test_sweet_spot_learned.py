@@ -46,6 +46,11 @@ def test_learned_and_remembered(pleat):
     shown = pleat.pleat("show", number, check=0).stdout
     assert re.search(r"^curve .*; sweet spot \(time, 1 %\): 2$", shown, re.M), shown
     assert re.search(r"^ +2 \* \S+ .*$", shown, re.M), shown
+    # the lists of points, from what was measured
+    point, = job["curve"]["shrink_points"]
+    assert (point["processors"], point["frees"]) == (1, 1) and point["longer"] > 0.2, point
+    point, = job["curve"]["expand_points"]
+    assert (point["processors"], point["takes"]) == (4, 2) and point["shorter"] < -0.2, point
     # it stays, and says why
     why = json.loads(pleat.pleat("why", number, "--json").stdout)["size"]
     assert why["code"] == "policy" and why["spot"]["advice"] == "little", why
@@ -56,7 +61,10 @@ def test_learned_and_remembered(pleat):
     kept, = known(pleat, "the l*")
     assert kept["program"] == "the loop" and kept["iterations"] > 3
     assert [size["processors"] for size in kept["sizes"]] == [1, 2, 4]
-    assert "the loop" in pleat.pleat("history", "--program", "*").stdout
+    assert [(point["from"], point["processors"]) for point in kept["shrink_points"]] == [(4, 2), (2, 1)]
+    assert [(point["from"], point["processors"]) for point in kept["expand_points"]] == [(1, 2), (2, 4)]
+    listed = pleat.pleat("history", "--program", "*").stdout
+    assert "the loop" in listed and re.search(r"GAIN.*\n.*\n.* [2-9]\d\.\d %.*\n.* -\d+\.\d %", listed), listed
     # and the next run of it goes where that points
     number = start(pleat, second, "--program", "the loop")
     wait_until(lambda: sizes(pleat, number)[:2] == [1, 2], "straight to 2")
@@ -78,3 +86,45 @@ def test_learned_and_remembered(pleat):
     number = pleat.submit("-n", 1, "--malleable", "--", LOOP, "--iterations", 12, "--pauses", "100")
     assert pleat.wait_end(number)["state"] == "done"
     assert [program["program"] for program in known(pleat)] == [f"{LOOP} --iterations 12 --pauses 100"]
+
+
+def test_started_at_the_sweet_spot(pleat):
+    pleat.configure("approach = remap-idle\nmalleability = sweet-spot-learned\nmoldability = sweet-spot-learned")
+    until = pleat.path("until")
+
+    def started(number):
+        decision, = [told for told in json.loads(pleat.pleat("why", number, "--json").stdout)["decisions"]
+                     if told["what"] == "started"]
+        return decision["processors"], decision["learned"]
+
+    number = start(pleat, until, "--program", "the loop")
+    # one that waits for its end, so that all it can know of it comes while it waits
+    waits = pleat.submit("--moldable", "--min", 1, "--max", 4, "--program", "the loop", "--after", number, "--",
+                         LOOP, "--iterations", 3, "--pauses", PAUSES)
+    wait_until(lambda: sizes(pleat, number) == [1, 4, 2], "to 4, and back to 2")
+    wait_until(lambda: [time["measured"] or 0 for time in pleat.job(number)["times"]
+                        if time["processors"] == 2 and time["measured"] > 3], "it has measured that")
+    assert started(number) == (1, {"sizes": 0, "spot": None})
+    end(pleat, until, number)
+    assert pleat.wait_end(waits)["state"] == "done"
+    assert started(waits) == (2, {"sizes": 3, "spot": 2})
+    assert re.search(r"started on 2 processors: its turn by fcfs, its size by sweet-spot-learned \(its sweet spot is 2, "
+                     r"as measured before on 3 sizes\)", pleat.pleat("why", waits).stdout)
+    # a malleable one, submitted later; one of another program; and what its user has had forgotten
+    others = ["--min", 1, "--max", 4, "--program"]
+    command = ["--", LOOP, "--iterations", 3, "--pauses", PAUSES]
+    malleable = pleat.submit("--malleable", *others, "the loop", *command)
+    assert pleat.wait_end(malleable)["state"] == "done"
+    assert started(malleable)[0] == 2
+    unknown = pleat.submit("--moldable", *others, "another", *command)
+    assert pleat.wait_end(unknown)["state"] == "done"
+    assert started(unknown) == (4, {"sizes": 0, "spot": None})
+    assert "no size an iteration" in pleat.pleat("why", unknown).stdout
+    pleat.pleat("history", "--program", "the loop", "--clear")
+    cleared = pleat.submit("--moldable", *others, "the loop", *command)
+    assert pleat.wait_end(cleared)["state"] == "done"
+    assert started(cleared) == (4, {"sizes": 0, "spot": None})
+    pleat.pleat("stop", check=0)
+    pleat.connection = None
+    said = pleat.pleat("sim", "--replay", pleat.log, check=0).stdout
+    assert "the same" in said and re.search(r"^decisions +[1-9]", said, re.M), said
