@@ -45,10 +45,11 @@ double pleat_speed_error(const struct pleat_speed_law *law, const struct pleat_s
     return point->mean_us * spread / sqrt(point->count);
 }
 
-/* The three terms' factors at a size. */
-static void factors(const struct pleat_speed_law *law, double processors,
+/* The terms' factors at a size, on a grid. */
+static void factors(const struct pleat_speed_law *law, double processors, double edge,
                     double x[PLEAT_SPEED_TERMS])
 {
+    x[3] = edge;
     x[0] = 1;
     x[1] = law->largest / processors;
     x[2] = processors / law->largest;
@@ -71,7 +72,7 @@ static struct equations set_up(const struct pleat_speed_law *law,
         double x[PLEAT_SPEED_TERMS], own = pleat_speed_error(law, point);
         double model = point->mean_us * MODEL_ERROR;
         double weight = 1 / (own * own + model * model);
-        factors(law, point->processors, x);
+        factors(law, point->processors, point->edge, x);
         for (int r = 0; r < PLEAT_SPEED_TERMS; r++) {
             for (int c = 0; c < PLEAT_SPEED_TERMS; c++)
                 e.a[r][c] += weight * x[r] * x[c];
@@ -137,34 +138,61 @@ static bool solve(const struct equations *e, unsigned mask, struct pleat_speed_l
     return true;
 }
 
+static struct pleat_speed_time predict(const struct pleat_speed_law *law, double processors,
+                                       double edge)
+{
+    struct pleat_speed_time time = {0, 0};
+    double x[PLEAT_SPEED_TERMS], variance = 0;
+    if (law->sizes == 0)
+        return time;
+    factors(law, processors, edge, x);
+    for (int r = 0; r < PLEAT_SPEED_TERMS; r++) {
+        time.us += law->terms[r] * x[r];
+        for (int c = 0; c < PLEAT_SPEED_TERMS; c++)
+            variance += x[r] * law->covariance[r][c] * x[c];
+    }
+    time.error_us = variance > 0 ? sqrt(variance) : 0;
+    return time;
+}
+
 static double misfit_of(const struct pleat_speed_law *law, const struct pleat_speed_points *points)
 {
     double worst = 0;
     for (uint32_t i = 0; i < points->count; i++) {
         const struct pleat_speed_point *point = &points->items[i];
-        double off = fabs(pleat_speed_predict(law, point->processors).us - point->mean_us);
+        double off = fabs(predict(law, point->processors, point->edge).us - point->mean_us);
         double beyond = (off - 2 * pleat_speed_error(law, point)) / point->mean_us;
         worst = beyond > worst ? beyond : worst;
     }
     return worst;
 }
 
+static bool on_grids(const struct pleat_speed_points *points)
+{
+    for (uint32_t i = 0; i < points->count; i++)
+        if (!(points->items[i].edge > 0))
+            return false;
+    return true;
+}
+
 struct pleat_speed_law pleat_speed_fit(const struct pleat_speed_points *points)
 {
-    /* the simplest first; parallel work is in all of them */
+    /* the simplest first; parallel work is in all of them. Those behind are for grids */
     static const struct {
         unsigned mask;
         uint32_t terms;
-    } tries[] = {{2, 1}, {3, 2}, {6, 2}, {7, 3}};
+    } tries[] = {{2, 1}, {3, 2}, {6, 2}, {7, 3}, {10, 2}, {11, 3}, {14, 3}, {15, 4}};
+    size_t count = on_grids(points) ? 8 : 4;
     struct pleat_speed_law law = {0}, best = {0};
     double least = INFINITY;
     measure_spread(points, &law);
     if (law.sizes == 0)
         return law;
     const struct equations e = set_up(&law, points);
-    for (size_t i = 0; i < sizeof(tries) / sizeof(tries[0]) && tries[i].terms <= law.sizes; i++) {
+    for (size_t i = 0; i < count; i++) {
         double left = 0;
-        if (!solve(&e, tries[i].mask, &law, &left) || left + 2 * tries[i].terms >= least - SAME)
+        if (tries[i].terms > law.sizes || !solve(&e, tries[i].mask, &law, &left) ||
+            left + 2 * tries[i].terms >= least - SAME)
             continue;
         least = left + 2 * tries[i].terms;
         best = law;
@@ -184,18 +212,13 @@ struct pleat_speed_law pleat_speed_fit(const struct pleat_speed_points *points)
 
 struct pleat_speed_time pleat_speed_predict(const struct pleat_speed_law *law, double processors)
 {
-    struct pleat_speed_time time = {0, 0};
-    double x[PLEAT_SPEED_TERMS], variance = 0;
-    if (law->sizes == 0)
-        return time;
-    factors(law, processors, x);
-    for (int r = 0; r < PLEAT_SPEED_TERMS; r++) {
-        time.us += law->terms[r] * x[r];
-        for (int c = 0; c < PLEAT_SPEED_TERMS; c++)
-            variance += x[r] * law->covariance[r][c] * x[c];
-    }
-    time.error_us = variance > 0 ? sqrt(variance) : 0;
-    return time;
+    return predict(law, processors, 0);
+}
+
+struct pleat_speed_time pleat_speed_predict_grid(const struct pleat_speed_law *law, int rows,
+                                                 int columns)
+{
+    return predict(law, (double)rows * columns, 1.0 / rows + 1.0 / columns);
 }
 
 struct pleat_speed_time pleat_speed_ratio(const struct pleat_speed_time *of,

@@ -35,8 +35,8 @@ static struct pleat_speed_point point_of(const struct pleat_timing *timing)
     double us = (double)timing->iteration_us;
     if (timing->count > 0)
         return (struct pleat_speed_point){timing->processors, timing->mean_us, timing->squares,
-                                          timing->count};
-    return (struct pleat_speed_point){timing->processors, us, 2 * 0.05 * us * 0.05 * us, 3};
+                                          timing->count, 0};
+    return (struct pleat_speed_point){timing->processors, us, 2 * 0.05 * us * 0.05 * us, 3, 0};
 }
 
 struct pleat_spot_study pleat_spot_study(const struct pleat_view *view,

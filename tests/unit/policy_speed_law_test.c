@@ -27,7 +27,7 @@ static struct pleat_speed_points exact(const struct curve *curve, const double *
     struct pleat_speed_points points = {0};
     for (int i = 0; i < count; i++)
         pleat_speed_add(&points,
-                        (struct pleat_speed_point){sizes[i], curve_at(curve, sizes[i]), 0, 10});
+                        (struct pleat_speed_point){sizes[i], curve_at(curve, sizes[i]), 0, 10, 0});
     return points;
 }
 
@@ -100,7 +100,7 @@ static struct pleat_speed_point measure(const struct curve *curve, double p, int
         squares += us * us;
     }
     double mean = sum / count;
-    return (struct pleat_speed_point){p, mean, squares - mean * mean * count, count};
+    return (struct pleat_speed_point){p, mean, squares - mean * mean * count, count, 0};
 }
 
 /* Of many fits to noisy points the truth is within two standard errors as often as it should be. */
@@ -144,12 +144,46 @@ static void test_many_points(void **state)
     (void)state;
     struct pleat_speed_points points = {0};
     for (int i = 1; i <= PLEAT_SPEED_POINTS; i++)
-        pleat_speed_add(&points, (struct pleat_speed_point){i, 1000.0 / i, 0, i == 5 ? 1 : 3});
-    pleat_speed_add(&points, (struct pleat_speed_point){100, 10, 0, 1});
+        pleat_speed_add(&points, (struct pleat_speed_point){i, 1000.0 / i, 0, i == 5 ? 1 : 3, 0});
+    pleat_speed_add(&points, (struct pleat_speed_point){100, 10, 0, 1, 0});
     assert_true(points.items[4].processors == 5); /* not more is known of the new one */
-    pleat_speed_add(&points, (struct pleat_speed_point){100, 10, 0, 2});
+    pleat_speed_add(&points, (struct pleat_speed_point){100, 10, 0, 2, 0});
     assert_int_equal(points.count, PLEAT_SPEED_POINTS);
     assert_true(points.items[4].processors == 100);
+}
+
+/* ---- on process grids ---- */
+
+static struct pleat_speed_point on_grid(int rows, int columns, double edge_us)
+{
+    double edge = 1.0 / rows + 1.0 / columns;
+    return (struct pleat_speed_point){.processors = rows * columns,
+                                      .mean_us = 4e8 / (rows * columns) + edge_us * edge,
+                                      .count = 20,
+                                      .edge = edge};
+}
+
+static void test_grids_that_were_not_tried(void **state)
+{
+    (void)state;
+    struct pleat_speed_points points = {0};
+    pleat_speed_add(&points, on_grid(1, 4, 2e7));
+    pleat_speed_add(&points, on_grid(2, 2, 2e7));
+    pleat_speed_add(&points, on_grid(1, 12, 2e7));
+    struct pleat_speed_law law = pleat_speed_fit(&points);
+    struct pleat_speed_time time = pleat_speed_predict_grid(&law, 3, 4);
+    double expected = on_grid(3, 4, 2e7).mean_us;
+    assert_near(time.us, expected, 0.05);
+    assert_true(fabs(time.us - expected) < 3 * time.error_us);
+    assert_true(time.us < pleat_speed_predict_grid(&law, 2, 6).us);
+    assert_near(pleat_speed_predict_grid(&law, 12, 1).us, on_grid(1, 12, 2e7).mean_us, 0.03);
+    /* nothing is sent: all grids of a size are the same */
+    points.count = 0;
+    pleat_speed_add(&points, on_grid(1, 4, 0));
+    pleat_speed_add(&points, on_grid(2, 2, 0));
+    law = pleat_speed_fit(&points);
+    assert_near(pleat_speed_predict_grid(&law, 3, 4).us, 4e8 / 12, 1e-6);
+    assert_true(law.terms[3] == 0);
 }
 
 int main(void)
@@ -161,6 +195,7 @@ int main(void)
         cmocka_unit_test(test_noise_makes_it_uncertain),
         cmocka_unit_test(test_quantiles),
         cmocka_unit_test(test_many_points),
+        cmocka_unit_test(test_grids_that_were_not_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
