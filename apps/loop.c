@@ -25,6 +25,10 @@ static const char usage[] =
     "  --pause MS       sleep in every iteration (default 0)\n"
     "  --pauses LIST    milliseconds with 1 rank, 2, ...: 60,30 for example; the last for all "
     "beyond\n"
+    "  --grids          computes on process grids of 1 and of 2 rows, for 64 iterations each in "
+    "turn, "
+    "and\n"
+    "                   sleeps longer by a factor of 1 / rows + 1 / columns\n"
     "  --loose          no barrier: ranks run at their own speed\n"
     "  --announce       ask before each adaptation point whether a resize comes there, and check "
     "it\n"
@@ -53,7 +57,7 @@ struct options {
     long long iterations, resizes, state, rows, halo, die_at, die_rank, stuck_at;
     double pause_ms;
     const char *accept, *pauses, *until, *limit, *sizes, *ask;
-    int even, loose, announce, greedy, die_joining, mismatch;
+    int even, loose, announce, greedy, die_joining, mismatch, grids;
 };
 
 enum {
@@ -93,6 +97,7 @@ static void read_options(int argc, char **argv, struct options *o)
                                    {"pauses", 1, NULL, PAUSES},
                                    {"even", 0, &o->even, 1},
                                    {"loose", 0, &o->loose, 1},
+                                   {"grids", 0, &o->grids, 1},
                                    {"announce", 0, &o->announce, 1},
                                    {"accept", 1, NULL, ACCEPT},
                                    {"until", 1, NULL, UNTIL},
@@ -245,6 +250,19 @@ static double pause_of(const struct options *o, int ranks)
     return pause_ms;
 }
 
+/* Says on which grid it computes in an iteration. Returns the factor by which it sleeps longer. */
+static double say_grid(struct pleat_session *session, const struct options *o, long long iteration)
+{
+    struct pleat_error err;
+    int ranks = pleat_session_size(session);
+    int rows = iteration / 64 % 2 == 1 && ranks % 2 == 0 ? 2 : 1, grid[2] = {rows, ranks / rows};
+    if (!o->grids)
+        return 1;
+    if (pleat_session_rank(session) == 0 && pleat_session_grid(session, 2, grid, &err))
+        app_give_up("cannot say on which grid it computes", &err);
+    return 1.0 / grid[0] + 1.0 / grid[1];
+}
+
 /* Tells Pleat the number in the file of --limit, if the file is there. */
 static void say_limit(struct pleat_session *session, const struct options *o)
 {
@@ -369,7 +387,8 @@ int main(int argc, char **argv)
     app_tally_open(&tally, session, begun);
     int what = begun;
     while (what != PLEAT_LEAVE && goes_on(session, &o, counters)) {
-        app_pause(pause_of(&o, pleat_session_size(session)));
+        double longer = say_grid(session, &o, counters[0]);
+        app_pause(longer * pause_of(&o, pleat_session_size(session)));
         misbehave(session, &o, counters[0]);
         say_limit(session, &o);
         ask(session, &o, &counters[3]);

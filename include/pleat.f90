@@ -252,6 +252,13 @@ module pleat
       integer(c_int64_t), value :: iterations, bytes
       type(pleat_error), intent(inout) :: err
     end function
+    integer(c_int) function pleat_session_grid(session, dims, grid, err) bind(c, name='pleat_session_grid')
+      import
+      type(pleat_session), value :: session
+      integer(c_int), value :: dims
+      integer(c_int), intent(in) :: grid(*)
+      type(pleat_error), intent(inout) :: err
+    end function
     integer(c_int) function pleat_section_begin(session, err) bind(c, name='pleat_section_begin')
       import
       type(pleat_session), value :: session
@@ -522,7 +529,8 @@ module pleat
     pleat_session_limits_if, pleat_session_finish, pleat_or_abort, pleat_session_comm, pleat_session_rank, &
     pleat_session_size, pleat_session_joined, pleat_session_resumed, pleat_session_malleable, &
     pleat_session_on_offer, pleat_session_offer, pleat_session_on_plan, pleat_action_register, &
-    pleat_point_register, pleat_point_adapt, pleat_session_expect, pleat_session_point, pleat_section_begin, pleat_section_end, &
+    pleat_point_register, pleat_point_adapt, pleat_session_expect, pleat_session_grid, pleat_session_point, &
+    pleat_section_begin, pleat_section_end, &
     pleat_rows_data, pleat_rows_first, pleat_rows_count, pleat_array_shape_of, &
     pleat_session_on_grid, pleat_array_data, pleat_array_count, pleat_array_extent, pleat_array_global, &
     pleat_array_processes, pleat_array_coordinate, pleat_array_grid, pleat_array_comm, pleat_array_context, &

@@ -253,6 +253,15 @@ int pleat_session_asked(const struct pleat_session *session, struct pleat_error 
 int pleat_session_expect(struct pleat_session *session, double seconds, int64_t iterations,
                          int64_t bytes, struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Says on which process grid the program computes from now on: grid[0] x ... x grid[dims - 1]
+ * processes, of dims 1 to 4 and at most 65535 each, not more than there are ranks. So what
+ * iterations take is kept for each size and grid. Without it, as with dims 0, the grid is that of
+ * the first array that is distributed in at least two dimensions, if there is one. What was said
+ * holds until the next resize. The iteration under way counts for the new grid. To be called on
+ * rank 0; on others it is only checked. No communication. PLEAT_E_INVALID, PLEAT_E_STATE. */
+int pleat_session_grid(struct pleat_session *session, int dims, const int *grid,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* Ends the session and frees its rows, so the local data are gone. Collective over the current
  * ranks; a rank that was told to leave calls it on its own. MPI_Finalize comes after it. Accepts
  * NULL. */

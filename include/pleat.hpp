@@ -244,6 +244,14 @@ public:
         pleat_error err;
         check(pleat_session_expect(session_, seconds, iterations, bytes, &err), err);
     }
+    /* The process grid on which it computes from now on; empty: that of its arrays. */
+    void computes_on(const std::vector<int> &processes)
+    {
+        pleat_error err;
+        check(pleat_session_grid(session_, static_cast<int>(processes.size()), processes.data(),
+                                 &err),
+              err);
+    }
 
     /* For functions that the library calls: runs the program's `call`, keeps what it throws for
      * the next of begin, adapt and the like to throw, and returns `otherwise` then. */

@@ -12,6 +12,7 @@
 #include "agent/remote.h"
 #include "agent/resize.h"
 #include "base/clock.h"
+#include "base/grid.h"
 
 #define RESIZE_POLL_MS 20
 #define PROGRESS_MS 1000
@@ -141,6 +142,9 @@ static void tell_progress(struct pleat_malleable *malleable)
         (void)json_object_update_new(params, json_pack("{s:o, s:f}", "measured",
                                                        pleat_outcome_number(now.iterations),
                                                        "squares_us2", now.squares));
+    char grid[PLEAT_GRID_TEXT];
+    if (params && now.grid)
+        (void)json_object_set_new(params, "grid", json_string(pleat_grid_text(now.grid, grid)));
     if (params && now.kept)
         (void)json_object_set_new(params, "saved",
                                   json_pack("{s:o, s:o, s:f}", "iteration",

@@ -64,6 +64,15 @@ static uint64_t array_chosen(const struct pleat_object *object)
     return pleat_array_part_grid(array->coming.dist.dims ? &array->coming : &array->now);
 }
 
+static int array_grid(const struct pleat_object *object, int size, int *grid)
+{
+    const struct pleat_array *array = pleat_array_of_const(object);
+    int distributed = 0;
+    for (int d = 0; d < array->shape.dims; d++)
+        distributed += array->shape.dim[d].format != PLEAT_COLLAPSED;
+    return distributed > 1 && !pleat_array_grid(array, size, grid, NULL) ? array->shape.dims : 0;
+}
+
 static int array_commit(struct pleat_object *object, const struct pleat_change *change,
                         struct pleat_error *err)
 {
@@ -95,6 +104,7 @@ static const struct pleat_object_ops array_ops = {
     .shape = array_shape,
     .text = array_text,
     .chosen = array_chosen,
+    .grid = array_grid,
     .prepare = pleat_array_prepare,
     .release = pleat_array_release,
     .cancel = pleat_array_cancel,

@@ -94,6 +94,7 @@ int pleat_session_begin(struct pleat_session *session, struct pleat_error *err)
         pleat_points_resumed(session);
     session->state = PLEAT_SESSION_RUNNING;
     session->last_ns = pleat_clock_monotonic_ns();
+    pleat_session_tell_grid(session);
     if (!session->joiner)
         pleat_interval_begin(session);
     pleat_asked_begin(session);

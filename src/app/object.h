@@ -102,6 +102,9 @@ struct pleat_object_ops {
     /* A hash of the process grid that prepare has chosen, or else of the present one; it must be
      * equal on all ranks. NULL: there is no choice. */
     uint64_t (*chosen)(const struct pleat_object *object);
+    /* The process grid with `size` ranks: returns its dimensions, and sets grid[0] to grid[that -
+     * 1], of an object that is distributed in at least two of them; else 0. NULL: it never is. */
+    int (*grid)(const struct pleat_object *object, int size, int *grid);
     /* Does everything that can fail for want of memory. No communication. */
     int (*prepare)(struct pleat_object *object, const struct pleat_change *change,
                    struct pleat_error *err);

@@ -22,26 +22,14 @@
 
 /* ---- grow and shrink ---- */
 
-/* Nothing is known of a new size. */
-static void publish_nothing(struct pleat_mailbox_rank *self)
-{
-    pleat_mailbox_publish_squares(self, 0);
-    pleat_mailbox_publish(self, 0, 0);
-}
-
 static void adopt(struct pleat_session *session, MPI_Comm comm, int size)
 {
     MPI_Comm_free(&session->comm);
     session->comm = comm;
     session->size = size;
     session->surplus = 0;
-    session->busy_ns = 0;
-    session->busy_count = 0;
-    session->counted_ns = 0;
-    session->busy_squares = 0;
-    pleat_points_restart(session);
-    if (session->mailbox)
-        publish_nothing(&session->self);
+    pleat_session_count_anew(session);
+    pleat_session_tell_grid(session);
 }
 
 static int grow(struct pleat_session *session, int target, struct pleat_mailbox_cost *cost,

@@ -124,6 +124,7 @@ struct pleat_session {
     int64_t last_ns; /* time at the end of the last adaptation point */
     uint64_t busy_ns;
     uint64_t busy_count;
+    uint64_t grid;       /* rank 0: the process grid of these iterations (base/grid.h); 0: none */
     uint64_t counted_ns; /* the part of busy_ns that is in busy_squares */
     double busy_squares; /* of the microseconds of each of these iterations */
 
@@ -196,6 +197,13 @@ int pleat_mpi_merge(MPI_Comm *inter, bool joiner, MPI_Comm *merged,
 /* PLEAT_E_STATE: the program is not between begin and end, where `function` belongs. */
 int pleat_session_check_running(const struct pleat_session *session, const char *function,
                                 struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- grids.c ---- */
+
+/* Nothing is known of iterations at a new size, or on another process grid. */
+void pleat_session_count_anew(struct pleat_session *session);
+/* Rank 0 tells the agent the process grid of the present size, as far as objects have one. */
+void pleat_session_tell_grid(struct pleat_session *session);
 
 /* ---- together.c ---- */
 

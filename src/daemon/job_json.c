@@ -321,6 +321,8 @@ static void add_said(struct daemon *d, json_t *object, struct job *job,
     set(object, "folded", or_null(job->folded));
     set(object, "progress", progress_or_null(job));
     set(object, "times", times_to_json(view, c));
+    set(object, "grids", measured_on_grids_to_json(&job->measured));
+    set(object, "predicted_grids", measured_grids_to_json(&job->measured));
     set(object, "curve", curve_to_json(d, c));
 }
 

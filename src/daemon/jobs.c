@@ -140,6 +140,7 @@ static void job_free(struct job *job)
     json_decref(job->folded_nodes);
     json_decref(job->saved);
     json_decref(job->points);
+    pleat_array_finish(&job->measured);
     json_decref(job->expects);
     free(job);
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "base/array.h"
+#include "daemon/measured.h"
 #include "model/types.h"
 
 struct account;
@@ -27,9 +28,11 @@ struct job {
     uint32_t note_count;     /* how many these are */
     int64_t iteration, iteration_us;
     bool has_progress;
-    int32_t timed_size; /* size whose iteration time the core knows; 0: none */
-    int64_t timed_us;   /* that iteration time */
-    uint64_t told_run;  /* the run of which this was told */
+    int32_t timed_size;             /* size whose iteration time the core knows; 0: none */
+    int64_t timed_us;               /* that iteration time */
+    uint64_t told_run;              /* the run of which this was told */
+    uint64_t told_grid;             /* and the process grid (base/grid.h); 0: none */
+    struct measured_sizes measured; /* since the daemon was started */
     int64_t told_count; /* of the iterations at that size: of how many the core knows the mean, */
     double told_us, told_squares; /* their microseconds, and the squares of these, summed up */
     uint64_t recalled;      /* d->programs.news when it was last told of earlier runs; 0: never */

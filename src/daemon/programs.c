@@ -6,7 +6,6 @@
 #include "daemon/programs.h"
 
 #include <fnmatch.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,8 +14,8 @@
 #include "daemon/specs.h"
 
 /* Of so many programs the curves are kept; then those go of which nothing was learned for the
- * longest time. Of so many sizes each. */
-enum { PROGRAMS_MOST = 256, SIZES_MOST = 64, NAME_MOST = 1024 };
+ * longest time. */
+enum { PROGRAMS_MOST = 256, NAME_MOST = 1024 };
 
 /* ---- which program ---- */
 
@@ -95,35 +94,12 @@ static struct program *program_of(struct daemon *d, const struct job *job, uint3
 
 /* ---- learning ---- */
 
-/* NULL: out of memory, or there are too many. */
-static struct pleat_timing *size_of(struct program *program, int32_t processors)
-{
-    size_t at = 0;
-    while (at < program->sizes.count && program->sizes.items[at].processors < processors)
-        at++;
-    if (at < program->sizes.count && program->sizes.items[at].processors == processors)
-        return &program->sizes.items[at];
-    struct pleat_timing fresh = {.processors = processors, .next = PLEAT_NONE};
-    if (program->sizes.count >= SIZES_MOST || pleat_array_push(&program->sizes, fresh))
-        return NULL;
-    memmove(&program->sizes.items[at + 1], &program->sizes.items[at],
-            (program->sizes.count - 1 - at) * sizeof(fresh));
-    program->sizes.items[at] = fresh;
-    return &program->sizes.items[at];
-}
-
-void programs_learn(struct daemon *d, struct job *job, const struct pleat_event *measured)
+void programs_learn(struct daemon *d, struct job *job, const struct pleat_event *measured,
+                    uint64_t grid)
 {
     struct program *program = program_of(d, job, job_component(d, job)->site, true);
-    struct pleat_timing *size = program ? size_of(program, measured->u.measured.processors) : NULL;
-    if (!size)
-        return;
-    pleat_timing_merge(size, measured);
-    if (measured->u.measured.redistribution_us > 0) {
-        size->redistribution_us = measured->u.measured.redistribution_us;
-        size->from = measured->u.measured.from;
-    }
-    program->used_us = daemon_now_us(d);
+    if (program && measured_take(&program->sizes, measured, grid))
+        program->used_us = daemon_now_us(d);
 }
 
 void programs_ended(struct daemon *d, const struct job *job)
@@ -147,51 +123,18 @@ const struct program *programs_of(struct daemon *d, const struct job *job, uint3
 
 /* ---- as JSON ---- */
 
-static json_t *size_to_json(const struct pleat_timing *size)
+static json_t *program_to_json(const struct program *program, bool derived)
 {
-    double spread_us = size->count > 0 ? sqrt(size->squares / size->count) : 0;
-    return json_pack("{s:i, s:i, s:f, s:f, s:f, s:i}", "processors", size->processors, "measured",
-                     size->count, "iteration_s", size->mean_us / 1e6, "spread_s", spread_us / 1e6,
-                     "redistribution_s", (double)size->redistribution_us / 1e6, "from", size->from);
-}
-
-/* From each measured size to the next one, larger or smaller: what costs least, or gains most,
- * stands in front (Swaminathan 2004, 3.4.4). */
-static json_t *points_to_json(const struct program *program, bool larger)
-{
-    json_t *points = json_array();
-    for (size_t i = 1; i < program->sizes.count; i++) {
-        const struct pleat_timing *low = &program->sizes.items[i - 1];
-        const struct pleat_timing *high = low + 1;
-        double gain = larger ? 1 - high->mean_us / low->mean_us : 1 - low->mean_us / high->mean_us;
-        const char *name = larger ? "shorter" : "longer";
-        size_t at = 0;
-        for (; at < json_array_size(points); at++) {
-            const json_t *other = json_object_get(json_array_get(points, at), name);
-            double its = larger ? json_real_value(other) : -json_real_value(other);
-            if (its < gain)
-                break;
-        }
-        json_array_insert_new(
-            points, at,
-            json_pack("{s:i, s:i, s:i, s:f}", "from", larger ? low->processors : high->processors,
-                      "processors", larger ? high->processors : low->processors,
-                      larger ? "takes" : "frees", high->processors - low->processors, name,
-                      larger ? gain : -gain));
-    }
-    return points;
-}
-
-static json_t *program_to_json(const struct program *program)
-{
-    json_t *sizes = json_array();
-    for (size_t i = 0; i < program->sizes.count; i++)
-        json_array_append_new(sizes, size_to_json(&program->sizes.items[i]));
-    return json_pack("{s:s, s:s, s:f, s:i, s:o, s:o, s:o}", "program", program->name, "site",
-                     program->site, "used_s", (double)program->used_us / 1e6, "iterations",
-                     program->iterations, "sizes", sizes, "shrink_points",
-                     points_to_json(program, false), "expand_points",
-                     points_to_json(program, true));
+    json_t *object =
+        json_pack("{s:s, s:s, s:f, s:i, s:o}", "program", program->name, "site", program->site,
+                  "used_s", (double)program->used_us / 1e6, "iterations", program->iterations,
+                  "sizes", measured_to_json(&program->sizes));
+    if (!object || !derived)
+        return object;
+    json_object_set_new(object, "shrink_points", measured_points_to_json(&program->sizes, false));
+    json_object_set_new(object, "expand_points", measured_points_to_json(&program->sizes, true));
+    json_object_set_new(object, "predicted_grids", measured_grids_to_json(&program->sizes));
+    return object;
 }
 
 static bool matches(const struct program *program, const char *name, const char *site)
@@ -200,13 +143,19 @@ static bool matches(const struct program *program, const char *name, const char 
            (!site || !strcmp(program->site, site));
 }
 
-json_t *programs_to_json(const struct daemon *d, const char *name, const char *site)
+static json_t *list_to_json(const struct daemon *d, const char *name, const char *site,
+                            bool derived)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < d->programs.list.count; i++)
         if (matches(&d->programs.list.items[i], name, site))
-            json_array_append_new(array, program_to_json(&d->programs.list.items[i]));
+            json_array_append_new(array, program_to_json(&d->programs.list.items[i], derived));
     return array;
+}
+
+json_t *programs_to_json(const struct daemon *d, const char *name, const char *site)
+{
+    return list_to_json(d, name, site, true);
 }
 
 int programs_clear(struct daemon *d, const char *name, const char *site)
@@ -238,48 +187,26 @@ static int32_t whole(const json_t *object, const char *name)
     return value > 0 && value < INT32_MAX ? (int32_t)value : 0;
 }
 
-static void read_size(struct program *program, const json_t *object)
-{
-    int64_t mean_us = microseconds(object, "iteration_s");
-    double spread_us = (double)microseconds(object, "spread_s");
-    int32_t processors = whole(object, "processors"), count = whole(object, "measured");
-    struct pleat_timing *size =
-        mean_us > 0 && processors > 0 && count > 0 ? size_of(program, processors) : NULL;
-    if (!size)
-        return;
-    size->iteration_us = mean_us;
-    size->mean_us = (double)mean_us;
-    size->count = count < PLEAT_TIMING_WINDOW ? count : PLEAT_TIMING_WINDOW;
-    size->squares = spread_us * spread_us * size->count;
-    size->redistribution_us = microseconds(object, "redistribution_s");
-    size->from = whole(object, "from");
-}
-
 static void read_program(struct daemon *d, const json_t *object)
 {
     const char *name = json_string_value(json_object_get(object, "program"));
     const char *site = json_string_value(json_object_get(object, "site"));
     struct program *program = name && site && !find(d, name, site) ? make(d, name, site) : NULL;
-    size_t i;
-    json_t *size;
     if (!program)
         return;
     program->used_us = microseconds(object, "used_s");
     program->iterations = whole(object, "iterations");
-    json_array_foreach(json_object_get(object, "sizes"), i, size)
-    {
-        read_size(program, size);
-    }
+    measured_read(&program->sizes, json_object_get(object, "sizes"));
 }
 
 void programs_open(struct daemon *d)
 {
-    d->programs.news = 1;
     struct pleat_string text = {0};
     struct pleat_error err;
     json_t *list = NULL, *program;
     size_t i;
     int rc = pleat_store_get_meta(d->store, "programs", &text, &err);
+    d->programs.news = 1;
     if (!rc)
         list = json_loads(text.text ? text.text : "", 0, NULL);
     if (!rc && !json_is_array(list))
@@ -296,7 +223,7 @@ int programs_write(struct daemon *d, struct pleat_error *err)
 {
     if (!d->programs.changed)
         return 0;
-    json_t *list = programs_to_json(d, NULL, NULL);
+    json_t *list = list_to_json(d, NULL, NULL, false);
     char *text = json_dumps(list, JSON_COMPACT);
     bool whole_list = json_array_size(list) == d->programs.list.count;
     json_decref(list);

@@ -8,20 +8,18 @@
 
 #include "base/array.h"
 #include "base/error.h"
+#include "daemon/measured.h"
 #include "model/event.h"
-#include "model/records.h"
 
 struct daemon;
 struct job;
 
-PLEAT_ARRAY(pleat_timings, struct pleat_timing);
-
-/* A program at a site. Its sizes are sorted. */
+/* A program at a site. */
 struct program {
     char *name, *site;
     int64_t used_us;    /* when something was last learned of it */
     int32_t iterations; /* that its last run that ended well did in all; 0: none has yet */
-    struct pleat_timings sizes;
+    struct measured_sizes sizes;
 };
 
 PLEAT_ARRAY(program_list, struct program);
@@ -40,8 +38,9 @@ int programs_write(struct daemon *d, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The turn was written. */
 void programs_written(struct daemon *d);
 
-/* A report about a run of a job, as the core gets it. */
-void programs_learn(struct daemon *d, struct job *job, const struct pleat_event *measured);
+/* A report about a run of a job, as the core gets it, and on which process grid that was. */
+void programs_learn(struct daemon *d, struct job *job, const struct pleat_event *measured,
+                    uint64_t grid);
 /* A job has ended. */
 void programs_ended(struct daemon *d, const struct job *job);
 /* What is known of a job's program at a site, if a run of it has ended well there; or NULL. */

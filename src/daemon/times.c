@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/grid.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/turn_inputs.h"
@@ -43,6 +44,7 @@ struct measured {
     uint64_t run;
     int64_t count;
     double us, squares;
+    uint64_t grid; /* base/grid.h; 0: not said */
 };
 
 /* The core gets what was measured since the last time: each of the first few iterations at a size,
@@ -54,15 +56,28 @@ static bool is_worth_telling(const struct job *job, int64_t more)
     return more > 0 && more >= enough;
 }
 
+/* What it measured at this size on another process grid says nothing of this one. */
+static void tell_grid(struct daemon *d, struct job *job, int32_t size, uint64_t grid)
+{
+    const struct measured_size *last = measured_of(&job->measured, size);
+    struct pleat_event event = {
+        .kind = PLEAT_EV_UNLEARNED, .component = job->component, .u.unlearned.processors = size};
+    if (last && last->grid != grid)
+        turn_event(d, &event);
+}
+
 static void tell_measured(struct daemon *d, struct job *job, const struct measured *now)
 {
     const struct pleat_component *component = job_component(d, job);
     int32_t size = component->processors;
     if (size < 1 || now->count < 1 || !(now->us > 0))
         return;
-    if (job->timed_size != size || now->count < job->told_count || job->told_run != now->run) {
+    if (job->timed_size != size || now->count < job->told_count || job->told_run != now->run ||
+        job->told_grid != now->grid) {
+        tell_grid(d, job, size, now->grid);
         job->timed_size = size;
         job->told_run = now->run;
+        job->told_grid = now->grid;
         job->told_count = 0;
         job->told_us = job->told_squares = 0;
     }
@@ -88,7 +103,8 @@ static void tell_measured(struct daemon *d, struct job *job, const struct measur
     job->told_count = now->count;
     job->told_us = now->us;
     job->told_squares = now->squares;
-    programs_learn(d, job, &event);
+    (void)measured_take(&job->measured, &event, now->grid);
+    programs_learn(d, job, &event, now->grid);
     turn_event(d, &event);
 }
 
@@ -104,8 +120,10 @@ void times_take(struct daemon *d, struct job *job, uint64_t run, const json_t *p
         return;
     int64_t count = number_in(params, "measured");
     if (wants_measures(d) && count > 0) {
-        struct measured now = {run, count, (double)job->iteration_us * (double)count,
-                               json_real_value(json_object_get(params, "squares_us2"))};
+        struct measured now = {
+            run, count, (double)job->iteration_us * (double)count,
+            json_real_value(json_object_get(params, "squares_us2")),
+            pleat_grid_parse(json_string_value(json_object_get(params, "grid")))};
         tell_measured(d, job, &now);
     } else {
         tell_timing(d, job, run, size, job->iteration_us,
@@ -173,8 +191,9 @@ static void recall(struct daemon *d, struct job *job, uint32_t site, bool at_onc
     job->recalled = d->programs.news;
     job->recalled_site = site + 1;
     event.kind = PLEAT_EV_REMEMBERED;
-    for (size_t i = 0; program && i < program->sizes.count; i++) {
-        const struct pleat_timing *size = &program->sizes.items[i];
+    size_t count = program ? program->sizes.count : 0;
+    for (size_t i = 0; i < count; i = measured_next(&program->sizes, i + 1)) {
+        const struct pleat_timing *size = &program->sizes.items[i].timing;
         const struct pleat_timing *known =
             elsewhere ? NULL : pleat_timing_at(view, job_component(d, job), size->processors);
         if (is_known(known, size, program->iterations))

@@ -383,6 +383,11 @@ void pleat_mailbox_saved(struct pleat_mailbox_rank *self, uint32_t before,
     conclude(self, PLEAT_WORD_ENTERED, PLEAT_WORD_SAVED);
 }
 
+void pleat_mailbox_publish_grid(struct pleat_mailbox_rank *self, uint64_t grid)
+{
+    atomic_store(&self->mailbox->segment->grid, grid);
+}
+
 void pleat_mailbox_keeps(struct pleat_mailbox_rank *self)
 {
     atomic_store(&self->mailbox->segment->keeps, 1u);

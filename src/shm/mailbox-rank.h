@@ -121,6 +121,7 @@ struct pleat_mailbox_segment {
     _Atomic uint32_t wanted; /* 1: a rank was asked for a checkpoint; the agent sets it to 0 */
     _Atomic uint64_t unkept; /* number of copies that could not be saved; unkept_text says why */
     _Atomic uint64_t spared; /* status.spared. Older programs leave it 0 */
+    _Atomic uint64_t grid;   /* of rank 0's iterations. Older programs leave it 0 */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t text[PLEAT_MAILBOX_TEXT / 8];
     /* written by the agent, before the word refers to it: where the checkpoint is to be written */
     _Alignas(PLEAT_MAILBOX_LINE) _Atomic uint64_t path[PLEAT_MAILBOX_PATH / 8];
@@ -284,8 +285,12 @@ static inline void pleat_mailbox_publish(struct pleat_mailbox_rank *self, uint64
                                          uint64_t count)
 {
     atomic_store_explicit(&self->slot->busy_ns, busy_ns, memory_order_relaxed);
-    atomic_store_explicit(&self->slot->busy_count, count, memory_order_relaxed);
+    atomic_store_explicit(&self->slot->busy_count, count, memory_order_release);
 }
+
+/* Rank 0, after it has published that nothing is known: these times are of that process grid
+ * (base/grid.h) from now on; 0: of none. */
+void pleat_mailbox_publish_grid(struct pleat_mailbox_rank *self, uint64_t grid);
 
 /* Publishes the sum of the squares of what these iterations took, in microseconds. */
 static inline void pleat_mailbox_publish_squares(struct pleat_mailbox_rank *self, double squares)

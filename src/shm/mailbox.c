@@ -239,14 +239,21 @@ static enum pleat_mailbox_phase phase_of(uint64_t word)
     return PLEAT_MAILBOX_IDLE;
 }
 
-/* The rank may be publishing meanwhile: the squares may be of an iteration more than the count. */
-static void read_times(const struct pleat_mailbox_slot *slot, struct pleat_mailbox_status *status)
+/* The rank may be publishing meanwhile: the squares may be of an iteration more than the count. On
+ * another grid it counts from 0, and says so first; so where the grid is the same before and after,
+ * that is the one on which these iterations were. */
+static void read_times(const struct pleat_mailbox_segment *segment,
+                       struct pleat_mailbox_status *status)
 {
+    const struct pleat_mailbox_slot *slot = &segment->slots[0];
+    uint64_t grid = atomic_load(&segment->grid);
     uint64_t count = atomic_load(&slot->busy_count), bits = atomic_load(&slot->busy_squares);
-    if (!count)
+    uint64_t busy_ns = atomic_load(&slot->busy_ns);
+    if (!count || grid != atomic_load(&segment->grid))
         return;
+    status->grid = grid;
     status->iterations = count;
-    status->iteration_ns = atomic_load(&slot->busy_ns) / count;
+    status->iteration_ns = busy_ns / count;
     memcpy(&status->squares, &bits, sizeof(bits));
 }
 
@@ -285,7 +292,7 @@ void pleat_mailbox_status(const struct pleat_mailbox *mailbox, struct pleat_mail
     status->iteration = slowest != UINT64_MAX ? slowest : 0;
     status->not_now = pleat_mailbox_sections(mailbox, &status->section_ns);
     status->passages = pleat_mailbox_passages(mailbox);
-    read_times(&segment->slots[0], status);
+    read_times(segment, status);
     uint64_t cost[PLEAT_MAILBOX_COSTS];
     for (size_t i = 0; i < PLEAT_MAILBOX_COSTS; i++)
         cost[i] = atomic_load(&segment->cost[i]);

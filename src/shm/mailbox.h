@@ -163,6 +163,7 @@ struct pleat_mailbox_status {
                               yet */
     uint64_t iterations;   /* of how many iterations that is the mean */
     double squares;        /* the sum of the squares of their microseconds; 0: not known */
+    uint64_t grid;         /* the process grid of these iterations (base/grid.h); 0: none */
     struct pleat_mailbox_cost cost;
 };
 

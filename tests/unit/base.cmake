@@ -6,3 +6,4 @@ pleat_unit_test(base-array SOURCES ${test_dir}/base_array_test.c DEPS pleat-base
 pleat_unit_test(base-tree SOURCES ${test_dir}/base_tree_test.c DEPS pleat-base)
 pleat_unit_test(base-detach SOURCES ${test_dir}/base_detach_test.c DEPS pleat-base)
 pleat_unit_test(base-files SOURCES ${test_dir}/base_files_test.c DEPS pleat-base)
+pleat_unit_test(base-grid SOURCES ${test_dir}/base_grid_test.c DEPS pleat-base)

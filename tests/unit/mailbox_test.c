@@ -382,6 +382,13 @@ static void test_times_and_pids(void **state)
     assert_int_equal(status_of(&pair).iteration_ns, 0);
     pleat_mailbox_publish(&pair.ranks[0], 3000, 3);
     assert_int_equal(status_of(&pair).iteration_ns, 1000);
+    assert_int_equal(status_of(&pair).grid, 0);
+    pleat_mailbox_publish(&pair.ranks[0], 0, 0);
+    pleat_mailbox_publish_grid(&pair.ranks[0], UINT64_C(0x30002));
+    assert_int_equal(status_of(&pair).grid, 0); /* of no iteration yet */
+    pleat_mailbox_publish(&pair.ranks[0], 500, 1);
+    assert_int_equal(status_of(&pair).grid, UINT64_C(0x30002));
+    assert_int_equal(status_of(&pair).iterations, 1);
     int32_t pids[16];
     assert_int_equal(pleat_mailbox_pids(pair.agent, 1, 16, pids), 7);
     assert_int_equal(pids[0], getpid());

@@ -93,6 +93,7 @@ FUNCTIONS: dict[str, tuple] = {
     "pleat_session_give_back": (c_int, c_void_p, c_int, ERR),
     "pleat_session_asked": (c_int, c_void_p, ERR),
     "pleat_session_expect": (c_int, c_void_p, c_double, c_int64, c_int64, ERR),
+    "pleat_session_grid": (c_int, c_void_p, c_int, INTS, ERR),
     "pleat_session_rank": (c_int, c_void_p),
     "pleat_session_size": (c_int, c_void_p),
     "pleat_session_joined": (c_int, c_void_p),

@@ -355,6 +355,16 @@ class Session(Registering, Callbacks):
              -1 if iterations is None else integer(iterations, "a number of iterations", 64),
              -1 if bytes is None else integer(bytes, "a number of bytes", 64))
 
+    def grid(self, *processes: int) -> None:
+        """The process grid on which the program computes from now on, until its size changes: `grid(2, 3)`. Without numbers it
+        is that of the first array that is distributed in two dimensions. Rank 0's call counts."""
+        self._check_open()
+        numbers = [integer(number, "a number of processes") for number in processes]
+        try:
+            call(self._c.pleat_session_grid, self._handle, len(numbers), (ctypes.c_int * max(len(numbers), 1))(*numbers))
+        finally:
+            self._raise_pending()
+
 
 def _text(text: str) -> bytes:
     if not isinstance(text, str):

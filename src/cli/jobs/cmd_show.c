@@ -172,6 +172,7 @@ static void show_state(const json_t *job)
         pleat_show_line("not now", &text);
     }
     pleat_show_iterations(job, &text);
+    pleat_show_grids(job);
     pleat_show_curve(job);
     pleat_string_finish(&text);
     pleat_show_saved(job);

@@ -9,12 +9,12 @@
 #include "cli/jobs/history.h"
 
 /* By how much iterations are shorter than at the next smaller size, as in Swaminathan 2004, tables
- * 1 and 2. */
+ * 1 and 2; of each size on the grid that was used last. */
 static void add_gain(struct pleat_table *table, const json_t *before, double seconds)
 {
     double before_s = pleat_reply_real(before, "iteration_s");
     if (before_s > 0)
-        pleat_table_setf(table, 8, "%.1f %%", 100 * (1 - seconds / before_s));
+        pleat_table_setf(table, 9, "%.1f %%", 100 * (1 - seconds / before_s));
 }
 
 static void add_size(struct pleat_table *table, const json_t *program, const json_t *size,
@@ -28,13 +28,14 @@ static void add_size(struct pleat_table *table, const json_t *program, const jso
     pleat_table_set(table, 2, pleat_time_moment(pleat_reply_real(program, "used_s"), moment));
     pleat_table_setf(table, 3, "%lld", (long long)pleat_reply_int(program, "iterations", 0));
     pleat_table_setf(table, 4, "%lld", (long long)pleat_reply_int(size, "processors", 0));
-    pleat_table_setf(table, 5, "%lld", (long long)pleat_reply_int(size, "measured", 0));
-    pleat_table_set_span(table, 6, seconds);
+    pleat_table_set(table, 5, pleat_reply_text(size, "grid", ""));
+    pleat_table_setf(table, 6, "%lld", (long long)pleat_reply_int(size, "measured", 0));
+    pleat_table_set_span(table, 7, seconds);
     if (seconds > 0 && pleat_reply_int(size, "measured", 0) > 1)
-        pleat_table_setf(table, 7, "%.0f %%", 100 * pleat_reply_real(size, "spread_s") / seconds);
+        pleat_table_setf(table, 8, "%.0f %%", 100 * pleat_reply_real(size, "spread_s") / seconds);
     add_gain(table, before, seconds);
     if (pleat_reply_real(size, "redistribution_s") > 0)
-        pleat_table_set_span(table, 9, pleat_reply_real(size, "redistribution_s"));
+        pleat_table_set_span(table, 10, pleat_reply_real(size, "redistribution_s"));
 }
 
 static int print_table(const json_t *programs)
@@ -42,18 +43,21 @@ static int print_table(const json_t *programs)
     static const struct pleat_column columns[] = {
         {"PROGRAM", PLEAT_COLUMN_CUT},       {"SITE", PLEAT_COLUMN_TEXT},
         {"LAST", PLEAT_COLUMN_TEXT},         {"ITERATIONS", PLEAT_COLUMN_NUMBER},
-        {"PROCESSORS", PLEAT_COLUMN_NUMBER}, {"MEASURED", PLEAT_COLUMN_NUMBER},
-        {"ITERATION", PLEAT_COLUMN_NUMBER},  {"SPREAD", PLEAT_COLUMN_NUMBER},
-        {"GAIN", PLEAT_COLUMN_NUMBER},       {"PAUSE", PLEAT_COLUMN_NUMBER}};
+        {"PROCESSORS", PLEAT_COLUMN_NUMBER}, {"GRID", PLEAT_COLUMN_TEXT},
+        {"MEASURED", PLEAT_COLUMN_NUMBER},   {"ITERATION", PLEAT_COLUMN_NUMBER},
+        {"SPREAD", PLEAT_COLUMN_NUMBER},     {"GAIN", PLEAT_COLUMN_NUMBER},
+        {"PAUSE", PLEAT_COLUMN_NUMBER}};
     struct pleat_table *table = pleat_table_create(columns, sizeof(columns) / sizeof(columns[0]));
     const json_t *program, *size;
     size_t p, s;
     json_array_foreach(programs, p, program)
     {
+        const json_t *before = NULL;
         json_array_foreach(json_object_get(program, "sizes"), s, size)
         {
-            add_size(table, program, size,
-                     s > 0 ? json_array_get(json_object_get(program, "sizes"), s - 1) : NULL);
+            bool counts = pleat_reply_true(size, "counts");
+            add_size(table, program, size, counts ? before : NULL);
+            before = counts ? size : before;
         }
     }
     int code = pleat_table_print(table);

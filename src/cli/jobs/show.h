@@ -20,6 +20,8 @@ void pleat_show_text(const char *name, const char *value);
 
 void pleat_show_folded(const json_t *job);
 void pleat_show_iterations(const json_t *job, struct pleat_string *text);
+/* What its iterations take by process grid, where its program says on which one it computes. */
+void pleat_show_grids(const json_t *job);
 /* The curve that was learned of it, in characters. */
 void pleat_show_curve(const json_t *job);
 void pleat_show_checkpoint(const json_t *checkpoint);

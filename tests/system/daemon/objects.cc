@@ -263,6 +263,7 @@ struct Program {
             session.ask(0);
             require(session.asked(&why) == PLEAT_ASKED_NOTHING && why.empty(), "asked");
             session.expect(-1, 10);
+            session.computes_on({1, session.size()});
             std::printf("RESULT ok steps=%ld changes=%ld ranks=%d\n", step, before, session.size());
         }
     }

@@ -2,9 +2,12 @@
 that `why` gives, and a second run of the same program that knows it all from the start."""
 
 import json
+import os
 import re
 
-from conftest import LOOP, wait_until
+from conftest import BUILD, LOOP, wait_until
+
+JACOBI2D = os.path.join(BUILD, "examples", "openmpi", "jacobi2d")
 
 # milliseconds of an iteration on 1, 2, 3 and 4 ranks: two are the sweet spot
 PAUSES = "200,110,210,210"
@@ -128,3 +131,45 @@ def test_started_at_the_sweet_spot(pleat):
     pleat.connection = None
     said = pleat.pleat("sim", "--replay", pleat.log, check=0).stdout
     assert "the same" in said and re.search(r"^decisions +[1-9]", said, re.M), said
+
+
+def test_by_process_grid(pleat):
+    """A program that says on which grid it computes: what its iterations take is kept by size and grid, and the others of that
+    size are predicted. One that has arrays needs to say nothing."""
+    pleat.configure("approach = remap-idle\nmalleability = sweet-spot-learned")
+    until = pleat.path("until")
+    number = pleat.submit("--min", 4, "--max", 4, "--initial", 4, "--program", "grids", "--", LOOP, "--until", until,
+                          "--iterations", "1000000000", "--pause", 25, "--grids")
+
+    def measured():
+        return {row["grid"]: row for row in pleat.job(number)["grids"] if row["measured"] > 20}
+
+    wait_until(lambda: len(measured()) == 2, "both grids were measured")
+    rows = measured()
+    assert set(rows) == {"1x4", "2x2"} and {row["processors"] for row in rows.values()} == {4}
+    assert rows["2x2"]["iteration_s"] < rows["1x4"]["iteration_s"]
+    predicted, = pleat.job(number)["predicted_grids"]
+    assert predicted["grid"] == "4x1"
+    assert abs(predicted["iteration_s"] / rows["1x4"]["iteration_s"] - 1) < 0.2, (predicted, rows)
+    shown = pleat.pleat("show", number, check=0).stdout
+    assert re.search(r"^grids .* on [12]x[24], .* on [12]x[24]\n +predicted: .* on 4x1$", shown, re.M), shown
+    # the policy goes by the grid that is in use alone
+    for grid in ("1x4", "2x2", "1x4"):
+        wait_until(lambda grid=grid: abs(pleat.job(number)["times"][0]["iteration_s"] / rows[grid]["iteration_s"] - 1) < 0.08,
+                   f"what was measured on {grid} alone")
+    end(pleat, until, number)
+    kept, = known(pleat)
+    assert {size["grid"] for size in kept["sizes"]} == {"1x4", "2x2"} and [size["counts"] for size in kept["sizes"]] == [True, False]
+    assert [grid["grid"] for grid in kept["predicted_grids"]] == ["4x1"]
+    assert re.search(r"grids .* 2x2 ", pleat.pleat("history", "--program", "*").stdout)
+    pleat.pleat("stop", check=0)
+    pleat.connection = None
+    assert [size["grid"] for size in known(pleat)[0]["sizes"]] == [size["grid"] for size in kept["sizes"]]
+
+
+def test_grids_of_arrays(pleat):
+    pleat.configure("approach = remap-idle\nmalleability = sweet-spot-learned")
+    number = pleat.submit("--min", 2, "--max", 2, "--", JACOBI2D, 256, 4000)
+    job = wait_until(lambda: pleat.job(number)["grids"] and pleat.job(number), "its grid is known")
+    assert {(row["processors"], row["grid"]) for row in job["grids"]} == {(2, "1x2")}, job["grids"]
+    assert pleat.wait_end(number)["state"] == "done"

@@ -169,6 +169,7 @@ program moves
     if (over) exit
     call compute()
     if (pleat_session_expect(session, -1d0, 1000_c_int64_t, -1_c_int64_t, err) /= 0) call give_up()
+    if (pleat_session_grid(session, 2, [1, pleat_session_size(session)], err) /= 0) call give_up()
     if (mod(step, 10_c_int64_t) == 0) then
       if (pleat_section_begin(session, err) /= 0) call give_up()
       if (pleat_session_adapt(session, err) /= PLEAT_SAME) error stop 'a change in a section'

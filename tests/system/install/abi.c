@@ -34,6 +34,7 @@ IS(pleat_action_register,
 IS(pleat_point_register, int (*)(session *, const char *, enum pleat_point_use, int *, error *));
 IS(pleat_point_adapt, int (*)(session *, int, error *));
 IS(pleat_session_expect, int (*)(session *, double, int64_t, int64_t, error *));
+IS(pleat_session_grid, int (*)(session *, int, const int *, error *));
 IS(pleat_section_begin, int (*)(session *, error *));
 IS(pleat_section_end, int (*)(session *, error *));
 IS(pleat_session_point, int (*)(const session *));

@@ -94,11 +94,14 @@ def test_asking(session):
     assert session.asked.state is pleat.Asked.REFUSED and session.asked.why
     session.ask(2, within=0.5)
     for wrong in (lambda: session.ask(-1), lambda: session.give_back(1), lambda: session.ask(0, within=1),
-                  lambda: session.expect(seconds=float("nan"))):
+                  lambda: session.expect(seconds=float("nan")), lambda: session.grid(2, 3), lambda: session.grid(0),
+                  lambda: session.grid(1, 1, 1, 1, 1)):
         with pytest.raises(pleat.InvalidError):
             wrong()
     session.expect(seconds=2.5, bytes=100)
     session.expect(iterations=7)
+    session.grid(1, 1)
+    session.grid()
 
 
 def test_points_and_sections(session):
