@@ -238,9 +238,10 @@ void times_recall_waiting(struct daemon *d)
         return;
     for (int i = 0; i < FIRST && c != PLEAT_NONE; i++, c = pleat_queue_next(view, c)) {
         struct job *job = job_of_component(d, c);
+        if (!job || job->recalled == d->programs.news || view->components[c].kind == PLEAT_RIGID)
+            continue;
         uint32_t site = certain_site(view, &view->components[c]);
-        if (job && job->recalled != d->programs.news && site != PLEAT_NONE &&
-            view->components[c].kind != PLEAT_RIGID)
+        if (site != PLEAT_NONE)
             recall(d, job, site, true);
     }
 }
