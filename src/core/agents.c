@@ -137,5 +137,6 @@ int on_agent_back(struct pleat_core *core, const struct pleat_event *event, stru
     for (uint32_t c = 0; c < core->components.count; c++)
         if (is_led_from(core, c, node))
             go_on(core, c, other);
+    processes_outstanding(core, event->component, event->u.agent.node);
     return 0;
 }

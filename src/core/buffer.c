@@ -16,6 +16,7 @@
 #include "core/handlers.h"
 #include "core/state.h"
 #include "core/tally.h"
+#include "core/tell.h"
 #include "core/transition.h"
 
 static const struct pleat_buffer fresh = {
@@ -25,6 +26,7 @@ static const struct pleat_buffer fresh = {
     .due_previous = PLEAT_NONE,
     .due_next = PLEAT_NONE,
     .deadline = PLEAT_HEAP_NONE,
+    .pause = PLEAT_HEAP_NONE,
     .first_claim = PLEAT_NONE,
     .last_claim = PLEAT_NONE,
     .review_iteration = INT32_MAX,
@@ -55,6 +57,7 @@ int buffer_open(struct pleat_core *core, uint32_t component)
     buffer_at(core, index)->component = component;
     component_at(core, component)->buffer = index;
     core->view.evolves = true;
+    core->view.prepares |= (component_at(core, component)->flags & PLEAT_COMPONENT_PREPARES) != 0;
     return 0;
 }
 
@@ -134,22 +137,98 @@ void on_buffer_deadline(struct pleat_core *core, uint32_t index)
     buffer_due(core, index);
 }
 
-/* ---- running ---- */
-
-/* Adds up how long prepared processes have waited until now. Called before their number changes. */
-static void count_waiting(struct pleat_core *core, struct pleat_buffer *buffer)
+struct pleat_buffer *buffer_of_run(struct pleat_core *core, uint32_t component, uint64_t run)
 {
-    buffer->waited_us += buffer->prepared * (now_of(core) - buffer->counted_us);
-    buffer->counted_us = now_of(core);
+    const struct pleat_component *comp = component_at(core, component);
+    return comp->buffer != PLEAT_NONE && is_running(comp) && comp->run == run
+               ? buffer_at(core, comp->buffer)
+               : NULL;
 }
 
-static void hold(struct pleat_core *core, struct pleat_buffer *buffer, int32_t more)
+void buffer_advance(struct pleat_core *core, struct pleat_buffer *buffer, int32_t iteration)
 {
-    const struct pleat_component *component = component_at(core, buffer->component);
-    count_waiting(core, buffer);
-    buffer->prepared += more;
-    if (is_running(component))
-        site_at(core, component->site)->buffered += more;
+    if (iteration > buffer->iteration)
+        buffer->iteration = iteration;
+    if (buffer->iteration >= buffer->review_iteration)
+        buffer_due(core, component_at(core, buffer->component)->buffer);
+}
+
+/* ---- running ---- */
+
+void buffer_count_time(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
+    int64_t us = now_of(core) - buffer->counted_us;
+    int32_t idle = buffer->prepared + buffer->preparing + buffer->leaving;
+    buffer->counted_us = now_of(core);
+    if (!prepares(comp)) {
+        buffer->waited_us += idle * us;
+    } else if (is_running(comp)) {
+        buffer->waited_us += idle * us;
+        buffer->held_us += (comp->processors + idle) * us;
+    }
+}
+
+/* A claim in the buffer's list counts there, or not any more (sign -1), as what it is. */
+static void count(struct pleat_core *core, const struct pleat_claim *claim, int32_t sign)
+{
+    const struct pleat_component *component = component_at(core, claim->component);
+    struct pleat_buffer *buffer = buffer_at(core, component->buffer);
+    bool held = claim->state == PLEAT_CLAIM_HELD;
+    buffer_count_time(core, claim->component);
+    if (!held || claim->process == PLEAT_PROCESS_PREPARING)
+        buffer->requested += sign;
+    if (!held)
+        return;
+    if (claim->process == PLEAT_PROCESS_PREPARING) {
+        buffer->preparing += sign;
+    } else if (claim->process == PLEAT_PROCESS_UNPREPARING) {
+        buffer->leaving += sign;
+        site_at(core, claim->site)->coming += sign;
+    } else {
+        buffer->prepared += sign;
+        if (is_running(component))
+            site_at(core, component->site)->buffered += sign;
+    }
+}
+
+void component_sized_itself(struct pleat_core *core, uint32_t component, int32_t more)
+{
+    struct pleat_component *comp = component_at(core, component);
+    buffer_count_time(core, component);
+    tally_out(core, component);
+    comp->processors += more;
+    comp->processes += more;
+    comp->target += more;
+    comp->below = is_below(core, comp);
+    tally_in(core, component);
+    core->wants_pass |= comp->kind == PLEAT_MALLEABLE;
+    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
+    if (note)
+        note->u.run.processors = note->u.run.processes = comp->processors;
+}
+
+void buffer_failed(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
+    int64_t us = core->parameters[PLEAT_PARAM_BACKOFF_US];
+    int64_t most_us = core->parameters[PLEAT_PARAM_PAUSE_MAX_US];
+    if (!is_running(comp) || buffer->quiet_until_us > now_of(core))
+        return; /* it was begun before the present pause */
+    for (uint32_t i = 0; i < buffer->failures && us < most_us; i++)
+        us *= 2;
+    buffer->failures += buffer->failures < UINT32_MAX;
+    buffer->quiet_until_us = now_of(core) + (us < most_us ? us : most_us);
+    arm(core, &buffer->pause, DEADLINE_PREPARE, comp->buffer, buffer->quiet_until_us);
+}
+
+void buffer_set_process(struct pleat_core *core, uint32_t claim, enum pleat_process_state state)
+{
+    count(core, claim_at(core, claim), -1);
+    claim_at(core, claim)->process = (uint8_t)state;
+    count(core, claim_at(core, claim), 1);
 }
 
 void buffer_enter(struct pleat_core *core, uint32_t component)
@@ -163,9 +242,10 @@ void buffer_enter(struct pleat_core *core, uint32_t component)
         buffer_at(core, buffer->next)->previous = comp->buffer;
     site->buffers_first = comp->buffer;
     buffer->iteration = 0;
-    buffer->iteration_us = buffer->waited_us = 0;
+    buffer->iteration_us = buffer->waited_us = buffer->held_us = 0;
     buffer->counted_us = now_of(core);
-    buffer->requests = buffer->satisfied = 0;
+    buffer->requests = buffer->satisfied = buffer->waiting = buffer->failures = 0;
+    buffer->quiet_until_us = 0;
     review_anew(core, comp->buffer);
 }
 
@@ -174,7 +254,7 @@ void buffer_leave(struct pleat_core *core, uint32_t component)
     const struct pleat_component *comp = component_at(core, component);
     struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
     struct pleat_site *site = site_at(core, comp->site);
-    count_waiting(core, buffer);
+    buffer_count_time(core, component);
     site->buffered -= buffer->prepared;
     if (buffer->previous != PLEAT_NONE)
         buffer_at(core, buffer->previous)->next = buffer->next;
@@ -185,6 +265,7 @@ void buffer_leave(struct pleat_core *core, uint32_t component)
     buffer->previous = buffer->next = PLEAT_NONE;
     due_off(core, comp->buffer);
     disarm(core, &buffer->deadline);
+    disarm(core, &buffer->pause);
     buffer->review_iteration = INT32_MAX;
 }
 
@@ -201,10 +282,7 @@ void buffer_link(struct pleat_core *core, uint32_t claim)
     else
         buffer->first_claim = claim;
     buffer->last_claim = claim;
-    if (c->state == PLEAT_CLAIM_HELD)
-        hold(core, buffer, 1);
-    else
-        buffer->requested++;
+    count(core, c, 1);
 }
 
 void buffer_unlink(struct pleat_core *core, uint32_t claim)
@@ -220,10 +298,7 @@ void buffer_unlink(struct pleat_core *core, uint32_t claim)
     else
         buffer->last_claim = c->previous;
     c->previous = c->next = PLEAT_NONE;
-    if (c->state == PLEAT_CLAIM_HELD)
-        hold(core, buffer, -1);
-    else
-        buffer->requested--;
+    count(core, c, -1);
 }
 
 /* Asks for `count` prepared processes, with a claim for each. */
@@ -238,29 +313,51 @@ void buffer_place(struct pleat_core *core, uint32_t component, int32_t count)
     }
 }
 
-static int32_t release_in_state(struct pleat_core *core, struct pleat_buffer *buffer,
-                                enum pleat_claim_state state, int32_t count)
+void buffer_prepare(struct pleat_core *core, uint32_t claim)
 {
-    uint32_t previous;
-    for (uint32_t c = buffer->last_claim; c != PLEAT_NONE && count > 0; c = previous) {
-        previous = claim_at(core, c)->previous;
-        core->operations++;
-        if (claim_at(core, c)->state != state)
-            continue;
-        buffer_unlink(core, c);
-        claim_release(core, c);
-        count--;
-    }
-    return count;
+    buffer_set_process(core, claim, PLEAT_PROCESS_PREPARING);
+    process_effect(core, claim);
 }
 
-/* Gives back `count` claims of the buffer: first those that are held, then those that are
- * requested, each from the end of the list. */
-static void release(struct pleat_core *core, uint32_t component, int32_t count)
+void buffer_give_back(struct pleat_core *core, uint32_t claim)
 {
-    struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
-    count = release_in_state(core, buffer, PLEAT_CLAIM_HELD, count);
-    (void)release_in_state(core, buffer, PLEAT_CLAIM_REQUESTED, count);
+    const struct pleat_claim *c = claim_at(core, claim);
+    if (c->state == PLEAT_CLAIM_HELD && c->process != PLEAT_PROCESS_NONE) {
+        buffer_set_process(core, claim, PLEAT_PROCESS_UNPREPARING);
+        process_effect(core, claim);
+        return;
+    }
+    buffer_unlink(core, claim);
+    claim_release(core, claim);
+}
+
+/* Whether the claim is one of the buffer's that are prepared; requested of the site; held, and
+ * being prepared: 0, 1, 2. Others are on their way back: 3. */
+static int stage_of(const struct pleat_claim *claim)
+{
+    if (claim->state == PLEAT_CLAIM_REQUESTED)
+        return 1;
+    if (claim->process == PLEAT_PROCESS_PREPARING)
+        return 2;
+    return claim->process == PLEAT_PROCESS_UNPREPARING ? 3 : 0;
+}
+
+/* Gives back `wanted` claims of the buffer: first those that are prepared, then those that are
+ * requested, each from the end of the list. */
+static void release(struct pleat_core *core, uint32_t component, int32_t wanted)
+{
+    const struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
+    for (int stage = 0; stage < 3; stage++) {
+        uint32_t previous;
+        for (uint32_t c = buffer->last_claim; c != PLEAT_NONE && wanted > 0; c = previous) {
+            previous = claim_at(core, c)->previous;
+            core->operations++;
+            if (stage_of(claim_at(core, c)) != stage)
+                continue;
+            buffer_give_back(core, c);
+            wanted--;
+        }
+    }
 }
 
 void buffer_release_all(struct pleat_core *core, uint32_t component)
@@ -279,12 +376,38 @@ void buffer_trim(struct pleat_core *core, uint32_t component)
         release(core, component, above);
 }
 
-int buffer_claimed(struct pleat_core *core, uint32_t claim)
+void buffer_allocated(struct pleat_core *core, uint32_t claim)
+{
+    const struct pleat_claim *c = claim_at(core, claim);
+    struct pleat_site *site = site_at(core, c->site);
+    int64_t us = now_of(core) - c->asked_us;
+    if (us > site->slowest_claim_us)
+        site->slowest_claim_us = us;
+    if (site->allocation_count < UINT32_MAX)
+        site->allocation_count++;
+    double from_mean = (double)us - site->allocation_us;
+    site->allocation_us += from_mean / site->allocation_count;
+    site->allocation_squares += from_mean * ((double)us - site->allocation_us);
+}
+
+int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited)
 {
     struct pleat_claim *c = claim_at(core, claim);
-    struct pleat_buffer *buffer = buffer_at(core, component_at(core, c->component)->buffer);
+    const struct pleat_component *comp = component_at(core, c->component);
+    struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
     buffer->requested--;
-    hold(core, buffer, 1);
+    count(core, c, 1);
+    if (!prepares(comp)) {
+        if (!waited)
+            buffer_allocated(core, claim);
+        return 0;
+    }
+    if (waited) /* in its site's queue: that is no measure of the site */
+        c->asked_us = now_of(core);
+    if (is_running(comp))
+        buffer_prepare(core, claim);
+    else
+        buffer_give_back(core, claim); /* no process is there: none is started any more */
     return 0;
 }
 
@@ -311,9 +434,9 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
         return pleat_error_set(
             err, PLEAT_E_STATE, "the buffer of job %llu (%s) cannot get %d processors and give %d",
             (unsigned long long)comp->job, pleat_component_state_name(comp->state), request, count);
-    /* The decision of a review. A mandatory one makes room for a waiter, and leaves the next review
-     * as it is. */
-    if (!(event->flags & PLEAT_MANDATORY)) {
+    /* The decision of a review. A mandatory one makes room for a waiter, another is for requests
+     * that wait: these leave the next review as it is. */
+    if (!(event->flags & (PLEAT_MANDATORY | PLEAT_FOR_WAITING))) {
         struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
         due_off(core, comp->buffer);
         buffer->review_iteration = event->u.buffer.review_iteration;

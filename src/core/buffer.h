@@ -23,8 +23,8 @@ PLEAT_COLD void buffer_trim(struct pleat_core *core, uint32_t component);
 /* All buffers are reviewed: the policy or its parameters have changed. */
 PLEAT_COLD void buffers_review(struct pleat_core *core);
 void on_buffer_deadline(struct pleat_core *core, uint32_t buffer);
-/* A claim for the buffer came; was refused, or taken away. */
-PLEAT_COLD int buffer_claimed(struct pleat_core *core, uint32_t claim);
+/* A claim for the buffer came, and had `waited` in its site's queue; was refused, or taken away. */
+PLEAT_COLD int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited);
 PLEAT_COLD void buffer_lost(struct pleat_core *core, uint32_t claim);
 
 static inline struct pleat_buffer *buffer_at(struct pleat_core *core, uint32_t index)
@@ -32,6 +32,23 @@ static inline struct pleat_buffer *buffer_at(struct pleat_core *core, uint32_t i
     return &core->buffers.items[index];
 }
 
+/* Do agents start the component's processes on the processors of its buffer? */
+static inline bool prepares(const struct pleat_component *component)
+{
+    return component->flags & PLEAT_COMPONENT_PREPARES;
+}
+
+/* The buffer of the component in the run that an event of its runner names. NULL: that run is over,
+ * or the component does not ask for processes. */
+PLEAT_COLD struct pleat_buffer *buffer_of_run(struct pleat_core *core, uint32_t component,
+                                              uint64_t run);
+/* The application has done so many iterations. */
+PLEAT_COLD void buffer_advance(struct pleat_core *core, struct pleat_buffer *buffer,
+                               int32_t iteration);
+/* The application has changed its size itself. This is no resize, and the expected end stays. */
+PLEAT_COLD void component_sized_itself(struct pleat_core *core, uint32_t component, int32_t more);
+/* A process could not be prepared: for a while nothing is asked for, longer for each in a row. */
+PLEAT_COLD void buffer_failed(struct pleat_core *core, uint32_t component);
 /* The buffer is reviewed in the next pass. */
 PLEAT_COLD void buffer_due(struct pleat_core *core, uint32_t index);
 /* Whether the policy in force reviews buffers. */
@@ -41,6 +58,19 @@ PLEAT_COLD void buffer_place(struct pleat_core *core, uint32_t component, int32_
 /* A claim comes into the buffer's list, or leaves it. */
 PLEAT_COLD void buffer_link(struct pleat_core *core, uint32_t claim);
 PLEAT_COLD void buffer_unlink(struct pleat_core *core, uint32_t claim);
+/* The process on a claim in the buffer's list is another, or none. */
+PLEAT_COLD void buffer_set_process(struct pleat_core *core, uint32_t claim,
+                                   enum pleat_process_state state);
+/* PREPARES: a process is started on a held claim in the buffer's list. */
+PLEAT_COLD void buffer_prepare(struct pleat_core *core, uint32_t claim);
+/* A claim in the buffer's list goes back; where there may be a process on it, after that is gone.
+ */
+PLEAT_COLD void buffer_give_back(struct pleat_core *core, uint32_t claim);
+/* The processor of a claim can be used from now on: so long did it take. */
+PLEAT_COLD void buffer_allocated(struct pleat_core *core, uint32_t claim);
+/* Adds up the time up to now, before the component's processors, or those in its buffer, are
+ * others. */
+PLEAT_COLD void buffer_count_time(struct pleat_core *core, uint32_t component);
 
 /* The component runs no more: it leaves the lists of running ones. */
 static inline void stop_running(struct pleat_core *core, uint32_t component)

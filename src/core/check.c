@@ -25,6 +25,8 @@ static int check_claims(const struct pleat_core *core, struct pleat_site *sums, 
         sums[claim->site].claimed += claim->count;
         if (claim->state == PLEAT_CLAIM_RELEASING)
             sums[claim->site].releasing += claim->count;
+        if (claim->state == PLEAT_CLAIM_HELD && claim->process == PLEAT_PROCESS_UNPREPARING)
+            sums[claim->site].coming += claim->count;
         uint32_t in_pieces = 0;
         for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
             in_pieces += core->pieces.items[p].count;
@@ -243,12 +245,23 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
     return 0;
 }
 
+/* Counts a claim of a buffer as what it is. */
+static void count_claim(const struct pleat_claim *claim, struct pleat_buffer *sum)
+{
+    bool held = claim->state == PLEAT_CLAIM_HELD;
+    sum->requested += !held || claim->process == PLEAT_PROCESS_PREPARING;
+    sum->preparing += held && claim->process == PLEAT_PROCESS_PREPARING;
+    sum->leaving += held && claim->process == PLEAT_PROCESS_UNPREPARING;
+    sum->prepared +=
+        held && (claim->process == PLEAT_PROCESS_NONE || claim->process == PLEAT_PROCESS_WAITING);
+}
+
 /* Compares the counts of a buffer with its claims. */
 static int check_buffer(const struct pleat_core *core, uint32_t index, struct pleat_error *err)
 {
     const struct pleat_buffer *buffer = &core->buffers.items[index];
     const struct pleat_component *component = &core->components.items[buffer->component];
-    int32_t held = 0, requested = 0;
+    struct pleat_buffer sum = {.preparing = 0};
     uint32_t previous = PLEAT_NONE;
     for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
@@ -256,24 +269,31 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
             claim->count != 1 || claim->previous != previous ||
             (claim->state != PLEAT_CLAIM_HELD && claim->state != PLEAT_CLAIM_REQUESTED))
             FAIL("buffer %u: claim %u is not one of its own", index, c);
-        held += claim->state == PLEAT_CLAIM_HELD;
-        requested += claim->state == PLEAT_CLAIM_REQUESTED;
+        if (claim->state == PLEAT_CLAIM_HELD && claim->process != PLEAT_PROCESS_NONE &&
+            !(component->flags & PLEAT_COMPONENT_PREPARES))
+            FAIL("buffer %u: claim %u has a process that no agent was asked for", index, c);
+        count_claim(claim, &sum);
         previous = c;
     }
     if (buffer->last_claim != previous)
         FAIL("buffer %u: its list of claims has a loose end", index);
-    if (held != buffer->prepared || requested != buffer->requested)
-        FAIL("buffer %u: %d/%d prepared, %d/%d on their way (kept/counted)", index,
-             buffer->prepared, held, buffer->requested, requested);
+    if (sum.prepared != buffer->prepared || sum.requested != buffer->requested ||
+        sum.preparing != buffer->preparing || sum.leaving != buffer->leaving)
+        FAIL("buffer %u: %d/%d prepared, %d/%d on their way, %d/%d being prepared, %d/%d leaving "
+             "(kept/counted)",
+             index, buffer->prepared, sum.prepared, buffer->requested, sum.requested,
+             buffer->preparing, sum.preparing, buffer->leaving, sum.leaving);
+    int32_t buffered = sum.prepared + sum.requested;
     bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     int32_t size =
         component->target > component->processors ? component->target : component->processors;
     int32_t most = pleat_view_limit(&core->view, component);
-    if (running && held + requested > 0 && size + held + requested > most)
-        FAIL("buffer %u: %d more than component %u may ever use", index,
-             size + held + requested - most, buffer->component);
-    if (!running && (buffer->due || buffer->deadline != PLEAT_HEAP_NONE ||
-                     (component->state != PLEAT_FINISHING && held + requested > 0)))
+    if (running && buffered > 0 && size + buffered > most)
+        FAIL("buffer %u: %d more than component %u may ever use", index, size + buffered - most,
+             buffer->component);
+    if (!running &&
+        (buffer->due || buffer->deadline != PLEAT_HEAP_NONE || buffer->pause != PLEAT_HEAP_NONE ||
+         (component->state != PLEAT_FINISHING && buffered + sum.leaving > 0)))
         FAIL("buffer %u of a component that does not run is not at rest", index);
     bool reviewed = core->pass.policies[PLEAT_BUFFER]->review != NULL;
     if (running && reviewed && !buffer->due && buffer->deadline == PLEAT_HEAP_NONE &&

@@ -64,7 +64,7 @@ static int check_size(const struct pleat_core *core, uint32_t index, int32_t lis
         FAIL("component %u runs on %d processors, below its minimum %d", index, size,
              component->minimum);
     /* a maximum that was lowered during a resize is enforced when the resize is over */
-    if (size > component->maximum && !resize &&
+    if (size > component->maximum && !resize && !(component->flags & PLEAT_COMPONENT_PREPARES) &&
         pleat_accept_largest(&core->view, component) >=
             pleat_accept_smallest(&core->view, component))
         FAIL("component %u runs on %d processors, above its maximum %d, and is not being shrunk",

@@ -28,13 +28,14 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct 
     c->state = PLEAT_CLAIM_HELD;
     c->until_us = c->expected_us = 0;
     c->lent = 0;
-    if (!c->waits && now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
-        site_at(core, c->site)->slowest_claim_us = now_of(core) - c->asked_us;
+    bool waited = c->waits != PLEAT_WAIT_NOT;
     c->waits = PLEAT_WAIT_NOT;
     claim_note(core, claim);
     uint32_t component = c->component;
     if (c->purpose == PLEAT_FOR_BUFFER)
-        return buffer_claimed(core, claim);
+        return buffer_claimed(core, claim, waited);
+    if (!waited && now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
+        site_at(core, c->site)->slowest_claim_us = now_of(core) - c->asked_us;
     if (c->purpose == PLEAT_FOR_GROWTH) {
         resize_claimed(core, component_at(core, component)->resize);
     } else {
@@ -217,6 +218,13 @@ static void lost_own(struct pleat_core *core, uint32_t claim)
     if (comp->state == PLEAT_FINISHING && comp->exited) { /* it was to be kept */
         drop(core, claim);
         component_settle(core, component);
+        return;
+    }
+    if (prepares(comp) && comp->state == PLEAT_RUNNING && claim != comp->first_claim) {
+        /* processes that the application has added: it goes on without them */
+        int32_t count = claim_at(core, claim)->count;
+        drop(core, claim);
+        component_sized_itself(core, component, -count);
         return;
     }
     claim_at(core, claim)->lent |= PLEAT_LENT_LOST;

@@ -267,7 +267,7 @@ static void decide(struct pleat_pass *pass)
     pass->policies[PLEAT_APPROACH]->decide(pass);
     for (uint32_t site = 0; asked && site < pass->view->site_count; site++)
         pleat_pass_ask_voluntary(pass, site); /* where the approach grew nobody */
-    if (pass->view->reviews_first != PLEAT_NONE)
+    if (pass->view->reviews_first != PLEAT_NONE || pass->view->prepares)
         pleat_pass_review(pass);
 }
 
@@ -338,6 +338,8 @@ int pleat_core_outstanding(struct pleat_core *core, struct pleat_effects *effect
     core->failed = 0;
     for (uint32_t i = 0; i < core->claims.count; i++) {
         const struct pleat_claim *claim = claim_at(core, i);
+        if (claim->state == PLEAT_CLAIM_HELD && claim->purpose == PLEAT_FOR_BUFFER)
+            process_effect(core, i);
         if (claim->state != PLEAT_CLAIM_REQUESTED && claim->state != PLEAT_CLAIM_RELEASING)
             continue;
         claim_effect(core, i,

@@ -11,7 +11,8 @@ enum deadline_kind {
     DEADLINE_BUFFER,
     DEADLINE_SITE,
     DEADLINE_ASK,
-    DEADLINE_NODES
+    DEADLINE_NODES,
+    DEADLINE_PREPARE
 };
 
 void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,

@@ -12,7 +12,7 @@ int core_set_policy(struct pleat_core *core, const struct pleat_policy *policy);
 static inline bool core_has_use_for_pass(const struct pleat_core *core)
 {
     return core->wants_pass && (core->view.queue_count > 0 || core->view.malleable_count > 0 ||
-                                core->view.reviews_first != PLEAT_NONE);
+                                core->view.reviews_first != PLEAT_NONE || core->view.prepares);
 }
 /* Sets when the pass that is wanted may be made, if that is not known yet; where policies decide as
  * soon as something happened: nothing. */

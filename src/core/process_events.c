@@ -4,34 +4,16 @@
 #include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/effects.h"
+#include "core/errors.h"
 #include "core/handlers.h"
 #include "core/state.h"
-#include "core/tally.h"
+#include "core/tell.h"
 #include "core/transition.h"
-
-/* The buffer of the component in the run that an event of its runner names. NULL: that run is over,
- * or the component does not ask for processes. */
-static struct pleat_buffer *running_buffer(struct pleat_core *core, uint32_t component,
-                                           uint64_t run)
-{
-    const struct pleat_component *comp = component_at(core, component);
-    return comp->buffer != PLEAT_NONE && is_running(comp) && comp->run == run
-               ? buffer_at(core, comp->buffer)
-               : NULL;
-}
-
-static void advance(struct pleat_core *core, struct pleat_buffer *buffer, int32_t iteration)
-{
-    if (iteration > buffer->iteration)
-        buffer->iteration = iteration;
-    if (buffer->iteration >= buffer->review_iteration)
-        buffer_due(core, component_at(core, buffer->component)->buffer);
-}
 
 int on_progress(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     (void)err;
-    struct pleat_buffer *buffer = running_buffer(core, event->component, event->u.progress.run);
+    struct pleat_buffer *buffer = buffer_of_run(core, event->component, event->u.progress.run);
     int64_t iteration_us = event->u.progress.iteration_us;
     int32_t iteration = event->u.progress.iteration;
     if (!buffer || iteration < buffer->iteration || iteration_us < 0 ||
@@ -39,24 +21,8 @@ int on_progress(struct pleat_core *core, const struct pleat_event *event, struct
         (iteration == buffer->iteration && iteration_us == buffer->iteration_us))
         return PLEAT_CORE_STALE;
     buffer->iteration_us = iteration_us;
-    advance(core, buffer, iteration);
+    buffer_advance(core, buffer, iteration);
     return 0;
-}
-
-/* The application has changed its size itself. This is no resize, and the expected end stays. */
-static void resized_itself(struct pleat_core *core, uint32_t component, int32_t more)
-{
-    struct pleat_component *comp = component_at(core, component);
-    tally_out(core, component);
-    comp->processors += more;
-    comp->processes += more;
-    comp->target += more;
-    comp->below = is_below(core, comp);
-    tally_in(core, component);
-    core->wants_pass |= comp->kind == PLEAT_MALLEABLE;
-    struct pleat_effect *note = emit_note(core, PLEAT_NOTE_SIZE, component, comp->run);
-    if (note)
-        note->u.run.processors = note->u.run.processes = comp->processors;
 }
 
 /* Its site may take the processor back before anything else of the component is due: the deadline
@@ -82,7 +48,7 @@ static void use_prepared(struct pleat_core *core, uint32_t component)
     claim_note(core, claim);
     claim_effect(core, claim, PLEAT_DO_PROCESSES);
     look_in_time(core, component, claim);
-    resized_itself(core, component, 1);
+    component_sized_itself(core, component, 1);
 }
 
 /* May one more processor be asked of the component's site now? */
@@ -94,16 +60,24 @@ static bool may_ask(const struct pleat_core *core, const struct pleat_component 
            pleat_view_site_unused(site) - pleat_view_site_left(site) > 0;
 }
 
+static int told_by_agent(struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_STATE,
+                           "agents prepare its processes: they say what it asks for and what has "
+                           "become of each process (demanded, taken, process gone)");
+}
+
 int on_add_process(struct pleat_core *core, const struct pleat_event *event,
                    struct pleat_error *err)
 {
-    (void)err;
     uint32_t component = event->component;
     const struct pleat_component *comp = component_at(core, component);
-    struct pleat_buffer *buffer = running_buffer(core, component, event->u.process.run);
+    struct pleat_buffer *buffer = buffer_of_run(core, component, event->u.process.run);
     if (!buffer)
         return PLEAT_CORE_STALE;
-    advance(core, buffer, event->u.process.iteration);
+    if (prepares(comp))
+        return told_by_agent(err);
+    buffer_advance(core, buffer, event->u.process.iteration);
     buffer->requests++;
     if (comp->state == PLEAT_RESIZING)
         return 0; /* a resize is under way: the application asks again after it */
@@ -121,9 +95,11 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
 {
     uint32_t component = event->component;
     struct pleat_component *comp = component_at(core, component);
-    struct pleat_buffer *buffer = running_buffer(core, component, event->u.process.run);
+    struct pleat_buffer *buffer = buffer_of_run(core, component, event->u.process.run);
     if (!buffer)
         return PLEAT_CORE_STALE;
+    if (prepares(comp))
+        return told_by_agent(err);
     if (comp->state == PLEAT_RESIZING)
         return pleat_error_set(err, PLEAT_E_BUSY,
                                "it is in a resize (from %d to %d processors): try again when that "
@@ -132,7 +108,7 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
     if (comp->processors <= 1 || comp->processors <= comp->minimum)
         return pleat_error_set(err, PLEAT_E_STATE, "it has %d processors, and needs them",
                                comp->processors);
-    advance(core, buffer, event->u.process.iteration);
+    buffer_advance(core, buffer, event->u.process.iteration);
     uint32_t claim = comp->last_claim;
     if (claim_at(core, claim)->count > 1)
         claim = claim_split(core, claim, 1);
@@ -140,7 +116,7 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
         claim_unlink(core, claim);
     if (claim == PLEAT_NONE)
         return PLEAT_E_NOMEM;
-    resized_itself(core, component, -1);
+    component_sized_itself(core, component, -1);
     claim_at(core, claim)->purpose = PLEAT_FOR_BUFFER;
     if (buffers_are_reviewed(core)) {
         buffer_link(core, claim); /* the next review decides what becomes of the claim */
@@ -151,6 +127,161 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
     }
     return 0;
 }
+
+/* ---- processes that agents prepare ---- */
+
+int on_demanded(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const struct pleat_component *comp = component_at(core, event->component);
+    struct pleat_buffer *buffer = buffer_of_run(core, event->component, event->u.demanded.run);
+    uint32_t requests = event->u.demanded.requests, satisfied = event->u.demanded.satisfied,
+             waiting = event->u.demanded.waiting;
+    if (!buffer || !prepares(comp))
+        return PLEAT_CORE_STALE;
+    if (satisfied > requests || waiting > requests - satisfied)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%u requests, of which %u were satisfied and %u wait: that makes no "
+                               "sense",
+                               requests, satisfied, waiting);
+    if (requests < buffer->requests || satisfied < buffer->satisfied ||
+        (requests == buffer->requests && satisfied == buffer->satisfied &&
+         waiting == buffer->waiting && event->u.demanded.iteration <= buffer->iteration))
+        return PLEAT_CORE_STALE;
+    buffer->requests = requests;
+    buffer->satisfied = satisfied;
+    buffer->waiting = waiting;
+    buffer_advance(core, buffer, event->u.demanded.iteration);
+    if (waiting > 0)
+        core->wants_pass = true;
+    return 0;
+}
+
+/* The claim that an event of an agent is about: held, of the present run of a component whose
+ * processes agents prepare. PLEAT_NONE: it is not, or not any more. */
+static uint32_t kept_claim(const struct pleat_core *core, const struct pleat_event *event)
+{
+    uint32_t claim = claim_find(core, event);
+    if (claim == PLEAT_NONE || core->claims.items[claim].state != PLEAT_CLAIM_HELD)
+        return PLEAT_NONE;
+    const struct pleat_component *comp =
+        &core->components.items[core->claims.items[claim].component];
+    return prepares(comp) && comp->buffer != PLEAT_NONE && comp->run == event->u.kept.run
+               ? claim
+               : PLEAT_NONE;
+}
+
+static bool is_buffered(const struct pleat_core *core, uint32_t claim)
+{
+    return core->claims.items[claim].purpose == PLEAT_FOR_BUFFER;
+}
+
+int on_prepared(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    uint32_t claim = kept_claim(core, event);
+    if (claim == PLEAT_NONE || !is_buffered(core, claim) ||
+        claim_at(core, claim)->process != PLEAT_PROCESS_PREPARING)
+        return PLEAT_CORE_STALE;
+    buffer_allocated(core, claim);
+    buffer_set_process(core, claim, PLEAT_PROCESS_WAITING);
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_taken(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    (void)err;
+    uint32_t claim = kept_claim(core, event);
+    if (claim == PLEAT_NONE || !is_buffered(core, claim) ||
+        component_at(core, claim_at(core, claim)->component)->exited)
+        return PLEAT_CORE_STALE;
+    struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    if (c->process == PLEAT_PROCESS_PREPARING)
+        buffer_allocated(core, claim);
+    buffer_unlink(core, claim);
+    c->process = PLEAT_PROCESS_NONE;
+    c->purpose = PLEAT_FOR_RUN;
+    claim_link(core, claim);
+    claim_note(core, claim);
+    buffer_at(core, component_at(core, component)->buffer)->failures = 0;
+    component_sized_itself(core, component, 1);
+    if (is_running(component_at(core, component))) {
+        look_in_time(core, component, claim);
+        buffer_trim(core, component);
+    }
+    core->wants_pass = true;
+    return 0;
+}
+
+/* A process that was held ready, or was being started or ended, is gone. STOPPED repeats what was
+ * said before the present process was asked for; UNUSED, before UNPREPARE, may answer an earlier
+ * one. */
+static int prepared_is_gone(struct pleat_core *core, uint32_t claim, uint32_t reason)
+{
+    struct pleat_claim *c = claim_at(core, claim);
+    uint32_t component = c->component;
+    bool unprepared = c->process == PLEAT_PROCESS_UNPREPARING;
+    if (reason == PLEAT_PROCESS_STOPPED ||
+        (reason == PLEAT_PROCESS_UNUSED && c->process == PLEAT_PROCESS_PREPARING))
+        return PLEAT_CORE_STALE;
+    if (reason == PLEAT_PROCESS_NOT_STARTED)
+        node_error(core, c->site, process_node(core, claim));
+    if (!unprepared && reason != PLEAT_PROCESS_UNUSED)
+        buffer_failed(core, component);
+    buffer_unlink(core, claim);
+    c->process = PLEAT_PROCESS_NONE;
+    claim_release(core, claim);
+    core->wants_pass = true;
+    return 0;
+}
+
+/* A process of the run is gone. Its processor is given back, or kept for another process. */
+static int process_is_gone(struct pleat_core *core, uint32_t claim, uint32_t reason)
+{
+    uint32_t component = claim_at(core, claim)->component;
+    struct pleat_component *comp = component_at(core, component);
+    bool first = claim == comp->first_claim && claim_at(core, claim)->count == 1;
+    /* with its first process the run ends, which is told apart (EXITED) */
+    if (!is_running(comp) || first || comp->processors <= 1 || reason == PLEAT_PROCESS_UNUSED)
+        return PLEAT_CORE_STALE;
+    if (claim_at(core, claim)->count > 1)
+        claim = claim_split(core, claim, 1);
+    else
+        claim_unlink(core, claim);
+    if (claim == PLEAT_NONE)
+        return PLEAT_E_NOMEM;
+    component_sized_itself(core, component, -1);
+    core->wants_pass = true;
+    struct pleat_claim *c = claim_at(core, claim);
+    if (reason != PLEAT_PROCESS_STOPPED || !buffers_are_reviewed(core) || c->lent) {
+        claim_release(core, claim);
+        return 0;
+    }
+    c->purpose = PLEAT_FOR_BUFFER;
+    c->asked_us = now_of(core);
+    buffer_link(core, claim); /* the next review decides what becomes of the claim */
+    claim_note(core, claim);
+    if (!site_at(core, c->site)->instant)
+        buffer_prepare(core, claim);
+    buffer_trim(core, component); /* nothing is kept beyond the component's maximum */
+    return 0;
+}
+
+int on_process_gone(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    uint32_t claim = kept_claim(core, event), reason = event->u.kept.reason;
+    if (reason == 0 || reason >= PLEAT_PROCESS_END_COUNT)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "reason %u: no process is gone for such a reason", reason);
+    if (claim == PLEAT_NONE)
+        return PLEAT_CORE_STALE;
+    return is_buffered(core, claim) ? prepared_is_gone(core, claim, reason)
+                                    : process_is_gone(core, claim, reason);
+}
+
+/* ---- what earlier executions did ---- */
 
 int on_history(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {

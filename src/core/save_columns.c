@@ -174,7 +174,11 @@
     X(43, reserved)                                                                                \
     X(44, shut)                                                                                    \
     X(45, others)                                                                                  \
-    X(46, node_most)
+    X(46, node_most)                                                                               \
+    X(47, allocation_count)                                                                        \
+    X(48, spare3)                                                                                  \
+    X(49, allocation_us)                                                                           \
+    X(50, allocation_squares)
 
 #define CLAIM_MEMBERS(X)                                                                           \
     X(1, id)                                                                                       \
@@ -252,7 +256,15 @@
     X(17, reserved)                                                                                \
     X(18, iteration_us)                                                                            \
     X(19, waited_us)                                                                               \
-    X(20, counted_us)
+    X(20, counted_us)                                                                              \
+    X(21, preparing)                                                                               \
+    X(22, leaving)                                                                                 \
+    X(23, held_us)                                                                                 \
+    X(24, quiet_until_us)                                                                          \
+    X(25, waiting)                                                                                 \
+    X(26, failures)                                                                                \
+    X(27, pause)                                                                                   \
+    X(28, spare)
 
 #define INPUT_MEMBERS(X)                                                                           \
     X(1, bytes)                                                                                    \
@@ -446,7 +458,8 @@ _Static_assert((0 GROUP_MEMBERS(GROUP_WIDTH)) == sizeof(struct pleat_group),
     X(30, free_group)                                                                              \
     X(31, idle_passes)                                                                             \
     X(32, view.sections)                                                                           \
-    X(33, nodes_again)
+    X(33, nodes_again)                                                                             \
+    X(34, view.prepares)
 
 #define OF_CORE(number, member) COLUMN(pleat_core, number, member)
 const struct column scalar_columns[] = {SCALAR_MEMBERS(OF_CORE){0}};

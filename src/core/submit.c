@@ -21,7 +21,7 @@ static bool is_usual(const struct pleat_event *event)
            event->u.submit.sizes_kind == PLEAT_SIZES_ANY && event->u.submit.minimum > 0 &&
            event->u.submit.minimum == event->u.submit.maximum &&
            event->u.submit.maximum <= PLEAT_SIZE_MAX && event->u.submit.initial == 0 &&
-           !(event->flags & PLEAT_COMPONENT_FOLDS);
+           !(event->flags & (PLEAT_COMPONENT_FOLDS | PLEAT_COMPONENT_PREPARES));
 }
 
 /* Is the first site large enough for a usual component, wherever it may run? limits_check_fits
@@ -63,6 +63,12 @@ static int check_sizes(const struct pleat_core *core, const struct pleat_compone
     if (pleat_view_folds(component) && (component->flags & PLEAT_COMPONENT_EVOLVES))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "a job that folds keeps its processes: it cannot ask for more");
+    if ((component->flags & PLEAT_COMPONENT_PREPARES) &&
+        (!(component->flags & PLEAT_COMPONENT_EVOLVES) || component->kind == PLEAT_MALLEABLE ||
+         component->minimum == 0))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "processes are prepared for a job that asks for them itself, has at "
+                               "least one, and is not resized by Pleat");
     if (component->sizes_kind == PLEAT_SIZES_LIST
             ? component->sizes_parameter < 0 ||
                   (size_t)component->sizes_parameter >= core->size_lists.count
@@ -78,6 +84,9 @@ static int check_submit(const struct pleat_core *core, const struct pleat_event 
                                   !(event->flags & PLEAT_COMPONENT_FOLLOWS) &&
                                   core->open_lead == PLEAT_NONE;
     int rc = alone ? 0 : job_check_submit(core, event, component, &is_part, err);
+    if (!rc && !alone && (event->flags & PLEAT_COMPONENT_PREPARES))
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "processes are not prepared for a job of several components");
     bool usual = is_usual(event);
     if (!rc && !usual)
         rc = check_sizes(core, component, is_part, err);

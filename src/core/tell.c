@@ -4,6 +4,7 @@
 #include "core/tell.h"
 #include "core/effects.h"
 #include "core/node.h"
+#include "core/transition.h"
 #include "model/occasion.h"
 
 /* Emits KILL for a component in FINISHING, START for any other. */
@@ -65,13 +66,68 @@ void resize_warn(struct pleat_core *core, uint32_t index)
     resize_note(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
 }
 
-static void reach(struct pleat_core *core, uint32_t component)
+static void reach_node(struct pleat_core *core, uint32_t component, uint32_t node)
 {
     struct pleat_effect *effect = emit(core, PLEAT_DO_REACH, component, 0);
     if (!effect)
         return;
     effect->u.reach.site = component_at(core, component)->site;
-    effect->u.reach.node = component_at(core, component)->lead_node;
+    effect->u.reach.node = node;
+}
+
+static void reach(struct pleat_core *core, uint32_t component)
+{
+    reach_node(core, component, component_at(core, component)->lead_node);
+}
+
+uint32_t process_node(const struct pleat_core *core, uint32_t claim)
+{
+    const struct pleat_claim *c = &core->claims.items[claim];
+    return c->first_piece != PLEAT_NONE ? core->pieces.items[c->first_piece].node
+                                        : core->components.items[c->component].lead_node;
+}
+
+void process_effect(struct pleat_core *core, uint32_t claim)
+{
+    const struct pleat_claim *c = claim_at(core, claim);
+    const struct pleat_component *comp = component_at(core, c->component);
+    bool ends = c->process == PLEAT_PROCESS_UNPREPARING;
+    if (!ends && (c->process != PLEAT_PROCESS_PREPARING || !is_running(comp)))
+        return;
+    const struct pleat_node *node =
+        pleat_view_node(&core->view, c->site, process_node(core, claim));
+    /* the run is led from there until it is over */
+    if (!comp->exited && core_is_away(core, c->component)) {
+        reach(core, c->component);
+    } else if (node && node->away) {
+        reach_node(core, c->component, node->node);
+    } else {
+        struct pleat_effect *effect =
+            emit(core, ends ? PLEAT_DO_UNPREPARE : PLEAT_DO_PREPARE, c->component, c->id);
+        if (!effect)
+            return;
+        effect->u.claim.site = c->site;
+        effect->u.claim.index = claim;
+        effect->u.claim.count = c->count;
+        effect->u.claim.state = c->state;
+        effect->u.claim.purpose = c->purpose;
+        effect->u.claim.run = comp->run;
+    }
+}
+
+void processes_outstanding(struct pleat_core *core, uint32_t site, uint32_t node)
+{
+    for (uint32_t b = 0; core->view.prepares && b < core->buffers.count; b++) {
+        uint32_t component = core->buffers.items[b].component;
+        if (component == PLEAT_NONE || component_at(core, component)->site != site)
+            continue;
+        bool led = component_at(core, component)->lead_node == node;
+        for (uint32_t c = core->buffers.items[b].first_claim; c != PLEAT_NONE;
+             c = claim_at(core, c)->next)
+            if (claim_at(core, c)->state == PLEAT_CLAIM_HELD &&
+                (led || process_node(core, c) == node))
+                process_effect(core, c);
+    }
 }
 
 void start_or_reach(struct pleat_core *core, uint32_t component)

@@ -29,5 +29,13 @@ void outstanding_signal(struct pleat_core *core, uint32_t component);
 /* Emits the effects of a component that are not answered yet: START, KILL, what its resize waits
  * for. If its agent is away, REACH is emitted instead. */
 void outstanding_effects(struct pleat_core *core, uint32_t component);
+/* The node on which the process of a claim is, or is to be started. */
+uint32_t process_node(const struct pleat_core *core, uint32_t claim);
+/* Emits what is asked for the process on a held claim of a buffer and not answered yet: PREPARE,
+ * UNPREPARE. If an agent that has to know is away, REACH is emitted instead: the one that leads the
+ * run, until that is over; the one of the claim's node. */
+void process_effect(struct pleat_core *core, uint32_t claim);
+/* Emits these effects for all processes that the agent of a node has to know of. */
+void processes_outstanding(struct pleat_core *core, uint32_t site, uint32_t node);
 
 #endif

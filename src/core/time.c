@@ -34,6 +34,10 @@ int on_time(struct pleat_core *core, const struct pleat_event *event, struct ple
             core->buffers.items[index].deadline = PLEAT_HEAP_NONE;
             on_buffer_deadline(core, index);
             break;
+        case DEADLINE_PREPARE: /* the pause is over: requests may wait */
+            core->buffers.items[index].pause = PLEAT_HEAP_NONE;
+            core->wants_pass = true;
+            break;
         case DEADLINE_WAKE:
             core->wake = PLEAT_HEAP_NONE;
             core->wants_pass = true;

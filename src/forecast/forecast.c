@@ -61,6 +61,18 @@ static int answer_change(struct looking *at, const struct pleat_effect *effect)
     return rc || kind != PLEAT_EV_APPLIED ? rc : apply(at, event);
 }
 
+/* Processes are prepared, and ended, at once. */
+static int answer_process(struct looking *at, const struct pleat_effect *effect)
+{
+    bool ends = effect->kind == PLEAT_DO_UNPREPARE;
+    return apply(
+        at, (struct pleat_event){.kind = ends ? PLEAT_EV_PROCESS_GONE : PLEAT_EV_PREPARED,
+                                 .component = effect->u.claim.index,
+                                 .u.kept = {.claim = effect->id,
+                                            .run = effect->u.claim.run,
+                                            .reason = ends ? (uint32_t)PLEAT_PROCESS_UNUSED : 0u}});
+}
+
 static int answer_reach(struct looking *at, uint32_t site, uint32_t node)
 {
     const struct pleat_node *known = pleat_view_node(pleat_core_view(at->core), site, node);
@@ -104,6 +116,9 @@ static int answer(struct looking *at, const struct pleat_effect *effect)
         return apply(at, (struct pleat_event){.kind = PLEAT_EV_STAGED,
                                               .component = effect->component,
                                               .u.staged = {.number = effect->id}});
+    case PLEAT_DO_PREPARE:
+    case PLEAT_DO_UNPREPARE:
+        return answer_process(at, effect);
     case PLEAT_DO_ANSWER:
         return 0;
     case PLEAT_DO_SIGNAL:

@@ -38,6 +38,7 @@ struct pleat_effect {
             uint32_t index; /* the claim's place in the core, for looking at it */
             int32_t count;
             uint8_t state, purpose;
+            uint64_t run; /* PREPARE, UNPREPARE: the run that the process is, or was to be, of */
         } claim;
         struct {
             int32_t processors, processes;

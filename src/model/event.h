@@ -43,11 +43,14 @@ enum {
                                  * Its limits and accepted sizes are numbers of processes. The
                                  * number is chosen at its start; a resize changes only its
                                  * processors */
-    PLEAT_COMPONENT_EVOLVES = 128, /* asks for processes itself while it runs, and has a buffer of
-                                    * prepared ones */
-    PLEAT_COMPONENT_ONCE = 256,    /* never started again when it may have been started */
-    PLEAT_COMPONENT_SPREADS = 512  /* may be on several nodes of its site; without the flag a
-                                    * component is on one */
+    PLEAT_COMPONENT_EVOLVES = 128,  /* asks for processes itself while it runs, and has a buffer of
+                                     * prepared ones */
+    PLEAT_COMPONENT_ONCE = 256,     /* never started again when it may have been started */
+    PLEAT_COMPONENT_SPREADS = 512,  /* may be on several nodes of its site; without the flag a
+                                     * component is on one */
+    PLEAT_COMPONENT_PREPARES = 1024 /* EVOLVES, and is not malleable: agents start its processes on
+                                     * the processors of its buffer, and say what has become of
+                                     * them (core/prepare.h) */
 };
 /* flags of SITE, when it joins */
 enum {
@@ -62,6 +65,8 @@ enum { PLEAT_SITE_QUEUES = 2 };
 enum { PLEAT_NODE_LENT = 1 };
 /* flag of RESIZE, DEMAND, ASKED and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
+/* another flag of BUFFER: for requests that wait, between reviews */
+enum { PLEAT_FOR_WAITING = 2 };
 /* another flag of ASKED: the application has computed nothing yet, and waits in its beginning */
 enum { PLEAT_UNBEGUN = 2 };
 /* flag of SECTION, and of the note about it: the section begins; without the flag it is over */
@@ -234,6 +239,11 @@ struct pleat_event {
         } claim;
         struct {
             uint64_t claim;
+            uint64_t run;
+            uint32_t reason; /* PROCESS_GONE: enum pleat_process_end */
+        } kept;
+        struct {
+            uint64_t claim;
             int64_t until_us;    /* when the claim is given up; 0: as known so far */
             int64_t expected_us; /* when the claim may be given; 0: nobody knows */
             uint32_t reason;     /* enum pleat_claim_wait */
@@ -318,6 +328,13 @@ struct pleat_event {
             uint64_t run;
             int32_t iteration; /* the number of iterations done by then */
         } process;
+        struct {
+            uint64_t run;
+            int32_t iteration;            /* the number of iterations done by then; 0: not known */
+            uint32_t requests, satisfied; /* in this run, up to now; satisfied: at once, with a
+                                           * prepared process */
+            uint32_t waiting;             /* requests that wait now */
+        } demanded;
         struct {
             int32_t executions; /* all that were recorded */
             uint32_t count;     /* rows here, at most 5; there may be several such events */

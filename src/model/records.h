@@ -339,6 +339,9 @@ struct pleat_buffer {
         last_claim;               /* FOR_BUFFER, of one processor each, as they were asked for */
     int32_t prepared;             /* prepared processes */
     int32_t requested;            /* prepared processes on their way */
+    int32_t preparing;            /* part of requested: their processors are there, the processes
+                                   * are being started */
+    int32_t leaving;              /* in neither: processes that are being ended */
     int32_t iteration;            /* the last iteration that was told */
     int32_t review_iteration;     /* the iteration of the next review; INT32_MAX: it comes by time,
                                    * or never */
@@ -349,11 +352,21 @@ struct pleat_buffer {
     uint8_t due;
     uint8_t reserved[3];  /* no padding: tests compare records byte by byte */
     int64_t iteration_us; /* mean; 0: not known */
-    int64_t waited_us;    /* processor time for which prepared processes waited in this run, ... */
-    int64_t counted_us;   /* ... up to this time */
+    /* processor time for which this run had processors without working on them: with prepared
+     * processes, and with those that are being started or ended; ... */
+    int64_t waited_us;
+    int64_t counted_us; /* ... up to this time */
+    /* PREPARES: processor time of all processors that the run had up to then, those included */
+    int64_t held_us;
+    int64_t quiet_until_us; /* nothing is asked for before this time: processes could not be
+                             * prepared */
+    uint32_t waiting;       /* requests that wait now, as its agent says */
+    uint32_t failures;      /* processes in a row that could not be prepared */
+    uint32_t pause;         /* handle in the core's heap of quiet_until_us; PLEAT_HEAP_NONE */
+    uint32_t spare;
 };
 
-_Static_assert(sizeof(struct pleat_buffer) == 88, "no padding in a buffer");
+_Static_assert(sizeof(struct pleat_buffer) == 128, "no padding in a buffer");
 
 /* Requests at an iteration, in all recorded executions of an application. */
 struct pleat_history_row {
@@ -402,9 +415,13 @@ struct pleat_site {
     int32_t others;   /* in use by others, who may end before a start: PLEAT_SITE_QUEUES */
     /* the most processors of a node, of a site whose nodes come with claims; 0: not told */
     int32_t node_most;
+    /* how long it took until processors asked for a buffer could be used: how many there were,
+     * their mean in microseconds, and the sum of the squares of all differences from that */
+    uint32_t allocation_count, spare3;
+    double allocation_us, allocation_squares;
 };
 
-_Static_assert(sizeof(struct pleat_site) == 144, "no padding in a site");
+_Static_assert(sizeof(struct pleat_site) == 168, "no padding in a site");
 
 /* A node of a site whose agent was heard of, or whose processors are known. */
 struct pleat_node {
@@ -433,14 +450,25 @@ enum {
     PLEAT_LENT_LOST = 4 /* the claim is gone, and its component is being ended */
 };
 
+/* The process on a claim of the buffer of a component whose agents prepare processes. */
+enum pleat_process_state {
+    PLEAT_PROCESS_NONE,       /* of all other components: the claim is all that there is */
+    PLEAT_PROCESS_PREPARING,  /* PREPARE was given, and is not answered */
+    PLEAT_PROCESS_WAITING,    /* PREPARED: it waits for the application's request */
+    PLEAT_PROCESS_UNPREPARING /* UNPREPARE was given, and is not answered */
+};
+
 struct pleat_claim {
     uint64_t id;
     uint32_t component; /* owner */
     uint32_t site;
     int32_t count;
     uint8_t state, purpose;
-    uint8_t waits; /* REQUESTED: why it waits in the site's queue, enum pleat_claim_wait */
-    uint8_t lent;  /* HELD: what is special about until_us, flags of PLEAT_LENT_... */
+    union {
+        uint8_t waits;   /* REQUESTED: why it waits in the site's queue, enum pleat_claim_wait */
+        uint8_t process; /* HELD, FOR_BUFFER: enum pleat_process_state */
+    };
+    uint8_t lent;            /* HELD: what is special about until_us, flags of PLEAT_LENT_... */
     uint32_t previous, next; /* claims of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
     int64_t asked_us; /* when it was REQUESTED, or taken from another claim */

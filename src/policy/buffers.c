@@ -8,6 +8,8 @@ int32_t pleat_view_buffer_room(const struct pleat_view *view,
     int32_t size =
         component->target > component->processors ? component->target : component->processors;
     int32_t room = pleat_view_limit(view, component) - size - pleat_view_buffered(view, component);
+    if (view->prepares && component->buffer != PLEAT_NONE)
+        room -= view->buffers[component->buffer].leaving; /* they may be taken yet */
     return room > 0 ? room : 0;
 }
 

@@ -15,12 +15,27 @@ static inline int32_t pleat_view_buffered(const struct pleat_view *view,
     return buffer->prepared + buffer->requested;
 }
 
+/* How many of the requests that wait nothing is prepared for, or on its way. */
+static inline int32_t pleat_view_lacking(const struct pleat_buffer *buffer)
+{
+    int64_t lacking = (int64_t)buffer->waiting - buffer->prepared - buffer->requested;
+    return lacking <= 0 ? 0 : lacking < PLEAT_SIZE_MAX ? (int32_t)lacking : PLEAT_SIZE_MAX;
+}
+
+/* What of a buffer, and of what is on its way there, no request waits for. */
+static inline int32_t pleat_view_spare(const struct pleat_buffer *buffer)
+{
+    int64_t spare = (int64_t)buffer->prepared + buffer->requested - buffer->waiting;
+    return spare > 0 ? (int32_t)spare : 0;
+}
+
 /* The prepared processes in a buffer: R of Liu et al. 2009, with or without those that are on their
- * way, as configured. */
+ * way, as configured. Those for requests that wait do not count. */
 static inline int32_t pleat_view_prepared(const struct pleat_view *view,
                                           const struct pleat_buffer *buffer)
 {
-    return view->buffer_pending ? buffer->prepared + buffer->requested : buffer->prepared;
+    int32_t spare = pleat_view_spare(buffer);
+    return view->buffer_pending || spare < buffer->prepared ? spare : buffer->prepared;
 }
 
 /* How many more processes a buffer may get: all processors of its component stay within its

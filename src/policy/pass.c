@@ -314,6 +314,21 @@ static void keep_for_reservations(struct pleat_pass *pass, uint32_t site)
     pass->profiles = NULL; /* the profiles do not know who grows now */
 }
 
+/* Requests that wait for a process come before what policies prepare; of several components, those
+ * of the one that started first. */
+static PLEAT_COLD void serve_waiting(struct pleat_pass *pass)
+{
+    const struct pleat_view *view = pass->view;
+    for (uint32_t site = 0; site < view->site_count; site++) {
+        uint32_t oldest = PLEAT_NONE;
+        for (uint32_t b = view->sites[site].buffers_first; b != PLEAT_NONE;
+             b = view->buffers[b].next)
+            oldest = b;
+        for (uint32_t b = oldest; b != PLEAT_NONE; b = view->buffers[b].previous)
+            pleat_plan_serve(pass->plan, view->buffers[b].component);
+    }
+}
+
 void pleat_pass_review(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -321,6 +336,8 @@ void pleat_pass_review(struct pleat_pass *pass)
     if (pleat_pass_reserved(pass))
         for (uint32_t site = 0; site < view->site_count; site++)
             keep_for_reservations(pass, site);
+    if (view->prepares)
+        serve_waiting(pass);
     for (uint32_t b = view->reviews_first; b != PLEAT_NONE; b = view->buffers[b].due_next) {
         struct pleat_review review = policy->review(pass, view->buffers[b].component);
         pleat_plan_review(pass->plan, view->buffers[b].component, &review);

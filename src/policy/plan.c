@@ -38,7 +38,8 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
     plan->decisions.count = 0;
     plan->journal.count = 0;
     plan->wake_us = PLEAT_NEVER;
-    plan->unbuffers = plan->voluntary = plan->keeps_askers = plan->asks_decided = false;
+    plan->unbuffers = plan->serves = plan->voluntary = plan->keeps_askers = plan->asks_decided =
+        false;
     plan->asker = PLEAT_NONE;
     plan->spares = NULL;
     plan->failed = 0;

@@ -94,6 +94,7 @@ struct pleat_plan {
     struct pleat_plan_memo memo;
     int64_t wake_us;
     bool unbuffers; /* processors were taken out of a buffer */
+    bool serves;    /* requests that wait were looked at, before reviews */
     /* the running component that asks, while others are shrunk for it: it gives nothing to itself;
      * else PLEAT_NONE. And whether the others may refuse */
     uint32_t asker;
@@ -203,6 +204,9 @@ void pleat_plan_promise(struct pleat_plan *plan, uint32_t component, uint32_t si
  * next review is. */
 void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
                        const struct pleat_review *review);
+/* Asks for processors for requests of a component for which nothing is prepared, or on its way: as
+ * many as may be used for growing and it has room for. Before all reviews of the plan. */
+void pleat_plan_serve(struct pleat_plan *plan, uint32_t component);
 /* Takes up to `processors` prepared processes out of the buffers of a site, as they compute
  * nothing; first those of the component that started last. Returns how many. Their processors are
  * not free in this plan. */

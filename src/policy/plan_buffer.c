@@ -45,11 +45,15 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
                        const struct pleat_review *review)
 {
     const struct pleat_component *comp = &plan->view->components[component];
-    int32_t left = pleat_view_buffered(plan->view, comp) - taken_out(plan, component);
+    const struct pleat_buffer *buffer = &plan->view->buffers[comp->buffer];
+    int32_t left = pleat_view_spare(buffer) - taken_out(plan, component);
     int32_t release = review->release < left ? review->release : left;
     int32_t room =
         pleat_view_buffer_room(plan->view, comp) - (size_after(plan, component) - comp->target);
-    int32_t most = pleat_plan_growable(plan, comp->site);
+    if (plan->serves)
+        room -= pleat_smaller(pleat_view_lacking(buffer), room);
+    int32_t most =
+        buffer->quiet_until_us > plan->view->now_us ? 0 : pleat_plan_growable(plan, comp->site);
     if (room < most)
         most = room > 0 ? room : 0;
     struct pleat_event *decision =
@@ -62,6 +66,27 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
     decision->u.buffer.request = review->request < most ? review->request : most;
     if (decision->u.buffer.request < 0)
         decision->u.buffer.request = 0;
+    plan->sites[comp->site].free -= decision->u.buffer.request;
+}
+
+void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    const struct pleat_buffer *buffer = &plan->view->buffers[comp->buffer];
+    int32_t lacking = pleat_view_lacking(buffer);
+    if (lacking == 0 || buffer->quiet_until_us > plan->view->now_us ||
+        is_preempted(plan, component))
+        return;
+    int32_t room = pleat_view_buffer_room(plan->view, comp);
+    int32_t most = pleat_smaller(room, pleat_plan_growable(plan, comp->site));
+    plan->serves = true;
+    struct pleat_event *decision = most > 0 ? buffer_decision(plan, component) : NULL;
+    if (!decision)
+        return;
+    decision->flags = PLEAT_FOR_WAITING;
+    decision->u.buffer.review_us = PLEAT_NEVER;
+    decision->u.buffer.review_iteration = INT32_MAX;
+    decision->u.buffer.request = pleat_smaller(lacking, most);
     plan->sites[comp->site].free -= decision->u.buffer.request;
 }
 

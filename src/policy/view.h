@@ -51,6 +51,7 @@ struct pleat_view {
     int64_t buffer_review_us;
     bool buffer_pending; /* processes on their way count as prepared */
     bool evolves;        /* there is, or was, a component that evolves */
+    bool prepares;       /* ... whose agents prepare processes */
     bool lifetimes;      /* there is, or was, a lifetime: components may be young */
     bool sections;       /* there is, or was, a component whose program said "not now" */
     int32_t mpl_max;     /* the most processes on a processor of components that fold */
