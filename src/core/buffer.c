@@ -383,8 +383,9 @@ void buffer_allocated(struct pleat_core *core, uint32_t claim)
     int64_t us = now_of(core) - c->asked_us;
     if (us > site->slowest_claim_us)
         site->slowest_claim_us = us;
-    if (site->allocation_count < UINT32_MAX)
-        site->allocation_count++;
+    if (!(core->needs & PLEAT_NEEDS_ALLOCATIONS) || site->allocation_count == UINT32_MAX)
+        return;
+    site->allocation_count++;
     double from_mean = (double)us - site->allocation_us;
     site->allocation_us += from_mean / site->allocation_count;
     site->allocation_squares += from_mean * ((double)us - site->allocation_us);

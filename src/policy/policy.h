@@ -36,8 +36,10 @@ enum pleat_question {
 /* Knowledge that costs something and is kept, or asked for, only while a policy in force needs it.
  */
 enum {
-    PLEAT_NEEDS_ENDS = 1,    /* running components, sorted by expected end: pleat_ending_first */
-    PLEAT_NEEDS_TIMES = 2,   /* how long iterations take: pleat_timing_smallest */
+    PLEAT_NEEDS_ENDS = 1,  /* running components, sorted by expected end: pleat_ending_first */
+    PLEAT_NEEDS_TIMES = 2, /* how long iterations take: pleat_timing_smallest */
+    PLEAT_NEEDS_ALLOCATIONS = 8, /* how long allocations for buffers took, and how much that
+                                  * differed: pleat_site.allocation_us */
     PLEAT_NEEDS_MEASURES = 4 /* besides: how many were measured at a size, and how much they differ:
                               * reports are MEASURED, not TIMED */
 };
