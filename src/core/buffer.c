@@ -201,6 +201,8 @@ void component_sized_itself(struct pleat_core *core, uint32_t component, int32_t
     comp->processors += more;
     comp->processes += more;
     comp->target += more;
+    if (more < 0 && prepares(comp)) /* that was not refused: the process is gone already */
+        comp->below = 1;
     comp->below = is_below(core, comp);
     tally_in(core, component);
     core->wants_pass |= comp->kind == PLEAT_MALLEABLE;

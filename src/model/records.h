@@ -415,8 +415,9 @@ struct pleat_site {
     int32_t others;   /* in use by others, who may end before a start: PLEAT_SITE_QUEUES */
     /* the most processors of a node, of a site whose nodes come with claims; 0: not told */
     int32_t node_most;
-    /* how long it took until processors asked for a buffer could be used: how many there were,
-     * their mean in microseconds, and the sum of the squares of all differences from that */
+    /* how long it took until processors asked for a buffer could be used, where a policy in force
+     * needs to know (PLEAT_NEEDS_ALLOCATIONS): how many there were, their mean in microseconds, and
+     * the sum of the squares of all differences from that */
     uint32_t allocation_count, spare3;
     double allocation_us, allocation_squares;
 };

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "world.h"
+#include "world_processes.h"
 
 static int64_t host_now(void *arg)
 {
@@ -60,6 +61,7 @@ void world_init(struct world *world, const struct pleat_fake_runner_options *app
     pleat_heap_init(&world->timers);
     pleat_random_init(&world->files, applications->seed);
     pleat_random_init(&world->agents, applications->seed + 1);
+    pleat_random_init(&world->handing, applications->seed + 2);
     assert_int_equal(pleat_core_create(&world->core), 0);
     assert_int_equal(pleat_fake_runner_open(applications, &world->host, &world->runner, NULL), 0);
 }
@@ -78,6 +80,7 @@ void world_finish(struct world *world)
     pleat_array_finish(&world->log);
     pleat_array_finish(&world->effects);
     pleat_array_finish(&world->transfers);
+    world_processes_finish(world);
 }
 
 void world_add_site(struct world *world, int32_t processors, int32_t threshold,
@@ -113,6 +116,7 @@ static void check_world(struct world *world)
     int rc = pleat_core_check(world->core, &err);
     if (rc)
         fail_msg("at %lld us: %s", (long long)world->now_us, err.text);
+    world_processes_check(world);
     const struct pleat_view *view = pleat_core_view(world->core);
     for (uint32_t c = 0; c < view->component_count; c++) {
         const struct pleat_component *job = &view->components[c];
@@ -264,8 +268,10 @@ static void on_agent(void *arg, uint64_t token)
     uint64_t *agent = &world->agent[site][node];
     /* the first agent with a number may be the one that was there before: the core assumes so */
     bool other = *agent > 0 && pleat_random_below(&world->agents, 2) == 0;
-    if (other)
+    if (other) {
         lose_runs(world, site, node);
+        world_processes_lose(world, site, node);
+    }
     *agent += other || *agent == 0;
     world->coming[site][node] = false;
     struct pleat_event back = {.kind = PLEAT_EV_AGENT_BACK,
@@ -363,6 +369,10 @@ static void carry_out(struct world *world)
         case PLEAT_DO_PROCESSES:
             pleat_fake_runner_add(world->runner, effect.component, 1);
             break;
+        case PLEAT_DO_PREPARE:
+        case PLEAT_DO_UNPREPARE:
+            world_processes_tell(world, &effect);
+            break;
         case PLEAT_DO_STAGE:
             carry_out_stage(world, &effect);
             break;
@@ -377,6 +387,7 @@ static void carry_out(struct world *world)
 static int apply(struct world *world, struct pleat_event event, struct pleat_error *err)
 {
     event.time_us = world->now_us;
+    world_processes_before(world, &event);
     int rc = pleat_core_apply(world->core, &event, &world->effects, err);
     if (rc == 0)
         assert_int_equal(pleat_array_push(&world->log, event), 0);

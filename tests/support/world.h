@@ -16,6 +16,22 @@ struct world_call {
 
 PLEAT_ARRAY(world_calls, struct world_call);
 
+/* A process that an agent has started, or is starting, on a claim of a buffer. */
+struct world_process {
+    uint64_t claim, run;
+    uint32_t index, component; /* of the claim; of its owner */
+    enum { WORLD_PROCESS_STARTING, WORLD_PROCESS_WAITING, WORLD_PROCESS_TAKEN } state;
+};
+
+/* What the agent of a component counts in a run. */
+struct world_requests {
+    uint64_t run;
+    uint32_t asked, satisfied, waiting;
+};
+
+PLEAT_ARRAY(world_processes, struct world_process);
+PLEAT_ARRAY(world_requests_array, struct world_requests);
+
 struct world {
     struct pleat_core *core;
     struct pleat_host host;
@@ -28,6 +44,13 @@ struct world {
     struct pleat_events log; /* applied: what a store would hold */
     struct pleat_effects effects;
     struct pleat_effects transfers; /* all STAGE so far */
+    /* components whose processes agents prepare: world_processes.h */
+    struct world_processes processes;
+    struct world_requests_array requests; /* by component */
+    struct pleat_effects told;            /* PREPARE and UNPREPARE so far */
+    struct pleat_random handing;
+    double prepare_fail;           /* a process that is prepared is not started, or dies */
+    uint32_t crossed, gone_unused; /* processes handed over that were to be ended; ended so */
     struct pleat_site_instance *sites[8];
     uint32_t site_count;
     struct pleat_runner *runner;

@@ -2,7 +2,7 @@
 set(support_dir ${CMAKE_CURRENT_SOURCE_DIR}/support)
 add_library(pleat-test-world STATIC
   ${support_dir}/fake_runner.c ${support_dir}/fake_site.c ${support_dir}/world.c
-  ${support_dir}/world_log.c)
+  ${support_dir}/world_log.c ${support_dir}/world_processes.c)
 target_include_directories(pleat-test-world PUBLIC ${support_dir})
 pleat_find(cmocka cmocka)
 target_link_libraries(pleat-test-world PUBLIC pleat-core pleat-site pleat-runner PkgConfig::cmocka)

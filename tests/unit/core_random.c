@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "world.h"
 #include "world_log.h"
+#include "world_processes.h"
 
 static struct pleat_event random_submit(struct pleat_random *random, const struct world *world)
 {
@@ -43,6 +44,9 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
     event.u.submit.job_class = (uint8_t)pleat_random_below(random, 3);
     if (!(event.flags & PLEAT_COMPONENT_FOLDS) && pleat_random_below(random, 3) == 0)
         event.flags |= PLEAT_COMPONENT_EVOLVES;
+    if ((event.flags & PLEAT_COMPONENT_EVOLVES) && event.u.submit.job_kind == PLEAT_MOLDABLE &&
+        minimum > 0 && event.u.submit.job % 4)
+        event.flags |= PLEAT_COMPONENT_PREPARES;
     if (pleat_random_below(random, 3) == 0)
         event.flags |= PLEAT_COMPONENT_ASKS;
     if (pleat_random_below(random, 2) == 0)
@@ -155,6 +159,7 @@ static void submit_several(struct pleat_random *random, struct world *world)
         struct pleat_event event = random_submit(random, world);
         event.u.submit.job = job;
         event.u.submit.ordinal = (uint16_t)i;
+        event.flags &= (uint16_t)~PLEAT_COMPONENT_PREPARES;
         if (flexible) {
             event.u.submit.job_kind = PLEAT_RIGID;
             event.u.submit.sizes_kind = PLEAT_SIZES_ANY;
@@ -505,22 +510,26 @@ static uint32_t totals[PLEAT_OUTCOME_COUNT];
 static uint32_t happened[256]; /* by kind of event */
 static uint32_t unknown;       /* starts that an agent may have done that is gone */
 static uint32_t shrunk_off, shrunk_off_taken, moved;
+/* processes that were handed over when they were to be ended; that were ended as nobody used them
+ */
+static uint32_t crossed, gone_unused;
 
 /* A test that never met a kind of event says nothing about it. */
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS,     PLEAT_EV_CANCEL,     PLEAT_EV_DEMAND,       PLEAT_EV_DEADLINE,
-        PLEAT_EV_RESERVE,    PLEAT_EV_FORGET,     PLEAT_EV_START,        PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE,    PLEAT_EV_TERMS,      PLEAT_EV_TIMED,        PLEAT_EV_PREEMPT,
-        PLEAT_EV_HISTORY,    PLEAT_EV_PROGRESS,   PLEAT_EV_ADD_PROCESS,  PLEAT_EV_STOP_PROCESS,
-        PLEAT_EV_BUFFER,     PLEAT_EV_INPUT,      PLEAT_EV_LINK,         PLEAT_EV_STAGED,
-        PLEAT_EV_RETURNED,   PLEAT_EV_PARTITION,  PLEAT_EV_HOLD,         PLEAT_EV_RELEASE,
-        PLEAT_EV_REQUEUE,    PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
-        PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
-        PLEAT_EV_DECLARED,   PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
-        PLEAT_EV_SECTION,    PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS,   PLEAT_EV_MEASURED,
-        PLEAT_EV_REMEMBERED, PLEAT_EV_UNLEARNED};
+        PLEAT_EV_LIMITS,       PLEAT_EV_CANCEL,     PLEAT_EV_DEMAND,       PLEAT_EV_DEADLINE,
+        PLEAT_EV_RESERVE,      PLEAT_EV_FORGET,     PLEAT_EV_START,        PLEAT_EV_RESIZE,
+        PLEAT_EV_PROMISE,      PLEAT_EV_TERMS,      PLEAT_EV_TIMED,        PLEAT_EV_PREEMPT,
+        PLEAT_EV_HISTORY,      PLEAT_EV_PROGRESS,   PLEAT_EV_ADD_PROCESS,  PLEAT_EV_STOP_PROCESS,
+        PLEAT_EV_BUFFER,       PLEAT_EV_INPUT,      PLEAT_EV_LINK,         PLEAT_EV_STAGED,
+        PLEAT_EV_RETURNED,     PLEAT_EV_PARTITION,  PLEAT_EV_HOLD,         PLEAT_EV_RELEASE,
+        PLEAT_EV_REQUEUE,      PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
+        PLEAT_EV_AGENT_AWAY,   PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
+        PLEAT_EV_DECLARED,     PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
+        PLEAT_EV_SECTION,      PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS,   PLEAT_EV_MEASURED,
+        PLEAT_EV_REMEMBERED,   PLEAT_EV_PREPARED,   PLEAT_EV_DEMANDED,     PLEAT_EV_TAKEN,
+        PLEAT_EV_PROCESS_GONE, PLEAT_EV_UNLEARNED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -668,6 +677,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     }
     world_init(&world, &applications);
     world.stage_fail = misbehave ? 0.1 : 0;
+    world.prepare_fail = misbehave ? 0.2 : 0;
     for (int s = 0; s < 3; s++) {
         int32_t processors = 4 + (int32_t)pleat_random_below(&random, 24);
         int32_t threshold = (int32_t)pleat_random_below(&random, 3);
@@ -721,6 +731,8 @@ static void live(uint64_t seed, bool misbehave, const char *path)
         struct pleat_error err;
         /* many make no sense, and must be refused with nothing changed */
         (void)world_event(&world, random_event(&random, &world), &err);
+        for (int n = 0; n < 3; n++)
+            world_processes_act(&world);
         if (pleat_random_below(&random, 6) == 0)
             submit_several(&random, &world);
         if (pleat_core_view(world.core)->component_count > 0 && pleat_random_below(&random, 2) == 0)
@@ -766,6 +778,8 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     shrunk_off += world.shrunk_off;
     shrunk_off_taken += world.shrunk_off_taken;
     moved += world.moved;
+    crossed += world.crossed;
+    gone_unused += world.gone_unused;
     world_finish(&world);
 }
 
@@ -796,6 +810,9 @@ static void test_misbehaving(void **state)
     print_message("unknown %u, shrunk off what its site takes back %u, sooner than it said %u, "
                   "with the node that led %u\n",
                   unknown, shrunk_off, shrunk_off_taken, moved);
+    print_message("processes handed over while they were to be ended %u, ended unused %u\n",
+                  crossed, gone_unused);
+    assert_true((crossed > 0 && gone_unused > 0) || getenv("PLEAT_TEST_SEEDS"));
     assert_true((unknown > 0 && shrunk_off > 0 && shrunk_off_taken > 0 && moved > 0) ||
                 getenv("PLEAT_TEST_SEEDS"));
     /* a test that never met an outcome says nothing about it */
