@@ -41,6 +41,28 @@ static int32_t size_after(const struct pleat_plan *plan, uint32_t component)
                : target;
 }
 
+/* How many processors may be asked for: agents prepare processes only where the component may be.
+ */
+static int32_t may_ask(const struct pleat_plan *plan, uint32_t component)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    int32_t most = pleat_plan_growable(plan, comp->site);
+    if (plan->view->buffers[comp->buffer].quiet_until_us > plan->view->now_us)
+        return 0;
+    return comp->flags & PLEAT_COMPONENT_PREPARES
+               ? pleat_smaller(most, pleat_plan_on_a_node(plan, component, comp->site))
+               : most;
+}
+
+/* Takes from what is free in this plan what a decision asks for. */
+static void take(struct pleat_plan *plan, uint32_t component, int32_t request)
+{
+    const struct pleat_component *comp = &plan->view->components[component];
+    plan->sites[comp->site].free -= request;
+    if (comp->flags & PLEAT_COMPONENT_PREPARES)
+        pleat_plan_nodes_take(plan, component, comp->site, request);
+}
+
 void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
                        const struct pleat_review *review)
 {
@@ -52,8 +74,7 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
         pleat_view_buffer_room(plan->view, comp) - (size_after(plan, component) - comp->target);
     if (plan->serves)
         room -= pleat_smaller(pleat_view_lacking(buffer), room);
-    int32_t most =
-        buffer->quiet_until_us > plan->view->now_us ? 0 : pleat_plan_growable(plan, comp->site);
+    int32_t most = may_ask(plan, component);
     if (room < most)
         most = room > 0 ? room : 0;
     struct pleat_event *decision =
@@ -66,7 +87,7 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
     decision->u.buffer.request = review->request < most ? review->request : most;
     if (decision->u.buffer.request < 0)
         decision->u.buffer.request = 0;
-    plan->sites[comp->site].free -= decision->u.buffer.request;
+    take(plan, component, decision->u.buffer.request);
 }
 
 void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
@@ -74,11 +95,10 @@ void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
     const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_buffer *buffer = &plan->view->buffers[comp->buffer];
     int32_t lacking = pleat_view_lacking(buffer);
-    if (lacking == 0 || buffer->quiet_until_us > plan->view->now_us ||
-        is_preempted(plan, component))
+    if (lacking == 0 || is_preempted(plan, component))
         return;
     int32_t room = pleat_view_buffer_room(plan->view, comp);
-    int32_t most = pleat_smaller(room, pleat_plan_growable(plan, comp->site));
+    int32_t most = pleat_smaller(room, may_ask(plan, component));
     plan->serves = true;
     struct pleat_event *decision = most > 0 ? buffer_decision(plan, component) : NULL;
     if (!decision)
@@ -87,7 +107,7 @@ void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
     decision->u.buffer.review_us = PLEAT_NEVER;
     decision->u.buffer.review_iteration = INT32_MAX;
     decision->u.buffer.request = pleat_smaller(lacking, most);
-    plan->sites[comp->site].free -= decision->u.buffer.request;
+    take(plan, component, decision->u.buffer.request);
 }
 
 int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors)
