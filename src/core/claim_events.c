@@ -261,7 +261,9 @@ int on_lost(struct pleat_core *core, const struct pleat_event *event, struct ple
         failed.u.claim.reason = PLEAT_REASON_CLAIM_FAILED;
         return on_claim_failed(core, &failed, err);
     } else if (c->purpose == PLEAT_FOR_BUFFER) {
+        uint32_t component = c->component;
         buffer_lost(core, claim); /* the application never knew of this processor */
+        component_settle(core, component);
     } else if (c->purpose == PLEAT_FOR_EARMARK) {
         lost_earmark(core, claim);
     } else {

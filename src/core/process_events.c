@@ -4,6 +4,7 @@
 #include "core/claims.h"
 #include "core/deadlines.h"
 #include "core/effects.h"
+#include "core/ending.h"
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/state.h"
@@ -232,6 +233,7 @@ static int prepared_is_gone(struct pleat_core *core, uint32_t claim, uint32_t re
     buffer_unlink(core, claim);
     c->process = PLEAT_PROCESS_NONE;
     claim_release(core, claim);
+    component_settle(core, component); /* a site without delays has it back already */
     core->wants_pass = true;
     return 0;
 }

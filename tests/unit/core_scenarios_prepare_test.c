@@ -665,6 +665,21 @@ static void test_ends_with_prepared_processes(void **state)
     hand_finish(&h);
 }
 
+static void test_a_node_is_lost_after_the_end(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t component = run(&h, 3, 8, 3);
+    struct pleat_effect order = prepared(&h, component);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
+    assert_int_equal(hand_release_all(&h), 1);
+    is(&h, component, PLEAT_FINISHING); /* the process is still to be ended */
+    assert_int_equal(hand_lost(&h, order), 0);
+    is(&h, component, PLEAT_DONE);
+    hand_finish(&h);
+}
+
 static void test_cancelled_with_prepared_processes(void **state)
 {
     (void)state;
@@ -825,6 +840,7 @@ int main(void)
         cmocka_unit_test(test_the_agent_of_a_processes_node_is_away),
         cmocka_unit_test(test_processes_are_asked_for_again_after_a_restart),
         cmocka_unit_test(test_ends_with_prepared_processes),
+        cmocka_unit_test(test_a_node_is_lost_after_the_end),
         cmocka_unit_test(test_cancelled_with_prepared_processes),
         cmocka_unit_test(test_requeued_with_prepared_processes),
         cmocka_unit_test(test_times_of_processors_are_added_up),
