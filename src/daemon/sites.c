@@ -165,10 +165,12 @@ int sites_adopt(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
-/* The id of the claim with the job's last processors; 0: it has none. */
+/* The id of the claim with the job's last processors; 0: it has none. Those of a job that stops
+ * processes itself may be gone before the site answers: then its first ones, which stay. */
 static uint64_t last_claim(struct daemon *d, uint32_t component)
 {
-    uint32_t claim = pleat_core_view(d->core)->components[component].last_claim;
+    const struct pleat_component *job = &pleat_core_view(d->core)->components[component];
+    uint32_t claim = job->flags & PLEAT_COMPONENT_PREPARES ? job->first_claim : job->last_claim;
     return claim == PLEAT_NONE ? 0 : pleat_core_claim(d->core, claim)->id;
 }
 

@@ -142,15 +142,16 @@ static void carry_out_claim(struct world *world, const struct pleat_effect *effe
     struct pleat_site_instance *site = world->sites[effect->u.claim.site];
     const struct pleat_view *view = pleat_core_view(world->core);
     const struct pleat_component *component = &view->components[effect->component];
+    /* as pleatd does it: src/daemon/sites.c */
+    uint32_t beside = component->flags & PLEAT_COMPONENT_PREPARES ? component->first_claim
+                                                                  : component->last_claim;
     const struct pleat_site_wish wish = {
         .id = effect->id,
         .index = effect->u.claim.index,
         .count = effect->u.claim.count,
         .purpose = (enum pleat_purpose)effect->u.claim.purpose,
         .job = component->job,
-        .beside = component->last_claim == PLEAT_NONE
-                      ? 0
-                      : pleat_core_claim(world->core, component->last_claim)->id,
+        .beside = beside == PLEAT_NONE ? 0 : pleat_core_claim(world->core, beside)->id,
         .on_one_node = pleat_view_is_on_one_node(view, component, effect->u.claim.site)};
     int rc;
     if (effect->kind == PLEAT_DO_CLAIM)
