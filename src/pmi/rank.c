@@ -19,12 +19,14 @@
 
 #include "base/clock.h"
 #include "base/write.h"
+#include "pmi/absent.h"
 
 /* If a process has failed without using MPI, the others wait for it only if they use MPI. They have
  * this time to end before the program is ended. */
 #define SILENT_MS 5000
 
 enum {
+    EXIT_FAILED = 1,
     EXIT_NOT_STARTED = 125,
     EXIT_NOT_EXECUTABLE = 126,
     EXIT_NO_PROGRAM = 127,
@@ -187,17 +189,20 @@ static void await_reading(void)
         (void)nanosleep(&pause, NULL);
 }
 
-static void end_program(const struct rank *rank, int code, const char *when)
+/* Returns the exit code: it is 1 where that of the process is none that says so. */
+static int end_program(const struct rank *rank, int code, const char *when)
 {
+    const int told = code ? code : EXIT_FAILED;
     char text[64];
     const char *number = getenv("PMI_RANK");
-    int length = snprintf(text, sizeof(text), "cmd=abort exitcode=%d\n", code);
+    int length = snprintf(text, sizeof(text), "cmd=abort exitcode=%d\n", told);
     fprintf(stderr,
             "pleat-pmi: rank %s (process %d) ended with exit code %d, %s: all others were ended, "
             "too\n",
             number ? number : "?", (int)rank->pid, code, when);
     await_reading();
     (void)!pleat_write_all(rank->hydra, text, (size_t)length);
+    return told;
 }
 
 /* Ends as the process did. */
@@ -230,13 +235,13 @@ static int end(const struct rank *rank, int status, const char *program)
     if (WIFSIGNALED(status))
         return end_by(WTERMSIG(status));
     int refused = refusal(rank, program), code = refused ? refused : WEXITSTATUS(status);
-    if (code == 0 || strstr(rank->tail, last_words))
-        return code;
+    if (strstr(rank->tail, last_words) || (code == 0 && !rank->silent))
+        return code; /* hydra itself sees the latter */
     if (!rank->silent)
-        end_program(rank, code, "without MPI_Finalize");
-    else if (refused || !is_over(rank))
-        end_program(rank, code, "before MPI_Init");
-    return code;
+        return end_program(rank, code, "without MPI_Finalize");
+    bool ends =
+        code == 0 ? !pleat_pmi_is_missed(rank->hydra, rank->signals) : !refused && is_over(rank);
+    return ends ? code : end_program(rank, code, "before MPI_Init");
 }
 
 /* hydra gives the input to the first process, and leaves the others at pipes that never end: a
