@@ -37,6 +37,7 @@ struct pleat_adapter_wish {
     uint32_t nodes;   /* the exact number of nodes; 0: any number */
     bool few;         /* on one node, if one has room now; else on several */
     const char *near; /* on this node, if it has room now; else anywhere */
+    const char *on;   /* on this node alone; `nodes` is 1 then */
     /* on none of these nodes: names that are words, without any of " ,[]()|&!*?@/": "a1,a2" */
     const char *without;
     uint32_t minutes;                       /* time limit; 0: the batch system's */

@@ -138,6 +138,7 @@ static int get_wish(const json_t *params, const struct pleat_adapter_system *sys
                   ? failure
                   : pleat_get_int(params, "memory_mb", false, 0, INT64_C(1) << 40, &memory_mb, err);
     failure = failure ? failure : get_value(params, "near", &wish->near, err);
+    failure = failure ? failure : get_value(params, "on", &wish->on, err);
     for (size_t i = 0; system->texts[i]; i++)
         failure = failure ? failure : get_value(params, system->texts[i], &wish->texts[i], err);
     failure = failure ? failure : pleat_get_bool(params, "exclusive", false, &wish->exclusive, err);
@@ -149,6 +150,9 @@ static int get_wish(const json_t *params, const struct pleat_adapter_system *sys
         return pleat_error_set(
             err, PLEAT_E_INVALID,
             "member 'count' is missing: only whole nodes are asked for without it");
+    if (wish->on && (nodes != 1 || wish->near))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "member 'on' goes with one of 'nodes', and not with 'near'");
     wish->count = (uint32_t)count;
     wish->nodes = (uint32_t)nodes;
     wish->minutes = (uint32_t)minutes;

@@ -47,6 +47,7 @@ struct pleat_agent_options {
     uint32_t share;        /* the agent has one share of these CPUs, of `shares` */
     uint32_t shares;       /* the number of shares; 0: it has all CPUs */
     uint32_t processors;   /* so many were granted by a batch system (granted.h); 0: none were */
+    bool choose;           /* which CPUs these are is decided at once */
     bool no_cpusets;       /* cpusets are not used, although the kernel may have them */
     bool no_memory_groups; /* likewise memory groups: limits of memory are kept by measuring */
     bool guarded;          /* below a guard (guard.h) */
@@ -83,6 +84,7 @@ struct pleat_agent {
     struct rlimit files; /* the limit that the agent was started with: runs get it */
     /* CPUs that the agent was started with: runs that are not bound may use them */
     struct pleat_cpu_set allowed;
+    struct pleat_cpu_set reach; /* CPUs that processes could be told to use: no cpuset forbids it */
     struct pleat_cpu_list cpus; /* slot i is the i-th of these */
     struct pleat_granted granted;
     /* where runs get their groups; zeroed: runs get none */

@@ -38,6 +38,22 @@ static int choose_cpus(struct pleat_agent *agent, struct pleat_error *err)
     return result;
 }
 
+/* Adds a CPU that was given to another agent of this host: {"cpu"}. */
+static int add_foreign(const struct pleat_run *run, const json_t *one, struct pleat_cpu_list *cpus,
+                       struct pleat_error *err)
+{
+    int64_t cpu = 0;
+    int result = pleat_get_int(one, "cpu", true, 0, PLEAT_CPUS_MAX - 1, &cpu, err);
+    if (!result && !pleat_cpu_set_has(&run->agent->reach, (uint32_t)cpu))
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "its processes cannot use CPU %" PRId64
+                               " of another allocation on their host: a cpuset confines them",
+                               cpu);
+    if (!result && pleat_array_push(cpus, (uint32_t)cpu))
+        result = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of CPUs");
+    return result;
+}
+
 /* Replaces the list by the CPUs of `slots`, in the order of the slots. */
 static int find_cpus(const struct pleat_run *run, const json_t *slots, struct pleat_cpu_list *cpus,
                      struct pleat_error *err)
@@ -52,10 +68,13 @@ static int find_cpus(const struct pleat_run *run, const json_t *slots, struct pl
     json_array_foreach(slots, index, range)
     {
         int64_t first = 0, count = 0;
-        int result = pleat_get_int(range, "first", true, 0, PLEAT_CPU_LIST_MAX, &first, err);
-        if (!result)
+        bool foreign = json_object_get(range, "cpu") != NULL;
+        int result = foreign
+                         ? add_foreign(run, range, cpus, err)
+                         : pleat_get_int(range, "first", true, 0, PLEAT_CPU_LIST_MAX, &first, err);
+        if (!result && !foreign)
             result = pleat_get_int(range, "count", true, 1, PLEAT_CPU_LIST_MAX, &count, err);
-        if (!result)
+        if (!result && !foreign)
             result = pleat_cpus_of_slots(&agent->cpus, (uint32_t)first, (uint32_t)count, cpus, err);
         if (result) {
             cpus->count = 0;

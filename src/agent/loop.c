@@ -312,6 +312,13 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     connection_lost(agent);
 }
 
+/* Whether a cpuset keeps processes to the CPUs that were granted. */
+static bool is_confined(const struct pleat_agent *agent)
+{
+    const uint32_t reach = pleat_cpu_set_count(&agent->reach);
+    return reach <= agent->options.processors && (long)reach < sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 static void connect_to_daemon(struct pleat_agent *agent)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, NULL};
@@ -325,14 +332,16 @@ static void connect_to_daemon(struct pleat_agent *agent)
         return;
     }
     json_t *extra = json_pack(
-        "{s:s, s:s, s:I, s:i, s:I, s:s, s:[s, s, s, s, s, s, s, s, s]}", "instance",
+        "{s:s, s:s, s:I, s:i, s:I, s:s, s:[s, s, s, s, s, s, s, s, s, s]}", "instance",
         options->instance, "site", options->site, "node", (json_int_t)options->node, "pid",
         (int)agent->pid, "agent", (json_int_t)agent->number, "shared", PLEAT_SHARED_MEMORY,
         "features", PLEAT_FEATURE_TASKS, PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS,
         PLEAT_FEATURE_PARTS, PLEAT_FEATURE_PLACES, PLEAT_FEATURE_STREAMS, PLEAT_FEATURE_WAITS,
-        PLEAT_FEATURE_BESIDE, PLEAT_FEATURE_MOVES);
+        PLEAT_FEATURE_BESIDE, PLEAT_FEATURE_MOVES, PLEAT_FEATURE_GUESTS);
     if (extra)
         pleat_networks_add(extra);
+    if (extra && agent->options.processors)
+        (void)json_object_set_new(extra, "confined", json_boolean(is_confined(agent)));
     if (extra && pleat_link_is_tcp(agent))
         (void)json_object_set_new(extra, "shares_state",
                                   json_boolean(pleat_link_shares_state(agent)));

@@ -60,6 +60,9 @@ static const char usage[] =
     "  --processors N    a batch system has granted N processors on this host: they are the CPUs\n"
     "                    that the agent may use, or, where these are more, N of them, which it\n"
     "                    chooses when a job is first to be bound to them\n"
+    "  --choose          it chooses them now: its slots are CPUs of a run that another agent on "
+    "this\n"
+    "                    host has\n"
     "  --no-cpusets      do not use cpusets to bind jobs\n"
     "  --no-memory-groups  enforce limits of memory by measuring, not by control "
     "groups\n"
@@ -158,6 +161,9 @@ static int take_option(int option, struct pleat_agent_options *options, struct s
     case 'a':
         options->announced = true;
         return 0;
+    case 'e':
+        options->choose = true;
+        return 0;
     case 'H':
         return read_node(optarg, &options->hold_s)
                    ? complain("--hold must be a number of seconds from 0")
@@ -188,6 +194,8 @@ static int check_options(const struct pleat_agent_options *options, bool has_nod
                         "63");
     if (options->processors && (options->cpus || options->shares))
         return complain("--processors goes with neither --cpus nor --share");
+    if (options->choose && !options->processors)
+        return complain("--choose goes with --processors");
     return 0;
 }
 
@@ -213,6 +221,7 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         {"key-fd", required_argument, NULL, 'K'},
         {"hold", required_argument, NULL, 'H'},
         {"announced", no_argument, NULL, 'a'},
+        {"choose", no_argument, NULL, 'e'},
         {NULL, 0, NULL, 0},
     };
     struct seen seen = {.key_fd = key_fd};
@@ -289,6 +298,19 @@ static int take_lock(const struct pleat_agent_options *options, int *lock, char 
     return pleat_error_sys(err, code, "cannot take the lock '%s'", path);
 }
 
+/* The CPUs that this process could tell its processes to use. An affinity does not confine them, a
+ * cpuset does: of all CPUs the kernel leaves those that the cpuset has. */
+static struct pleat_cpu_set reach_of(const struct pleat_cpu_set *allowed)
+{
+    struct pleat_cpu_set all = {0}, reach = *allowed;
+    for (uint32_t cpu = 0; cpu < PLEAT_CPUS_MAX; cpu++)
+        pleat_cpu_set_add(&all, cpu);
+    if (pleat_cpu_set_tell(0, &all) == 0 && pleat_cpu_set_get(0, &reach))
+        reach = *allowed;
+    (void)!pleat_cpu_set_tell(0, allowed);
+    return reach;
+}
+
 static int find_cpus(struct pleat_agent *agent, struct pleat_error *err)
 {
     int code = pleat_cpu_set_get(0, &agent->allowed);
@@ -296,9 +318,15 @@ static int find_cpus(struct pleat_agent *agent, struct pleat_error *err)
         return pleat_error_sys(err, code, "cannot read which CPUs may be used");
     const struct pleat_agent_options *options = &agent->options;
     struct pleat_cpu_set own = agent->allowed;
-    if (options->processors)
-        return pleat_granted_begin(&agent->granted, options->processors, agent->proc,
+    agent->reach = agent->allowed;
+    if (options->processors) {
+        agent->reach = reach_of(&agent->allowed);
+        code = pleat_granted_begin(&agent->granted, options->processors, agent->proc,
                                    &agent->allowed, &agent->cpus, err);
+        return code || !options->choose ? code
+                                        : pleat_granted_choose(&agent->granted, agent->proc,
+                                                               &agent->allowed, &agent->cpus, err);
+    }
     if (!options->cpus && options->shares)
         code = pleat_cpus_share(NULL, options->share, options->shares, &own, err);
     if (!options->cpus)

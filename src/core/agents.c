@@ -101,6 +101,14 @@ static void go_on(struct pleat_core *core, uint32_t component, bool other)
     outstanding_effects(core, component);
 }
 
+/* A node that comes later with the number of this one is on another host. */
+static void leave_guests(struct pleat_core *core, const struct pleat_node *home)
+{
+    for (size_t n = 0; n < core->nodes.count; n++)
+        if (core->nodes.items[n].site == home->site && core->nodes.items[n].home == home->node + 1)
+            core->nodes.items[n].home = 0;
+}
+
 /* Its claims are told apart (LOST), as is the end of what it ran (EXITED). The next agent of a node
  * with that number is of another node, and knows nothing of it. */
 int on_node_gone(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -115,9 +123,24 @@ int on_node_gone(struct pleat_core *core, const struct pleat_event *event, struc
         return rc;
     struct pleat_node *node = &core->nodes.items[known - core->view.nodes];
     node->agent = 0;
-    if (node->lent)
+    if (node->lent) {
+        leave_guests(core, node);
         node->slots = node->claimed = node->lent = 0;
+        node->more = 0;
+        node->home = node->confined = 0;
+    }
     return 0;
+}
+
+/* Which CPUs a guest has is known when its agent is there: what waited for that is asked for again.
+ */
+static void tell_home(struct pleat_core *core, const struct pleat_node *guest)
+{
+    const struct pleat_node *home =
+        guest->home > 0 ? pleat_view_node(&core->view, guest->site, guest->home - 1) : NULL;
+    for (uint32_t c = 0; home && !home->away && c < core->components.count; c++)
+        if (is_led_from(core, c, home) && component_at(core, c)->resize != PLEAT_NONE)
+            outstanding_effects(core, c);
 }
 
 int on_agent_back(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -138,5 +161,6 @@ int on_agent_back(struct pleat_core *core, const struct pleat_event *event, stru
         if (is_led_from(core, c, node))
             go_on(core, c, other);
     processes_outstanding(core, event->component, event->u.agent.node);
+    tell_home(core, node);
     return 0;
 }

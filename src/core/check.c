@@ -398,6 +398,12 @@ static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
             (node->slots > 0 && !node->lent && !core->sites.items[node->site].several))
             FAIL("node %u of site %u: %d of %d processors claimed, counted %d", node->node,
                  node->site, node->claimed, node->slots, claimed);
+        const struct pleat_node *home =
+            node->home > 0 ? pleat_view_node(&core->view, node->site, node->home - 1) : NULL;
+        if ((node->home > 0 && (!node->lent || !home || !home->lent || home->home > 0)) ||
+            (node->more > 0 && !node->lent))
+            FAIL("node %u of site %u has %d more, and the home %u", node->node, node->site,
+                 node->more, node->home);
         if (node->barred && node->slots > 0 && node->again_us > 0 &&
             core->nodes_again == PLEAT_HEAP_NONE)
             FAIL("node %u of site %u is left alone for ever", node->node, node->site);

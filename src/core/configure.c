@@ -214,6 +214,40 @@ int on_node_background(struct pleat_core *core, const struct pleat_event *event,
     return 0;
 }
 
+int on_node_more(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const struct pleat_node *known =
+        pleat_view_node(&core->view, event->component, event->u.node.node);
+    int32_t more = event->u.node.slots;
+    uint32_t confined = (event->flags & PLEAT_NODE_CONFINED) != 0;
+    if (more < 0 || more > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "node %u of site %u with %d processors more",
+                               event->u.node.node, event->component, more);
+    if (!known || !known->lent || (known->more == more && known->confined == confined))
+        return PLEAT_CORE_STALE;
+    struct pleat_node *node = &core->nodes.items[known - core->view.nodes];
+    node->more = more;
+    node->confined = confined;
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_node_home(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const uint32_t home = event->u.node_home.home, number = event->u.node_home.node;
+    const struct pleat_node *known = pleat_view_node(&core->view, event->component, number);
+    const struct pleat_node *of = pleat_view_node(&core->view, event->component, home);
+    if (home == number)
+        return pleat_error_set(err, PLEAT_E_INVALID, "node %u of site %u is its own home", number,
+                               event->component);
+    /* the home has no home itself, and is none of its guests' guests */
+    if (!known || !known->lent || !of || !of->lent || of->home > 0 || known->home == home + 1)
+        return PLEAT_CORE_STALE;
+    core->nodes.items[known - core->view.nodes].home = home + 1;
+    core->wants_pass = true;
+    return 0;
+}
+
 static int set_drained(struct pleat_core *core, const struct pleat_event *event, bool drained,
                        struct pleat_error *err)
 {

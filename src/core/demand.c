@@ -91,6 +91,45 @@ static void add_holders(const struct pleat_core *core, uint32_t first, int *left
     }
 }
 
+/* Could whoever runs on the component's node not use processors of another allocation there? */
+static bool is_confined(const struct pleat_core *core, const struct pleat_component *component)
+{
+    const struct pleat_node *node =
+        pleat_view_node(&core->view, component->site, component->lead_node);
+    return node && node->confined;
+}
+
+/* The same for one whose processes stay where they are, if that is the reason; else 0. */
+static int refuse_where_it_stays(const struct pleat_core *core,
+                                 const struct pleat_component *component, int32_t wanted,
+                                 int32_t unused, struct pleat_error *err)
+{
+    const struct pleat_site *site = &core->sites.items[component->site];
+    const struct pleat_node *lent = pleat_view_lent_node(&core->view, component);
+    const char *confined = pleat_view_folds(component) && is_confined(core, component)
+                               ? " (the cluster confines each allocation to its own processors)"
+                               : "";
+    if (lent && pleat_view_own_capacity(&core->view, component) > lent->slots)
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d more processors: it stays on its node, where it can have %d "
+                               "more now",
+                               wanted, unused > 0 ? unused : 0);
+    if (lent && pleat_view_node_unused(lent) == unused)
+        return pleat_error_set(
+            err, PLEAT_E_STATE,
+            "%d more processors: it stays on one node, and grows only within its "
+            "allocation there, which has %d, of which %d are unused%s",
+            wanted, lent->slots, unused, confined);
+    uint32_t nodes = pleat_view_share_nodes(&core->view, component);
+    if (nodes > 0 && unused < pleat_view_site_unused(site) - pleat_view_site_left(site))
+        return pleat_error_set(err, PLEAT_E_STATE,
+                               "%d more processors: its processes stay on the node%s where they "
+                               "were started (%u), and can use %d more there now%s",
+                               wanted, nodes > 1 ? "s" : "", nodes, unused > 0 ? unused : 0,
+                               confined);
+    return 0;
+}
+
 /* A user asks for more processors than may be used for growing: the error says who has them. */
 static int refuse_growth(const struct pleat_core *core, const struct pleat_component *component,
                          int32_t wanted, int32_t unused, struct pleat_error *err)
@@ -100,7 +139,6 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
         pleat_view_is_on_one_node(&core->view, component, component->site)
             ? pleat_view_node(&core->view, component->site, component->lead_node)
             : NULL;
-    const struct pleat_node *lent = pleat_view_lent_node(&core->view, component);
     int32_t of = node ? node->slots : site->capacity;
     char text[320] = "", on_node[48] = "";
     int left = 6;
@@ -109,18 +147,8 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
                                "%d more processors: its site is drained, so nothing grows there "
                                "until it is resumed ('pleat site resume')",
                                wanted);
-    if (lent && pleat_view_node_unused(lent) == unused)
-        return pleat_error_set(
-            err, PLEAT_E_STATE,
-            "%d more processors: it stays on one node, and grows only within its "
-            "allocation there, which has %d, of which %d are unused",
-            wanted, lent->slots, unused);
-    uint32_t nodes = pleat_view_share_nodes(&core->view, component);
-    if (nodes > 0 && unused < pleat_view_site_unused(site) - pleat_view_site_left(site))
-        return pleat_error_set(err, PLEAT_E_STATE,
-                               "%d more processors: its processes stay on the node%s where they "
-                               "were started (%u), and can use %d more there now",
-                               wanted, nodes > 1 ? "s" : "", nodes, unused > 0 ? unused : 0);
+    if (refuse_where_it_stays(core, component, wanted, unused, err))
+        return err->code;
     if (node && node->drained)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "%d more processors: its node (%u) is drained, so nothing grows "

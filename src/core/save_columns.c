@@ -290,7 +290,9 @@
     X(11, barred)                                                                                  \
     X(12, lent)                                                                                    \
     X(13, errors)                                                                                  \
-    X(14, reserved)                                                                                \
+    X(14, more)                                                                                    \
+    X(17, home)                                                                                    \
+    X(18, confined)                                                                                \
     X(15, faded_us)                                                                                \
     X(16, again_us)
 

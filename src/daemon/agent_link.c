@@ -69,6 +69,12 @@ bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *fea
     return false;
 }
 
+bool agent_mixes(struct daemon *d, uint32_t site, uint32_t node)
+{
+    const struct agent *agent = agent_get(d, site, node);
+    return agent && !agent->confined && agent_knows(d, site, node, PLEAT_FEATURE_GUESTS);
+}
+
 /* Remembers a request whose failure somebody must be told of. */
 static int remember_asked(struct agent *agent, const char *method, const json_t *params)
 {

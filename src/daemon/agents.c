@@ -236,6 +236,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
                 json_string_value(json_object_get(hello, "mark")));
     agent_network_take(agent, hello);
     take_apart(agent, hello);
+    agent->confined = !json_is_false(json_object_get(hello, "confined"));
     json_decref(agent->features);
     agent->features = json_incref(json_object_get(hello, "features"));
     if (pleat_connection_start(connection, &callbacks, agent))

@@ -337,7 +337,11 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
         order.moves = effect->kind == PLEAT_DO_RESIZE && pleat_core_moves(d->core, job->component);
         if (!rc && order.moves && agent_is_known(d, order.site, order.node))
             rc = check_move(d, &order, &err);
-    } /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */
+    }                         /* PLEAT_DO_ASK and PLEAT_DO_WITHDRAW need nothing from the spec */
+    if (rc == PLEAT_E_BUSY) { /* an agent has not called yet: then the core asks again */
+        start_order_finish(&made);
+        return;
+    }
     bool for_good = rc && is_for_good(&err);
     if (!rc)
         rc = change(job_runner(d, job), effect, &order, &err);

@@ -4,6 +4,7 @@
 
 #include "command/command.h"
 #include "daemon/agent_call.h"
+#include "daemon/agent_link.h"
 #include "daemon/agents.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
@@ -24,6 +25,11 @@ static void host_emit(void *arg, const struct pleat_event *event)
 static bool host_node_is_taken(void *arg, uint32_t site, uint32_t node)
 {
     return agents_node_is_taken(arg, site, node);
+}
+
+static bool host_node_mixes(void *arg, uint32_t site, uint32_t node)
+{
+    return agent_mixes(arg, site, node);
 }
 
 static int host_agent_call(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
@@ -99,6 +105,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .helper_say = host_helper_say,
                                   .agent_call = host_agent_call,
                                   .node_is_taken = host_node_is_taken,
+                                  .node_mixes = host_node_mixes,
                                   .say = host_say,
                                   .tell = host_tell,
                                   .drop = host_drop};

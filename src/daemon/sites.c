@@ -136,7 +136,8 @@ static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
         .id = claim->id,
         .index = index,
         .count = claim->count,
-        .job = pleat_core_view(d->core)->components[claim->component].job};
+        .job = pleat_core_view(d->core)->components[claim->component].job,
+        .stays = pleat_view_folds(&pleat_core_view(d->core)->components[claim->component])};
     for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
         known.piece_count++;
     struct pleat_piece *pieces = calloc(known.piece_count + 1, sizeof(*pieces));
@@ -222,7 +223,9 @@ static struct pleat_site_part *parts_of(struct daemon *d, const struct pleat_eff
     for (size_t i = 0; !rc && room && i < shares.count; i++) {
         const struct pleat_node *node =
             pleat_view_node(view, component->site, shares.items[i].node);
-        room[i] = node && node->slots ? pleat_view_node_unused(node) : PLEAT_SIZE_MAX;
+        room[i] = node && node->slots
+                      ? pleat_view_node_unused(node) + pleat_view_beside(view, node, false)
+                      : PLEAT_SIZE_MAX;
     }
     if (rc || !parts || !room) {
         pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
@@ -253,6 +256,7 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
     int32_t *wanted = wanted_on_nodes(d, effect);
     const struct pleat_view *view = pleat_core_view(d->core);
     const struct pleat_component *component = &view->components[effect->component];
+    const bool stays = pleat_view_folds(component) && pleat_view_share_nodes(view, component) < 2;
     const struct pleat_site_wish wish = {.id = effect->id,
                                          .index = effect->u.claim.index,
                                          .count = effect->u.claim.count,
@@ -261,6 +265,8 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
                                          .beside = last_claim(d, effect->component),
                                          .on_one_node =
                                              is_on_one_node(d, component, effect->u.claim.site),
+                                         .stays = stays,
+                                         .stays_on = component->lead_node,
                                          .anew = is_anew(d, effect),
                                          .wanted = wanted,
                                          .parts = parts,

@@ -4,6 +4,7 @@
 #include "daemon/daemon.h"
 #include "policy/shares.h"
 #include "site/local_load.h"
+#include "wire/message.h"
 
 /* What confines jobs on nodes that come with claims is the batch system that gave them. */
 bool slots_are_bound(struct daemon *d, uint32_t site)
@@ -28,6 +29,8 @@ const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node)
 /* The slots still to be found. */
 struct search {
     uint32_t missing; /* number of slots, on whichever node */
+    uint32_t site;
+    bool folds;
     struct node_slots_list *nodes;
 };
 
@@ -40,12 +43,35 @@ static struct node_slots *node_at(struct node_slots_list *nodes, uint32_t node)
     return pleat_array_push(nodes, fresh) ? NULL : &nodes->items[nodes->count - 1];
 }
 
-static int add_range(struct search *search, const struct pleat_piece *piece)
+/* Adds the CPUs of a node's slots to those of its home. */
+static int add_guest(struct daemon *d, struct search *search, const struct pleat_piece *piece,
+                     uint32_t count, uint32_t home)
+{
+    struct pleat_cpu_list cpus = {0};
+    const char *text = agent_cpus(d, search->site, piece->node);
+    struct node_slots *node = node_at(search->nodes, home);
+    int rc = !node ? PLEAT_E_NOMEM : text ? 0 : PLEAT_E_BUSY;
+    if (!rc && (!agent_knows(d, search->site, home, PLEAT_FEATURE_GUESTS) ||
+                pleat_cpu_list_parse(text, &cpus, NULL) || piece->first > cpus.count ||
+                count > cpus.count - piece->first))
+        rc = PLEAT_E_STATE;
+    for (uint32_t i = 0; !rc && i < count; i++)
+        rc = pleat_array_push(&node->more, cpus.items[piece->first + i]) ? PLEAT_E_NOMEM : 0;
+    if (!rc)
+        node->processors += (int32_t)count;
+    pleat_array_finish(&cpus);
+    return rc;
+}
+
+static int add_range(struct daemon *d, struct search *search, const struct pleat_piece *piece)
 {
     uint32_t count = piece->count < search->missing ? piece->count : search->missing;
     search->missing -= count;
     if (count == 0)
         return 0;
+    uint32_t home = pleat_view_home(pleat_core_view(d->core), search->site, piece->node);
+    if (search->folds && home != piece->node)
+        return add_guest(d, search, piece, count, home);
     struct node_slots *node = node_at(search->nodes, piece->node);
     if (!node)
         return PLEAT_E_NOMEM;
@@ -66,7 +92,7 @@ static int add_claim(struct daemon *d, struct search *search, const struct pleat
     int rc = 0;
     for (uint32_t p = claim->first_piece; !rc && p != PLEAT_NONE;
          p = pleat_core_piece(d->core, p)->next)
-        rc = add_range(search, pleat_core_piece(d->core, p));
+        rc = add_range(d, search, pleat_core_piece(d->core, p));
     return rc;
 }
 
@@ -88,8 +114,10 @@ static int widen(struct daemon *d, uint32_t site, struct node_slots_list *nodes)
 
 void slots_finish(struct node_slots_list *nodes)
 {
-    for (size_t i = 0; i < nodes->count; i++)
+    for (size_t i = 0; i < nodes->count; i++) {
         pleat_array_finish(&nodes->items[i].ranges);
+        pleat_array_finish(&nodes->items[i].more);
+    }
     pleat_array_finish(nodes);
 }
 
@@ -107,7 +135,8 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
 {
     if (component->site == PLEAT_NONE || processors < 1)
         return 0;
-    struct search search = {(uint32_t)processors, nodes};
+    struct search search = {(uint32_t)processors, component->site, pleat_view_folds(component),
+                            nodes};
     int rc = 0;
     for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;
          c = pleat_core_claim(d->core, c)->next)
@@ -126,5 +155,11 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
         nodes->items[i].ranges.count = 0;
     if (!rc && bound && d->config.sites[component->site].shares_time)
         rc = widen(d, component->site, nodes);
+    if (rc == PLEAT_E_BUSY)
+        return pleat_error_set(err, rc, "the agent of its later allocation has not called yet");
+    if (rc == PLEAT_E_STATE)
+        return pleat_error_set(err, rc,
+                               "its processes cannot be told which CPUs its later allocation was "
+                               "given: an agent was started before Pleat was upgraded");
     return rc ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
 }

@@ -3,6 +3,7 @@
 #define PLEAT_DAEMON_SLOTS_H
 
 #include "base/array.h"
+#include "base/cpus.h"
 #include "runner/runner.h"
 
 struct daemon;
@@ -15,6 +16,8 @@ struct node_slots {
     uint32_t node;
     int32_t processors;
     struct slot_ranges ranges; /* empty: it is not bound */
+    /* of one that folds: further CPUs of that host, which came to other nodes */
+    struct pleat_cpu_list more;
 };
 PLEAT_ARRAY(node_slots_list, struct node_slots);
 
@@ -29,8 +32,10 @@ const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node);
 /* Adds to *nodes, which is empty, the nodes of the component and its slots on each, in the order of
  * ranks, as if the component had `processors` processors: those claimed for a resize under way
  * count, too. The node that leads its run comes first. Where jobs share the site's time, the slots
- * are all of the node. None are added where the component has fewer processors. To be finished also
- * after an error. */
+ * are all of the node. None are added where the component has fewer processors. What one that folds
+ * has of a node that is the same host as another one (NODE_HOME) counts for that one:
+ * PLEAT_E_STATE: its agent cannot be told which CPUs these are; PLEAT_E_BUSY: that is not known
+ * yet. To be finished also after an error. */
 int slots_of(struct daemon *d, const struct pleat_component *component, int32_t processors,
              struct node_slots_list *nodes, struct pleat_error *err);
 void slots_finish(struct node_slots_list *nodes);

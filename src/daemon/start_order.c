@@ -123,6 +123,8 @@ int start_order_make(struct daemon *d, const struct job *job, uint64_t run, int3
         .processors = processors,
         .slots = made->slots.count ? made->slots.items[0].ranges.items : NULL,
         .slot_ranges = made->slots.count ? made->slots.items[0].ranges.count : 0,
+        .more_cpus = made->slots.count ? made->slots.items[0].more.items : NULL,
+        .more_count = made->slots.count ? made->slots.items[0].more.count : 0,
         .most = site->capacity, /* the job's maximum may be raised while it runs */
         .spec = spec,
         .program = *made->program ? made->program : NULL,

@@ -72,7 +72,7 @@ static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_w
         "qsub", "-terse",    "-b", "y",         "-shell", "n", "-o",  "/dev/null",
         "-e",   "/dev/null", "-i", "/dev/null", "-j",     "n", "-wd", "/",
         "-r",   "n",         "-m", "n",         "-sync",  "n"};
-    char name[PLEAT_ADAPTER_NAME_MAX + 1], count[16], near[300];
+    char name[PLEAT_ADAPTER_NAME_MAX + 1], count[16], near[300], on[300];
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         pleat_adapter_word(words, fixed[i]);
     pleat_gridengine_name_out(wish->name, name);
@@ -92,7 +92,12 @@ static void fill(struct pleat_adapter_words *words, const struct pleat_adapter_w
     add(words, "-P", wish->texts[PLEAT_GRIDENGINE_PROJECT]);
     add(words, "-A", wish->texts[PLEAT_GRIDENGINE_ACCOUNT]);
     add_limits(words, wish);
-    add_without(words, wish->without);
+    if (wish->on) {
+        snprintf(on, sizeof(on), "h=%s", wish->on);
+        add(words, "-l", on);
+    } else {
+        add_without(words, wish->without); /* that is a request for hosts, too */
+    }
     if (wish->near) {
         pleat_adapter_word(words, "-soft");
         add(words, "-q", near);
@@ -212,6 +217,8 @@ static int check(const struct pleat_adapter_wish *wish, struct pleat_error *err)
                                "Grid Engine gives processors, not whole nodes");
     if (wish->near && strpbrk(wish->near, ",@*?[]|&!() "))
         return pleat_error_set(err, PLEAT_E_INVALID, "member 'near' is no name of a node");
+    if (wish->on && strpbrk(wish->on, ",@*?[]|&!() "))
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'on' is no name of a node");
     return 0;
 }
 

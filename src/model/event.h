@@ -63,6 +63,8 @@ enum { PLEAT_SITE_QUEUES = 2 };
 /* flag of NODE: it came with a claim, and its processors are those of the site's that were given
  * there; others have no node yet */
 enum { PLEAT_NODE_LENT = 1 };
+/* flag of NODE_MORE: whoever runs on the node cannot use processors of its host that come later */
+enum { PLEAT_NODE_CONFINED = 1 };
 /* flag of RESIZE, DEMAND, ASKED and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
 /* another flag of BUFFER: for requests that wait, between reviews */
@@ -137,6 +139,10 @@ struct pleat_event {
             uint32_t node;
             int32_t background;
         } node_load;
+        struct {
+            uint32_t node;
+            uint32_t home; /* another node of the site */
+        } node_home;
         struct {
             uint32_t list;
             uint32_t count; /* values here, at most 10; a list may take several events */

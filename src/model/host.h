@@ -104,6 +104,9 @@ struct pleat_host {
     /* Whether an agent of a node lives that the site has given up already: then another node must
      * not get this number. NULL: no agent ever does. */
     bool (*node_is_taken)(void *arg, uint32_t site, uint32_t node);
+    /* Whether processes that run on a node can use CPUs of its host that were given to others
+     * later: its agent knows how to tell them, and nothing confines it. NULL: on none. */
+    bool (*node_mixes)(void *arg, uint32_t site, uint32_t node);
     /* Tells people something about the site with that index in the core: in pleatd's log, and as an
      * event of the daemon. Not for what is repeated often. */
     void (*say)(void *arg, uint32_t site, const char *text);

@@ -439,7 +439,14 @@ struct pleat_node {
     uint8_t lent;       /* it came with a claim: PLEAT_NODE_LENT */
     uint32_t errors;    /* errors in a row, less those that have faded; where its site has several
                          * nodes */
-    uint32_t reserved;
+    /* of one that is lent: how many more processors of its host its site could give for processes
+     * that run there. They are nobody's yet */
+    int32_t more;
+    /* of one that is lent: the number of another node, plus 1, whose processes may use its
+     * processors, since both are one host; 0: there is none */
+    uint32_t home;
+    uint32_t
+        confined; /* 1: whoever runs there cannot use others of its host (PLEAT_NODE_CONFINED) */
     int64_t faded_us; /* the time from which errors fade */
     int64_t again_us; /* barred: when the node is considered again; 0: when its site joins again */
 };

@@ -52,6 +52,49 @@ const struct pleat_node *pleat_view_lent_node(const struct pleat_view *view,
     return node && node->lent && node->slots > 0 ? node : NULL;
 }
 
+/* ---- nodes that are one host ---- */
+
+uint32_t pleat_view_home(const struct pleat_view *view, uint32_t site, uint32_t node)
+{
+    const struct pleat_node *known = pleat_view_node(view, site, node);
+    return known && known->home > 0 ? known->home - 1 : node;
+}
+
+int32_t pleat_view_beside(const struct pleat_view *view, const struct pleat_node *node, bool all)
+{
+    int64_t sum = node->more;
+    if (!node->lent || pleat_view_node_is_closed(node))
+        return 0;
+    for (uint32_t n = 0; n < view->node_count; n++) {
+        const struct pleat_node *guest = &view->nodes[n];
+        if (guest->site != node->site || guest->home != node->node + 1)
+            continue;
+        int32_t own = all ? guest->slots : pleat_view_node_unused(guest);
+        sum += own > 0 ? own : 0;
+    }
+    return sum < PLEAT_SIZE_MAX ? (int32_t)sum : PLEAT_SIZE_MAX;
+}
+
+bool pleat_view_has_guests(const struct pleat_view *view, const struct pleat_component *component)
+{
+    for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = view->claims[c].next)
+        for (uint32_t p = view->claims[c].first_piece; p != PLEAT_NONE; p = view->pieces[p].next) {
+            const uint32_t node = view->pieces[p].node;
+            if (pleat_view_home(view, component->site, node) != node)
+                return true;
+        }
+    return false;
+}
+
+/* What of that counts for a component on its lent node: its processes are told which CPUs to use.
+ */
+static int32_t beside_of(const struct pleat_view *view, const struct pleat_component *component,
+                         const struct pleat_node *node, bool all)
+{
+    bool folds = node->lent && pleat_view_folds(component) && component->state != PLEAT_QUEUED;
+    return folds ? pleat_view_beside(view, node, all) : 0;
+}
+
 int32_t pleat_view_capacity(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t site)
 {
@@ -117,7 +160,10 @@ static int32_t on_its_nodes(const struct pleat_view *view, const struct pleat_co
             continue;
         int32_t here = more ? pleat_view_share_room(view, component, node->node)
                             : pleat_view_share_on(view, component, node->node);
-        int32_t there = more ? pleat_view_node_unused(node) : node->slots;
+        if (here <= 0)
+            continue;
+        int32_t there = (more ? pleat_view_node_unused(node) : node->slots) +
+                        beside_of(view, component, node, !more);
         sum += node->slots == 0 || here < there ? here : there > 0 ? there : 0;
     }
     return sum;
@@ -133,7 +179,7 @@ int32_t pleat_view_own_capacity(const struct pleat_view *view,
         pleat_view_is_on_one_node(view, component, component->site)
             ? pleat_view_node(view, component->site, component->lead_node)
             : pleat_view_lent_node(view, component);
-    return node && node->slots > 0 ? node->slots
+    return node && node->slots > 0 ? node->slots + beside_of(view, component, node, true)
                                    : pleat_view_capacity(view, component, component->site);
 }
 
@@ -194,5 +240,8 @@ int32_t pleat_view_unused(const struct pleat_view *view, const struct pleat_comp
         return 0;
     if (own >= 0 && own < unused)
         return own;
-    return node && pleat_view_node_unused(node) < unused ? pleat_view_node_unused(node) : unused;
+    if (!node)
+        return unused;
+    int32_t there = pleat_view_node_unused(node) + beside_of(view, component, node, false);
+    return there < unused ? there : unused;
 }

@@ -62,6 +62,17 @@ static inline bool pleat_view_keeps_to_a_node(const struct pleat_view *view,
            pleat_view_is_on_lent_node(view, component, site);
 }
 
+/* The number of the node whose processes may use what another one has: that one, or the one with
+ * which it shares its host. */
+uint32_t pleat_view_home(const struct pleat_view *view, uint32_t site, uint32_t node);
+/* Processors beside those of a node that a component which folds there could use, too: those that
+ * its site could give on the host, and those of other nodes there, if they are unused. all: used or
+ * not. */
+int32_t pleat_view_beside(const struct pleat_view *view, const struct pleat_node *node, bool all);
+/* Whether a component has processors of nodes that are the same host as the one from which it is
+ * led. */
+bool pleat_view_has_guests(const struct pleat_view *view, const struct pleat_component *component);
+
 /* The record of the lent node on which a running component is; NULL: it is on none, or its
  * processors were not told. */
 const struct pleat_node *pleat_view_lent_node(const struct pleat_view *view,

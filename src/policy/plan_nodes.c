@@ -83,7 +83,12 @@ static int32_t on_a_lent_node(const struct pleat_plan *plan, const struct pleat_
     if (!is_tied(comp, site))
         return plan->view->sites[site].node_most;
     const struct pleat_node *node = pleat_view_lent_node(plan->view, comp);
-    return node ? pleat_plan_node_idle(plan, node) : PLEAT_SIZE_MAX;
+    if (!node)
+        return PLEAT_SIZE_MAX;
+    int32_t free = plan->nodes[node - plan->view->nodes];
+    if (comp->state != PLEAT_QUEUED && pleat_view_folds(comp))
+        free += pleat_view_beside(plan->view, node, false);
+    return free > 0 ? free : 0;
 }
 
 /* How many processors of a node a running component could get whose processes stay on its nodes. */
@@ -93,8 +98,9 @@ static int32_t usable_on(const struct pleat_plan *plan, const struct pleat_compo
     const struct pleat_node *node = &plan->view->nodes[n];
     int32_t room =
         node->site == comp->site ? pleat_view_share_room(plan->view, comp, node->node) : 0;
-    if (node->slots == 0) /* not told: its site says so when it is asked for more */
+    if (node->slots == 0 || room <= 0) /* not told: its site says so when it is asked for more */
         return room;
+    free += pleat_view_beside(plan->view, node, false);
     return free > 0 ? pleat_smaller(room, free) : 0;
 }
 
@@ -204,6 +210,10 @@ bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_component *comp = &plan->view->components[component];
     if (pleat_view_is_shut(plan->view, comp))
+        return false;
+    /* what it would give may be of another allocation on that host: of no use to the waiter */
+    if (plan->only_site == comp->site && comp->site != PLEAT_NONE &&
+        pleat_view_has_guests(plan->view, comp))
         return false;
     return plan->only_site == PLEAT_NONE || comp->site != plan->only_site ||
            comp->lead_node == plan->only_node;

@@ -1,4 +1,5 @@
 #include "policy/shares.h"
+#include "policy/nodes.h"
 
 /* A way over the pieces of a component's claims: the one that was found last. */
 struct walk {
@@ -34,7 +35,8 @@ static int32_t processors_on(const struct pleat_view *view, const struct pleat_c
     int32_t sum = 0;
     struct walk at = from_first(component);
     for (const struct pleat_piece *piece; (piece = next_of(view, &at));)
-        sum += piece->node == node ? (int32_t)piece->count : 0;
+        if (piece->node == node || pleat_view_home(view, component->site, piece->node) == node)
+            sum += (int32_t)piece->count;
     return sum;
 }
 

@@ -6,6 +6,9 @@
  * equation 3.1, on each node): it grows where a processor has most processes, and shrinks where it
  * will have fewest.
  *
+ * Processors of other nodes that are the same host (NODE_HOME) count as those of the node where the
+ * processes are. A site gives such processors to runs on one host only.
+ *
  * The core keeps the processes of a node with a piece of the claims there (pleat_piece.processes).
  * There are none where a site does not tell its nodes, and none of a run that is kept to one node.
  */

@@ -224,6 +224,12 @@ static int add_slots(json_t *params, const struct pleat_run_order *order)
             slots = NULL;
         }
     }
+    for (size_t i = 0; slots && i < order->more_count; i++)
+        if (json_array_append_new(slots,
+                                  json_pack("{s:I}", "cpu", (json_int_t)order->more_cpus[i]))) {
+            json_decref(slots);
+            slots = NULL;
+        }
     return add(params, "slots", slots);
 }
 

@@ -59,9 +59,12 @@ struct pleat_run_order {
     int32_t processors; /* processors of its partition; equal to processes, unless it folds */
     const struct pleat_slot_range *slots; /* its slots on that node, in the order of ranks */
     size_t slot_ranges;                   /* number of `slots`; 0: it is not bound to CPUs */
-    const struct pleat_run_node *nodes;   /* all its nodes, the one that leads it first */
-    size_t node_count;                    /* 0: it has one */
-    bool one_machine;                     /* they are all of one machine */
+    /* further CPUs of that host, of a run that folds: more_count of them */
+    const uint32_t *more_cpus;
+    size_t more_count;
+    const struct pleat_run_node *nodes; /* all its nodes, the one that leads it first */
+    size_t node_count;                  /* 0: it has one */
+    bool one_machine;                   /* they are all of one machine */
     /* of several machines: the interface by which they reach one another, the network of it; "":
      * not known. fabric: they may have a faster one (struct pleat_launch_request) */
     const char *interface, *network;

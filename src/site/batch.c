@@ -12,6 +12,7 @@
 #include "site/batch_agents.h"
 #include "site/batch_end.h"
 #include "site/batch_found.h"
+#include "site/batch_guests.h"
 #include "site/batch_jobs.h"
 #include "site/batch_load.h"
 #include "site/batch_shrink.h"
@@ -255,8 +256,9 @@ static int64_t queue_us(const struct pleat_batch_site *site, const struct pleat_
     return options->grow_us > 0 ? options->grow_us : options->agent_us;
 }
 
-/* Asks for an allocation of its own. */
-static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
+/* Asks for an allocation of its own; home: as a guest of that one. */
+static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish *wish,
+                    const struct pleat_batch_allocation *home)
 {
     struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
     struct pleat_batch_allocation *one;
@@ -268,7 +270,9 @@ static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish 
     one->owner = wish->job;
     one->wish.on_one_node = is_on_one_node(site, wish);
     one->until_us = site->host->now_us(site->host->arg) + queue_us(site, wish);
-    if (beside)
+    if (home)
+        pleat_batch_be_guest(one, home);
+    else if (beside)
         pleat_batch_set_near(one, beside, wish->beside);
     pleat_batch_begin(site, one);
 }
@@ -285,16 +289,23 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     if (one)
         return 0;
     bool is_more = !wish->anew && (wish->purpose != PLEAT_FOR_RUN || wish->beside);
+    const struct pleat_batch_allocation *home =
+        is_more && wish->purpose == PLEAT_FOR_GROWTH ? pleat_batch_home(site, wish) : NULL;
     struct pleat_batch_allocation *held =
-        is_more ? pleat_batch_take_more(site, wish, is_on_one_node(site, wish)) : NULL;
+        home      ? pleat_batch_take_there(site, home, wish)
+        : is_more ? pleat_batch_take_more(site, wish, is_on_one_node(site, wish))
+                  : NULL;
     if (held)
         pleat_batch_announce(site, held, wish->id);
-    else if (is_more && (wish->parts || is_on_one_node(site, wish)))
+    else if (is_more && !home && (wish->parts || is_on_one_node(site, wish)))
         refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED); /* another allocation is another node */
+    else if (home && (home->taken || pleat_batch_has_shut_node(site, home)))
+        refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED);
     else if (cannot(site, wish))
         refuse(site, wish, PLEAT_REASON_CLAIM_CANNOT);
     else
-        ask_for(site, wish);
+        ask_for(site, wish, home);
+    pleat_batch_say_more(site);
     return 0;
 }
 
@@ -334,6 +345,7 @@ int pleat_batch_release(struct pleat_site_instance *base, uint64_t id, uint32_t 
         pleat_batch_say_claim(site, PLEAT_EV_RELEASED, id, index, 0, PLEAT_REASON_NONE);
         if (one)
             pleat_batch_shrink(site, one);
+        pleat_batch_say_more(site);
         return 0;
     }
     one->wish.id = id;
@@ -367,6 +379,7 @@ static bool adopt_pieces(struct pleat_batch_site *site, const struct pleat_site_
     bool fits = true;
     if (!one->owner)
         one->owner = claim->job;
+    one->wish.stays = one->wish.stays || claim->stays;
     for (uint32_t i = 0; fits && i < claim->piece_count; i++) {
         struct pleat_batch_node *node = pleat_batch_node_make(one, claim->pieces[i].node);
         node->given = true;
@@ -408,6 +421,7 @@ void pleat_batch_agent(struct pleat_site_instance *base, uint32_t number, bool t
     site->offer.agents += there;
     if (one && node)
         pleat_batch_agent_is(site, one, node, there);
+    pleat_batch_say_more(site);
 }
 
 void pleat_batch_end_node(struct pleat_site_instance *base, uint32_t number)

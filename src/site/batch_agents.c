@@ -5,6 +5,7 @@
 
 #include "site/batch_books.h"
 #include "site/batch_end.h"
+#include "site/batch_guests.h"
 #include "wire/message.h"
 #include "wire/reply.h"
 
@@ -50,6 +51,8 @@ static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_alloca
         json_array_append_new(argv, pleat_json_text(call.argv[i]));
     json_array_append_new(argv, json_string("--processors"));
     json_array_append_new(argv, json_sprintf("%d", (int)pleat_batch_node_size(node)));
+    if (one->is_guest)
+        json_array_append_new(argv, json_string("--choose"));
     if (pleat_batch_hold_us(site)) {
         json_array_append_new(argv, json_string("--hold"));
         json_array_append_new(argv, json_sprintf("%d", (int)(pleat_batch_hold_us(site) / 1000000)));
@@ -76,7 +79,9 @@ void pleat_batch_start_agents(struct pleat_batch_site *site, struct pleat_batch_
 void pleat_batch_hold(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
 {
     one->state = PLEAT_BATCH_HELD;
+    pleat_batch_say_home(site, one);
     pleat_batch_announce(site, one, one->wish.id);
+    pleat_batch_say_more(site);
 }
 
 /* ---- agents that do not come back ---- */

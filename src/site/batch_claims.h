@@ -67,6 +67,12 @@ struct pleat_batch_allocation {
     bool taken;   /* HELD: the batch system ends it, and its processes have a while to end */
     bool adopted; /* HELD: of an earlier pleatd, which its agents had called; they call again */
     bool whole;   /* HELD: the batch system does not take some of its nodes back */
+    /* it is, or is to be, on the host of the node `home`, for processes that run there
+     * (batch_guests.h); not known of one of an earlier pleatd */
+    bool is_guest;
+    uint32_t home;
+    int32_t told_more; /* what was told of its host, plus 1; 0: nothing */
+    bool told_confined;
     /* HELD: the batch system ends it, why, and since when (0: not known); but how long its
      * processes have is not known yet */
     bool ends;
@@ -75,7 +81,8 @@ struct pleat_batch_allocation {
     uint32_t first, room; /* numbers kept for its nodes: `room`, from `first` on */
     uint32_t job;         /* the batch system's number; 0: not known */
     char name[PLEAT_BATCH_NAME_ROOM];
-    char near[PLEAT_BATCH_HOST_ROOM];   /* a node that is asked for first; "": any */
+    /* a node that is asked for first, or, for a guest, alone; "": any */
+    char near[PLEAT_BATCH_HOST_ROOM];
     struct pleat_batch_node_list nodes; /* its nodes, by number; none: it was not given yet */
 };
 
@@ -153,6 +160,8 @@ void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_
 bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host);
 /* Processors that others use of a node, as the batch system told it. */
 int64_t pleat_batch_others_on(const struct pleat_batch_site *site, const json_t *node);
+/* Processors of a host that nobody uses, as far as that is known. */
+int64_t pleat_batch_free_on(const struct pleat_batch_site *site, const char *host);
 bool pleat_batch_has_shut_node(const struct pleat_batch_site *site,
                                const struct pleat_batch_allocation *one);
 bool pleat_batch_agent_is_there(const struct pleat_batch_site *site, uint32_t node);

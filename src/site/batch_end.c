@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "site/batch_guests.h"
 #include "wire/message.h"
 #include "wire/reply.h"
 
@@ -45,6 +46,7 @@ void pleat_batch_finish_end(struct pleat_batch_site *site, struct pleat_batch_al
                               PLEAT_REASON_NONE);
     pleat_batch_say_gone(site, one);
     pleat_batch_remove(site, one);
+    pleat_batch_say_more(site);
 }
 
 static void on_released(void *arg, uint64_t number, const json_t *result,

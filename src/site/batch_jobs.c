@@ -295,7 +295,7 @@ void pleat_batch_begin(struct pleat_batch_site *site, struct pleat_batch_allocat
     else
         json_object_set_new(params, "few", json_true());
     if (one->near[0] && !pleat_batch_is_shut(site, one->near))
-        json_object_set_new(params, "near", pleat_json_text(one->near));
+        json_object_set_new(params, one->is_guest ? "on" : "near", pleat_json_text(one->near));
     if (one->wish.purpose != PLEAT_FOR_RUN && options->grow_us == 0)
         json_object_set_new(params, "now", json_true());
     if (site->shut)

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "site/batch_guests.h"
 #include "site/batch_kind.h"
 #include "wire/reply.h"
 
@@ -106,6 +107,7 @@ static void take_nodes(struct pleat_batch_site *site)
     if (capacity > PLEAT_BATCH_UNKNOWN)
         capacity = PLEAT_BATCH_UNKNOWN;
     pleat_batch_tell_size(site, (int32_t)capacity, others_of(site, size, capacity));
+    pleat_batch_say_more(site);
 }
 
 static void ask_from(struct pleat_batch_site *site, int64_t from);

@@ -56,6 +56,27 @@ int64_t pleat_batch_others_on(const struct pleat_batch_site *site, const json_t 
     return all > own ? all - own : 0;
 }
 
+static bool is_open(const struct pleat_batch_site *site, const json_t *node)
+{
+    return !pleat_batch_is_shut(site, pleat_reply_text(node, "name", "")) &&
+           (pleat_reply_is(node, "state", "idle") || pleat_reply_is(node, "state", "used"));
+}
+
+int64_t pleat_batch_free_on(const struct pleat_batch_site *site, const char *host)
+{
+    size_t i;
+    const json_t *node;
+    json_array_foreach(site->hosts, i, node)
+    {
+        if (!pleat_reply_is(node, "name", host) || !is_open(site, node))
+            continue;
+        int64_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
+        int64_t free = cpus - own_on(site, host) - pleat_batch_others_on(site, node);
+        return free > 0 ? free : 0;
+    }
+    return 0;
+}
+
 /* Ours are known now, the others were counted when the batch system was asked. */
 static json_t *node_to_json(const struct pleat_batch_site *site, const json_t *node)
 {
@@ -66,7 +87,7 @@ static json_t *node_to_json(const struct pleat_batch_site *site, const json_t *n
     int64_t own = own_on(site, name);
     own = own < cpus ? own : cpus;
     bool shut = pleat_batch_is_shut(site, name);
-    bool open = !shut && (!strcmp(state, "idle") || !strcmp(state, "used"));
+    bool open = is_open(site, node);
     int64_t unused = open && cpus > own + others ? cpus - own - others : 0;
     return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}", "name", name, "processors", (json_int_t)cpus,
                      "used", (json_int_t)own, "background", (json_int_t)others, "free",

@@ -11,6 +11,7 @@
  *   open     -> SITE, and a NODE for each node where there are several
  *   any time -> CLAIM_ENDS (until when the processors of a claim are lent, or, sooner than was
  *               said, until when they are left: PLEAT_REASON_TAKEN),
+ *               NODE_MORE, NODE_HOME (of nodes that came with claims),
  *               NODE_GONE (a node of a site that brings agents: after LOST or RELEASED of all its
  *               claims), LOST (the claim is gone already; a release of it is still answered),
  *               SITE (capacity), BACKGROUND
@@ -74,7 +75,11 @@ struct pleat_site_wish {
     /* id of a claim of the same job, next to whose processors the new ones should be; 0: none */
     uint64_t beside;
     bool on_one_node; /* all on one node: that of `beside`, if there is one */
-    bool anew;        /* none that the site has for the job already, since these end soon */
+    /* the job's processes stay on the node with this number, and are told which CPUs to use: CPUs
+     * of other nodes that are the same host will do for a growth */
+    bool stays;
+    uint32_t stays_on;
+    bool anew; /* none that the site has for the job already, since these end soon */
     /* For each node: processors without which other jobs there cannot go on. These are the last to
      * be given. NULL: none on any node. */
     const int32_t *wanted;
@@ -92,6 +97,7 @@ struct pleat_site_claim {
     const struct pleat_piece *pieces; /* piece_count of them; `next` is not used */
     uint32_t piece_count;
     uint64_t job; /* number of the job that has it; 0: not known */
+    bool stays;   /* as in a wish, if its processes are on one node */
 };
 
 struct pleat_site_instance {

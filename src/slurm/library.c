@@ -319,6 +319,7 @@ static void fill(job_desc_msg_t *asked, const struct pleat_adapter_wish *wish)
     asked->qos = (char *)wish->texts[PLEAT_SLURM_QOS];
     asked->features = (char *)wish->texts[PLEAT_SLURM_CONSTRAINT];
     asked->exc_nodes = (char *)wish->without;
+    asked->req_nodes = (char *)wish->on;
     asked->work_dir = (char *)"/";
     asked->user_id = getuid();
     asked->group_id = getgid();

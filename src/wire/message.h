@@ -41,6 +41,8 @@
 #define PLEAT_FEATURE_BESIDE "beside"
 /* The same: the agent that leads a run can hand it over to that of another node. */
 #define PLEAT_FEATURE_MOVES "moves"
+/* The same: folded runs may be told CPUs that another agent of their host was given. */
+#define PLEAT_FEATURE_GUESTS "guests"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
