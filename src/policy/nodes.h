@@ -3,11 +3,8 @@
 #ifndef PLEAT_POLICY_NODES_H
 #define PLEAT_POLICY_NODES_H
 
+#include "policy/home.h"
 #include "policy/view.h"
-
-/* A node of a site; NULL: nothing is known of it. */
-const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t site,
-                                         uint32_t node);
 
 /* Is nobody placed or grown on a node for now: its user drains it, or it has had too many errors?
  */
@@ -62,9 +59,6 @@ static inline bool pleat_view_keeps_to_a_node(const struct pleat_view *view,
            pleat_view_is_on_lent_node(view, component, site);
 }
 
-/* The number of the node whose processes may use what another one has: that one, or the one with
- * which it shares its host. */
-uint32_t pleat_view_home(const struct pleat_view *view, uint32_t site, uint32_t node);
 /* Processors beside those of a node that a component which folds there could use, too: those that
  * its site could give on the host, and those of other nodes there, if they are unused. all: used or
  * not. */

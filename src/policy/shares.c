@@ -1,5 +1,5 @@
 #include "policy/shares.h"
-#include "policy/nodes.h"
+#include "policy/home.h"
 
 /* A way over the pieces of a component's claims: the one that was found last. */
 struct walk {
