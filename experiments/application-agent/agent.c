@@ -6,25 +6,7 @@
 
 #include "experiments/list.h"
 
-/* Readings of Liu et al. 2009. The first takes it as printed; every other one changes one thing, or
- * two. */
-enum {
-    FACE,
-    WIDER,
-    PENDING,
-    LATE,
-    SPREAD,
-    STAGE,
-    BALANCED,
-    UNPREDICTABLE,
-    LEVEL_2,
-    BY_PROCESS,
-    BY_ITERATION,
-    BY_OBJECT,
-    BY_PROCESS_PENDING,
-    READINGS
-};
-
+/* Readings of Liu et al. 2009. */
 static const struct agent_reading readings[READINGS] = {
     [FACE] = {"as printed", 10, 1, false, false, 0, 1, PLEAT_VARIES_RUN},
     [WIDER] = {"allocation 1000 ± 100", 100, 1, false, false, 0, 1, PLEAT_VARIES_RUN},
@@ -63,10 +45,21 @@ static size_t setting(int reading, int policy)
     return (size_t)reading * POLICIES + (size_t)policy;
 }
 
-static struct pleat_estimate of(const struct pleat_numbers *numbers, int reading, int policy,
-                                size_t metric)
+const char *agent_reading_name(int reading)
+{
+    return readings[reading].name;
+}
+
+struct pleat_estimate agent_of(const struct pleat_numbers *numbers, int reading, int policy,
+                               size_t metric)
 {
     return pleat_numbers_estimate(numbers, setting(reading, policy), metric);
+}
+
+struct pleat_estimate agent_share(const struct pleat_numbers *numbers, int reading, int policy,
+                                  int of, size_t metric)
+{
+    return pleat_numbers_ratio(numbers, setting(reading, policy), setting(reading, of), metric);
 }
 
 /* A metric under P less the same under PP, by seed. */
@@ -79,7 +72,7 @@ static struct pleat_estimate above_pp(const struct pleat_numbers *numbers, int r
 /* W under PP as a share of W under P, from the fifth execution on. */
 static struct pleat_estimate share_of_p(const struct pleat_numbers *numbers, int reading)
 {
-    return pleat_numbers_ratio(numbers, setting(reading, PP), setting(reading, P), W_LEARNT);
+    return agent_share(numbers, reading, PP, P, W_LEARNT);
 }
 
 static struct pleat_estimate in_percent(struct pleat_estimate e)
@@ -111,20 +104,20 @@ static void shape(struct pleat_study *study, const char *statement, const char *
 
 static void tell_satisfaction(struct pleat_study *study, const struct pleat_numbers *n)
 {
-    struct pleat_estimate e = of(n, FACE, P, S_LOWEST);
+    struct pleat_estimate e = agent_of(n, FACE, P, S_LOWEST);
     shape(study, "S of P is above 80 % in every execution", "4.2, figure 4", PLEAT_CLAIMED,
           pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 100");
-    e = of(n, FACE, PP, SATISFIED);
+    e = agent_of(n, FACE, PP, SATISFIED);
     shape(study, "S of PP is very low in the beginning (below 50 %)", "4.2, figure 4",
           PLEAT_CLAIMED, pleat_estimate_below(e, 0.5), in_percent(e), " % in the first execution");
-    e = of(n, FACE, PP, S_LOWEST_LEARNT);
+    e = agent_of(n, FACE, PP, S_LOWEST_LEARNT);
     shape(study, "S of PP is above 80 % from the fifth execution on", "4.2, figure 4",
           PLEAT_CLAIMED, pleat_estimate_above(e, 0.8), in_percent(e), " %, the lowest of 96");
-    e = of(n, FACE, PP, SETTLED);
+    e = agent_of(n, FACE, PP, SETTLED);
     shape(study, "PP needs about five executions (3 to 7) until its S stays above 80 %",
           "4.2, figure 4", PLEAT_NOT_FOUND, pleat_estimate_within(e, 3, 7), e,
           ": S stays above 80 % from that execution on");
-    e = of(n, PENDING, PP, SETTLED);
+    e = agent_of(n, PENDING, PP, SETTLED);
     shape(study, "PP needs about five executions (3 to 7) where R counts processes on their way",
           "4.2, figure 4", PLEAT_CLAIMED, pleat_estimate_within(e, 3, 7), e,
           ": S stays above 80 % from that execution on");
@@ -136,7 +129,7 @@ static void tell_satisfaction(struct pleat_study *study, const struct pleat_numb
     shape(study, "S of P is slightly higher than S of PP from the fifth execution on",
           "4.2, figure 4", PLEAT_NOT_FOUND, pleat_estimate_within(e, 0, 0.1), in_percent(e),
           " points");
-    e = of(n, STAGE, PP, S_LEARNT);
+    e = agent_of(n, STAGE, PP, S_LEARNT);
     shape(study,
           "S of PP is above 80 % also where requests come anywhere \"during iteration 100 ~ 110\"",
           "4, assumption 2", PLEAT_NOT_FOUND, pleat_estimate_above(e, 0.8), in_percent(e),
@@ -163,11 +156,11 @@ static void tell_iterations(struct pleat_study *study, const struct pleat_number
          PLEAT_FITTED},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct pleat_estimate e = of(n, rows[i].reading, P, ITERATION);
+        struct pleat_estimate e = agent_of(n, rows[i].reading, P, ITERATION);
         shape(study, rows[i].statement, "4.2", rows[i].expected, pleat_estimate_within(e, 115, 125),
               e, "");
     }
-    struct pleat_estimate e = of(n, BY_PROCESS, PP, S_LOWEST_LEARNT);
+    struct pleat_estimate e = agent_of(n, BY_PROCESS, PP, S_LOWEST_LEARNT);
     shape(study,
           "S of PP is above 80 % from the fifth execution on where every process fluctuates by "
           "itself, from run to run",
@@ -187,12 +180,12 @@ static void tell_waste(struct pleat_study *study, const struct pleat_numbers *n)
     shape(study, "W of PP is high in the first few executions, then drops (to less than half)",
           "4.2, figure 5", PLEAT_CLAIMED, pleat_estimate_above(e, 2), e,
           " times as high in the first four as later");
-    e = of(n, FACE, P, ITERATION);
+    e = agent_of(n, FACE, P, ITERATION);
     shape(study, "an iteration takes about 120 where S = 1 (115 to 125)", "4.2", PLEAT_NOT_FOUND,
           pleat_estimate_within(e, 115, 125), e, "");
     tell_iterations(study, n);
     e = share_of_p(n, UNPREDICTABLE);
-    bool useless = pleat_estimate_below(of(n, UNPREDICTABLE, PP, S_LEARNT), 0.8) ||
+    bool useless = pleat_estimate_below(agent_of(n, UNPREDICTABLE, PP, S_LEARNT), 0.8) ||
                    pleat_estimate_above(e, 0.5);
     shape(study,
           "PP is not suitable where allocation times are unpredictable (1000 ± 500: S below 80 %, "
@@ -220,7 +213,7 @@ static void tell_values(struct pleat_study *study, const struct pleat_numbers *n
                 char name[80];
                 snprintf(name, sizeof(name), "%s.%s.%s", metrics[m].name, keys[r],
                          agent_policy_name(p));
-                pleat_study_value(study, name, of(n, r, p, metrics[m].metric));
+                pleat_study_value(study, name, agent_of(n, r, p, metrics[m].metric));
             }
 }
 
@@ -271,13 +264,13 @@ static void tell_readings(struct pleat_page *page, const struct pleat_numbers *n
                      {SETTLED, 1, PP, 1},   {W_LEARNT, 0.001, P, 0}, {W_LEARNT, 0.001, PP, 1}};
         pleat_page_cell(page, "%s", readings[r].name);
         for (size_t c = 0; c < sizeof(cells) / sizeof(cells[0]); c++) {
-            struct pleat_estimate e = of(n, r, cells[c].policy, cells[c].metric);
+            struct pleat_estimate e = agent_of(n, r, cells[c].policy, cells[c].metric);
             e.mean *= cells[c].scale;
             e.half *= cells[c].scale;
             pleat_page_cell_estimate(page, e, cells[c].decimals);
         }
         pleat_page_cell_estimate(page, share_of_p(n, r), 2);
-        pleat_page_cell_estimate(page, of(n, r, P, ITERATION), 1);
+        pleat_page_cell_estimate(page, agent_of(n, r, P, ITERATION), 1);
     }
 }
 
@@ -290,7 +283,7 @@ static void explain(struct pleat_page *page, const struct pleat_numbers *n)
         "There is one request in 100 iterations (about 11,000 time units), and P refills its "
         "buffer within 600 + 1000 time units. So with RL = 1 all requests are satisfied under P, "
         "and its buffer is full for most of the time. Under `none` S is %.0f %%.",
-        percent(of(n, FACE, NONE, S_LEARNT).mean));
+        percent(agent_of(n, FACE, NONE, S_LEARNT).mean));
     pleat_page_item(page,
                     "As printed, PP learns in one execution when requests come. The retries of "
                     "that execution are requests in its history, too. So PP has more processes "
@@ -298,7 +291,7 @@ static void explain(struct pleat_page *page, const struct pleat_numbers *n)
                     "fallen, and W stays high for some executions, as in figure 5. Where R counts "
                     "processes on their way, PP often gives back what it asked for before that has "
                     "come; then %.1f executions pass until S stays above 80 %%, as in figure 4.",
-                    of(n, PENDING, PP, SETTLED).mean);
+                    agent_of(n, PENDING, PP, SETTLED).mean);
     pleat_page_item(page,
                     "PP rounds the average down. Where requests do not come in the same few "
                     "iterations of every execution, each period has less than one request on "
@@ -306,8 +299,8 @@ static void explain(struct pleat_page *page, const struct pleat_numbers *n)
                     "S of PP falls to %.0f %% where requests are spread over 5 iterations, and to "
                     "%.0f %% where they are spread over 10. The paper assumes that requests are "
                     "not random (4, assumption 2); PP needs that in the strictest sense.",
-                    percent(of(n, SPREAD, PP, S_LEARNT).mean),
-                    percent(of(n, STAGE, PP, S_LEARNT).mean));
+                    percent(agent_of(n, SPREAD, PP, S_LEARNT).mean),
+                    percent(agent_of(n, STAGE, PP, S_LEARNT).mean));
     pleat_page_item(
         page, "The sum from i to i + range includes both ends, as printed, so a period and the "
               "next one share an iteration. In executions whose speed lets a request fall on a "
@@ -325,16 +318,16 @@ static void explain(struct pleat_page *page, const struct pleat_numbers *n)
         "120.5. But an execution ends with 33 processes, and the mean over all of it is %s. Where "
         "every object fluctuates by itself the mean is %s. So the paper's 120 was observed at the "
         "beginning of an execution, or its objects fluctuate; the paper does not say which.",
-        pleat_estimate_text(of(n, BY_PROCESS, P, ITERATION), 1).text,
-        pleat_estimate_text(of(n, BY_OBJECT, P, ITERATION), 1).text);
+        pleat_estimate_text(agent_of(n, BY_PROCESS, P, ITERATION), 1).text,
+        pleat_estimate_text(agent_of(n, BY_OBJECT, P, ITERATION), 1).text);
     pleat_page_item(page,
                     "S does not depend on what fluctuates: where every process does so by itself, "
                     "S of PP is %s %% from the fifth execution on, and stays above 80 %% from "
                     "execution %s on (%s where R counts processes on their way). W does depend on "
                     "it, since executions then take longer, and differ less from one another.",
-                    pleat_estimate_text(in_percent(of(n, BY_PROCESS, PP, S_LEARNT)), 1).text,
-                    pleat_estimate_text(of(n, BY_PROCESS, PP, SETTLED), 1).text,
-                    pleat_estimate_text(of(n, BY_PROCESS_PENDING, PP, SETTLED), 1).text);
+                    pleat_estimate_text(in_percent(agent_of(n, BY_PROCESS, PP, S_LEARNT)), 1).text,
+                    pleat_estimate_text(agent_of(n, BY_PROCESS, PP, SETTLED), 1).text,
+                    pleat_estimate_text(agent_of(n, BY_PROCESS_PENDING, PP, SETTLED), 1).text);
 }
 
 /* ---- figures ---- */
@@ -351,7 +344,7 @@ static void take_lines(const struct pleat_numbers *n, int reading, size_t metric
     for (size_t i = 0; i < EXECUTIONS; i++) {
         lines->x[i] = (double)i + 1;
         for (int p = 0; p < POLICIES; p++) {
-            struct pleat_estimate of_all = of(n, reading, p, metric + i);
+            struct pleat_estimate of_all = agent_of(n, reading, p, metric + i);
             lines->y[p][i] = of_all.mean;
             pleat_estimate_ends(of_all, &lines->low[p][i], &lines->high[p][i]);
         }
@@ -413,6 +406,7 @@ static int run(struct pleat_study *study, struct pleat_error *err)
     if (!rc) {
         tell_readings(&study->page, &numbers);
         explain(&study->page, &numbers);
+        agent_tell_combined(study, &numbers);
     }
     pleat_numbers_finish(&numbers);
     return rc;

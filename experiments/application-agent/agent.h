@@ -4,7 +4,8 @@
 
 #include "experiment/experiment.h"
 
-enum { P, PP, NONE, POLICIES }; /* NONE: nothing is prepared, for comparison */
+/* NONE: nothing is prepared, for comparison. COMBINED: our own, combined.c */
+enum { P, PP, NONE, COMBINED, POLICIES };
 enum { EXECUTIONS = 100 };
 
 /* What the paper leaves open, or can be read in two ways. */
@@ -38,11 +39,39 @@ enum {
     METRICS
 };
 
+/* What the paper leaves open, by name. The first takes it as printed; every other one changes one
+ * thing, or two. */
+enum {
+    FACE,
+    WIDER,
+    PENDING,
+    LATE,
+    SPREAD,
+    STAGE,
+    BALANCED,
+    UNPREDICTABLE,
+    LEVEL_2,
+    BY_PROCESS,
+    BY_ITERATION,
+    BY_OBJECT,
+    BY_PROCESS_PENDING,
+    READINGS
+};
+
 enum { LEARNT = 4 }; /* executions from the fifth on */
 
 const char *agent_policy_name(int policy);
 /* Runs the executions one after another. Later ones know what the earlier ones asked for. */
 int agent_run(const struct pleat_study *study, int policy, const struct agent_reading *reading,
               uint64_t seed, double *metrics, struct pleat_error *err) PLEAT_MUST_CHECK;
+const char *agent_reading_name(int reading);
+/* The estimate of a metric under a policy, in a reading. */
+struct pleat_estimate agent_of(const struct pleat_numbers *numbers, int reading, int policy,
+                               size_t metric);
+/* A metric under one policy as a share of it under another. */
+struct pleat_estimate agent_share(const struct pleat_numbers *numbers, int reading, int policy,
+                                  int of, size_t metric);
+/* combined.c: the section of the page about the policy that combines P and PP. */
+void agent_tell_combined(struct pleat_study *study, const struct pleat_numbers *numbers);
 
 #endif

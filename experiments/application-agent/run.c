@@ -20,7 +20,7 @@ static const double object_time = 11.2, allocation_mean = 1000;
 
 const char *agent_policy_name(int policy)
 {
-    static const char *const names[POLICIES] = {"P", "PP", "none"};
+    static const char *const names[POLICIES] = {"P", "PP", "none", "combined"};
     return names[policy];
 }
 
@@ -108,7 +108,7 @@ int agent_run(const struct pleat_study *study, int policy, const struct agent_re
               uint64_t seed, double *metrics, struct pleat_error *err)
 {
     static const char *const policies[POLICIES] = {"buffer=periodic", "buffer=periodic-prediction",
-                                                   "buffer=none"};
+                                                   "buffer=none", "buffer=combined"};
     struct pleat_platform platform = {0};
     struct pleat_workload workload = {0};
     struct pleat_trial trial = {0};

@@ -211,9 +211,12 @@ struct pleat_buffer *bench_evolves(struct bench *bench, uint32_t component, int3
     struct pleat_site *site = &bench->sites[bench->components[component].site];
     bench->components[component].buffer = component;
     bench->buffers[component] = (struct pleat_buffer){.component = component,
+                                                      .previous = PLEAT_NONE,
                                                       .next = site->buffers_first,
                                                       .prepared = held,
                                                       .due_next = PLEAT_NONE};
+    if (site->buffers_first != PLEAT_NONE)
+        bench->buffers[site->buffers_first].previous = component;
     site->buffers_first = component;
     site->buffered += held;
     site->claimed += held;

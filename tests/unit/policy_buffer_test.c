@@ -87,6 +87,116 @@ static void test_prediction_counts(void **state)
     }
 }
 
+/* What `combined` wants of a buffer, with one row of a history, at an iteration of 10 s. */
+static struct pleat_review combined_at(int32_t iteration, int32_t requests, int32_t executions,
+                                       int32_t held, double deviation_s)
+{
+    struct bench b;
+    struct pleat_history_row row = {30, requests};
+    bench_init(&b);
+    b.view.buffer_level = 2;
+    uint32_t component = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+    struct pleat_buffer *buffer = bench_evolves(&b, component, held);
+    b.sites[0].slowest_claim_us = 200000000;
+    b.sites[0].allocation_count = 5;
+    b.sites[0].allocation_us = 100e6;
+    b.sites[0].allocation_squares = 4 * deviation_s * deviation_s * 1e12;
+    buffer->iteration = iteration;
+    buffer->iteration_us = 10000000;
+    buffer->executions = executions;
+    b.histories[component] = (struct pleat_history){.items = &row, .count = 1};
+    struct pleat_review review = ask(&b, &pleat_policy_combined, component);
+    assert_int_equal(review.again_us, b.view.now_us + INT64_C(600000000));
+    assert_int_equal(review.again_iteration, iteration + 5);
+    bench_finish(&b);
+    return review;
+}
+
+/* An allocation takes 20 iterations, a review comes every 5: 25 are looked ahead. */
+static void test_combined_keeps_what_may_be_asked_for(void **state)
+{
+    (void)state;
+    for (int32_t iteration = 0; iteration <= 40; iteration++) {
+        bool coming = iteration >= 5 && iteration < 30;
+        assert_int_equal(combined_at(iteration, 6, 3, 0, 10).request, coming ? 2 : 0);
+        assert_int_equal(combined_at(iteration, 6, 3, 2, 10).request, 0);
+        /* not given back as long as it may only be late */
+        bool kept = iteration >= 5 && iteration <= 35;
+        assert_int_equal(combined_at(iteration, 6, 3, 3, 10).release, kept ? 1 : 3);
+    }
+}
+
+static void test_combined_rounds_up_from_a_tenth_on(void **state)
+{
+    (void)state;
+    assert_int_equal(combined_at(20, 1, 10, 0, 10).request, 1);
+    assert_int_equal(combined_at(20, 1, 11, 0, 10).request, 0);
+    assert_int_equal(combined_at(20, 11, 10, 0, 10).request, 2);
+    assert_int_equal(combined_at(20, 10, 10, 0, 10).request, 1);
+}
+
+/* 100 s, with a deviation of 50 s: 250 s are looked ahead, and 5 iterations. */
+static void test_combined_looks_further_where_allocations_are_irregular(void **state)
+{
+    (void)state;
+    assert_int_equal(combined_at(4, 3, 3, 0, 10).request, 0);
+    assert_int_equal(combined_at(4, 3, 3, 0, 50).request, 1);
+    assert_int_equal(combined_at(0, 3, 3, 0, 50).request, 1);
+    assert_int_equal(combined_at(0, 3, 3, 0, 49).request, 1);
+    assert_int_equal(combined_at(0, 3, 3, 0, 46).request, 0); /* 238 s: 24 iterations, and 5 */
+}
+
+/* Without a history it is P, but counts what is on its way; not what requests wait for. */
+static void test_combined_begins_as_periodic(void **state)
+{
+    (void)state;
+    for (int32_t held = 0; held <= 5; held++) {
+        struct bench b;
+        bench_init(&b);
+        b.view.buffer_level = 3;
+        uint32_t component = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        struct pleat_buffer *buffer = bench_evolves(&b, component, held);
+        struct pleat_review review = ask(&b, &pleat_policy_combined, component);
+        assert_int_equal(review.request - review.release, 3 - held);
+        assert_true(review.request == 0 || review.release == 0);
+        buffer->requested = 2;
+        buffer->waiting = 1;
+        review = ask(&b, &pleat_policy_combined, component);
+        assert_int_equal(review.request - review.release, 3 - held - 1);
+        bench_finish(&b);
+    }
+}
+
+/* Requests that wait come first, and none of that is taken away again. */
+static void test_a_plan_serves_requests_that_wait(void **state)
+{
+    (void)state;
+    struct bench b;
+    bench_init(&b);
+    bench_policy(&b, &pleat_policy_periodic);
+    b.view.buffer_level = 2;
+    b.view.prepares = true;
+    uint32_t site = bench_site(&b, 12, 0);
+    uint32_t old = bench_run(&b, site, PLEAT_MOLDABLE, 4, 3, 20);
+    uint32_t young = bench_run(&b, site, PLEAT_MOLDABLE, 4, 3, 20);
+    struct pleat_buffer *first = bench_evolves(&b, old, 0), *second = bench_evolves(&b, young, 0);
+    first->waiting = 2;
+    second->waiting = 3;
+    second->due = 1;
+    b.view.reviews_first = young;
+    bench_begin(&b);
+    pleat_pass_review(&b.pass);
+    assert_int_equal(b.plan.decisions.count, 3);
+    assert_int_equal(b.plan.decisions.items[0].component, old);
+    assert_int_equal(b.plan.decisions.items[0].flags, PLEAT_FOR_WAITING);
+    assert_int_equal(b.plan.decisions.items[0].u.buffer.request, 2);
+    assert_int_equal(b.plan.decisions.items[1].component, young);
+    assert_int_equal(b.plan.decisions.items[1].u.buffer.request, 2); /* no more are free */
+    assert_int_equal(b.plan.decisions.items[2].flags, 0);            /* the review: for nothing */
+    assert_int_equal(b.plan.decisions.items[2].u.buffer.request, 0);
+    bench_finish(&b);
+}
+
 /* What a review comes to: what is free for growing, what its component may have. */
 static void test_a_plan_limits_what_is_prepared(void **state)
 {
@@ -138,6 +248,11 @@ int main(void)
         cmocka_unit_test(test_periodic),
         cmocka_unit_test(test_prediction_looks_one_allocation_ahead),
         cmocka_unit_test(test_prediction_counts),
+        cmocka_unit_test(test_combined_keeps_what_may_be_asked_for),
+        cmocka_unit_test(test_combined_rounds_up_from_a_tenth_on),
+        cmocka_unit_test(test_combined_looks_further_where_allocations_are_irregular),
+        cmocka_unit_test(test_combined_begins_as_periodic),
+        cmocka_unit_test(test_a_plan_serves_requests_that_wait),
         cmocka_unit_test(test_a_plan_limits_what_is_prepared),
         cmocka_unit_test(test_buffers_make_room),
     };
