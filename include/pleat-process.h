@@ -198,8 +198,8 @@ struct pleat_process_notice {
 /* Takes the next notice. Returns 1; 0: there is none. Does not wait. Processes that were there
  * before this one are not told. */
 int pleat_process_notice(struct pleat_processes *processes, struct pleat_process_notice *notice);
-/* 1: this process is to finish and exit. Not 0 from the notice LEAVE on. */
-int pleat_process_leaving(const struct pleat_processes *processes);
+/* 1: this process is to finish and exit; so from the notice LEAVE on. */
+int pleat_process_leaving(struct pleat_processes *processes);
 /* A descriptor that is readable (poll) while a message or a notice can be taken. Borrowed; do not
  * read it. Below 0: an error code. */
 int pleat_process_descriptor(struct pleat_processes *processes, struct pleat_error *err);
