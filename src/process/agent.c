@@ -172,7 +172,7 @@ static bool was_unwanted(struct pleat_processes *all, int64_t number)
     return false;
 }
 
-static int take_answer(struct pleat_processes *all, const struct pleat_told *told)
+static int take_answer(struct pleat_processes *all, const struct pleat_told_line *told)
 {
     struct pleat_asked *asked = &all->agent.asked;
     int rc = 0;
@@ -202,7 +202,7 @@ static int take_answer(struct pleat_processes *all, const struct pleat_told *tol
     return rc;
 }
 
-static int take_welcome(struct pleat_processes *all, const struct pleat_told *told)
+static int take_welcome(struct pleat_processes *all, const struct pleat_told_line *told)
 {
     struct pleat_agent_side *agent = &all->agent;
     if (told->process != all->self)
@@ -225,7 +225,7 @@ static int take_welcome(struct pleat_processes *all, const struct pleat_told *to
     return rc;
 }
 
-static int take_told(struct pleat_processes *all, const struct pleat_told *told)
+static int take_told(struct pleat_processes *all, const struct pleat_told_line *told)
 {
     switch (told->what) {
     case PLEAT_TOLD_WELCOME:
@@ -260,7 +260,7 @@ static int take_lines(struct pleat_processes *all)
     int rc = 0;
     while (rc == 0 && agent->in.length > done &&
            (end = memchr(agent->in.text + done, '\n', agent->in.length - done))) {
-        struct pleat_told told;
+        struct pleat_told_line told;
         struct pleat_error err = {0};
         size_t length = (size_t)(end - (agent->in.text + done));
         rc = pleat_told_read(agent->in.text + done, length, &told, &err);

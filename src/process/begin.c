@@ -135,6 +135,7 @@ static struct pleat_processes *make(void)
     all->epoll = all->wake = all->ready_fd = all->agent.fd = -1;
     all->agent.asked.number = -1;
     all->iteration = -1;
+    all->take = pleat_stream_take;
     return all;
 }
 

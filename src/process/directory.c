@@ -103,7 +103,7 @@ int pleat_directory_told(struct pleat_processes *all, const struct pleat_told_pr
     return rc;
 }
 
-static bool is_listed(const struct pleat_told *told, int32_t id)
+static bool is_listed(const struct pleat_told_line *told, int32_t id)
 {
     struct pleat_told_process about;
     for (size_t i = 0; pleat_told_at(told, i, &about); i++)
@@ -112,7 +112,8 @@ static bool is_listed(const struct pleat_told *told, int32_t id)
     return false;
 }
 
-int pleat_directory_welcome(struct pleat_processes *all, const struct pleat_told *told, bool again)
+int pleat_directory_welcome(struct pleat_processes *all, const struct pleat_told_line *told,
+                            bool again)
 {
     struct pleat_told_process about;
     int rc = 0;

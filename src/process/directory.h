@@ -9,7 +9,7 @@
 int pleat_directory_told(struct pleat_processes *all,
                          const struct pleat_told_process *about) PLEAT_MUST_CHECK;
 /* The list of a welcome. again: after a reconnection: who was known and is not in it is gone. */
-int pleat_directory_welcome(struct pleat_processes *all, const struct pleat_told *told,
+int pleat_directory_welcome(struct pleat_processes *all, const struct pleat_told_line *told,
                             bool again) PLEAT_MUST_CHECK;
 /* A process that was asked for, of which the directory may know nothing yet. */
 int pleat_directory_added(struct pleat_processes *all, int32_t process, int64_t number,

@@ -18,7 +18,7 @@
 #include "pleat-process.h"
 #include "process/peer.h"
 
-struct pleat_told;
+struct pleat_told_line;
 
 PLEAT_ARRAY(pleat_notices, struct pleat_process_notice);
 PLEAT_ARRAY(pleat_numbers, int64_t);
@@ -72,6 +72,9 @@ struct pleat_processes {
     bool ready;
 
     void *context, *in, *out, *doorman; /* of libzmq */
+    /* who gets what comes: pleat_stream_take */
+    void (*take)(struct pleat_processes *all, const void *route, size_t route_size,
+                 zmq_msg_t *content);
     char secret[41], public[41];
     char address[256];
 

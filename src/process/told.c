@@ -108,7 +108,7 @@ static const char *read_process(const json_t *object, struct pleat_told_process 
     return NULL;
 }
 
-static const char *read_welcome(const json_t *object, struct pleat_told *told)
+static const char *read_welcome(const json_t *object, struct pleat_told_line *told)
 {
     json_int_t process, parent, most;
     if (!whole(object, "process", 0, INT32_MAX, -1, &process) || process < 0)
@@ -137,7 +137,7 @@ static const char *read_welcome(const json_t *object, struct pleat_told *told)
 }
 
 /* The members that answers to requests have. */
-static const char *read_answer(const json_t *object, struct pleat_told *told)
+static const char *read_answer(const json_t *object, struct pleat_told_line *told)
 {
     json_int_t number, process;
     if (!whole(object, "number", 0, INT64_MAX, -1, &number) || number < 0)
@@ -158,7 +158,7 @@ static const char *read_answer(const json_t *object, struct pleat_told *told)
     return NULL;
 }
 
-static const char *read_members(const json_t *object, struct pleat_told *told)
+static const char *read_members(const json_t *object, struct pleat_told_line *told)
 {
     json_int_t parent;
     switch (told->what) {
@@ -182,7 +182,7 @@ static const char *read_members(const json_t *object, struct pleat_told *told)
     return NULL;
 }
 
-int pleat_told_read(const char *line, size_t length, struct pleat_told *told,
+int pleat_told_read(const char *line, size_t length, struct pleat_told_line *told,
                     struct pleat_error *err)
 {
     json_error_t failure;
@@ -214,13 +214,14 @@ int pleat_told_read(const char *line, size_t length, struct pleat_told *told,
     return 0;
 }
 
-bool pleat_told_at(const struct pleat_told *told, size_t place, struct pleat_told_process *about)
+bool pleat_told_at(const struct pleat_told_line *told, size_t place,
+                   struct pleat_told_process *about)
 {
     return place < json_array_size(told->processes) &&
            !read_process(json_array_get(told->processes, place), about);
 }
 
-void pleat_told_finish(struct pleat_told *told)
+void pleat_told_finish(struct pleat_told_line *told)
 {
     json_decref(told->line);
     memset(told, 0, sizeof(*told));

@@ -37,7 +37,7 @@ struct pleat_told_process {
     int signal;           /* 0: none */
 };
 
-struct pleat_told {
+struct pleat_told_line {
     enum pleat_told_what what;
     int64_t number;                  /* of added, refused, done: of which request */
     int32_t process;                 /* of welcome, added */
@@ -53,10 +53,11 @@ struct pleat_told {
 
 /* Reads a line. Release it with pleat_told_finish, if it could be read. PLEAT_E_PROTOCOL: it is not
  * what an agent says; the text says what is wrong. */
-int pleat_told_read(const char *line, size_t length, struct pleat_told *told,
+int pleat_told_read(const char *line, size_t length, struct pleat_told_line *told,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The process at a place in a welcome's list. False: there are no more. */
-bool pleat_told_at(const struct pleat_told *told, size_t place, struct pleat_told_process *about);
-void pleat_told_finish(struct pleat_told *told);
+bool pleat_told_at(const struct pleat_told_line *told, size_t place,
+                   struct pleat_told_process *about);
+void pleat_told_finish(struct pleat_told_line *told);
 
 #endif

@@ -1,6 +1,7 @@
 #include "process/transport.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include <zmq.h>
 
 #include "process/door.h"
-#include "process/stream.h"
 
 /* A connection is given up, and made again, where nothing is heard for so long. */
 #define HEARTBEAT_MS 5000
@@ -18,7 +18,8 @@
 #define AGAIN_MOST_MS 1000
 /* After finish, for what says that messages were received. */
 #define LINGER_MS 300
-#define COPIED 512 /* a message up to here is copied, since that is faster than to share it */
+#define DESCRIPTORS 20 /* that libzmq needs to begin, and a few for connections */
+#define COPIED 512     /* a message up to here is copied, since that is faster than to share it */
 
 static int failed(struct pleat_error *err, const char *what)
 {
@@ -110,8 +111,27 @@ static int open_out(struct pleat_processes *all, struct pleat_error *err)
     return 0;
 }
 
+/* libzmq aborts where it gets no descriptor for its own threads: so it is tried before. */
+static int have_descriptors(const struct pleat_processes *all, struct pleat_error *err)
+{
+    int tried[DESCRIPTORS], count = 0;
+    while (count < DESCRIPTORS && (tried[count] = fcntl(all->epoll, F_DUPFD_CLOEXEC, 0)) >= 0)
+        count++;
+    int failed = errno;
+    for (int i = 0; i < count; i++)
+        close(tried[i]);
+    return count == DESCRIPTORS
+               ? 0
+               : pleat_error_sys(err, failed,
+                                 "cannot open %d more descriptors (ulimit -n), which messages need",
+                                 DESCRIPTORS);
+}
+
 int pleat_transport_open(struct pleat_processes *all, struct pleat_error *err)
 {
+    int few = have_descriptors(all, err);
+    if (few)
+        return few;
     all->context = zmq_ctx_new();
     if (!all->context)
         return failed(err, "cannot begin with libzmq");
@@ -260,7 +280,7 @@ static bool drain_one(struct pleat_processes *all, void *socket)
             break;
         any = true;
         if (found > 0) {
-            pleat_stream_take(all, name, socket == all->in ? size : 0, &content);
+            all->take(all, name, socket == all->in ? size : 0, &content);
             zmq_msg_close(&content);
         }
     }

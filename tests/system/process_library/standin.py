@@ -116,15 +116,15 @@ class Agent:
 
     # ---- processes ----
 
-    def start(self, prepared=False, number=None, **variables):
-        """Starts a process; its first line is still to be read."""
+    def start(self, prepared=False, number=None, by=(), **variables):
+        """Starts a process, by a program before it if there is one; its first line is still to be read."""
         with self.lock:
             if number is None:
                 number, self.next = self.next, self.next + 1
             env = dict(os.environ, PLEAT_PROCESS=str(number), PLEAT_PROCESS_SOCKET=self.path,
                        PLEAT_PROCESS_SECRET=f"{self.dir}/secret", PLEAT_PROCESS_HOST=self.host, PLEAT_PROCESS_DIR=self.dir)
             env.update(variables)
-            child = subprocess.Popen([WORKER, *self.arguments], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+            child = subprocess.Popen([*by, WORKER, *self.arguments], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
             self.processes[number] = process = Process(number, child)
             self.states[number] = "prepared" if prepared else "running"
             self.groups[number] = set()
@@ -310,13 +310,14 @@ class Proxy:
 
     def serve(self):
         while self.running:
+            time.sleep(0.0005)  # whoever cuts has the lock then
             with self.lock:
                 ends = {a: b for pair in self.pairs for a, b in (pair, pair[::-1])}
-                for end in select.select([self.listener, *([] if self.stalled else ends)], [], [], 0.01)[0]:
+                for end in select.select([self.listener, *([] if self.stalled else ends)], [], [], 0)[0]:
                     if end is self.listener:
                         near = self.listener.accept()[0]
                         self.pairs.append((near, socket.create_connection(self.to)))
-                    else:
+                    elif any(end in pair for pair in self.pairs):
                         self.pass_on(end, ends[end])
 
     def pass_on(self, end, other):

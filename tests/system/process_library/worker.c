@@ -1,5 +1,5 @@
-/* worker.c - a process that does with libpleat-process what lines on standard input say, and answers
- * each with a line: what the function returned, and what it found; for an error its text.
+/* worker.c - a process that does with libpleat-process what lines on standard input say, and
+ * answers each with a line: what the function returned, and what it found; for an error its text.
  *
  * usage: worker [WINDOW_MESSAGES [WINDOW_BYTES [FINISH_MS [ANSWER_MS]]]]
  */
@@ -166,8 +166,8 @@ static void group_send(void)
 {
     int sent = -1;
     char text[16];
-    int rc = pleat_process_group_send(all, words[1], (int32_t)number(2), words[3],
-                                      strlen(words[3]), (int)number(4), &sent, &err);
+    int rc = pleat_process_group_send(all, words[1], (int32_t)number(2), words[3], strlen(words[3]),
+                                      (int)number(4), &sent, &err);
     snprintf(text, sizeof(text), "%d", sent);
     answer(rc, text);
 }

@@ -1,0 +1,1 @@
+pleat_fuzz(process DEPS pleat-process pleat-base READER process/head.c process/told.c)
