@@ -49,6 +49,13 @@ if(TARGET pleat-openmpi OR TARGET pleat-mpich)
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 endif()
 
+# ---- processes that ask for processes ----
+
+install(TARGETS pleat-process-library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES include/pleat-process.h include/pleat-process.hpp include/pleat-process.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+configure_file(packaging/pkgconfig/pleat-process.pc.in ${CMAKE_BINARY_DIR}/packaging/pleat-process.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/packaging/pleat-process.pc DESTINATION ${PLEAT_PC_DIR})
+
 # ---- the simulator for other programs, and the package for Python ----
 
 install(TARGETS pleat-sim-library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -91,7 +98,7 @@ endif()
 install(FILES
     docs/adding-a-policy.md docs/adding-a-runner.md docs/adding-a-site.md docs/admin-guide.md
     docs/architecture.md docs/commands.md docs/dependencies.md docs/first-job-on-slurm.md docs/installing.md
-    docs/mpi-programmer.md docs/protocol.md docs/resize-contract.md docs/security.md docs/simulation-from-python.md
+    docs/mpi-programmer.md docs/processes.md docs/protocol.md docs/resize-contract.md docs/security.md docs/simulation-from-python.md
     docs/user-guide.md docs/workload-models.md docs/demo.svg
     README.md LICENSE
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -99,7 +106,7 @@ install(DIRECTORY docs/experiments docs/simulation-from-python DESTINATION ${CMA
 
 # all that is installed, and nothing else
 add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-courier pleat-slurm pleat-gridengine pleat-loopback pleat-farewell)
-foreach(target pleat-sim-library pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
+foreach(target pleat-sim-library pleat-process-library pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})
   endif()

@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "pleat-error.h"
+#include "pleat-process.h" /* beside MPI; link with pleat-process */
 
 #ifdef __cplusplus
 extern "C" {

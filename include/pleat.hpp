@@ -42,28 +42,10 @@
 #include <vector>
 
 #include "pleat.h"
+#include "pleat-process.hpp" /* also pleat::error */
 
 namespace pleat
 {
-
-/* What a function of libpleat has failed with. */
-class error : public std::runtime_error
-{
-public:
-    error(int code, const char *text) : std::runtime_error(text), code_(code) {}
-    int code() const noexcept { return code_; } /* of enum pleat_error_code */
-
-private:
-    int code_;
-};
-
-/* Returns what a function has returned, or throws what *err says. */
-inline int check(int outcome, const pleat_error &err)
-{
-    if (outcome < 0)
-        throw error(outcome, err.text);
-    return outcome;
-}
 
 template <class T> class items;
 template <class T> class rows;

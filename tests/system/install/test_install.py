@@ -126,6 +126,27 @@ def test_the_adapter_to_slurm_finds_its_module(installed):
     assert json.loads(said)["params"]["by"] == ("libslurm" if there else "commands")
 
 
+def test_the_library_for_processes_works_without_mpi(installed):
+    listed = re.findall(r"\b(pleat_\w+);", (ROOT / "src/process/process.map").read_text())
+    library = installed.lib / "libpleat-process.so"
+    assert symbols(library) == dict.fromkeys(listed, "PLEAT_1")
+    dynamic = run("readelf", "-d", library)
+    assert "soname: [libpleat-process.so.0]" in dynamic and "libmpi" not in dynamic
+    recorded = re.findall(r"^IS\((\w+),", (HERE / "abi-process.c").read_text(), re.MULTILINE)
+    assert sorted(recorded) == sorted(listed)
+    flags = installed.config("--cflags", "--libs", "pleat-process")
+    run("gcc", "-std=gnu11", *WARNINGS, "-fsyntax-only", HERE / "abi-process.c", *flags, env=installed.env)
+    examples = HERE.parent / "process_library"
+    for compiler, source in (("gcc", "reverse.c"), ("g++", "reverse.cpp")):
+        program = installed.base / source.replace(".", "-")
+        run(compiler, *WARNINGS, examples / source, "-o", program, *flags, f"-Wl,-rpath,{installed.lib}", env=installed.env)
+        # alone it is refused what it asks for
+        said = subprocess.run([program], capture_output=True, text=True, timeout=60, env=installed.env)
+        assert "start the program by 'pleat run --evolving'" in said.stderr
+    module = run("pkg-config", "--variable=fortran", "pleat-process", env=installed.env).strip()
+    assert pathlib.Path(module).is_file()
+
+
 def test_what_is_linked_is_as_the_licences_need_it(installed):
     files = [*(installed.prefix / "bin").iterdir(), *installed.lib.glob("libpleat-*.so")]
     assert len(files) >= 4
@@ -136,7 +157,7 @@ def test_what_is_linked_is_as_the_licences_need_it(installed):
 
 
 def test_everything_has_its_place(installed):
-    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "bin/pleat-remote", "bin/pleat-courier", "bin/pleat-slurm", "bin/pleat-gridengine", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90", "include/pleat.hpp", "include/pleat-data.hpp", "include/pleat-sim.h",
+    for name in ("bin/pleat", "bin/pleatd", "bin/pleat-agent", "bin/pleat-pmi", "bin/pleat-remote", "bin/pleat-courier", "bin/pleat-slurm", "bin/pleat-gridengine", "include/pleat.h", "include/pleat-error.h", "include/pleat.f90", "include/pleat.hpp", "include/pleat-data.hpp", "include/pleat-sim.h", "include/pleat-process.h", "include/pleat-process.hpp", "include/pleat-process.f90",
                  "lib/python3/dist-packages/pleat/session.py", "lib/python3/dist-packages/pleat/py.typed", "share/doc/pleat/examples/heat.py",
                  "share/doc/pleat/LICENSE", "share/doc/pleat/user-guide.md",
                  "share/doc/pleat/experiments/README.md", "share/doc/pleat/simulation-from-python.md",

@@ -186,12 +186,12 @@ def test_an_answer_that_comes_too_late_is_taken_back():
 @pytest.mark.parametrize("line", ["nonsense", "[1]", '{"do": 3}', '{"do": "process", "process": -1, "state": "running"}',
                                   '{"do": "process", "process": 1, "state": "running", "address": "http://x"}',
                                   '{"do": "added", "number": 1, "process": 1}', '{"do": "welcome", "process": 77, "state": "running"}',
-                                  "x" * (5 << 20)])
+                                  "long"])
 def test_nonsense_does_no_harm(line):
     with Agent() as agent:
         one, two = agent.run(2)
         with agent.lock:
-            agent.send(one and agent.processes[0].connection, line.encode() + b"\n")
+            agent.send(one and agent.processes[0].connection, b"x" * (5 << 20) if line == "long" else line.encode() + b"\n")
         # it connects anew, and goes on
         wait_until(lambda: sum(number == 0 for number, _ in asked(agent, "hello")) == 2)
         assert one.ask("add") == (LATER, "2")
