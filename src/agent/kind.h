@@ -98,6 +98,7 @@ void pleat_run_add_variable(struct pleat_string *own, const char *name, const ch
 extern const struct pleat_run_kind pleat_kind_malleable, pleat_kind_script; /* kind_malleable.c */
 extern const struct pleat_run_kind pleat_kind_folded;                       /* kind_folded.c */
 extern const struct pleat_run_kind pleat_kind_spread, pleat_kind_part;
+extern const struct pleat_run_kind pleat_kind_evolving, pleat_kind_process; /* kind_evolving.c */
 /* All kinds: the plain one first; NULL at the end. */
 extern const struct pleat_run_kind *const pleat_kinds[];
 

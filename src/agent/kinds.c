@@ -7,5 +7,7 @@ const struct pleat_run_kind *const pleat_kinds[] = {
     &pleat_kind_spread,
     &pleat_kind_part,
     &pleat_kind_folded, /* which may have parts, or be one */
+    &pleat_kind_evolving, /* and its processes: */
+    &pleat_kind_process,
     NULL,
 };

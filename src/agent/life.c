@@ -43,7 +43,7 @@ static int insert(struct pleat_agent *agent, struct pleat_run *run)
 
 static void report_start(const struct pleat_run *run)
 {
-    if (run->state == PLEAT_RUN_STARTING)
+    if (run->state == PLEAT_RUN_STARTING || run->leader)
         return; /* the start is told when it is settled */
     if (run->state == PLEAT_RUN_FAILED)
         pleat_agent_notify(run->agent, "start_failed",
@@ -92,6 +92,8 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
         if (agent->kinds[i]->is_wanted(request))
             run->kind = agent->kinds[i];
     run->id = request->id;
+    run->leader = request->leader;
+    run->process_id = request->process_id;
     /* time stamps of files are coarser than the clock */
     run->begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1;
     run->linger_us = request->linger_us;
@@ -381,6 +383,8 @@ void pleat_runs_reap(struct pleat_agent *agent)
 
 static void report_exit(const struct pleat_run *run)
 {
+    if (run->leader)
+        return; /* the daemon knows only that run */
     json_t *params =
         json_pack("{s:I, s:i, s:i, s:I, s:I, s:I, s:i, s:b, s:b, s:b, s:b}", "run",
                   (json_int_t)run->id, "code", run->code, "signal", run->signal, "cpu_us",
@@ -479,6 +483,8 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
 
 void pleat_run_report(struct pleat_run *run)
 {
+    if (run->leader)
+        return;
     report_start(run);
     if (pleat_run_is_live(run))
         pleat_memory_report(run);

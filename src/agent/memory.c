@@ -92,7 +92,7 @@ void pleat_memory_explain(struct pleat_run *run)
 void pleat_memory_report(struct pleat_run *run)
 {
     struct pleat_run_memory *memory = &run->memory;
-    if (memory->peak_kb == 0)
+    if (memory->peak_kb == 0 || run->leader)
         return;
     memory->told_kb = memory->peak_kb;
     pleat_agent_notify(run->agent, "memory",
@@ -155,6 +155,13 @@ void pleat_memory_group(struct pleat_run *run, int *procs)
     *procs = -1;
     run->memory.since_us = pleat_clock_monotonic_us();
     run->memory.oom_kills = oom_kills(agent);
+    if (run->leader && run->leader->memory.has_group) { /* which all its processes join */
+        pleat_bind_group_name(run->leader, name);
+        if (pleat_cgroup_open(&agent->memgroups, name, procs))
+            pleat_log("run %llu: a process of it does not join its group: its memory is not limited",
+                      (unsigned long long)run->leader->id);
+        return;
+    }
     if (!*agent->memgroups.path || run->memory.limit_kb == 0)
         return;
     pleat_bind_group_name(run, name);

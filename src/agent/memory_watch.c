@@ -22,6 +22,8 @@ static struct pleat_run *live_run_of(struct pleat_agent *agent, struct pleat_pro
         return NULL;
     uint64_t owner = pleat_run_of_process(agent, process);
     struct pleat_run *run = owner ? pleat_run_find(agent, owner) : NULL;
+    if (run && run->leader) /* the processes of a run count together */
+        run = run->leader;
     return run && pleat_run_is_live(run) ? run : NULL;
 }
 

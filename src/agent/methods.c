@@ -6,6 +6,7 @@
 
 #include "agent/agent.h"
 #include "agent/ending.h"
+#include "agent/evolve.h"
 #include "agent/inflow.h"
 #include "agent/kind.h"
 #include "agent/life.h"
@@ -233,6 +234,33 @@ static int do_part_go(struct pleat_agent *agent, const json_t *params, json_t **
     return result ? result : pleat_outflow_go(run, params, err);
 }
 
+static int do_prepare(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                      struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_evolve_prepare(run, params, err);
+}
+
+static int do_unprepare(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                        struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_evolve_unprepare(run, params, err);
+}
+
+static int do_process_known(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                            struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_evolve_known(run, params, err);
+}
+
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
                      struct pleat_error *err)
 {
@@ -361,6 +389,8 @@ static int do_list(struct pleat_agent *agent, const json_t *params, json_t **ans
     size_t end = agent->runs.count - first > PLEAT_AGENT_LIST_MAX ? first + PLEAT_AGENT_LIST_MAX
                                                                   : agent->runs.count;
     json_t *runs = json_array();
+    while (end > first && agent->runs.items[end - 1]->leader)
+        end--; /* these are the last ones, and only this agent's */
     for (size_t i = first; runs && i < end; i++) {
         if (json_array_append_new(runs, describe(agent->runs.items[i]))) {
             json_decref(runs);
@@ -368,7 +398,8 @@ static int do_list(struct pleat_agent *agent, const json_t *params, json_t **ans
         }
     }
     if (runs)
-        *answer = json_pack("{s:o, s:b}", "runs", runs, "more", end < agent->runs.count);
+        *answer = json_pack("{s:o, s:b}", "runs", runs, "more",
+                            end < agent->runs.count && !agent->runs.items[end]->leader);
     if (!*answer)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of runs");
     agent->reporting = true;
@@ -427,6 +458,9 @@ static const struct {
     {"part_go", do_part_go},
     {"part_order", do_part_order},
     {"part_said", do_part_said},
+    {"prepare", do_prepare},
+    {"unprepare", do_unprepare},
+    {"process_known", do_process_known},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,

@@ -25,6 +25,8 @@ struct pleat_told {
 };
 PLEAT_ARRAY(pleat_told_list, struct pleat_told);
 
+struct pleat_evolve;
+struct pleat_evolve_request;
 struct pleat_folded;
 struct pleat_folded_request;
 struct pleat_inflow;
@@ -98,9 +100,13 @@ struct pleat_run {
 
     struct pleat_part_end part;
 
-    const struct pleat_run_kind *kind; /* the kind's functions; the next seven members are the
+    const struct pleat_run_kind *kind; /* the kind's functions; the next ten members are the
                                         * kind's: */
     struct pleat_malleable *malleable; /* NULL: no mailbox */
+    struct pleat_evolve *evolve;       /* its processes ask for more; NULL: they do not */
+    struct pleat_run *leader; /* the run that this is a process of (evolve.h); NULL: of none. The
+                               * daemon knows only that one */
+    uint32_t process_id;      /* which */
     struct pleat_launches *launches;   /* NULL: the main process is the launcher of the program */
     struct pleat_folded *folded;       /* NULL: each process has a processor */
     struct pleat_remote *remote;       /* NULL: it has no parts on other nodes */
@@ -163,7 +169,10 @@ struct pleat_run_request {
     bool launches_adapt;
     bool waits; /* it is a part whose ranks wait for a state that is not there yet
                  * (shm/mailbox.h) */
-    const struct pleat_folded_request *folded; /* NULL: not folded */
+    const struct pleat_folded_request *folded;  /* NULL: not folded */
+    const struct pleat_evolve_request *evolves; /* NULL: its processes ask for no others */
+    struct pleat_run *leader;                   /* as in struct pleat_run */
+    uint32_t process_id;
     int64_t linger_us;
     const char *scratch; /* NULL: none */
     /* the number of processors in the file PLEAT_SCRATCH_HOSTS (scratch.h); 0: no file */

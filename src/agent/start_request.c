@@ -262,6 +262,41 @@ static int read_start(const json_t *params, struct pleat_run_request *request,
     return result;
 }
 
+/* Reads whose processes ask for others. */
+static int read_evolves(const json_t *params, struct pleat_evolve_request *evolves,
+                        struct pleat_error *err)
+{
+    const json_t *member = json_object_get(params, "processes");
+    int64_t count = 0, maximum = 0;
+    if (!member || json_is_null(member))
+        return 0;
+    int result = pleat_get_int(member, "count", true, 1, PLEAT_PARAM_RANKS_MAX, &count, err);
+    if (!result)
+        result =
+            pleat_get_int(member, "maximum", true, count, PLEAT_PARAM_RANKS_MAX, &maximum, err);
+    if (!result)
+        result = pleat_param_slots(member, &evolves->slots, err);
+    if (!result && evolves->slots && (int64_t)json_array_size(evolves->slots) != count - 1)
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'slots' of 'processes' has one for each process but the first");
+    evolves->count = (uint32_t)count;
+    evolves->maximum = (uint32_t)maximum;
+    return result;
+}
+
+/* What cannot be had together with that its processes ask for others. */
+static int check_evolves(const struct pleat_run_request *run, struct pleat_error *err)
+{
+    if (!run->evolves || (!run->folded && !run->mailbox_ranks && !run->nodes && !run->part &&
+                          !run->output_sent && !run->stdin_sent && run->scratch))
+        return 0;
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "run %" PRIu64 " asks for processes: it is on one node, with files that "
+                           "are seen there and a scratch directory, and is neither folded nor "
+                           "malleable",
+                           run->id);
+}
+
 int pleat_start_request_read(const json_t *params, struct pleat_start_request *request,
                              struct pleat_error *err)
 {
@@ -278,5 +313,8 @@ int pleat_start_request_read(const json_t *params, struct pleat_start_request *r
                                  "run %" PRIu64 " is a script, or a part: it has one node",
                                  request->run.id);
     request->run.folded = request->folded.processes ? &request->folded : NULL;
-    return result;
+    if (!result)
+        result = read_evolves(params, &request->evolves, err);
+    request->run.evolves = request->evolves.count ? &request->evolves : NULL;
+    return result ? result : check_evolves(&request->run, err);
 }

@@ -2,6 +2,7 @@
 #ifndef PLEAT_AGENT_START_REQUEST_H
 #define PLEAT_AGENT_START_REQUEST_H
 
+#include "agent/evolve.h"
 #include "agent/folded.h"
 #include "agent/run.h"
 
@@ -9,6 +10,7 @@
 struct pleat_start_request {
     struct pleat_run_request run;
     struct pleat_folded_request folded;
+    struct pleat_evolve_request evolves;
     struct pleat_limits limits;
 };
 

@@ -83,8 +83,11 @@ static int remember_asked(struct agent *agent, const char *method, const json_t 
                           .resize =
                               (uint64_t)json_integer_value(json_object_get(params, "resize"))};
     if (strcmp(method, "start") && strcmp(method, "kill") && strcmp(method, "resize") &&
-        strcmp(method, "relaunch") && strcmp(method, "checkpoint"))
+        strcmp(method, "relaunch") && strcmp(method, "checkpoint") && strcmp(method, "prepare") &&
+        strcmp(method, "unprepare"))
         return 0;
+    if (json_object_get(params, "claim"))
+        asked.resize = (uint64_t)json_integer_value(json_object_get(params, "claim"));
     if (!strcmp(method, "checkpoint"))
         asked.resize = (uint64_t)json_integer_value(json_object_get(params, "checkpoint"));
     snprintf(asked.method, sizeof(asked.method), "%s", method);

@@ -15,6 +15,7 @@
 #include "daemon/parts.h"
 #include "daemon/parts_exit.h"
 #include "daemon/parts_output.h"
+#include "daemon/processes.h"
 #include "daemon/runs.h"
 #include "daemon/said.h"
 #include "daemon/times.h"
@@ -250,6 +251,8 @@ static bool is_news(struct agent *agent, struct job *job, uint64_t run,
         inputs_taken(d, message->params);
     } else if (!strcmp(method, "checkpoint_wanted")) {
         checkpoint_times_wanted(d, job, cost_of(message->params, "checkpoint"));
+    } else if (processes_take(d, job, run, method, message->params)) {
+        return true;
     } else if (!strcmp(method, "memory")) {
         learn_memory(d, job, message->params);
     } else if (!strcmp(method, "checkpointed") || !strcmp(method, "checkpoint_failed")) {

@@ -12,6 +12,7 @@
 #include "daemon/parts.h"
 #include "daemon/parts_exit.h"
 #include "daemon/parts_output.h"
+#include "daemon/processes.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
 #include "daemon/turn_inputs.h"
@@ -177,6 +178,8 @@ void agent_refused(struct agent *agent, const struct asked *asked, const struct 
         checkpoint_times_refused(d, job_of_component(d, component), (int64_t)asked->resize, why);
     } else if (!strcmp(asked->method, "start")) {
         start_refused(d, component, asked->run, why);
+    } else if (strstr(asked->method, "prepare")) {
+        processes_refused(d, asked->run, asked->resize, !strcmp(asked->method, "prepare"));
     } else if (strcmp(asked->method, "resize") && unknown) {
         lost(d, component, asked->run); /* the agent has no such run: it will report no end */
     } else if (strcmp(asked->method, "kill") && !unknown && why->code != PLEAT_E_BUSY) {

@@ -13,6 +13,7 @@
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/parts.h"
+#include "daemon/processes.h"
 #include "daemon/runs.h"
 #include "daemon/sites.h"
 #include "daemon/specs.h"
@@ -415,6 +416,12 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
         sites_carry_out(d, effect);
         if (effect->kind == PLEAT_DO_RELEASE)
             parts_released(d);
+        if (effect->kind == PLEAT_DO_RELEASE)
+            processes_released(d, effect->id);
+        break;
+    case PLEAT_DO_PREPARE:
+    case PLEAT_DO_UNPREPARE:
+        processes_carry_out(d, effect);
         break;
     case PLEAT_DO_NODE:
         sites_node_shut(d, effect->u.node.site, effect->u.node.node, effect->u.node.shut);

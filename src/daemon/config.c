@@ -74,20 +74,11 @@ static int check_host(cfg_t *cfg, cfg_opt_t *option)
     return -1;
 }
 
-bool pleat_config_is_live(const struct pleat_policy *policy)
-{
-    return policy->question != PLEAT_BUFFER || policy == pleat_policy_default(PLEAT_BUFFER);
-}
-
 bool pleat_config_parameter_is_live(uint32_t parameter)
 {
     switch (parameter) {
     case PLEAT_PARAM_BARRIER_US:       /* no job of several components is accepted, */
-    case PLEAT_PARAM_CLAIM_EARLIER_US: /* no files are brought, */
-    case PLEAT_PARAM_BUFFER_LEVEL:     /* no job asks for processes */
-    case PLEAT_PARAM_BUFFER_REVIEW_US:
-    case PLEAT_PARAM_BUFFER_RANGE:
-    case PLEAT_PARAM_BUFFER_PENDING:
+    case PLEAT_PARAM_CLAIM_EARLIER_US: /* no files are brought */
         return false;
     default:
         return true;
@@ -111,13 +102,8 @@ static int check_policy(cfg_t *cfg, cfg_opt_t *option)
         if (strcmp(pleat_question_name((enum pleat_question)q), option->name))
             continue;
         const struct pleat_policy *found = pleat_policy_find((enum pleat_question)q, value);
-        if (found && pleat_config_is_live(found))
+        if (found)
             return 0;
-        if (found) {
-            cfg_error(cfg, "%s = %s: nothing that runs here asks for processes itself yet",
-                      option->name, value);
-            return -1;
-        }
         const struct pleat_policy *policy;
         for (size_t i = 0; (policy = pleat_policy_at(i)); i++)
             if (policy->question == (enum pleat_question)q)

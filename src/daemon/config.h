@@ -59,9 +59,6 @@ struct pleat_config {
  * file and line, and what is allowed there. Release with pleat_config_finish. */
 int pleat_config_load(const char *path, struct pleat_config *config,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Whether a policy can be in force in a daemon. The others need what no site or runner of a daemon
- * can do yet. */
-bool pleat_config_is_live(const struct pleat_policy *policy);
 /* Whether a parameter has an effect in a daemon. The others are about what only the simulator can
  * do yet, and are refused. */
 bool pleat_config_parameter_is_live(uint32_t parameter);

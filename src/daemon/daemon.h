@@ -33,6 +33,7 @@
 #include "daemon/parked.h"
 #include "daemon/parts.h"
 #include "daemon/place.h"
+#include "daemon/processes.h"
 #include "daemon/programs.h"
 #include "daemon/runs.h"
 #include "daemon/salvage.h"
@@ -77,6 +78,7 @@ struct daemon {
     struct jobs jobs;
     struct active_runs runs;
     struct parts parts;
+    struct processes processes;
     struct specs specs;
     struct programs programs;
     struct made_notes notes;

@@ -219,6 +219,7 @@ static void finish(struct daemon *d)
     clean_finish(d);
     pleat_array_finish(&d->runs);
     parts_finish(d);
+    processes_finish(d);
     pleat_core_destroy(d->core);
     pleat_store_close(d->store);
     pleat_config_finish(&d->config);

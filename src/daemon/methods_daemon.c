@@ -228,11 +228,6 @@ static int find_policy(const char *question, const char *name, const struct plea
         if (strcmp(pleat_question_name((enum pleat_question)q), question))
             continue;
         *out = name ? pleat_policy_find((enum pleat_question)q, name) : NULL;
-        if (*out && !pleat_config_is_live(*out))
-            return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                                   "%s = %s: nothing that runs here asks for processes itself yet; "
-                                   "'pleat sim' can try it",
-                                   question, name);
         return *out ? 0
                     : pleat_error_set(err, PLEAT_E_NOTFOUND,
                                       "no %s policy '%s': see 'pleat policies'", question,

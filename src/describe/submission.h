@@ -67,7 +67,7 @@ struct pleat_submit_options {
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
-#define PLEAT_SUBMISSION_OPTIONS 57 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 58 /* their number, with the zeroed entry */
 /* The options, for pleat_option_reader_init; their text for --help is in submission_help.h. */
 void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTIONS]);
 /* Makes a reader of these options alone, for a line that is not a command's. argv[0] is ignored. */

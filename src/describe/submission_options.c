@@ -127,6 +127,15 @@ static int take_malleable(struct pleat_submit_options *submission, const char *v
     return 0;
 }
 
+static int take_evolving(struct pleat_submit_options *submission, const char *value,
+                         struct pleat_error *err)
+{
+    (void)value;
+    (void)err;
+    submission->runner = "evolving";
+    return 0;
+}
+
 static int take_moldable(struct pleat_submit_options *submission, const char *value,
                          struct pleat_error *err)
 {
@@ -231,6 +240,7 @@ static const struct row rows[] = {
     {"begin", 0, WHEN, AT(begin_s)},
     {"chdir", 0, TEXT, AT(chdir)},
     {"malleable", 0, MARK, .take = take_malleable},
+    {"evolving", 0, MARK, .take = take_evolving},
     {"on-resize", 0, WORD, AT(resize), .words = "auto merge relaunch restart"},
     {"notice", 0, DURATION, AT(notice_s)},
     {"lifetime", 0, DURATION, AT(lifetime_s)},

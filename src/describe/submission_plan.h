@@ -39,4 +39,11 @@ int pleat_submission_plan_runner(const struct pleat_submit_options *submission,
                                  struct pleat_submission_plan *plan, struct pleat_string *notes,
                                  struct pleat_error *err) PLEAT_MUST_CHECK;
 
+/* Whether the job's program asks for processes itself (--evolving, --runner evolving). */
+bool pleat_submission_evolves(const struct pleat_submit_options *submission);
+/* Of such a job: refuses options that do not go with that, and turns the others into those of a job
+ * that starts with one size and may have more. PLEAT_E_INVALID. */
+int pleat_submission_take_evolving(struct pleat_submit_options *submission,
+                                   struct pleat_error *err) PLEAT_MUST_CHECK;
+
 #endif

@@ -353,8 +353,13 @@ int pleat_submission_spec(const struct pleat_submit_options *submission, json_t 
 {
     struct pleat_submission_plan plan = {0};
     json_t *built = json_object();
-    int status = built ? make_plan(submission, &plan, notes, err)
-                       : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the job");
+    struct pleat_submit_options own = *submission;
+    int status = built ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the job");
+    if (!status && pleat_submission_evolves(submission))
+        status = pleat_submission_take_evolving(&own, err);
+    submission = &own;
+    if (!status)
+        status = make_plan(submission, &plan, notes, err);
     if (!status)
         status = build(submission, &plan, built, notes, err);
     pleat_submission_finish_fold(&plan.fold);

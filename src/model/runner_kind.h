@@ -14,7 +14,8 @@ enum pleat_runner_capability {
 enum pleat_runner_start {
     PLEAT_STARTS_LAUNCHED = 1, /* by its MPI's launcher, a process for each processor */
     PLEAT_STARTS_MAILBOX = 2,  /* its processes have a mailbox (libpleat) */
-    PLEAT_STARTS_FOLDED = 4    /* its processes share processors (libpleat-fold is preloaded) */
+    PLEAT_STARTS_FOLDED = 4,   /* its processes share processors (libpleat-fold is preloaded) */
+    PLEAT_STARTS_EVOLVING = 8  /* a process for each processor; they ask for more */
 };
 
 struct pleat_runner_kind {

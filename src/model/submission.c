@@ -43,6 +43,11 @@ static bool spreads(const struct pleat_spec *spec)
            (spec->kind == PLEAT_RIGID || spec->kind == PLEAT_MOLDABLE);
 }
 
+static bool evolves(const struct pleat_spec *spec)
+{
+    return (pleat_runner_starts(spec->runner) & PLEAT_STARTS_EVOLVING) != 0;
+}
+
 /* ---- descriptions ---- */
 
 void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submission *submission)
@@ -60,7 +65,8 @@ void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submis
                             (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
                             (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
                             (spec->once ? PLEAT_COMPONENT_ONCE : 0) |
-                            (spreads(spec) ? PLEAT_COMPONENT_SPREADS : 0)),
+                            (spreads(spec) ? PLEAT_COMPONENT_SPREADS : 0) |
+                            (evolves(spec) ? PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_PREPARES : 0)),
         .priority = spec->priority,
         .kind = (uint8_t)spec->kind,
         .sizes_kind = (uint8_t)spec->sizes.kind,

@@ -172,7 +172,8 @@ static bool starts_others(const struct agent_runner *runner, const struct pleat_
 static bool has_scratch(const struct agent_runner *runner, const struct pleat_run_order *order)
 {
     return order->scratch &&
-           (order->apart || starts(runner, PLEAT_STARTS_LAUNCHED) || order->spec->script);
+           (order->apart || starts(runner, PLEAT_STARTS_LAUNCHED) ||
+            starts(runner, PLEAT_STARTS_EVOLVING) || order->spec->script);
 }
 
 /* Adds a member, taking `value`. PLEAT_E_NOMEM: `value` is NULL, as when memory was short. */
@@ -296,6 +297,46 @@ static int add_before(json_t *params, const struct pleat_run_order *order)
             add(params, "occasion", json_string(pleat_occasion_name(order->occasion))));
 }
 
+/* The slots of each process but the first, one by one. NULL: no memory. */
+static json_t *other_slots(const struct pleat_run_order *order)
+{
+    json_t *slots = json_array();
+    for (size_t i = 0; slots && i < order->slot_ranges; i++)
+        for (uint32_t j = i == 0; j < order->slots[i].count; j++)
+            if (json_array_append_new(
+                    slots, json_pack("{s:I, s:i}", "first",
+                                     (json_int_t)(order->slots[i].first + j), "count", 1))) {
+                json_decref(slots);
+                return NULL;
+            }
+    return slots;
+}
+
+/* A member "processes": how many there are at the start, and how many there may be. The run is bound
+ * to the slot of its first process. */
+static int add_evolving(const struct pleat_run_order *order, json_t *params,
+                        struct pleat_error *err)
+{
+    json_t *member = json_pack("{s:i, s:i}", "count", order->processes, "maximum",
+                               order->spec->maximum);
+    int bad = order->slot_ranges && add(member, "slots", other_slots(order));
+    if (order->node_count)
+        return json_decref(member),
+               pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "a job whose processes ask for others starts on one node");
+    if (order->apart || order->stdin_sent)
+        return json_decref(member),
+               pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "its node does not see the files of the host where it was "
+                               "submitted: a job whose processes ask for others cannot run there");
+    bad = bad || (order->slot_ranges &&
+                  add(params, "slots",
+                      json_pack("[{s:I, s:i}]", "first", (json_int_t)order->slots[0].first, "count",
+                                1)));
+    bad = add(params, "processes", member) || bad;
+    return bad ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
+}
+
 static int runner_start(struct pleat_runner *base, const struct pleat_run_order *order,
                         struct pleat_error *err)
 {
@@ -342,6 +383,8 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (!rc && starts(runner, PLEAT_STARTS_FOLDED))
         rc = add_fold(order, params, err);
+    if (!rc && starts(runner, PLEAT_STARTS_EVOLVING))
+        rc = add_evolving(order, params, err);
     return send(base, order->site, order->node, "start", params, rc, err);
 }
 

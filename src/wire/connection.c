@@ -293,6 +293,11 @@ const char *pleat_connection_identity(const struct pleat_connection *connection)
 
 /* ---- reading ---- */
 
+void pleat_connection_lines(struct pleat_connection *connection, size_t most)
+{
+    pleat_reader_lines(connection->reader, most);
+}
+
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
     /* shared by all connections: libuv calls on_read before it asks again, and the reader copies */

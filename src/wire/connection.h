@@ -97,6 +97,9 @@ int pleat_connection_open_to(uv_loop_t *loop, const struct pleat_address *addres
 int pleat_connection_start(struct pleat_connection *connection,
                            const struct pleat_connection_callbacks *callbacks,
                            void *arg) PLEAT_MUST_CHECK;
+/* What comes from the peer is lines of an application's process (pleat_reader_lines). To be called
+ * before the connection is started. */
+void pleat_connection_lines(struct pleat_connection *connection, size_t most);
 /* Queues *out, which is taken over and emptied, also on failure. Bytes queued before the connection
  * is established are kept. PLEAT_E_NOMEM if *out had failed; PLEAT_E_TOOBIG when the backlog would
  * exceed its limit; PLEAT_E_CLOSED when the connection is closing. After each of these the loop

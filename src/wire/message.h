@@ -43,6 +43,8 @@
 #define PLEAT_FEATURE_MOVES "moves"
 /* The same: folded runs may be told CPUs that another agent of their host was given. */
 #define PLEAT_FEATURE_GUESTS "guests"
+/* The same: runs whose processes ask for more processes. */
+#define PLEAT_FEATURE_PROCESSES "processes"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
@@ -72,6 +74,10 @@ struct pleat_reader; /* one for each connection; holds one line and one attachme
 
 int pleat_reader_create(struct pleat_reader **reader) PLEAT_MUST_CHECK;
 void pleat_reader_destroy(struct pleat_reader *reader);
+/* From now on lines are those of an application's processes (docs/protocol.md, "Processes of evolving
+ * runs"): JSON objects whose member "do" is the method and which are their own params, of at most
+ * `most` bytes each. */
+void pleat_reader_lines(struct pleat_reader *reader, size_t most);
 /* Copies `count` bytes in. PLEAT_E_TOOBIG: a line exceeds its limit, or messages were not taken out
  * between feeds (the reader holds at most one line, one attachment and one feed). PLEAT_E_NOMEM.
  * After a failure every later call fails, too, and the connection must be closed. */

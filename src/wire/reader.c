@@ -16,6 +16,8 @@ struct pleat_reader {
     /* a message that is not handed over yet, since its attachment is not complete */
     struct pleat_message head;
     bool head_waits;
+    size_t line_max; /* bytes of a line, its newline included */
+    bool verbs;      /* lines have "do" (pleat_reader_lines) */
     int failed; /* code of the first failure, after which the stream is unusable; 0: none */
 };
 
@@ -28,7 +30,15 @@ void pleat_message_finish(struct pleat_message *message)
 int pleat_reader_create(struct pleat_reader **reader)
 {
     *reader = calloc(1, sizeof(**reader));
+    if (*reader)
+        (*reader)->line_max = PLEAT_WIRE_LINE_MAX;
     return *reader ? 0 : PLEAT_E_NOMEM;
+}
+
+void pleat_reader_lines(struct pleat_reader *reader, size_t most)
+{
+    reader->verbs = true;
+    reader->line_max = most;
 }
 
 void pleat_reader_destroy(struct pleat_reader *reader)
@@ -53,8 +63,8 @@ static int refuse_again(const struct pleat_reader *reader, struct pleat_error *e
 static int line_too_long(struct pleat_reader *reader, struct pleat_error *err)
 {
     reader->failed = PLEAT_E_TOOBIG;
-    return pleat_error_set(err, PLEAT_E_TOOBIG, "a line of more than %d bytes: not a message",
-                           PLEAT_WIRE_LINE_MAX);
+    return pleat_error_set(err, PLEAT_E_TOOBIG, "a line of more than %zu bytes: not a message",
+                           reader->line_max);
 }
 
 /* *length: of the first line, without its newline. 1: there is a line; 0: not yet; PLEAT_E_TOOBIG.
@@ -67,7 +77,7 @@ static int find_line(struct pleat_reader *reader, size_t *length, struct pleat_e
     size_t line_end = newline ? (size_t)(newline - reader->buffer) : reader->end;
     reader->scanned = line_end;
     /* a line without its newline is one byte shorter than the limit */
-    if (line_end - reader->start >= PLEAT_WIRE_LINE_MAX)
+    if (line_end - reader->start >= reader->line_max)
         return line_too_long(reader, err);
     *length = line_end - reader->start;
     return newline ? 1 : 0;
@@ -181,8 +191,20 @@ static int take_bytes_count(struct pleat_message *message, struct pleat_error *e
     return 0;
 }
 
-static int parse_line(const char *line, size_t length, struct pleat_message *message,
-                      struct pleat_error *err)
+/* A line that is no message of Pleat's programs, but of an application's process. */
+static int take_verb(struct pleat_message *message, struct pleat_error *err)
+{
+    const json_t *verb = json_object_get(message->json, "do");
+    if (!json_is_string(verb) || json_string_length(verb) == 0)
+        return not_a_message(err, "'do' is not a name");
+    message->kind = PLEAT_NOTIFICATION;
+    message->method = json_string_value(verb);
+    message->params = message->json;
+    return 0;
+}
+
+static int parse_line(const struct pleat_reader *reader, const char *line, size_t length,
+                      struct pleat_message *message, struct pleat_error *err)
 {
     json_error_t why;
     message->json = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
@@ -194,6 +216,8 @@ static int parse_line(const char *line, size_t length, struct pleat_message *mes
     }
     if (!json_is_object(message->json))
         return not_a_message(err, "a line that is not a JSON object");
+    if (reader->verbs)
+        return take_verb(message, err);
     const json_t *method = json_object_get(message->json, "method");
     const json_t *error = json_object_get(message->json, "error");
     const json_t *result = json_object_get(message->json, "result");
@@ -239,7 +263,7 @@ int pleat_reader_next(struct pleat_reader *reader, struct pleat_message *message
         int found = find_line(reader, &length, err);
         if (found <= 0)
             return found;
-        int failure = parse_line(reader->buffer + reader->start, length, &reader->head, err);
+        int failure = parse_line(reader, reader->buffer + reader->start, length, &reader->head, err);
         if (failure) {
             pleat_message_finish(&reader->head);
             reader->failed = failure;

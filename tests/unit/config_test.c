@@ -262,10 +262,6 @@ static void test_every_policy(void **state)
         char text[100];
         snprintf(text, sizeof(text), "%s = %s\n", pleat_question_name(policy->question),
                  policy->name);
-        if (!pleat_config_is_live(policy)) {
-            refuses(text, 1, "nothing that runs here");
-            continue;
-        }
         loads(text, &config);
         assert_ptr_equal(config.policies[policy->question], policy);
         pleat_config_finish(&config);
@@ -310,10 +306,6 @@ static void test_parameters_of_the_simulator(void **state)
     refuses("site \"a b\" {}\n", 1, "site \"a b\": a name has letters, digits");
     refuses("barrier_s = 5\n", 1, "pleat sim --parameter barrier_s=VALUE");
     refuses("claim_earlier_s = 60\n", 1, "pleatd has no use for it");
-    refuses("\nbuffer_level = 1\n", 2, "buffer_level: pleatd has no use for it");
-    refuses("buffer_review_s = 600\n", 1, "buffer_review_s");
-    refuses("buffer_range = 5\n", 1, "buffer_range");
-    refuses("buffer_pending = 0\n", 1, "buffer_pending");
 }
 
 static void test_sites(void **state)

@@ -1,0 +1,230 @@
+/* evolve.c - the processes of an evolving run, as the agent that leads it knows them. */
+#include "agent/evolve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "agent/life.h"
+#include "agent/owner.h"
+
+#define SECRET_BYTES 32
+
+/* ---- processes ---- */
+
+struct pleat_proc *pleat_proc_find(const struct pleat_evolve *evolve, uint32_t id)
+{
+    size_t low = 0, high = evolve->procs.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (evolve->procs.items[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < evolve->procs.count && evolve->procs.items[low]->id == id
+               ? evolve->procs.items[low]
+               : NULL;
+}
+
+struct pleat_proc *pleat_proc_on(const struct pleat_evolve *evolve, uint64_t claim)
+{
+    for (size_t i = 0; claim && i < evolve->procs.count; i++)
+        if (evolve->procs.items[i]->claim == claim)
+            return evolve->procs.items[i];
+    return NULL;
+}
+
+struct pleat_proc *pleat_proc_new(struct pleat_evolve *evolve, uint32_t parent)
+{
+    struct pleat_proc *proc =
+        evolve->next_id < PLEAT_EVOLVE_NOBODY ? calloc(1, sizeof(*proc)) : NULL;
+    if (!proc)
+        return NULL;
+    proc->evolve = evolve;
+    proc->id = evolve->next_id;
+    proc->parent = parent;
+    if (pleat_array_push(&evolve->procs, proc)) { /* ids rise, so it is the last */
+        free(proc);
+        return NULL;
+    }
+    evolve->next_id++;
+    return proc;
+}
+
+static void proc_free(struct pleat_proc *proc)
+{
+    for (size_t i = 0; proc->answers && i < PLEAT_EVOLVE_ANSWERS; i++)
+        free(proc->answers[i].text);
+    free(proc->answers);
+    pleat_connection_close(proc->connection);
+    json_decref(proc->slots);
+    json_decref(proc->argv);
+    json_decref(proc->env);
+    json_decref(proc->groups);
+    free(proc->directory);
+    free(proc->address);
+    free(proc);
+}
+
+void pleat_proc_remove(struct pleat_proc *proc)
+{
+    struct pleat_procs *procs = &proc->evolve->procs;
+    size_t at = 0;
+    while (at < procs->count && procs->items[at] != proc)
+        at++;
+    if (at < procs->count) {
+        procs->count--;
+        memmove(procs->items + at, procs->items + at + 1,
+                (procs->count - at) * sizeof(*procs->items));
+    }
+    proc_free(proc);
+}
+
+bool pleat_proc_waits(const struct pleat_proc *proc)
+{
+    return proc->handed && !proc->of_start && !proc->claim;
+}
+
+uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        const struct pleat_proc *proc = evolve->procs.items[i];
+        count += proc->handed && !proc->of_start && !proc->taken;
+    }
+    return count;
+}
+
+struct pleat_proc *pleat_proc_of_child(const struct pleat_run *child)
+{
+    const struct pleat_evolve *evolve = child->leader ? child->leader->evolve : NULL;
+    for (size_t i = 0; evolve && i < evolve->procs.count; i++)
+        if (evolve->procs.items[i]->child == child)
+            return evolve->procs.items[i];
+    return NULL;
+}
+
+/* ---- the run ---- */
+
+/* A file with a key that only processes of this user can read: never in an environment, which
+ * others may see. */
+static int make_secret(struct pleat_evolve *evolve, struct pleat_error *err)
+{
+    unsigned char bytes[SECRET_BYTES];
+    char text[2 * SECRET_BYTES + 1];
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return pleat_error_sys(err, errno, "no random numbers for the secret of a run");
+    for (size_t i = 0; i < SECRET_BYTES; i++)
+        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    text[sizeof(text) - 1] = '\n';
+    int fd = open(evolve->secret, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return pleat_error_sys(err, errno, "cannot make %s", evolve->secret);
+    bool bad = write(fd, text, sizeof(text)) != (ssize_t)sizeof(text);
+    bad = close(fd) || bad;
+    return bad ? pleat_error_set(err, PLEAT_E_SYSTEM, "cannot write %s", evolve->secret) : 0;
+}
+
+/* The slot of a process of the start, after the first. */
+static int take_slot(struct pleat_proc *proc, const json_t *slots)
+{
+    json_t *slot = json_array_get(slots, proc->id - 1);
+    if (!slots)
+        return 0;
+    proc->slots = json_array();
+    return !slot || json_array_append(proc->slots, slot) ? PLEAT_E_INVALID : 0;
+}
+
+static int make_procs(struct pleat_evolve *evolve, const struct pleat_evolve_request *request)
+{
+    for (uint32_t i = 0; i < request->count; i++) {
+        struct pleat_proc *proc = pleat_proc_new(evolve, PLEAT_EVOLVE_NOBODY);
+        if (!proc)
+            return PLEAT_E_NOMEM;
+        proc->handed = proc->of_start = proc->taken = true;
+        if (i > 0 && take_slot(proc, request->slots))
+            return PLEAT_E_INVALID;
+    }
+    evolve->start_left = request->count;
+    return 0;
+}
+
+int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *request,
+                        struct pleat_error *err)
+{
+    if (!run->scratch)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "run %" PRIu64 " asks for processes, and has no 'scratch'", run->id);
+    struct pleat_evolve *evolve = calloc(1, sizeof(*evolve));
+    if (!evolve)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
+    evolve->run = run;
+    evolve->maximum = request->evolves->maximum;
+    (void)uv_timer_init(&run->agent->loop, &evolve->timer); /* cannot fail */
+    evolve->timer.data = evolve;
+    run->evolve = evolve;
+    int length = snprintf(evolve->secret, sizeof(evolve->secret), "%s/secret", run->scratch);
+    if (length < 0 || (size_t)length >= sizeof(evolve->secret))
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path %.80s... is too long for a socket",
+                               run->scratch);
+    snprintf(evolve->socket, sizeof(evolve->socket), "%s/agent", run->scratch);
+    evolve->argv = json_deep_copy(request->argv);
+    evolve->env = json_deep_copy(request->env);
+    int result = evolve->argv && evolve->env ? make_procs(evolve, request->evolves) : PLEAT_E_NOMEM;
+    if (result)
+        return pleat_error_set(err, result, "run %" PRIu64 ": its %" PRIu32
+                               " processes do not go with its slots, or there is no memory for them",
+                               run->id, request->evolves->count);
+    return make_secret(evolve, err);
+}
+
+void pleat_evolve_stop(struct pleat_run *run)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    if (!evolve)
+        return;
+    pleat_listener_close(evolve->listener);
+    evolve->listener = NULL;
+    while (evolve->strangers) {
+        struct pleat_stranger *stranger = evolve->strangers;
+        evolve->strangers = stranger->next;
+        pleat_connection_close(stranger->connection);
+        free(stranger);
+    }
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        pleat_connection_close(evolve->procs.items[i]->connection);
+        evolve->procs.items[i]->connection = NULL;
+    }
+    (void)uv_timer_stop(&evolve->timer);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    free(handle->data);
+}
+
+void pleat_evolve_destroy(struct pleat_run *run)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    if (!evolve)
+        return;
+    pleat_evolve_stop(run);
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        struct pleat_proc *proc = evolve->procs.items[i];
+        if (proc->child)
+            pleat_run_destroy(proc->child);
+        proc_free(proc);
+    }
+    pleat_array_finish(&evolve->procs);
+    pleat_array_finish(&evolve->gone);
+    json_decref(evolve->argv);
+    json_decref(evolve->env);
+    run->evolve = NULL;
+    evolve->run = NULL;
+    uv_close((uv_handle_t *)&evolve->timer, on_closed);
+}

@@ -1,0 +1,205 @@
+/* evolve.h - an evolving run: its processes ask for more processes themselves (Liu et al. 2009, 3.1).
+ *
+ * The agent that leads the run is its application agent. It has the directory of processes, the
+ * prepared processes (the resource buffer as it can be handed out), and the requests that wait. An
+ * add is answered at once. The daemon decides on which processors a process is prepared (`prepare`,
+ * `unprepare`), and is told what becomes of these: `prepared`, `taken`, `process_gone`; and what
+ * was asked for: `demanded`.
+ *
+ * Process 0 is the main process of the run. Each other process is a run of its own in this agent
+ * (`run->leader`), with a reaper, that is not told to the daemon: so it is started, bound, watched
+ * and ended as any run is. What is said between a process and the agent: docs/protocol.md,
+ * "Processes of evolving runs".
+ *
+ *   a process is      with                     until
+ *   waiting           asked, no claim          a processor is ordered for it
+ *   wanted            a claim, no child        its child was started
+ *   starting          child, not registered    it says hello, or has executed a program of its own
+ *   prepared          registered, not handed   an add takes it, or the daemon gives it back
+ *   running           handed, told as taken    its child has ended
+ */
+#ifndef PLEAT_AGENT_EVOLVE_H
+#define PLEAT_AGENT_EVOLVE_H
+
+#include "agent/run.h"
+#include "wire/connection.h"
+
+#define PLEAT_PROCESS_ENV "PLEAT_PROCESS"
+#define PLEAT_PROCESS_SOCKET_ENV "PLEAT_PROCESS_SOCKET"
+#define PLEAT_PROCESS_SECRET_ENV "PLEAT_PROCESS_SECRET"
+#define PLEAT_PROCESS_SECRET_FD_ENV "PLEAT_PROCESS_SECRET_FD"
+#define PLEAT_PROCESS_HOST_ENV "PLEAT_PROCESS_HOST"
+#define PLEAT_PROCESS_DIR_ENV "PLEAT_PROCESS_DIR"
+
+#define PLEAT_EVOLVE_LINE_MAX 65536  /* of a line in either direction */
+#define PLEAT_EVOLVE_WAITING_MAX 1024 /* requests that may wait in a run */
+#define PLEAT_EVOLVE_ANSWERS 256     /* answers that are kept for each process */
+#define PLEAT_EVOLVE_GROUPS 64       /* of a process */
+#define PLEAT_EVOLVE_NOBODY UINT32_MAX
+/* Numbers of the runs of processes: above all that a daemon gives. */
+#define PLEAT_EVOLVE_RUNS (UINT64_C(1) << 62)
+
+/* What `start` says. */
+struct pleat_evolve_request {
+    uint32_t count;      /* processes at the start, from 1 */
+    uint32_t maximum;    /* processors that the job may have */
+    const json_t *slots; /* of the processes after the first, one each; NULL: not bound. Borrowed */
+};
+
+enum pleat_evolve_answer_kind { PLEAT_ANSWER_ADDED, PLEAT_ANSWER_DONE, PLEAT_ANSWER_REFUSED };
+
+/* The answer to a request, for a process that asks again with the same number. */
+struct pleat_evolve_answer {
+    int64_t number;
+    enum pleat_evolve_answer_kind kind;
+    uint32_t process;
+    bool ready;
+    char *text; /* REFUSED */
+};
+
+struct pleat_proc {
+    struct pleat_evolve *evolve;
+    uint32_t id, parent;      /* parent: PLEAT_EVOLVE_NOBODY of those of the start */
+    uint64_t claim;           /* its processor; 0: it waits for one, or is of the start */
+    uint64_t order;           /* the daemon's number of the order that prepared it */
+    struct pleat_run *child;  /* its run; NULL: not started, or process 0 */
+    bool of_start;            /* it is on a processor of the start */
+    bool handed;              /* it is the application's, or will be once it is there */
+    bool registered;          /* it has said hello since its child was started */
+    bool prepared, taken;     /* the daemon was told that it is */
+    bool stopping;            /* the application stops it */
+    bool bye;                 /* it has said that it ends */
+    bool unwanted;            /* the daemon gives it back */
+    bool renews;              /* its child ends, so that its own program can be started */
+    bool ended;               /* its child has ended */
+    bool told_running;        /* the others know that it runs */
+    uint32_t failures;        /* of starts */
+    int16_t priority;
+    int64_t ask;              /* the number of the request, of its parent */
+    int64_t due_us;           /* until it must have registered, or is told to end (monotonic); 0 */
+    json_t *slots;            /* NULL: not bound */
+    json_t *argv, *env;       /* its own program, and variables of its own; NULL */
+    char *directory;          /* NULL: the run's */
+    json_t *groups;           /* names; NULL: none */
+    char *address;            /* NULL: not registered */
+    struct pleat_connection *connection; /* NULL: none */
+    int64_t last_number;                 /* the highest number of a request */
+    struct pleat_evolve_answer *answers; /* a ring; NULL: none yet */
+};
+PLEAT_ARRAY(pleat_procs, struct pleat_proc *);
+
+/* A process on a claim is gone, and the daemon may not know it. */
+struct pleat_gone_claim {
+    uint64_t claim, order;
+    const char *reason; /* a literal */
+};
+PLEAT_ARRAY(pleat_gone_claims, struct pleat_gone_claim);
+
+/* A connection that has not said hello. */
+struct pleat_stranger {
+    struct pleat_evolve *evolve;
+    struct pleat_connection *connection;
+    struct pleat_stranger *next;
+};
+
+struct pleat_evolve {
+    struct pleat_run *run; /* NULL once destroyed, while the timer is being closed */
+    uint32_t maximum;
+    char socket[128], secret[128];
+    struct pleat_listener *listener; /* NULL: not any more */
+    json_t *argv, *env;
+    struct pleat_procs procs; /* ordered by id */
+    struct pleat_stranger *strangers;
+    struct pleat_gone_claims gone;
+    uv_timer_t timer;
+    uint32_t next_id;
+    uint32_t start_left; /* processes of the start that are there */
+    bool asks;           /* one of its processes has registered: the program can be prepared */
+    bool ending;         /* the main process has ended, or the run is ended: all others end */
+    int64_t requests, satisfied, told_requests, told_waiting;
+    int64_t iteration, iteration_us, told_iteration;
+    bool told_demand;
+};
+
+/* ---- evolve.c ---- */
+
+int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *request,
+                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Closes all connections and listens no more. Accepts a run without it. */
+void pleat_evolve_stop(struct pleat_run *run);
+void pleat_evolve_destroy(struct pleat_run *run);
+/* NULL: there is none. */
+struct pleat_proc *pleat_proc_find(const struct pleat_evolve *evolve, uint32_t id);
+struct pleat_proc *pleat_proc_on(const struct pleat_evolve *evolve, uint64_t claim);
+/* A new process with the next id. NULL: no memory, or all ids were used. */
+struct pleat_proc *pleat_proc_new(struct pleat_evolve *evolve, uint32_t parent);
+void pleat_proc_remove(struct pleat_proc *proc);
+/* Whether it is asked for, and no processor is there for it. */
+bool pleat_proc_waits(const struct pleat_proc *proc);
+/* How many requests are not served: they wait, or their process is on its way. */
+uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve);
+/* The process whose child this is; NULL: none's. */
+struct pleat_proc *pleat_proc_of_child(const struct pleat_run *child);
+
+/* ---- evolve_tell.c ---- */
+
+/* Sends one line to a process; steals line. Does nothing where it is not connected. */
+void pleat_proc_say(struct pleat_proc *proc, json_t *line);
+/* Tells all connected processes what has become of one. reason NULL: it is there. */
+void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal);
+/* The first lines to a process that has registered: itself, and all others. */
+void pleat_proc_welcome(struct pleat_proc *proc);
+/* Tells a prepared process that it is handed over. */
+void pleat_proc_go(struct pleat_proc *proc);
+/* Tells the daemon, once: `prepared` and `taken` where they are so. */
+void pleat_proc_tell(struct pleat_proc *proc);
+/* Tells the daemon that no process is on a claim any more, and keeps that. */
+void pleat_evolve_tell_gone(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                            const char *reason);
+/* The same of a process of the start. */
+void pleat_evolve_tell_start_left(struct pleat_evolve *evolve);
+/* Tells the daemon what was asked for, where that is new. */
+void pleat_evolve_tell_demand(struct pleat_evolve *evolve);
+/* Tells all again that the daemon may have missed. */
+void pleat_evolve_report(const struct pleat_run *run);
+
+/* ---- evolve_life.c ---- */
+
+/* The process of a child was executed, or could not be; nothing of it is left. */
+void pleat_evolve_child_started(struct pleat_run *child, const struct pleat_error *failure);
+void pleat_evolve_child_over(struct pleat_run *child);
+/* The process has registered: it is prepared, or the application's. */
+void pleat_proc_registered(struct pleat_proc *proc);
+/* A prepared process is handed over, for a request whose program is its own, if argv is there. */
+void pleat_proc_hand_over(struct pleat_proc *proc);
+/* Tells a process to leave, and ends it a moment later: the application stops it, or (unwanted) the
+ * daemon takes its processor back, and it was not handed over. */
+void pleat_proc_stop(struct pleat_proc *proc, bool unwanted);
+/* Ends all processes but the main one. */
+void pleat_evolve_end(struct pleat_run *run, int64_t grace_us);
+/* Whether processes other than the main one are left. */
+bool pleat_evolve_holds(const struct pleat_run *run);
+/* After each turn of the loop: starts what is wanted, and settles what has ended. */
+void pleat_evolve_pump(struct pleat_agent *agent);
+
+/* ---- evolve_orders.c ---- */
+
+/* The requests `prepare`, `unprepare` and `process_known`. */
+int pleat_evolve_prepare(struct pleat_run *run, const json_t *params,
+                         struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_evolve_unprepare(struct pleat_run *run, const json_t *params,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_evolve_known(struct pleat_run *run, const json_t *params,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* ---- evolve_ask.c ---- */
+
+/* The requests of a process: add, cancel, stop, group. Each answers. */
+void pleat_evolve_ask(struct pleat_proc *proc, const char *what, const json_t *line);
+
+/* ---- evolve_talk.c ---- */
+
+/* Listens to processes. */
+int pleat_evolve_listen(struct pleat_run *run, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+#endif

@@ -1,0 +1,372 @@
+/* evolve_life.c - how processes of an evolving run start and end.
+ *
+ * Children are started, and settled when they have ended, only between two turns of the loop
+ * (pleat_evolve_pump), since both change the agent's list of runs. */
+#include "agent/evolve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/ending.h"
+#include "agent/life.h"
+#include "agent/log.h"
+#include "agent/notify.h"
+#include "agent/owner.h"
+#include "base/clock.h"
+
+/* A prepared process that has not said hello by then is ended: its program does not ask for
+ * processes, or does not get as far. */
+#define REGISTER_US (60 * PLEAT_US_PER_S)
+#define LEAVE_US (2 * PLEAT_US_PER_S) /* from the word to leave to SIGTERM */
+#define GRACE_US (5 * PLEAT_US_PER_S) /* from SIGTERM to SIGKILL */
+#define UNUSED_LEAVE_US (PLEAT_US_PER_S / 4)
+#define UNUSED_GRACE_US (2 * PLEAT_US_PER_S)
+/* A process that waits for its hand-over has nothing to lose. */
+#define RENEW_GRACE_US (PLEAT_US_PER_S / 2)
+#define FAILURES_MAX 3 /* starts of a process that was asked for, until it is given up */
+#define LINGER_US (PLEAT_US_PER_S / 4)
+
+static uint64_t next_run(const struct pleat_agent *agent)
+{
+    uint64_t last = agent->runs.count ? agent->runs.items[agent->runs.count - 1]->id : 0;
+    return last >= PLEAT_EVOLVE_RUNS ? last + 1 : PLEAT_EVOLVE_RUNS;
+}
+
+/* ---- starting ---- */
+
+/* The variables of the job, and those of the process's own, which replace them. */
+static json_t *variables_of(const struct pleat_proc *proc)
+{
+    json_t *all = json_array();
+    size_t i = 0, j = 0;
+    json_t *entry = NULL, *own = NULL;
+    json_array_foreach (proc->evolve->env, i, entry) {
+        const char *text = json_string_value(entry);
+        size_t length = strcspn(text, "=") + 1;
+        bool replaced = false;
+        json_array_foreach (proc->env, j, own)
+            replaced = replaced || strncmp(json_string_value(own), text, length) == 0;
+        if (!replaced && json_array_append(all, entry))
+            goto no_memory;
+    }
+    if (!all || (proc->env && json_array_extend(all, proc->env)))
+        goto no_memory;
+    return all;
+no_memory:
+    json_decref(all);
+    return NULL;
+}
+
+static void start_child(struct pleat_proc *proc)
+{
+    struct pleat_run *run = proc->evolve->run;
+    struct pleat_error err = {0};
+    json_t *env = variables_of(proc);
+    const struct pleat_run_request request = {
+        .id = next_run(run->agent),
+        .job = run->job,
+        .leader = run,
+        .process_id = proc->id,
+        .argv = proc->argv ? proc->argv : proc->evolve->argv,
+        .env = env,
+        .cwd = proc->directory ? proc->directory : run->cwd,
+        .stdout_path = run->terminal ? run->terminal : run->stdout_path,
+        .stderr_path = run->terminal ? run->terminal : run->stderr_path,
+        .umask = run->umask,
+        .limits = run->limits,
+        .nice = run->nice,
+        .linger_us = LINGER_US,
+        .slots = proc->slots};
+    int result = env ? pleat_run_start(run->agent, &request, &err)
+                     : pleat_error_set(&err, PLEAT_E_NOMEM, "no memory for its environment");
+    json_decref(env);
+    proc->ended = proc->registered = proc->renews = false;
+    proc->due_us =
+        proc->of_start || proc->argv ? 0 : pleat_clock_monotonic_us() + REGISTER_US;
+    if (result)
+        pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 " cannot be started: %s", run->id,
+                  run->job, proc->id, err.text);
+    else
+        proc->child = pleat_run_find(run->agent, request.id);
+    /* one that could not be started at all is settled as others that have ended */
+    proc->ended = !proc->child || !pleat_run_is_live(proc->child);
+}
+
+void pleat_evolve_child_started(struct pleat_run *child, const struct pleat_error *failure)
+{
+    struct pleat_proc *proc = pleat_proc_of_child(child);
+    if (!proc)
+        return;
+    proc->ended = failure != NULL;
+    if (!failure && proc->argv && proc->handed && !proc->registered) { /* any program will do */
+        proc->told_running = true;
+        if (proc->claim && !proc->taken) {
+            proc->prepared = proc->taken = true;
+            pleat_proc_tell(proc);
+        }
+        pleat_evolve_spread(proc, NULL, 0, 0);
+    }
+}
+
+void pleat_evolve_child_over(struct pleat_run *child)
+{
+    struct pleat_proc *proc = pleat_proc_of_child(child);
+    if (proc)
+        proc->ended = true;
+}
+
+/* ---- handing over ---- */
+
+/* Its program is another one than that which is prepared: the processor is the application's, and
+ * the program is started there when the prepared process has gone. */
+static void renew(struct pleat_proc *proc)
+{
+    proc->renews = true;
+    proc->due_us = 0;
+    pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
+    if (proc->child)
+        pleat_run_end(proc->child, RENEW_GRACE_US);
+}
+
+void pleat_proc_hand_over(struct pleat_proc *proc)
+{
+    proc->handed = true;
+    if (proc->argv && proc->child) {
+        renew(proc);
+    } else if (proc->registered) {
+        proc->told_running = true;
+        pleat_proc_go(proc);
+    }
+    if (proc->prepared) { /* else it is taken when it is there */
+        proc->taken = true;
+        pleat_proc_tell(proc);
+    }
+    pleat_evolve_spread(proc, NULL, 0, 0);
+}
+
+void pleat_proc_registered(struct pleat_proc *proc)
+{
+    bool first = !proc->registered;
+    proc->registered = true;
+    proc->evolve->asks = true;
+    proc->due_us = proc->stopping || proc->unwanted ? proc->due_us : 0;
+    proc->told_running = proc->handed && !proc->renews;
+    if (first && proc->claim && !proc->prepared) {
+        proc->prepared = true;
+        proc->taken = proc->handed;
+        pleat_proc_tell(proc);
+    }
+    pleat_proc_welcome(proc);
+    if (first && proc->handed)
+        pleat_evolve_spread(proc, NULL, 0, 0);
+    if (proc->stopping || proc->unwanted || proc->renews || proc->evolve->ending)
+        pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
+}
+
+/* ---- ending ---- */
+
+void pleat_proc_stop(struct pleat_proc *proc, bool unwanted)
+{
+    if (proc->stopping || proc->unwanted)
+        return;
+    proc->stopping = !unwanted;
+    proc->unwanted = unwanted;
+    proc->due_us = pleat_clock_monotonic_us() + (unwanted ? UNUSED_LEAVE_US : LEAVE_US);
+    pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
+    if (!proc->child && proc->id > 0) /* it was not started yet */
+        proc->ended = true;
+}
+
+void pleat_evolve_end(struct pleat_run *run, int64_t grace_us)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    if (!evolve)
+        return;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        struct pleat_proc *proc = evolve->procs.items[i];
+        if (!evolve->ending)
+            pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
+        proc->renews = false;
+        if (proc->child)
+            pleat_run_end(proc->child, grace_us);
+    }
+    evolve->ending = true;
+}
+
+bool pleat_evolve_holds(const struct pleat_run *run)
+{
+    const struct pleat_evolve *evolve = run->evolve;
+    for (size_t i = 0; evolve && i < evolve->procs.count; i++)
+        if (evolve->procs.items[i]->child) /* it lives, or its end is not settled */
+            return true;
+    return false;
+}
+
+/* ---- settling ---- */
+
+/* What the run has used counts all of its processes. */
+static void count_use(struct pleat_run *run, const struct pleat_run *child)
+{
+    run->cpu_us += child->cpu_us;
+    if (child->max_rss_kb > run->max_rss_kb)
+        run->max_rss_kb = child->max_rss_kb;
+    pleat_memory_largest(run, child->max_rss_kb);
+}
+
+static const char *reason_of(const struct pleat_proc *proc, const struct pleat_run *child)
+{
+    if (proc->stopping)
+        return "stopped";
+    if (!child || child->state == PLEAT_RUN_FAILED)
+        return "not started";
+    return proc->bye || (!child->code && !child->signal) ? "ended" : "died";
+}
+
+/* A process that was asked for could not be started: it waits again, unless that is its user's
+ * fault, or it has failed too often. True: it waits. */
+static bool waits_again(struct pleat_proc *proc, const struct pleat_run *child)
+{
+    bool user_fault = child && child->state == PLEAT_RUN_FAILED && child->user_fault;
+    if (proc->of_start || proc->stopping || proc->evolve->ending)
+        return false;
+    if (!proc->unwanted && (user_fault || ++proc->failures >= FAILURES_MAX))
+        return false;
+    proc->claim = proc->order = 0;
+    proc->ended = proc->registered = proc->prepared = proc->unwanted = false;
+    json_decref(proc->slots);
+    proc->slots = NULL;
+    return true;
+}
+
+static void warn(struct pleat_run *run, const char *text)
+{
+    pleat_agent_notify(run->agent, "warning",
+                       json_pack("{s:I, s:o}", "run", (json_int_t)run->id, "text",
+                                 pleat_json_text(text)));
+}
+
+static void warn_of_failure(const struct pleat_proc *proc, const struct pleat_run *child)
+{
+    char text[400];
+    if (!child || !child->failure.text[0])
+        return;
+    snprintf(text, sizeof(text), "process %" PRIu32 " was not started: %.300s", proc->id,
+             child->failure.text);
+    warn(proc->evolve->run, text);
+}
+
+/* The daemon's word for what became of the process on a claim. */
+static const char *gone_reason(const struct pleat_proc *proc, const struct pleat_run *child,
+                               const char *reason)
+{
+    bool user_fault = child && child->state == PLEAT_RUN_FAILED && child->user_fault;
+    if (proc->unwanted && !proc->taken)
+        return "unused";
+    if (!proc->taken && !proc->registered)
+        return user_fault ? "died" : "not started"; /* which the node has nothing to do with */
+    return !strcmp(reason, "died") || !strcmp(reason, "not started") ? "died" : "stopped";
+}
+
+/* Nothing is left of the process. */
+static void settle_one(struct pleat_proc *proc)
+{
+    struct pleat_evolve *evolve = proc->evolve;
+    struct pleat_run *child = proc->child;
+    if (child)
+        count_use(evolve->run, child);
+    if (proc->renews && !proc->stopping && !evolve->ending) {
+        proc->child = NULL;
+        if (child)
+            pleat_run_destroy(child);
+        proc->ended = proc->registered = proc->renews = false;
+        free(proc->address);
+        proc->address = NULL;
+        pleat_connection_close(proc->connection);
+        proc->connection = NULL;
+        return; /* it is started, with its own program, in this turn */
+    }
+    const char *reason = reason_of(proc, child);
+    warn_of_failure(proc, child);
+    if (proc->of_start) {
+        evolve->start_left--;
+        pleat_evolve_tell_start_left(evolve);
+    } else if (proc->claim) {
+        pleat_evolve_tell_gone(evolve, proc->claim, proc->order, gone_reason(proc, child, reason));
+    }
+    bool waits = proc->handed && !proc->taken && waits_again(proc, child);
+    if (!waits && proc->handed)
+        pleat_evolve_spread(proc, reason, child ? child->code : 0, child ? child->signal : 0);
+    proc->child = NULL;
+    if (child)
+        pleat_run_destroy(child);
+    if (!waits)
+        pleat_proc_remove(proc);
+}
+
+/* ---- after each turn ---- */
+
+static void on_timer(uv_timer_t *timer)
+{
+    (void)timer; /* what is due is done when the turn is over */
+}
+
+static void look_at_time(struct pleat_proc *proc, int64_t now, int64_t *next)
+{
+    if (!proc->due_us)
+        return;
+    if (now < proc->due_us) {
+        *next = *next && *next < proc->due_us ? *next : proc->due_us;
+        return;
+    }
+    proc->due_us = 0;
+    if (!proc->stopping && !proc->unwanted)
+        warn(proc->evolve->run,
+             "a prepared process has not registered (pleat_processes_begin) within 60 s, and is "
+             "ended: a program that is run with --evolving has to call that");
+    if (proc->id == 0)
+        return; /* only the end of the run ends that */
+    if (proc->child)
+        pleat_run_end(proc->child, proc->unwanted ? UNUSED_GRACE_US : GRACE_US);
+    proc->ended = !proc->child || proc->ended;
+}
+
+static bool is_to_start(const struct pleat_proc *proc)
+{
+    const struct pleat_evolve *evolve = proc->evolve;
+    return !proc->child && !proc->ended && proc->id > 0 &&
+           evolve->run->state == PLEAT_RUN_RUNNING && !evolve->ending && !evolve->run->killing &&
+           (proc->of_start || (proc->claim && evolve->asks));
+}
+
+static void pump(struct pleat_run *run)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    int64_t now = pleat_clock_monotonic_us(), next = 0;
+    if ((run->killing || run->state == PLEAT_RUN_ENDING) && !evolve->ending)
+        pleat_evolve_end(run, run->killing ? run->kill_at_us - now : GRACE_US);
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        look_at_time(evolve->procs.items[i], now, &next);
+    for (size_t i = evolve->procs.count; i-- > 0;)
+        if (i < evolve->procs.count && evolve->procs.items[i]->ended &&
+            !(evolve->procs.items[i]->child && pleat_run_is_live(evolve->procs.items[i]->child)))
+            settle_one(evolve->procs.items[i]);
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        if (is_to_start(evolve->procs.items[i]))
+            start_child(evolve->procs.items[i]);
+    for (size_t i = 0; i < evolve->procs.count; i++) /* could not be started: in the next turn */
+        next = evolve->procs.items[i]->ended && !evolve->procs.items[i]->child ? now : next;
+    pleat_evolve_tell_demand(evolve);
+    if (next)
+        (void)uv_timer_start(&evolve->timer, on_timer,
+                             next > now ? (uint64_t)((next - now) / 1000 + 1) : 50, 0);
+    else
+        (void)uv_timer_stop(&evolve->timer);
+}
+
+void pleat_evolve_pump(struct pleat_agent *agent)
+{
+    /* runs of processes have the highest numbers: those before them keep their places */
+    for (size_t i = 0; i < agent->runs.count && !agent->runs.items[i]->leader; i++)
+        if (agent->runs.items[i]->evolve && pleat_run_is_live(agent->runs.items[i]))
+            pump(agent->runs.items[i]);
+}

@@ -1,0 +1,105 @@
+/* evolve_orders.c - on which processors the daemon wants processes prepared. */
+#include "agent/evolve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/owner.h"
+#include "agent/params.h"
+#include "wire/message.h"
+
+/* The request that is served next: of those that wait the one with the highest priority, and of
+ * these the first. NULL: none waits. */
+static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve)
+{
+    struct pleat_proc *best = NULL;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        struct pleat_proc *proc = evolve->procs.items[i];
+        if (pleat_proc_waits(proc) && (!best || proc->priority > best->priority))
+            best = proc;
+    }
+    return best;
+}
+
+static bool forget_gone(struct pleat_evolve *evolve, uint64_t claim)
+{
+    for (size_t i = 0; i < evolve->gone.count; i++) {
+        if (evolve->gone.items[i].claim != claim)
+            continue;
+        evolve->gone.items[i] = evolve->gone.items[--evolve->gone.count];
+        return true;
+    }
+    return false;
+}
+
+static int read_claim(const struct pleat_run *run, const json_t *params, uint64_t *claim,
+                      uint64_t *order, struct pleat_error *err)
+{
+    int64_t number = 0;
+    if (!run->evolve)
+        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " asks for no processes", run->id);
+    int result = pleat_param_id(params, "claim", claim, err);
+    if (!result)
+        result = pleat_get_int(params, "number", false, 0, INT64_MAX, &number, err);
+    *order = (uint64_t)number;
+    return result;
+}
+
+int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    uint64_t claim = 0, order = 0;
+    const json_t *slots = NULL;
+    int result = read_claim(run, params, &claim, &order, err);
+    if (!result)
+        result = pleat_param_slots(params, &slots, err);
+    if (result)
+        return result;
+    struct pleat_proc *proc = pleat_proc_on(evolve, claim);
+    if (proc) { /* the order is repeated: what became of it is told again */
+        proc->order = order;
+        pleat_proc_tell(proc);
+        return 0;
+    }
+    (void)forget_gone(evolve, claim);
+    if (!pleat_run_is_live(run) || evolve->ending || run->killing) {
+        pleat_evolve_tell_gone(evolve, claim, order, "unused");
+        return 0;
+    }
+    proc = next_waiting(evolve);
+    if (!proc)
+        proc = pleat_proc_new(evolve, 0);
+    if (!proc) {
+        pleat_evolve_tell_gone(evolve, claim, order, "not started");
+        return 0;
+    }
+    proc->claim = claim;
+    proc->order = order;
+    proc->slots = slots ? json_deep_copy(slots) : NULL;
+    return 0;
+}
+
+int pleat_evolve_unprepare(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    uint64_t claim = 0, order = 0;
+    int result = read_claim(run, params, &claim, &order, err);
+    if (result)
+        return result;
+    struct pleat_proc *proc = pleat_proc_on(run->evolve, claim);
+    if (!proc) /* it is gone, or was never heard of */
+        pleat_evolve_tell_gone(run->evolve, claim, order, "unused");
+    else if (proc->taken) /* the application was faster */
+        pleat_proc_tell(proc);
+    else
+        pleat_proc_stop(proc, true);
+    return 0;
+}
+
+int pleat_evolve_known(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    uint64_t claim = 0, order = 0;
+    int result = read_claim(run, params, &claim, &order, err);
+    if (!result)
+        (void)forget_gone(run->evolve, claim);
+    return result;
+}

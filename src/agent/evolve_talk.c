@@ -1,0 +1,182 @@
+/* evolve_talk.c - connections of the processes of an evolving run. */
+#include "agent/evolve.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "agent/log.h"
+#include "agent/owner.h"
+#include "wire/message.h"
+
+#define ADDRESS_MAX 256
+#define STRANGERS_MAX 64 /* connections that have not said hello; beyond, the oldest is closed */
+
+static void drop_stranger(struct pleat_stranger *stranger)
+{
+    struct pleat_stranger **at = &stranger->evolve->strangers;
+    while (*at && *at != stranger)
+        at = &(*at)->next;
+    if (*at)
+        *at = stranger->next;
+    free(stranger);
+}
+
+/* Says why a connection is not heard, and closes it. */
+static void turn_away(struct pleat_connection *connection, const char *text)
+{
+    struct pleat_string out = {0};
+    json_t *line = json_pack("{s:s, s:i, s:o}", "do", "refused", "number", 0, "text",
+                             pleat_json_text(text));
+    char *words = line ? json_dumps(line, JSON_COMPACT) : NULL;
+    if (words) {
+        pleat_string_addf(&out, "%s\n", words);
+        (void)!pleat_connection_send(connection, &out);
+    }
+    pleat_string_finish(&out);
+    free(words);
+    json_decref(line);
+    pleat_connection_close(connection);
+}
+
+/* ---- processes that have said hello ---- */
+
+static void iteration(struct pleat_proc *proc, const json_t *line)
+{
+    struct pleat_evolve *evolve = proc->evolve;
+    int64_t number = 0, mean_us = 0;
+    if (pleat_get_int(line, "iteration", true, 0, INT32_MAX, &number, NULL) ||
+        pleat_get_int(line, "mean_us", true, 0, INT64_MAX / 8, &mean_us, NULL) ||
+        number < evolve->iteration)
+        return;
+    evolve->iteration = number;
+    evolve->iteration_us = mean_us;
+}
+
+static void on_message(void *arg, struct pleat_connection *connection,
+                       const struct pleat_message *message)
+{
+    static const char *const asks[] = {"add", "cancel", "stop", "group"};
+    struct pleat_proc *proc = arg;
+    const char *what = message->method;
+    (void)connection;
+    for (size_t i = 0; i < sizeof(asks) / sizeof(*asks); i++)
+        if (!strcmp(what, asks[i])) {
+            pleat_evolve_ask(proc, what, message->json);
+            return;
+        }
+    if (!strcmp(what, "iteration"))
+        iteration(proc, message->json);
+    else if (!strcmp(what, "bye"))
+        proc->bye = true;
+    /* other words are of later versions */
+}
+
+static void on_closed(void *arg, struct pleat_connection *connection,
+                      const struct pleat_error *error)
+{
+    struct pleat_proc *proc = arg;
+    if (proc->connection == connection)
+        proc->connection = NULL;
+    if (error->code == PLEAT_E_PROTOCOL || error->code == PLEAT_E_TOOBIG)
+        pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 ": %s", proc->evolve->run->id,
+                  proc->evolve->run->job, proc->id, error->text);
+}
+
+/* ---- connections that have not ---- */
+
+/* Only a process of that process's run may speak for it. */
+static bool is_it(const struct pleat_proc *proc, const struct pleat_connection *connection)
+{
+    struct pleat_run *run = proc->id ? proc->child : proc->evolve->run;
+    return run && pleat_run_has_process(run, pleat_connection_peer_pid(connection));
+}
+
+static const char *why_not(const struct pleat_evolve *evolve, const json_t *line,
+                           const struct pleat_connection *connection, struct pleat_proc **proc,
+                           const char **address)
+{
+    int64_t id = -1;
+    if (pleat_get_int(line, "process", true, 0, UINT32_MAX, &id, NULL) ||
+        pleat_get_string(line, "address", true, address, NULL) ||
+        strlen(*address) > ADDRESS_MAX ||
+        (strncmp(*address, "ipc://", 6) != 0 && strncmp(*address, "tcp://", 6) != 0))
+        return "a hello has 'process', and an 'address' that begins with ipc:// or tcp://";
+    *proc = pleat_proc_find(evolve, (uint32_t)id);
+    if (!*proc || (*proc)->ended || (id > 0 && !(*proc)->child))
+        return "there is no process of that number";
+    return is_it(*proc, connection) ? NULL : "you are not the process of that number";
+}
+
+static void hello(struct pleat_stranger *stranger, const json_t *line)
+{
+    static const struct pleat_connection_callbacks callbacks = {.message = on_message,
+                                                                .closed = on_closed};
+    struct pleat_connection *connection = stranger->connection;
+    struct pleat_proc *proc = NULL;
+    const char *address = NULL;
+    const char *why = why_not(stranger->evolve, line, connection, &proc, &address);
+    char *copy = why ? NULL : strdup(address);
+    drop_stranger(stranger);
+    if (!copy || pleat_connection_start(connection, &callbacks, proc)) {
+        turn_away(connection, why ? why : "no memory");
+        free(copy);
+        return;
+    }
+    pleat_connection_close(proc->connection); /* it connects again */
+    proc->connection = connection;
+    bool moved = proc->address && strcmp(proc->address, copy) != 0;
+    free(proc->address);
+    proc->address = copy;
+    pleat_proc_registered(proc);
+    if (moved && proc->handed)
+        pleat_evolve_spread(proc, NULL, 0, 0);
+}
+
+static void on_first(void *arg, struct pleat_connection *connection,
+                     const struct pleat_message *message)
+{
+    struct pleat_stranger *stranger = arg;
+    if (!strcmp(message->method, "hello")) {
+        hello(stranger, message->json);
+        return;
+    }
+    drop_stranger(stranger);
+    turn_away(connection, "a process says hello first");
+}
+
+static void on_lost(void *arg, struct pleat_connection *connection, const struct pleat_error *error)
+{
+    (void)connection;
+    (void)error;
+    drop_stranger(arg);
+}
+
+static void on_accept(void *arg, struct pleat_connection *connection)
+{
+    static const struct pleat_connection_callbacks callbacks = {.message = on_first,
+                                                                .closed = on_lost};
+    struct pleat_evolve *evolve = arg;
+    struct pleat_stranger *stranger = calloc(1, sizeof(*stranger)), *oldest = evolve->strangers;
+    size_t count = 0;
+    for (struct pleat_stranger *each = evolve->strangers; each; each = each->next, count++)
+        oldest = each;
+    if (count >= STRANGERS_MAX) {
+        pleat_connection_close(oldest->connection);
+        drop_stranger(oldest);
+    }
+    pleat_connection_lines(connection, PLEAT_EVOLVE_LINE_MAX);
+    if (!stranger || pleat_connection_start(connection, &callbacks, stranger)) {
+        pleat_connection_close(connection);
+        free(stranger);
+        return;
+    }
+    *stranger = (struct pleat_stranger){evolve, connection, evolve->strangers};
+    evolve->strangers = stranger;
+}
+
+int pleat_evolve_listen(struct pleat_run *run, struct pleat_error *err)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    return pleat_listener_create(&run->agent->loop, evolve->socket, on_accept, evolve,
+                                 &evolve->listener, err);
+}

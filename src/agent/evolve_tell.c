@@ -1,0 +1,188 @@
+/* evolve_tell.c - what the agent says to the processes of an evolving run, and to the daemon about
+ * them. */
+#include "agent/evolve.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/log.h"
+#include "agent/notify.h"
+#include "agent/owner.h"
+
+/* A process that leaves so much unread is cut off: it connects again, and gets all of it anew. */
+#define UNREAD_MAX 4194304
+/* Bytes of a welcome that its list of processes may fill; the rest follows in lines of their own. */
+#define LIST_MAX 32768
+
+/* ---- to processes ---- */
+
+static void cut_off(struct pleat_proc *proc)
+{
+    pleat_connection_close(proc->connection);
+    proc->connection = NULL;
+}
+
+/* Sends what is there already as text. */
+static void say_text(struct pleat_proc *proc, const char *text)
+{
+    struct pleat_string out = {0};
+    pleat_string_add(&out, text);
+    pleat_string_add(&out, "\n");
+    if (pleat_connection_backlog(proc->connection) > UNREAD_MAX) {
+        pleat_log("run %llu (job %s): process %u does not read what it is told: it is cut off",
+                  (unsigned long long)proc->evolve->run->id, proc->evolve->run->job, proc->id);
+        pleat_string_finish(&out);
+        cut_off(proc);
+    } else if (pleat_connection_send(proc->connection, &out)) {
+        cut_off(proc);
+    }
+}
+
+void pleat_proc_say(struct pleat_proc *proc, json_t *line)
+{
+    char *text = line && proc->connection ? json_dumps(line, JSON_COMPACT) : NULL;
+    if (text)
+        say_text(proc, text);
+    else if (proc->connection) /* it asks again on its next connection */
+        cut_off(proc);
+    free(text);
+    json_decref(line);
+}
+
+static json_t *parent_of(const struct pleat_proc *proc)
+{
+    return proc->parent == PLEAT_EVOLVE_NOBODY ? json_null()
+                                               : json_integer((json_int_t)proc->parent);
+}
+
+/* What others may know of a process. */
+static json_t *about(const struct pleat_proc *proc)
+{
+    return json_pack("{s:s, s:I, s:s, s:s*, s:o, s:O*}", "do", "process", "process",
+                     (json_int_t)proc->id, "state", proc->told_running ? "running" : "coming",
+                     "address", proc->address, "parent", parent_of(proc), "groups", proc->groups);
+}
+
+void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal)
+{
+    struct pleat_evolve *evolve = proc->evolve;
+    json_t *line = reason ? json_pack("{s:s, s:I, s:s, s:s, s:i, s:i}", "do", "process", "process",
+                                      (json_int_t)proc->id, "state", "gone", "reason", reason,
+                                      "code", code, "signal", signal)
+                          : about(proc);
+    char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+    json_decref(line);
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        struct pleat_proc *to = evolve->procs.items[i];
+        if (to->connection && text)
+            say_text(to, text);
+        else if (to->connection)
+            cut_off(to);
+    }
+    free(text);
+}
+
+void pleat_proc_welcome(struct pleat_proc *proc)
+{
+    const struct pleat_evolve *evolve = proc->evolve;
+    json_t *list = json_array();
+    size_t next = 0, bytes = 0;
+    for (; list && next < evolve->procs.count && bytes < LIST_MAX; next++) {
+        const struct pleat_proc *other = evolve->procs.items[next];
+        json_t *item = other->handed && !other->ended ? about(other) : NULL;
+        bytes += item ? json_dumpb(item, NULL, 0, JSON_COMPACT) : 0;
+        if (item && json_array_append_new(list, item))
+            item = NULL; /* it connects again where its list is not whole */
+    }
+    pleat_proc_say(proc, json_pack("{s:s, s:I, s:o, s:s, s:o, s:I}", "do", "welcome", "process",
+                                   (json_int_t)proc->id, "parent", parent_of(proc), "state",
+                                   proc->handed ? "running" : "prepared", "processes", list,
+                                   "maximum", (json_int_t)evolve->maximum));
+    for (; proc->connection && next < evolve->procs.count; next++)
+        if (evolve->procs.items[next]->handed && !evolve->procs.items[next]->ended)
+            pleat_proc_say(proc, about(evolve->procs.items[next]));
+}
+
+void pleat_proc_go(struct pleat_proc *proc)
+{
+    pleat_proc_say(proc, json_pack("{s:s, s:o}", "do", "go", "parent", parent_of(proc)));
+}
+
+/* ---- to the daemon ---- */
+
+static void tell_claim(const struct pleat_evolve *evolve, const char *method, uint64_t claim,
+                       uint64_t order, const char *reason)
+{
+    pleat_agent_notify(evolve->run->agent, method,
+                       json_pack("{s:I, s:I, s:I, s:s*}", "run", (json_int_t)evolve->run->id,
+                                 "claim", (json_int_t)claim, "number", (json_int_t)order, "reason",
+                                 reason));
+}
+
+void pleat_proc_tell(struct pleat_proc *proc)
+{
+    if (proc->prepared)
+        tell_claim(proc->evolve, "prepared", proc->claim, proc->order, NULL);
+    if (proc->taken)
+        tell_claim(proc->evolve, "taken", proc->claim, proc->order, NULL);
+}
+
+void pleat_evolve_tell_gone(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                            const char *reason)
+{
+    size_t at = 0;
+    while (at < evolve->gone.count && evolve->gone.items[at].claim != claim)
+        at++;
+    const struct pleat_gone_claim gone = {claim, order, reason};
+    if (at < evolve->gone.count)
+        evolve->gone.items[at] = gone;
+    else if (pleat_array_push(&evolve->gone, gone))
+        pleat_log("no memory to keep that claim %llu has no process",
+                  (unsigned long long)claim); /* the daemon asks again */
+    tell_claim(evolve, "process_gone", claim, order, reason);
+}
+
+void pleat_evolve_tell_start_left(struct pleat_evolve *evolve)
+{
+    pleat_agent_notify(evolve->run->agent, "start_left",
+                       json_pack("{s:I, s:I}", "run", (json_int_t)evolve->run->id, "left",
+                                 (json_int_t)evolve->start_left));
+}
+
+static json_t *demand_of(const struct pleat_evolve *evolve)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "run", (json_int_t)evolve->run->id,
+                     "iteration", (json_int_t)evolve->iteration, "iteration_us",
+                     (json_int_t)evolve->iteration_us, "requests", (json_int_t)evolve->requests,
+                     "satisfied", (json_int_t)evolve->satisfied, "waiting",
+                     (json_int_t)pleat_evolve_unserved(evolve));
+}
+
+void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
+{
+    int64_t waiting = pleat_evolve_unserved(evolve);
+    if (evolve->told_requests == evolve->requests && evolve->told_waiting == waiting &&
+        evolve->told_iteration == evolve->iteration)
+        return;
+    evolve->told_requests = evolve->requests;
+    evolve->told_waiting = waiting;
+    evolve->told_iteration = evolve->iteration;
+    evolve->told_demand = true;
+    pleat_agent_notify(evolve->run->agent, "demanded", demand_of(evolve));
+}
+
+void pleat_evolve_report(const struct pleat_run *run)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    if (!evolve || !pleat_run_is_live(run))
+        return;
+    for (size_t i = 0; i < evolve->gone.count; i++)
+        tell_claim(evolve, "process_gone", evolve->gone.items[i].claim, evolve->gone.items[i].order,
+                   evolve->gone.items[i].reason);
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        if (evolve->procs.items[i]->claim)
+            pleat_proc_tell(evolve->procs.items[i]);
+    pleat_evolve_tell_start_left(evolve);
+    if (evolve->told_demand)
+        pleat_agent_notify(run->agent, "demanded", demand_of(evolve));
+}
