@@ -147,6 +147,7 @@ static int make_procs(struct pleat_evolve *evolve, const struct pleat_evolve_req
         if (!proc)
             return PLEAT_E_NOMEM;
         proc->handed = proc->of_start = proc->taken = true;
+        proc->place = i;
         if (i > 0 && take_slot(proc, request->slots))
             return PLEAT_E_INVALID;
     }
@@ -177,9 +178,11 @@ int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *r
     evolve->env = json_deep_copy(request->env);
     int result = evolve->argv && evolve->env ? make_procs(evolve, request->evolves) : PLEAT_E_NOMEM;
     if (result)
-        return pleat_error_set(err, result, "run %" PRIu64 ": its %" PRIu32
-                               " processes do not go with its slots, or there is no memory for them",
-                               run->id, request->evolves->count);
+        return pleat_error_set(
+            err, result,
+            "run %" PRIu64 ": its %" PRIu32
+            " processes do not go with its slots, or there is no memory for them",
+            run->id, request->evolves->count);
     return make_secret(evolve, err);
 }
 

@@ -1,4 +1,5 @@
-/* evolve.h - an evolving run: its processes ask for more processes themselves (Liu et al. 2009, 3.1).
+/* evolve.h - an evolving run: its processes ask for more processes themselves (Liu et al.
+ * 2009, 3.1).
  *
  * The agent that leads the run is its application agent. It has the directory of processes, the
  * prepared processes (the resource buffer as it can be handed out), and the requests that wait. An
@@ -22,19 +23,13 @@
 #define PLEAT_AGENT_EVOLVE_H
 
 #include "agent/run.h"
+#include "base/processes.h"
 #include "wire/connection.h"
 
-#define PLEAT_PROCESS_ENV "PLEAT_PROCESS"
-#define PLEAT_PROCESS_SOCKET_ENV "PLEAT_PROCESS_SOCKET"
-#define PLEAT_PROCESS_SECRET_ENV "PLEAT_PROCESS_SECRET"
-#define PLEAT_PROCESS_SECRET_FD_ENV "PLEAT_PROCESS_SECRET_FD"
-#define PLEAT_PROCESS_HOST_ENV "PLEAT_PROCESS_HOST"
-#define PLEAT_PROCESS_DIR_ENV "PLEAT_PROCESS_DIR"
-
-#define PLEAT_EVOLVE_LINE_MAX 65536  /* of a line in either direction */
+#define PLEAT_EVOLVE_LINE_MAX 65536   /* of a line in either direction */
 #define PLEAT_EVOLVE_WAITING_MAX 1024 /* requests that may wait in a run */
-#define PLEAT_EVOLVE_ANSWERS 256     /* answers that are kept for each process */
-#define PLEAT_EVOLVE_GROUPS 64       /* of a process */
+#define PLEAT_EVOLVE_ANSWERS 256      /* answers that are kept for each process */
+#define PLEAT_EVOLVE_GROUPS 64        /* of a process */
 #define PLEAT_EVOLVE_NOBODY UINT32_MAX
 /* Numbers of the runs of processes: above all that a daemon gives. */
 #define PLEAT_EVOLVE_RUNS (UINT64_C(1) << 62)
@@ -59,29 +54,30 @@ struct pleat_evolve_answer {
 
 struct pleat_proc {
     struct pleat_evolve *evolve;
-    uint32_t id, parent;      /* parent: PLEAT_EVOLVE_NOBODY of those of the start */
-    uint64_t claim;           /* its processor; 0: it waits for one, or is of the start */
-    uint64_t order;           /* the daemon's number of the order that prepared it */
-    struct pleat_run *child;  /* its run; NULL: not started, or process 0 */
-    bool of_start;            /* it is on a processor of the start */
-    bool handed;              /* it is the application's, or will be once it is there */
-    bool registered;          /* it has said hello since its child was started */
-    bool prepared, taken;     /* the daemon was told that it is */
-    bool stopping;            /* the application stops it */
-    bool bye;                 /* it has said that it ends */
-    bool unwanted;            /* the daemon gives it back */
-    bool renews;              /* its child ends, so that its own program can be started */
-    bool ended;               /* its child has ended */
-    bool told_running;        /* the others know that it runs */
-    uint32_t failures;        /* of starts */
+    uint32_t id, parent;     /* parent: PLEAT_EVOLVE_NOBODY of those of the start */
+    uint64_t claim;          /* its processor; 0: it waits for one, or is of the start */
+    uint64_t order;          /* the daemon's number of the order that prepared it */
+    struct pleat_run *child; /* its run; NULL: not started, or process 0 */
+    bool of_start;           /* it is on a processor of the start: */
+    uint32_t place;          /* which of these */
+    bool handed;             /* it is the application's, or will be once it is there */
+    bool registered;         /* it has said hello since its child was started */
+    bool prepared, taken;    /* the daemon was told that it is */
+    bool stopping;           /* the application stops it */
+    bool bye;                /* it has said that it ends */
+    bool unwanted;           /* the daemon gives it back */
+    bool renews;             /* its child ends, so that its own program can be started */
+    bool ended;              /* its child has ended */
+    bool told_running;       /* the others know that it runs */
+    uint32_t failures;       /* of starts */
     int16_t priority;
-    int64_t ask;              /* the number of the request, of its parent */
-    int64_t due_us;           /* until it must have registered, or is told to end (monotonic); 0 */
-    json_t *slots;            /* NULL: not bound */
-    json_t *argv, *env;       /* its own program, and variables of its own; NULL */
-    char *directory;          /* NULL: the run's */
-    json_t *groups;           /* names; NULL: none */
-    char *address;            /* NULL: not registered */
+    int64_t ask;        /* the number of the request, of its parent */
+    int64_t due_us;     /* until it must have registered, or is told to end (monotonic); 0 */
+    json_t *slots;      /* NULL: not bound */
+    json_t *argv, *env; /* its own program, and variables of its own; NULL */
+    char *directory;    /* NULL: the run's */
+    json_t *groups;     /* names; NULL: none */
+    char *address;      /* NULL: not registered */
     struct pleat_connection *connection; /* NULL: none */
     int64_t last_number;                 /* the highest number of a request */
     struct pleat_evolve_answer *answers; /* a ring; NULL: none yet */

@@ -1,4 +1,5 @@
-/* evolve_ask.c - what a process of an evolving run asks for: an addition, that one ends, a group. */
+/* evolve_ask.c - what a process of an evolving run asks for: an addition, that one ends, a group.
+ */
 #include "agent/evolve.h"
 
 #include <stdio.h>
@@ -17,15 +18,14 @@ static void say(struct pleat_proc *proc, const struct pleat_evolve_answer *answe
 {
     json_int_t number = (json_int_t)answer->number;
     if (answer->kind == PLEAT_ANSWER_ADDED)
-        pleat_proc_say(proc, json_pack("{s:s, s:I, s:I, s:b}", "do", "added", "number", number,
-                                       "process", (json_int_t)answer->process, "ready",
-                                       answer->ready));
+        pleat_proc_say(proc,
+                       json_pack("{s:s, s:I, s:I, s:b}", "do", "added", "number", number, "process",
+                                 (json_int_t)answer->process, "ready", answer->ready));
     else if (answer->kind == PLEAT_ANSWER_DONE)
         pleat_proc_say(proc, json_pack("{s:s, s:I}", "do", "done", "number", number));
     else
-        pleat_proc_say(proc,
-                       json_pack("{s:s, s:I, s:o}", "do", "refused", "number", number, "text",
-                                 pleat_json_text(answer->text ? answer->text : "no memory")));
+        pleat_proc_say(proc, json_pack("{s:s, s:I, s:o}", "do", "refused", "number", number, "text",
+                                       pleat_json_text(answer->text ? answer->text : "no memory")));
 }
 
 /* Keeps the answer, and says it. Takes answer->text. */
@@ -86,19 +86,21 @@ static int check_place(const struct pleat_proc *proc, const json_t *line, struct
     if (result)
         return result;
     if (site && strcmp(site, here->site) != 0)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "a process at site '%.60s' is not possible: this job's processes are "
-                               "all at site '%s'",
-                               site, here->site);
+        return pleat_error_set(
+            err, PLEAT_E_UNSUPPORTED,
+            "a process at site '%.60s' is not possible: this job's processes are "
+            "all at site '%s'",
+            site, here->site);
     if (uname(&name) == 0 && arch && strcmp(arch, name.machine) != 0)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "no node of this job is of the architecture '%.60s': they are %s",
                                arch, name.machine);
     if (node && strcmp(node, number) != 0 && strcmp(node, name.nodename) != 0)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "a process on node '%.60s' is not possible: this job's processes are "
-                               "all on node %s (%s)",
-                               node, number, name.nodename);
+        return pleat_error_set(
+            err, PLEAT_E_UNSUPPORTED,
+            "a process on node '%.60s' is not possible: this job's processes are "
+            "all on node %s (%s)",
+            node, number, name.nodename);
     return 0;
 }
 
@@ -189,10 +191,9 @@ static void add(struct pleat_proc *proc, int64_t number, const json_t *line)
     evolve->requests++;
     bool ready = added->registered && !added->argv;
     evolve->satisfied += added->registered;
-    settle(proc, &(struct pleat_evolve_answer){.number = number,
-                                               .kind = PLEAT_ANSWER_ADDED,
-                                               .process = added->id,
-                                               .ready = ready});
+    settle(proc,
+           &(struct pleat_evolve_answer){
+               .number = number, .kind = PLEAT_ANSWER_ADDED, .process = added->id, .ready = ready});
     pleat_proc_hand_over(added);
 }
 
@@ -259,8 +260,8 @@ static void group(struct pleat_proc *proc, int64_t number, const json_t *line)
     if (!result)
         result = pleat_get_bool(line, "join", true, &join, &err);
     if (!result && (!*name || strlen(name) > GROUP_NAME_MAX))
-        result = pleat_error_set(&err, PLEAT_E_INVALID,
-                                 "the name of a group has 1 to %d bytes", GROUP_NAME_MAX);
+        result = pleat_error_set(&err, PLEAT_E_INVALID, "the name of a group has 1 to %d bytes",
+                                 GROUP_NAME_MAX);
     size_t at = result ? 0 : find_name(proc->groups, name), count = json_array_size(proc->groups);
     if (!result && join && at == count && count >= PLEAT_EVOLVE_GROUPS)
         result = pleat_error_set(&err, PLEAT_E_TOOBIG,

@@ -40,12 +40,13 @@ static json_t *variables_of(const struct pleat_proc *proc)
     json_t *all = json_array();
     size_t i = 0, j = 0;
     json_t *entry = NULL, *own = NULL;
-    json_array_foreach (proc->evolve->env, i, entry) {
+    json_array_foreach(proc->evolve->env, i, entry)
+    {
         const char *text = json_string_value(entry);
         size_t length = strcspn(text, "=") + 1;
         bool replaced = false;
-        json_array_foreach (proc->env, j, own)
-            replaced = replaced || strncmp(json_string_value(own), text, length) == 0;
+        json_array_foreach(proc->env, j, own) replaced =
+            replaced || strncmp(json_string_value(own), text, length) == 0;
         if (!replaced && json_array_append(all, entry))
             goto no_memory;
     }
@@ -81,8 +82,7 @@ static void start_child(struct pleat_proc *proc)
                      : pleat_error_set(&err, PLEAT_E_NOMEM, "no memory for its environment");
     json_decref(env);
     proc->ended = proc->registered = proc->renews = false;
-    proc->due_us =
-        proc->of_start || proc->argv ? 0 : pleat_clock_monotonic_us() + REGISTER_US;
+    proc->due_us = proc->of_start || proc->argv ? 0 : pleat_clock_monotonic_us() + REGISTER_US;
     if (result)
         pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 " cannot be started: %s", run->id,
                   run->job, proc->id, err.text);
@@ -240,9 +240,9 @@ static bool waits_again(struct pleat_proc *proc, const struct pleat_run *child)
 
 static void warn(struct pleat_run *run, const char *text)
 {
-    pleat_agent_notify(run->agent, "warning",
-                       json_pack("{s:I, s:o}", "run", (json_int_t)run->id, "text",
-                                 pleat_json_text(text)));
+    pleat_agent_notify(
+        run->agent, "warning",
+        json_pack("{s:I, s:o}", "run", (json_int_t)run->id, "text", pleat_json_text(text)));
 }
 
 static void warn_of_failure(const struct pleat_proc *proc, const struct pleat_run *child)
@@ -267,6 +267,33 @@ static const char *gone_reason(const struct pleat_proc *proc, const struct pleat
     return !strcmp(reason, "died") || !strcmp(reason, "not started") ? "died" : "stopped";
 }
 
+/* A process of the start has gone. The last processor of the start is given up, so the process that
+ * is there takes the place that is free. */
+static void close_ranks(struct pleat_evolve *evolve, const struct pleat_proc *gone)
+{
+    struct pleat_error err = {0};
+    struct pleat_proc *last = NULL;
+    evolve->start_left--;
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        if (evolve->procs.items[i]->of_start && evolve->procs.items[i]->place == evolve->start_left)
+            last = evolve->procs.items[i];
+    if (!last || last == gone)
+        return;
+    last->place = gone->place;
+    json_decref(last->slots);
+    last->slots = json_incref(gone->slots);
+    if (!last->slots || !last->child)
+        return; /* not bound, or not started: it is bound when it is */
+    if (pleat_bind_plan(last->child, last->slots, &err)) {
+        pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 " stays where it was: %s",
+                  evolve->run->id, evolve->run->job, last->id, err.text);
+        return;
+    }
+    pleat_bind_open(last->child);
+    pleat_bind_accept(last->child, SIZE_MAX);
+    (void)pleat_bind_close(last->child);
+}
+
 /* Nothing is left of the process. */
 static void settle_one(struct pleat_proc *proc)
 {
@@ -288,7 +315,7 @@ static void settle_one(struct pleat_proc *proc)
     const char *reason = reason_of(proc, child);
     warn_of_failure(proc, child);
     if (proc->of_start) {
-        evolve->start_left--;
+        close_ranks(evolve, proc);
         pleat_evolve_tell_start_left(evolve);
     } else if (proc->claim) {
         pleat_evolve_tell_gone(evolve, proc->claim, proc->order, gone_reason(proc, child, reason));

@@ -37,7 +37,8 @@ static int read_claim(const struct pleat_run *run, const json_t *params, uint64_
 {
     int64_t number = 0;
     if (!run->evolve)
-        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " asks for no processes", run->id);
+        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " asks for no processes",
+                               run->id);
     int result = pleat_param_id(params, "claim", claim, err);
     if (!result)
         result = pleat_get_int(params, "number", false, 0, INT64_MAX, &number, err);

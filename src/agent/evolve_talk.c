@@ -25,8 +25,8 @@ static void drop_stranger(struct pleat_stranger *stranger)
 static void turn_away(struct pleat_connection *connection, const char *text)
 {
     struct pleat_string out = {0};
-    json_t *line = json_pack("{s:s, s:i, s:o}", "do", "refused", "number", 0, "text",
-                             pleat_json_text(text));
+    json_t *line =
+        json_pack("{s:s, s:i, s:o}", "do", "refused", "number", 0, "text", pleat_json_text(text));
     char *words = line ? json_dumps(line, JSON_COMPACT) : NULL;
     if (words) {
         pleat_string_addf(&out, "%s\n", words);
@@ -97,8 +97,7 @@ static const char *why_not(const struct pleat_evolve *evolve, const json_t *line
 {
     int64_t id = -1;
     if (pleat_get_int(line, "process", true, 0, UINT32_MAX, &id, NULL) ||
-        pleat_get_string(line, "address", true, address, NULL) ||
-        strlen(*address) > ADDRESS_MAX ||
+        pleat_get_string(line, "address", true, address, NULL) || strlen(*address) > ADDRESS_MAX ||
         (strncmp(*address, "ipc://", 6) != 0 && strncmp(*address, "tcp://", 6) != 0))
         return "a hello has 'process', and an 'address' that begins with ipc:// or tcp://";
     *proc = pleat_proc_find(evolve, (uint32_t)id);

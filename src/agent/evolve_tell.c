@@ -11,7 +11,8 @@
 
 /* A process that leaves so much unread is cut off: it connects again, and gets all of it anew. */
 #define UNREAD_MAX 4194304
-/* Bytes of a welcome that its list of processes may fill; the rest follows in lines of their own. */
+/* Bytes of a welcome that its list of processes may fill; the rest follows in lines of their own.
+ */
 #define LIST_MAX 32768
 
 /* ---- to processes ---- */

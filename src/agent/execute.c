@@ -6,10 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/evolve.h"
 #include "agent/kind.h"
 #include "agent/link.h"
 #include "agent/process.h"
+#include "base/processes.h"
 #include "base/remote.h"
 #include "shm/fold.h"
 #include "shm/mailbox.h"
@@ -27,15 +27,30 @@ struct words {
  * the runs of this one. */
 static bool is_own_variable(const char *entry)
 {
-    static const char *const names[] = {
-        PLEAT_RUN_ENV,         PLEAT_NODE_ENV,         PLEAT_AGENT_ENV,
-        PLEAT_MAILBOX_ENV,     PLEAT_DOORBELL_ENV,     PLEAT_STATE_ENV,
-        PLEAT_FOLD_ENV,        PLEAT_LAUNCHING_ENV,    PLEAT_LAUNCH_ENV,
-        PLEAT_CPUS_ENV,        PLEAT_AGENT_KEY_ENV,    PLEAT_REMOTE_ENV,
-        PLEAT_REMOTE_HERE_ENV, PLEAT_MAILBOX_HERE_ENV, PLEAT_DOORBELL_HERE_ENV,
-        PLEAT_STATE_HERE_ENV,  PLEAT_ANNOUNCED_ENV,    PLEAT_PROCESS_ENV,
-        PLEAT_PROCESS_SOCKET_ENV, PLEAT_PROCESS_SECRET_ENV, PLEAT_PROCESS_SECRET_FD_ENV,
-        PLEAT_PROCESS_HOST_ENV, PLEAT_PROCESS_DIR_ENV, NULL};
+    static const char *const names[] = {PLEAT_RUN_ENV,
+                                        PLEAT_NODE_ENV,
+                                        PLEAT_AGENT_ENV,
+                                        PLEAT_MAILBOX_ENV,
+                                        PLEAT_DOORBELL_ENV,
+                                        PLEAT_STATE_ENV,
+                                        PLEAT_FOLD_ENV,
+                                        PLEAT_LAUNCHING_ENV,
+                                        PLEAT_LAUNCH_ENV,
+                                        PLEAT_CPUS_ENV,
+                                        PLEAT_AGENT_KEY_ENV,
+                                        PLEAT_REMOTE_ENV,
+                                        PLEAT_REMOTE_HERE_ENV,
+                                        PLEAT_MAILBOX_HERE_ENV,
+                                        PLEAT_DOORBELL_HERE_ENV,
+                                        PLEAT_STATE_HERE_ENV,
+                                        PLEAT_ANNOUNCED_ENV,
+                                        PLEAT_PROCESS_ENV,
+                                        PLEAT_PROCESS_SOCKET_ENV,
+                                        PLEAT_PROCESS_SECRET_ENV,
+                                        PLEAT_PROCESS_SECRET_FD_ENV,
+                                        PLEAT_PROCESS_HOST_ENV,
+                                        PLEAT_PROCESS_DIR_ENV,
+                                        NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
         if (strncmp(entry, names[i], length) == 0 && entry[length] == '=')

@@ -1,5 +1,5 @@
-/* kind_evolving.c - the kind of runs whose processes ask for more processes, and the kind of each of
- * their processes but the first, which is a run that only this agent knows. */
+/* kind_evolving.c - the kind of runs whose processes ask for more processes, and the kind of each
+ * of their processes but the first, which is a run that only this agent knows. */
 #include "agent/evolve.h"
 #include "agent/kind.h"
 
@@ -107,9 +107,9 @@ static bool is_process(const struct pleat_run_request *request)
 static int create_process(struct pleat_run *run, const struct pleat_run_request *request,
                           struct pleat_error *err)
 {
-    (void)run;
-    (void)request;
     (void)err;
+    run->leader = request->leader;
+    run->process_id = request->process_id;
     return 0;
 }
 

@@ -23,8 +23,7 @@
 #include "base/clock.h"
 
 #define LEFT_GRACE_US (2 * PLEAT_US_PER_S)
-/* How long the end of a run that was told to end waits, after its last process, until its output
- * was heard; then the rest is lost. */
+/* So long a run that was told to end waits, after its last process, until its output was heard. */
 #define HEARD_US PLEAT_US_PER_S
 
 /* ---- starting ---- */
@@ -92,8 +91,6 @@ static struct pleat_run *run_new(struct pleat_agent *agent, const struct pleat_r
         if (agent->kinds[i]->is_wanted(request))
             run->kind = agent->kinds[i];
     run->id = request->id;
-    run->leader = request->leader;
-    run->process_id = request->process_id;
     /* time stamps of files are coarser than the clock */
     run->begun_s = pleat_clock_real_us() / PLEAT_US_PER_S - 1;
     run->linger_us = request->linger_us;
@@ -483,8 +480,6 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
 
 void pleat_run_report(struct pleat_run *run)
 {
-    if (run->leader)
-        return;
     report_start(run);
     if (pleat_run_is_live(run))
         pleat_memory_report(run);

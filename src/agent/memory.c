@@ -158,8 +158,9 @@ void pleat_memory_group(struct pleat_run *run, int *procs)
     if (run->leader && run->leader->memory.has_group) { /* which all its processes join */
         pleat_bind_group_name(run->leader, name);
         if (pleat_cgroup_open(&agent->memgroups, name, procs))
-            pleat_log("run %llu: a process of it does not join its group: its memory is not limited",
-                      (unsigned long long)run->leader->id);
+            pleat_log(
+                "run %llu: a process of it does not join its group: its memory is not limited",
+                (unsigned long long)run->leader->id);
         return;
     }
     if (!*agent->memgroups.path || run->memory.limit_kb == 0)

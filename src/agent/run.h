@@ -107,10 +107,10 @@ struct pleat_run {
     struct pleat_run *leader; /* the run that this is a process of (evolve.h); NULL: of none. The
                                * daemon knows only that one */
     uint32_t process_id;      /* which */
-    struct pleat_launches *launches;   /* NULL: the main process is the launcher of the program */
-    struct pleat_folded *folded;       /* NULL: each process has a processor */
-    struct pleat_remote *remote;       /* NULL: it has no parts on other nodes */
-    struct pleat_outflow *outflow;     /* its output goes to pleatd; NULL: to files */
+    struct pleat_launches *launches; /* NULL: the main process is the launcher of the program */
+    struct pleat_folded *folded;     /* NULL: each process has a processor */
+    struct pleat_remote *remote;     /* NULL: it has no parts on other nodes */
+    struct pleat_outflow *outflow;   /* its output goes to pleatd; NULL: to files */
     struct pleat_part_mailbox *part_mailbox; /* the mailbox of a part of a malleable run; NULL: it
                                               * is no such part */
     struct pleat_relaunch *relaunch;         /* NULL: no relaunch is wanted */

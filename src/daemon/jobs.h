@@ -48,15 +48,15 @@ struct job {
     uint64_t left_run;          /* the run that its agent on node left_node has ended, to go on from
                                  * its state on another one; 0: that agent has none to forget */
     uint32_t left_node;
-    uint64_t start_run;   /* the run of which start_left is known */
-    int64_t start_left;   /* evolving: its processes of the start that are left, as its agent said */
-    json_t *saved;        /* about the last copy that its program saved between resizes; NULL:
-                           * none */
-    int64_t not_now;      /* ranks of its program that are in a section without changes */
-    json_t *expects;      /* what its program said it expects; NULL: nothing */
-    json_t *points;       /* its named adaptation points, as its agent said; NULL: none */
-    json_t *folded;       /* what its agents said last of its folding, all nodes together;
-                           * NULL: nothing yet */
+    uint64_t start_run; /* the run of which start_left is known */
+    int64_t start_left; /* evolving: its processes of the start that are left, as its agent said */
+    json_t *saved;      /* about the last copy that its program saved between resizes; NULL:
+                         * none */
+    int64_t not_now;    /* ranks of its program that are in a section without changes */
+    json_t *expects;    /* what its program said it expects; NULL: nothing */
+    json_t *points;     /* its named adaptation points, as its agent said; NULL: none */
+    json_t *folded;     /* what its agents said last of its folding, all nodes together;
+                         * NULL: nothing yet */
     json_t *folded_nodes; /* of each node, by its number; NULL: nothing yet */
     uint64_t folded_run;  /* the run that these are about */
 };

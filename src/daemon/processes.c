@@ -1,9 +1,9 @@
 /* Processes of evolving jobs: orders to prepare them, and what agents say of them.
  *
  * The agent that leads a run knows what became of each order until the claim goes back
- * (`process_known`), and says it again when it is asked. Each order has a number that rises. What is
- * said of an order that was given anew meanwhile is old, and is not taken: the new order is answered
- * as well. */
+ * (`process_known`), and says it again when it is asked. Each order has a number that rises. What
+ * is said of an order that was given anew meanwhile is old, and is not taken: the new order is
+ * answered as well. */
 #include "daemon/processes.h"
 
 #include <string.h>
@@ -109,8 +109,7 @@ static void prepare(struct daemon *d, const struct job *job, const struct pleat_
     if (!rc)
         return;
     daemon_log("job %lld: no process is prepared: %s", (long long)job->id, err.text);
-    emit_kept(d, PLEAT_EV_PROCESS_GONE, effect->id, effect->u.claim.run,
-              PLEAT_PROCESS_NOT_STARTED);
+    emit_kept(d, PLEAT_EV_PROCESS_GONE, effect->id, effect->u.claim.run, PLEAT_PROCESS_NOT_STARTED);
 }
 
 static void unprepare(struct daemon *d, const struct job *job, const struct pleat_effect *effect)
@@ -146,10 +145,10 @@ void processes_released(struct daemon *d, uint64_t claim)
     struct pleat_error err = {0};
     if (!order)
         return;
-    if (agent_send(d, order->site, order->node, "process_known",
-                   json_pack("{s:I, s:I}", "run", (json_int_t)order->run, "claim",
-                             (json_int_t)claim),
-                   &err))
+    if (agent_send(
+            d, order->site, order->node, "process_known",
+            json_pack("{s:I, s:I}", "run", (json_int_t)order->run, "claim", (json_int_t)claim),
+            &err))
         daemon_log("claim %llu: %s", (unsigned long long)claim, err.text);
     *order = d->processes.orders.items[--d->processes.orders.count];
 }
@@ -210,8 +209,7 @@ static uint32_t count_of(const json_t *params, const char *name)
     return count < 0 ? 0 : count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 }
 
-static void take_demand(struct daemon *d, const struct job *job, uint64_t run,
-                        const json_t *params)
+static void take_demand(struct daemon *d, const struct job *job, uint64_t run, const json_t *params)
 {
     json_int_t iteration = json_integer_value(json_object_get(params, "iteration"));
     json_int_t us = json_integer_value(json_object_get(params, "iteration_us"));

@@ -14,12 +14,14 @@ bool pleat_submission_evolves(const struct pleat_submit_options *submission)
 /* An option that says what an evolving job cannot be, and why not. */
 static const char *find_other(const struct pleat_submit_options *s, const char **why)
 {
-    static const char folded[] = "its processes are started on processors of their own, and are not "
-                                 "folded";
+    static const char folded[] =
+        "its processes are started on processors of their own, and are not "
+        "folded";
     static const char resized[] = "Pleat does not change its size: its program asks for processes, "
                                   "and stops them";
-    static const char launched[] = "its processes are started by Pleat's agent, one by one, and not "
-                                   "by an MPI launcher";
+    static const char launched[] =
+        "its processes are started by Pleat's agent, one by one, and not "
+        "by an MPI launcher";
     *why = folded;
     const char *other = s->fold         ? "--fold"
                         : s->mpl        ? "--mpl"
@@ -29,16 +31,16 @@ static const char *find_other(const struct pleat_submit_options *s, const char *
     if (other)
         return other;
     *why = resized;
-    other = s->moldable                                 ? "--moldable"
-            : s->asks                                   ? "--asks"
-            : s->resize && strcmp(s->resize, "auto")    ? "--on-resize"
-            : s->save                                   ? "--save"
-            : s->from                                   ? "--from"
-            : s->checkpoint_every_s > 0                 ? "--checkpoint-every"
-            : s->checkpoint_before_s > 0                ? "--checkpoint-before-limit"
-            : s->checkpoint_signal                      ? "--checkpoint-signal"
-            : strcmp(s->sizes, "any") != 0              ? "--sizes"
-                                                        : NULL;
+    other = s->moldable                              ? "--moldable"
+            : s->asks                                ? "--asks"
+            : s->resize && strcmp(s->resize, "auto") ? "--on-resize"
+            : s->save                                ? "--save"
+            : s->from                                ? "--from"
+            : s->checkpoint_every_s > 0              ? "--checkpoint-every"
+            : s->checkpoint_before_s > 0             ? "--checkpoint-before-limit"
+            : s->checkpoint_signal                   ? "--checkpoint-signal"
+            : strcmp(s->sizes, "any") != 0           ? "--sizes"
+                                                     : NULL;
     if (other)
         return other;
     *why = launched;

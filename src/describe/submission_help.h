@@ -44,7 +44,8 @@
     "cannot see\n"                                                                                 \
     "                       that: for a batch script that starts its program with 'pleat "         \
     "launch'\n"                                                                                    \
-    "      --evolving       the program asks for processes itself while it runs (libpleat-process)\n"  \
+    "      --evolving       the program asks for processes itself while it runs "                  \
+    "(libpleat-process)\n"                                                                         \
     "                       and ends them: it starts with -n or --processes N (default: --min, "   \
     "else\n"                                                                                       \
     "                       1) processes, and may have up to --max\n"                              \
@@ -64,7 +65,7 @@
     "      --lifetime TIME  policies keep a new size of the job for at least TIME "                \
     "(default: as\n"                                                                               \
     "                       configured)\n"                                                         \
-    "      --runner KIND    auto, plain, mpi, malleable, folded, evolving (default: auto, which "            \
+    "      --runner KIND    auto, plain, mpi, malleable, folded, evolving (default: auto, which "  \
     "looks at what\n"                                                                              \
     "                       the program is linked with)\n"                                         \
     "      --mpi WHICH      the program's MPI: auto, openmpi, mpich, none (default: auto, "        \

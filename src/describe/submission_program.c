@@ -199,7 +199,8 @@ static int choose_runner(const struct pleat_submit_options *s,
         plan->runner = found->malleable && apart && !s->moldable && !s->processes ? "malleable"
                        : plan->mpi != PLEAT_MPI_NONE                              ? "mpi"
                                                                                   : "plain";
-    if (pleat_submission_evolves(s)) { /* whatever it is linked with: each process is started alone */
+    if (pleat_submission_evolves(
+            s)) { /* whatever it is linked with: each process is started alone */
         plan->mpi = PLEAT_MPI_NONE;
         plan->kind = apart ? "moldable" : "rigid";
         return check_terminal(s, plan, err);

@@ -61,12 +61,13 @@ void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submis
         .initial = spec->initial,
         .sizes_parameter = spec->sizes.kind != PLEAT_SIZES_LIST ? spec->sizes.step : 0,
         .site = PLEAT_NONE,
-        .flags = (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
-                            (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
-                            (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
-                            (spec->once ? PLEAT_COMPONENT_ONCE : 0) |
-                            (spreads(spec) ? PLEAT_COMPONENT_SPREADS : 0) |
-                            (evolves(spec) ? PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_PREPARES : 0)),
+        .flags =
+            (uint16_t)((spec->asks ? PLEAT_COMPONENT_ASKS : 0) |
+                       (can & PLEAT_RUNNER_EMPTIES ? PLEAT_COMPONENT_EMPTY : 0) |
+                       (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
+                       (spec->once ? PLEAT_COMPONENT_ONCE : 0) |
+                       (spreads(spec) ? PLEAT_COMPONENT_SPREADS : 0) |
+                       (evolves(spec) ? PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_PREPARES : 0)),
         .priority = spec->priority,
         .kind = (uint8_t)spec->kind,
         .sizes_kind = (uint8_t)spec->sizes.kind,

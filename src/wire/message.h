@@ -74,9 +74,9 @@ struct pleat_reader; /* one for each connection; holds one line and one attachme
 
 int pleat_reader_create(struct pleat_reader **reader) PLEAT_MUST_CHECK;
 void pleat_reader_destroy(struct pleat_reader *reader);
-/* From now on lines are those of an application's processes (docs/protocol.md, "Processes of evolving
- * runs"): JSON objects whose member "do" is the method and which are their own params, of at most
- * `most` bytes each. */
+/* From now on lines are those of an application's processes (docs/protocol.md, "Processes of
+ * evolving runs"): JSON objects whose member "do" is the method and which are their own params, of
+ * at most `most` bytes each. */
 void pleat_reader_lines(struct pleat_reader *reader, size_t most);
 /* Copies `count` bytes in. PLEAT_E_TOOBIG: a line exceeds its limit, or messages were not taken out
  * between feeds (the reader holds at most one line, one attachment and one feed). PLEAT_E_NOMEM.

@@ -18,7 +18,7 @@ struct pleat_reader {
     bool head_waits;
     size_t line_max; /* bytes of a line, its newline included */
     bool verbs;      /* lines have "do" (pleat_reader_lines) */
-    int failed; /* code of the first failure, after which the stream is unusable; 0: none */
+    int failed;      /* code of the first failure, after which the stream is unusable; 0: none */
 };
 
 void pleat_message_finish(struct pleat_message *message)
@@ -263,7 +263,8 @@ int pleat_reader_next(struct pleat_reader *reader, struct pleat_message *message
         int found = find_line(reader, &length, err);
         if (found <= 0)
             return found;
-        int failure = parse_line(reader, reader->buffer + reader->start, length, &reader->head, err);
+        int failure =
+            parse_line(reader, reader->buffer + reader->start, length, &reader->head, err);
         if (failure) {
             pleat_message_finish(&reader->head);
             reader->failed = failure;

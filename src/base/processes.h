@@ -1,0 +1,15 @@
+/* processes.h - the variables by which a process of an evolving run finds its agent, and is found
+ * by the others (docs/protocol.md, "Processes of evolving runs"). */
+#ifndef PLEAT_BASE_PROCESSES_H
+#define PLEAT_BASE_PROCESSES_H
+
+#define PLEAT_PROCESS_ENV "PLEAT_PROCESS"               /* its number */
+#define PLEAT_PROCESS_SOCKET_ENV "PLEAT_PROCESS_SOCKET" /* path of its agent's socket */
+/* path of a file with the run's secret: 64 hexadecimal digits */
+#define PLEAT_PROCESS_SECRET_ENV "PLEAT_PROCESS_SECRET"
+#define PLEAT_PROCESS_SECRET_FD_ENV "PLEAT_PROCESS_SECRET_FD" /* or a descriptor of one */
+/* the address at which others reach it; "ipc": all are on one host */
+#define PLEAT_PROCESS_HOST_ENV "PLEAT_PROCESS_HOST"
+#define PLEAT_PROCESS_DIR_ENV "PLEAT_PROCESS_DIR" /* directory for its sockets there */
+
+#endif
