@@ -5,6 +5,7 @@
 #include "daemon/account.h"
 #include "daemon/accounts.h"
 #include "daemon/asked_text.h"
+#include "daemon/buffer_json.h"
 #include "daemon/curve.h"
 #include "daemon/daemon.h"
 #include "daemon/declared.h"
@@ -324,6 +325,7 @@ static void add_said(struct daemon *d, json_t *object, struct job *job,
     set(object, "grids", measured_on_grids_to_json(&job->measured));
     set(object, "predicted_grids", measured_grids_to_json(&job->measured));
     set(object, "curve", curve_to_json(d, c));
+    set(object, "buffer", buffer_to_json(d, c));
 }
 
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "daemon/account.h"
+#include "daemon/buffer_json.h"
 #include "daemon/daemon.h"
 #include "daemon/job_json.h"
 #include "daemon/jobs.h"
@@ -94,6 +95,7 @@ static void add_job(struct daemon *d, uint32_t component, json_t *why, json_t *j
         over && c->signal ? json_integer(c->signal) : json_null(), "processes", processes);
     if (!object)
         return;
+    json_object_set_new(object, "buffer", buffer_to_json(d, c));
     json_object_set_new(object, "section",
                         json_boolean(pleat_view_is_not_now(pleat_core_view(d->core), c)));
     json_object_set_new(object, "text", short_text(job ? job_account(d, job)->text : NULL));

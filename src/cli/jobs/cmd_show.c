@@ -129,6 +129,30 @@ static void add_nodes(struct pleat_string *text, const json_t *job)
     }
 }
 
+/* What an evolving job has asked for, and what its buffer was worth. */
+static void show_buffer(const json_t *job, struct pleat_string *text)
+{
+    const json_t *buffer = json_object_get(job, "buffer");
+    if (!json_is_object(buffer))
+        return;
+    text->length = 0;
+    pleat_string_addf(text, "%lld processes asked for, %lld of them prepared",
+                      (long long)pleat_reply_int(buffer, "requests", 0),
+                      (long long)pleat_reply_int(buffer, "satisfied", 0));
+    if (json_is_number(json_object_get(buffer, "satisfaction")))
+        pleat_string_addf(text, " (S %.0f %%)", 100 * pleat_reply_real(buffer, "satisfaction"));
+    if (pleat_reply_int(buffer, "waiting", 0))
+        pleat_string_addf(text, ", %lld waited for",
+                          (long long)pleat_reply_int(buffer, "waiting", 0));
+    pleat_show_line("asked for", text);
+    text->length = 0;
+    pleat_string_addf(text, "%lld prepared, %lld coming, W %.1f %% of its processor time",
+                      (long long)pleat_reply_int(buffer, "prepared", 0),
+                      (long long)pleat_reply_int(buffer, "coming", 0),
+                      100 * pleat_reply_real(buffer, "waste"));
+    pleat_show_line("buffer", text);
+}
+
 static void show_state(const json_t *job)
 {
     struct pleat_string text = {0};
@@ -155,6 +179,7 @@ static void show_state(const json_t *job)
         pleat_string_addf(&text, ", up to %lld on one", (long long)pleat_reply_int(job, "mpl", 0));
     pleat_show_line("processors", &text);
     pleat_show_folded(job);
+    show_buffer(job, &text);
     const json_t *progress = json_object_get(job, "progress");
     if (json_is_object(progress)) {
         char span[PLEAT_TIME_SIZE];
