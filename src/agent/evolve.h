@@ -115,6 +115,7 @@ struct pleat_evolve {
     int64_t requests, satisfied, told_requests, told_waiting;
     int64_t iteration, iteration_us, told_iteration;
     bool told_demand;
+    bool sweeps; /* some of its processes were told to end in this turn */
 };
 
 /* ---- evolve.c ---- */

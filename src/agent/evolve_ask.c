@@ -194,6 +194,7 @@ static void add(struct pleat_proc *proc, int64_t number, const json_t *line)
     settle(proc,
            &(struct pleat_evolve_answer){
                .number = number, .kind = PLEAT_ANSWER_ADDED, .process = added->id, .ready = ready});
+    pleat_evolve_tell_demand(evolve); /* before what it leads to */
     pleat_proc_hand_over(added);
 }
 

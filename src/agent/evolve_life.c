@@ -115,6 +115,15 @@ void pleat_evolve_child_over(struct pleat_run *child)
         proc->ended = true;
 }
 
+/* The processes of its child are told to end when the turn is over. */
+static void end_child(struct pleat_proc *proc, int64_t grace_us)
+{
+    if (!proc->child)
+        return;
+    pleat_run_end(proc->child, grace_us);
+    proc->evolve->sweeps = true;
+}
+
 /* ---- handing over ---- */
 
 /* Its program is another one than that which is prepared: the processor is the application's, and
@@ -124,8 +133,7 @@ static void renew(struct pleat_proc *proc)
     proc->renews = true;
     proc->due_us = 0;
     pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
-    if (proc->child)
-        pleat_run_end(proc->child, RENEW_GRACE_US);
+    end_child(proc, RENEW_GRACE_US);
 }
 
 void pleat_proc_hand_over(struct pleat_proc *proc)
@@ -187,8 +195,7 @@ void pleat_evolve_end(struct pleat_run *run, int64_t grace_us)
         if (!evolve->ending)
             pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
         proc->renews = false;
-        if (proc->child)
-            pleat_run_end(proc->child, grace_us);
+        end_child(proc, grace_us);
     }
     evolve->ending = true;
 }
@@ -352,8 +359,7 @@ static void look_at_time(struct pleat_proc *proc, int64_t now, int64_t *next)
              "ended: a program that is run with --evolving has to call that");
     if (proc->id == 0)
         return; /* only the end of the run ends that */
-    if (proc->child)
-        pleat_run_end(proc->child, proc->unwanted ? UNUSED_GRACE_US : GRACE_US);
+    end_child(proc, proc->unwanted ? UNUSED_GRACE_US : GRACE_US);
     proc->ended = !proc->child || proc->ended;
 }
 
@@ -365,6 +371,11 @@ static bool is_to_start(const struct pleat_proc *proc)
            (proc->of_start || (proc->claim && evolve->asks));
 }
 
+static bool has_ended(const struct pleat_proc *proc)
+{
+    return proc->ended && !(proc->child && pleat_run_is_live(proc->child));
+}
+
 static void pump(struct pleat_run *run)
 {
     struct pleat_evolve *evolve = run->evolve;
@@ -374,14 +385,17 @@ static void pump(struct pleat_run *run)
     for (size_t i = 0; i < evolve->procs.count; i++)
         look_at_time(evolve->procs.items[i], now, &next);
     for (size_t i = evolve->procs.count; i-- > 0;)
-        if (i < evolve->procs.count && evolve->procs.items[i]->ended &&
-            !(evolve->procs.items[i]->child && pleat_run_is_live(evolve->procs.items[i]->child)))
+        if (i < evolve->procs.count && has_ended(evolve->procs.items[i]))
             settle_one(evolve->procs.items[i]);
     for (size_t i = 0; i < evolve->procs.count; i++)
         if (is_to_start(evolve->procs.items[i]))
             start_child(evolve->procs.items[i]);
-    for (size_t i = 0; i < evolve->procs.count; i++) /* could not be started: in the next turn */
-        next = evolve->procs.items[i]->ended && !evolve->procs.items[i]->child ? now : next;
+    if (evolve->sweeps)
+        pleat_runs_sweep(run->agent);
+    evolve->sweeps = false;
+    for (size_t i = 0; i < evolve->procs.count;
+         i++) /* what has ended is settled in the next turn */
+        next = has_ended(evolve->procs.items[i]) ? now : next;
     pleat_evolve_tell_demand(evolve);
     if (next)
         (void)uv_timer_start(&evolve->timer, on_timer,

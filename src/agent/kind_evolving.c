@@ -113,6 +113,16 @@ static int create_process(struct pleat_run *run, const struct pleat_run_request 
     return 0;
 }
 
+/* Also called for one that could not be started, which is settled later. */
+static void destroy_process(struct pleat_run *run)
+{
+    struct pleat_proc *proc = run->state == PLEAT_RUN_EXITED || run->state == PLEAT_RUN_FAILED
+                                  ? pleat_proc_of_child(run)
+                                  : NULL;
+    if (proc)
+        proc->child = NULL;
+}
+
 static void environment_of_process(const struct pleat_run *run,
                                    const struct pleat_generation *generation,
                                    struct pleat_string *own)
@@ -144,7 +154,7 @@ const struct pleat_run_kind pleat_kind_process = {
     .name = "process",
     .is_wanted = is_process,
     .create = create_process,
-    .destroy = pleat_kind_nothing,
+    .destroy = destroy_process,
     .environment = environment_of_process,
     .started = started,
     .look = pleat_kind_nothing,

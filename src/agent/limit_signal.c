@@ -40,6 +40,14 @@ static bool gets_it(const struct pleat_run *run, const struct pleat_process_entr
     return !(to == PLEAT_SIGNAL_OTHERS && is_main) && !is_launcher(run->agent, process->pid);
 }
 
+/* Whether a process is one of the run, also where it has a run of its own in this agent. */
+static bool is_of(const struct pleat_run *run, struct pleat_process_entry *process)
+{
+    uint64_t owner = pleat_run_of_process(run->agent, process);
+    const struct pleat_run *of = owner ? pleat_run_find(run->agent, owner) : NULL;
+    return of && (of == run || of->leader == run);
+}
+
 static int send_all(struct pleat_run *run, int number, enum pleat_signal_to to)
 {
     struct pleat_agent *agent = run->agent;
@@ -51,8 +59,8 @@ static int send_all(struct pleat_run *run, int number, enum pleat_signal_to to)
     }
     for (size_t i = 0; i < agent->tree.count; i++) {
         struct pleat_process_entry *process = &agent->tree.items[i];
-        if (!pleat_process_tree_is_dead(process) &&
-            pleat_run_of_process(agent, process) == run->id && gets_it(run, process, to))
+        if (!pleat_process_tree_is_dead(process) && is_of(run, process) &&
+            gets_it(run, process, to))
             sent += pleat_process_tree_signal(agent->proc, process->pid, process->start, number,
                                               NULL) == 0;
     }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "daemon/account.h"
 #include "daemon/accounts.h"
+#include "daemon/buffer_json.h"
 #include "daemon/clients.h"
 #include "daemon/daemon.h"
 #include "daemon/history.h"
@@ -69,6 +70,7 @@ json_t *history_entry(struct daemon *d, struct job *job)
     json_object_set_new(object, "exit_code", over ? json_integer(c->code) : json_null());
     json_object_set_new(object, "signal",
                         over && c->signal ? json_integer(c->signal) : json_null());
+    json_object_set_new(object, "buffer", buffer_to_json(d, c));
     job_add_times(object, c, now_us);
     account_add_use(account, object);
     return object;

@@ -128,6 +128,9 @@ static void test_marks(void **state)
     assert_true(s.moldable);
     assert_string_equal(s.runner, "auto");
     pleat_submission_finish(&s);
+    s = READ("--evolving", "prog");
+    assert_string_equal(s.runner, "evolving");
+    pleat_submission_finish(&s);
     s = READ("prog");
     assert_false(s.asks || s.append || s.hold || s.unfolded || s.once || s.one_node || s.sbatch ||
                  s.moldable);
