@@ -11,6 +11,7 @@ void account_finish(struct account *account)
     pleat_array_finish(&account->changes);
     pleat_array_finish(&account->usages);
     json_decref(account->checkpoint);
+    json_decref(account->buffer);
     free(account->text);
     memset(account, 0, sizeof(*account));
 }
@@ -222,6 +223,11 @@ static void learn_state(struct account *account, const json_t *data)
     for (size_t i = 0; to && i < sizeof(over) / sizeof(over[0]); i++)
         if (!strcmp(to, pleat_component_state_name(over[i])))
             account->runs = account->ended_early = account->text_of_end = false;
+    json_t *buffer = json_object_get(data, "buffer");
+    if (json_is_object(buffer)) {
+        json_decref(account->buffer);
+        account->buffer = json_incref(buffer);
+    }
     const char *why = json_string_value(json_object_get(data, "reason"));
     if (why && !strcmp(why, pleat_reason_name(PLEAT_REASON_REQUEUED))) /* its user wants it anew */
         account->goes_on = false;

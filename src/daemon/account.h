@@ -66,6 +66,8 @@ struct account {
     struct changes changes;
     struct usages usages; /* ordered by processors, the fewest first */
     json_t *checkpoint;   /* the last one that was written, as its note; NULL: none was */
+    json_t *buffer; /* of an evolving job: what its last run that is over asked for, and what its
+                     * buffer was worth; NULL: none is */
     int checkpoint_place; /* which of the regular checkpoints was the last one, from 1; 0: none was
                            * written */
     bool goes_on;         /* from `checkpoint`, when it is started again */

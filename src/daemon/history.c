@@ -70,7 +70,10 @@ json_t *history_entry(struct daemon *d, struct job *job)
     json_object_set_new(object, "exit_code", over ? json_integer(c->code) : json_null());
     json_object_set_new(object, "signal",
                         over && c->signal ? json_integer(c->signal) : json_null());
-    json_object_set_new(object, "buffer", buffer_to_json(d, c));
+    json_t *buffer = buffer_to_json(d, c);
+    if (json_is_null(buffer) && account->buffer)
+        buffer = json_incref(account->buffer);
+    json_object_set_new(object, "buffer", buffer);
     job_add_times(object, c, now_us);
     account_add_use(account, object);
     return object;

@@ -325,7 +325,10 @@ static void add_said(struct daemon *d, json_t *object, struct job *job,
     set(object, "grids", measured_on_grids_to_json(&job->measured));
     set(object, "predicted_grids", measured_grids_to_json(&job->measured));
     set(object, "curve", curve_to_json(d, c));
-    set(object, "buffer", buffer_to_json(d, c));
+    json_t *buffer = buffer_to_json(d, c);
+    if (json_is_null(buffer) && job_account(d, job)->buffer)
+        buffer = json_incref(job_account(d, job)->buffer);
+    set(object, "buffer", buffer);
 }
 
 json_t *job_now_to_json(struct daemon *d, struct job *job, bool history)

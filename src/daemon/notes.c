@@ -5,6 +5,7 @@
 #include "daemon/account.h"
 #include "daemon/accounts.h"
 #include "daemon/asked_text.h"
+#include "daemon/buffer_json.h"
 #include "daemon/curve.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
@@ -99,7 +100,6 @@ static json_t *policy_name(const struct daemon *d, enum pleat_question question)
  * it. */
 static bool begins(const struct daemon *d, const struct pleat_effect *effect)
 {
-    const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
     bool asks = c->flags & PLEAT_COMPONENT_ASKS;
     bool shrinks = effect->u.change.processors < effect->u.change.from;
     return effect->u.change.outcome == PLEAT_OUTCOME_NONE &&
@@ -146,6 +146,7 @@ static void note_resize(struct daemon *d, const struct pleat_effect *effect)
 
 static void note_state(struct daemon *d, const struct pleat_effect *effect, int64_t job)
 {
+    const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
     enum pleat_component_state from = (enum pleat_component_state)effect->u.state.from;
     enum pleat_component_state to = (enum pleat_component_state)effect->u.state.to;
     if (to == PLEAT_PLACED)
@@ -157,11 +158,13 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
     if (data && from == PLEAT_PLACED && to == PLEAT_CLAIMING) { /* the note names the policies */
         json_object_set_new(data, "queue", policy_name(d, PLEAT_QUEUE));
         json_object_set_new(data, "moldability", policy_name(d, PLEAT_MOLDABILITY));
-        json_t *learned =
-            curve_start_to_json(d, &pleat_core_view(d->core)->components[effect->component]);
+        json_t *learned = curve_start_to_json(d, c);
         if (learned)
             json_object_set_new(data, "learned", learned);
     }
+    const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
+    if (data && to == PLEAT_FINISHING && c->flags & PLEAT_COMPONENT_PREPARES)
+        json_object_set_new(data, "buffer", buffer_to_json(d, c)); /* its run is over */
     note_make(d, effect->time_us, "state", job, data);
 }
 

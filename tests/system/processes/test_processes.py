@@ -27,8 +27,18 @@ def test_one_is_added_from_the_buffer(pleat):
     assert [other["process"] for other in job.wait(2, "welcome")["processes"]] == [0, 1]
     begun = job.wait(1, "begun")
     assert (begun["secret"], begun["socket"]) == ("0o600", "0o600")
+    buffer = pleat.job(job.job)["buffer"]
+    assert (buffer["requests"], buffer["satisfied"], buffer["waiting"], buffer["satisfaction"]) == (1, 1, 0, 1)
+    assert 0 < buffer["waste"] < 1
+    job.add()
+    job.add()
+    wait_until(lambda: pleat.job(job.job)["buffer"]["requests"] == 3, "pleatd knows of all requests")
+    assert "3 processes asked for" in pleat.pleat("show", job.job, check=0).stdout
     assert job.end()["state"] == "done"
     pleat.wait_free()
+    buffer = pleat.job(job.job)["buffer"]
+    assert buffer["requests"] == 3 and 0 < buffer["satisfaction"] < 1 and 0 < buffer["waste"] < 1
+    assert pleat.call("history")["jobs"][0]["buffer"] == buffer
 
 
 def test_one_that_has_to_be_waited_for(pleat):
