@@ -130,29 +130,47 @@ static int make_secret(struct pleat_evolve *evolve, struct pleat_error *err)
     return bad ? pleat_error_set(err, PLEAT_E_SYSTEM, "cannot write %s", evolve->secret) : 0;
 }
 
-/* The slot of a process of the start, after the first. */
-static int take_slot(struct pleat_proc *proc, const json_t *slots)
+/* One slot of several ranges, as a list of its own. NULL: there are fewer, or no memory. */
+static json_t *slot_at(const json_t *slots, uint32_t place)
 {
-    json_t *slot = json_array_get(slots, proc->id - 1);
-    if (!slots)
-        return 0;
-    proc->slots = json_array();
-    return !slot || json_array_append(proc->slots, slot) ? PLEAT_E_INVALID : 0;
+    size_t i = 0;
+    json_t *range = NULL;
+    json_array_foreach(slots, i, range)
+    {
+        json_int_t first = json_integer_value(json_object_get(range, "first"));
+        json_int_t count = json_integer_value(json_object_get(range, "count"));
+        if (place < count)
+            return json_pack("[{s:I, s:i}]", "first", first + (json_int_t)place, "count", 1);
+        place -= (uint32_t)count;
+    }
+    return NULL;
 }
 
-static int make_procs(struct pleat_evolve *evolve, const struct pleat_evolve_request *request)
+/* Each process of the start has a slot of the run; so has its main process. */
+static int make_procs(struct pleat_run *run, const struct pleat_run_request *request,
+                      struct pleat_error *err)
 {
-    for (uint32_t i = 0; i < request->count; i++) {
-        struct pleat_proc *proc = pleat_proc_new(evolve, PLEAT_EVOLVE_NOBODY);
+    int result = 0;
+    for (uint32_t i = 0; !result && i < request->evolves->count; i++) {
+        struct pleat_proc *proc = pleat_proc_new(run->evolve, PLEAT_EVOLVE_NOBODY);
         if (!proc)
-            return PLEAT_E_NOMEM;
+            return pleat_error_set(err, PLEAT_E_NOMEM,
+                                   "no memory for the processes of run %" PRIu64, run->id);
         proc->handed = proc->of_start = proc->taken = true;
         proc->place = i;
-        if (i > 0 && take_slot(proc, request->slots))
-            return PLEAT_E_INVALID;
+        proc->slots = request->slots ? slot_at(request->slots, i) : NULL;
+        if (request->slots && !proc->slots)
+            return pleat_error_set(err, PLEAT_E_INVALID,
+                                   "run %" PRIu64 " starts with %" PRIu32
+                                   " processes, and has fewer slots",
+                                   run->id, request->evolves->count);
+        if (i == 0 && proc->slots)
+            result = pleat_bind_plan(run, proc->slots, err);
     }
-    evolve->start_left = request->count;
-    return 0;
+    if (!result && request->slots)
+        pleat_bind_renew(run);
+    run->evolve->start_left = request->evolves->count;
+    return result;
 }
 
 int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *request,
@@ -176,14 +194,10 @@ int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *r
     snprintf(evolve->socket, sizeof(evolve->socket), "%s/agent", run->scratch);
     evolve->argv = json_deep_copy(request->argv);
     evolve->env = json_deep_copy(request->env);
-    int result = evolve->argv && evolve->env ? make_procs(evolve, request->evolves) : PLEAT_E_NOMEM;
-    if (result)
-        return pleat_error_set(
-            err, result,
-            "run %" PRIu64 ": its %" PRIu32
-            " processes do not go with its slots, or there is no memory for them",
-            run->id, request->evolves->count);
-    return make_secret(evolve, err);
+    int result = evolve->argv && evolve->env
+                     ? make_procs(run, request, err)
+                     : pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
+    return result ? result : make_secret(evolve, err);
 }
 
 void pleat_evolve_stop(struct pleat_run *run)

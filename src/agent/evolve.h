@@ -36,9 +36,8 @@
 
 /* What `start` says. */
 struct pleat_evolve_request {
-    uint32_t count;      /* processes at the start, from 1 */
-    uint32_t maximum;    /* processors that the job may have */
-    const json_t *slots; /* of the processes after the first, one each; NULL: not bound. Borrowed */
+    uint32_t count;   /* processes at the start, from 1 */
+    uint32_t maximum; /* processors that the job may have */
 };
 
 enum pleat_evolve_answer_kind { PLEAT_ANSWER_ADDED, PLEAT_ANSWER_DONE, PLEAT_ANSWER_REFUSED };

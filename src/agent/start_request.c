@@ -274,11 +274,6 @@ static int read_evolves(const json_t *params, struct pleat_evolve_request *evolv
     if (!result)
         result =
             pleat_get_int(member, "maximum", true, count, PLEAT_PARAM_RANKS_MAX, &maximum, err);
-    if (!result)
-        result = pleat_param_slots(member, &evolves->slots, err);
-    if (!result && evolves->slots && (int64_t)json_array_size(evolves->slots) != count - 1)
-        result = pleat_error_set(err, PLEAT_E_INVALID,
-                                 "'slots' of 'processes' has one for each process but the first");
     evolves->count = (uint32_t)count;
     evolves->maximum = (uint32_t)maximum;
     return result;

@@ -19,7 +19,7 @@ int pleat_agent_notice(struct pleat_runner *runner, uint32_t component, const ch
                        const json_t *params, struct pleat_error *err);
 
 /* Adds a member "processes" to `start`: how many there are at the start, and how many there may be.
- * The run is bound to the slot of its first process. PLEAT_E_UNSUPPORTED: where it is to start. */
+ * PLEAT_E_UNSUPPORTED: it cannot be where it is to start. */
 int pleat_runner_add_processes(const struct pleat_run_order *order, json_t *params,
                                struct pleat_error *err) PLEAT_MUST_CHECK;
 

@@ -40,11 +40,11 @@ class Evolving:
         peer.sendall(line if isinstance(line, bytes) else line.encode() + b"\n")
         peer.close()
 
-    def say(self, process, what, **members):
+    def say(self, speaker, what, **members):
         """Lets a process say that to its agent; returns the number of the request."""
-        self.number[process] = self.number.get(process, 0) + 1
-        number = members.pop("number", self.number[process])
-        self.tell(process, json.dumps({"do": what, "number": number, **members}))
+        self.number[speaker] = self.number.get(speaker, 0) + 1
+        number = members.pop("number", self.number[speaker])
+        self.tell(speaker, json.dumps({"do": what, "number": number, **members}))
         return number
 
     def heard(self, process):
@@ -55,14 +55,14 @@ class Evolving:
         except FileNotFoundError:
             return []
 
-    def wait(self, process, what, **members):
+    def wait(self, listener, what, **members):
         """Waits until a process has heard that; returns the last such line."""
         def there():
-            found = [line for line in self.heard(process) if line.get("do") == what and
+            found = [line for line in self.heard(listener) if line.get("do") == what and
                      all(line.get(name) == value for name, value in members.items())]
             return found[-1] if found else None
-        return wait_until(there, f"process {process} hears {what} {members}; it has heard "
-                                 f"{self.heard(process)[-5:]}")
+        return wait_until(there, f"process {listener} hears {what} {members}; it has heard "
+                                 f"{self.heard(listener)[-5:]}")
 
     def add(self, process=0, **members):
         """Asks for a process; returns the answer."""
