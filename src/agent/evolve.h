@@ -78,7 +78,8 @@ struct pleat_proc {
     json_t *groups;     /* names; NULL: none */
     char *address;      /* NULL: not registered */
     struct pleat_connection *connection; /* NULL: none */
-    int64_t last_number;                 /* the highest number of a request */
+    uint32_t nonsense;   /* connections that were closed since it said what is no line */
+    int64_t last_number; /* the highest number of a request */
     struct pleat_evolve_answer *answers; /* a ring; NULL: none yet */
 };
 PLEAT_ARRAY(pleat_procs, struct pleat_proc *);

@@ -224,7 +224,7 @@ static const char *reason_of(const struct pleat_proc *proc, const struct pleat_r
 {
     if (proc->stopping)
         return "stopped";
-    if (!child || child->state == PLEAT_RUN_FAILED)
+    if (!child || child->state == PLEAT_RUN_FAILED || (!proc->taken && !proc->registered))
         return "not started";
     return proc->bye || (!child->code && !child->signal) ? "ended" : "died";
 }

@@ -9,6 +9,7 @@
 #include "wire/message.h"
 
 #define ADDRESS_MAX 256
+#define NONSENSE_TOLD 10 /* so often the log has what a process says that makes no sense */
 #define STRANGERS_MAX 64 /* connections that have not said hello; beyond, the oldest is closed */
 
 static void drop_stranger(struct pleat_stranger *stranger)
@@ -77,7 +78,8 @@ static void on_closed(void *arg, struct pleat_connection *connection,
     struct pleat_proc *proc = arg;
     if (proc->connection == connection)
         proc->connection = NULL;
-    if (error->code == PLEAT_E_PROTOCOL || error->code == PLEAT_E_TOOBIG)
+    if ((error->code == PLEAT_E_PROTOCOL || error->code == PLEAT_E_TOOBIG) &&
+        proc->nonsense++ < NONSENSE_TOLD)
         pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 ": %s", proc->evolve->run->id,
                   proc->evolve->run->job, proc->id, error->text);
 }

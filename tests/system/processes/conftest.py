@@ -16,7 +16,7 @@ wait_until, is_alive, CONFIG, PLEAT = daemon.wait_until, daemon.is_alive, daemon
 
 PROCESS = str(pathlib.Path(__file__).resolve().with_name("process.py"))
 # One process is prepared, as soon as there is none.
-BUFFERED = CONFIG + "buffer = periodic\nbuffer_level = 1\nbuffer_review_s = 0.2\n"
+BUFFERED = CONFIG + "buffer = periodic\nbuffer_level = 1\nbuffer_review_s = 0.2\nbuffer_pending = 1\n"
 
 
 class Evolving:
@@ -33,10 +33,15 @@ class Evolving:
 
     def tell(self, process, line):
         """Hands a line to a process, as it is."""
-        path = f"{self.where}/{process}.sock"
-        wait_until(lambda: os.path.exists(path), f"process {process} listens")
-        peer = socket.socket(socket.AF_UNIX)
-        peer.connect(path)
+        def connect(): # an earlier process of that number may have left its socket
+            peer = socket.socket(socket.AF_UNIX)
+            try:
+                peer.connect(f"{self.where}/{process}.sock")
+                return peer
+            except (FileNotFoundError, ConnectionRefusedError):
+                peer.close()
+                return None
+        peer = wait_until(connect, f"process {process} listens")
         peer.sendall(line if isinstance(line, bytes) else line.encode() + b"\n")
         peer.close()
 
@@ -68,7 +73,7 @@ class Evolving:
         """Asks for a process; returns the answer."""
         number = self.say(process, "add", **members)
         return wait_until(lambda: next((line for line in self.heard(process)
-                                        if line["do"] in ("added", "refused") and line["number"] == number), None),
+                                        if line.get("do") in ("added", "refused") and line["number"] == number), None),
                           f"process {process} has its answer {number}")
 
     def pid(self, process):

@@ -62,7 +62,7 @@ def test_a_prepared_process_dies(pleat):
     job.wait(1, "welcome", state="prepared")
     kill(job.pid(1))
     job.wait(2, "welcome", state="prepared")
-    assert not [line for line in job.heard(0) if line.get("process") == 1 and line["do"] == "process"]
+    assert not [line for line in job.heard(0) if line.get("process") == 1 and line.get("do") == "process"]
     assert job.add()["process"] == 2
     job.size(2)
     assert job.end()["state"] == "done"
@@ -106,10 +106,10 @@ def test_a_connection_is_lost(pleat):
     number = job.say(0, "add")
     job.wait(0, "added", number=number)
     job.tell(0, "REOPEN")
-    wait_until(lambda: len([line for line in job.heard(0) if line["do"] == "welcome"]) == 2, "it is welcome again")
+    wait_until(lambda: len([line for line in job.heard(0) if line.get("do") == "welcome"]) == 2, "it is welcome again")
     job.say(0, "add", number=number)
-    wait_until(lambda: len([line for line in job.heard(0) if line["do"] == "added"]) == 2, "it is answered again")
-    assert {line["process"] for line in job.heard(0) if line["do"] == "added"} == {2}
+    wait_until(lambda: len([line for line in job.heard(0) if line.get("do") == "added"]) == 2, "it is answered again")
+    assert {line["process"] for line in job.heard(0) if line.get("do") == "added"} == {2}
     job.size(3)
     assert job.end()["state"] == "done"
 
@@ -122,9 +122,9 @@ def test_a_flood(pleat):
     job.tell(0, ("\n".join(lines) + "\n").encode())
     job.wait(0, "refused", number=1200)
     heard = job.heard(0)
-    assert len([line for line in heard if line["do"] == "added"]) == 1024
-    assert all("flood" in line["text"] for line in heard if line["do"] == "refused")
-    assert len([line for line in heard if line["do"] == "refused"]) == 176
+    assert len([line for line in heard if line.get("do") == "added"]) == 1024
+    assert all("flood" in line["text"] for line in heard if line.get("do") == "refused")
+    assert len([line for line in heard if line.get("do") == "refused"]) == 176
     assert job.end()["state"] == "done"
 
 
@@ -137,8 +137,8 @@ def test_nonsense(pleat):
                  b"\xff\xfe\n", b'{"do":"hello"}\x00\n'):
         job.tell(0, line)
         lost += 1
-        wait_until(lambda: len([each for each in job.heard(0) if each["do"] == "lost"]) == lost, f"{line[:40]} is refused")
-        wait_until(lambda: len([each for each in job.heard(0) if each["do"] == "welcome"]) == lost + 1, "it is back")
+        wait_until(lambda: len([each for each in job.heard(0) if each.get("do") == "lost"]) == lost, f"{line[:40]} is refused")
+        wait_until(lambda: len([each for each in job.heard(0) if each.get("do") == "welcome"]) == lost + 1, "it is back")
     for line in (b'{"do":"dance"}\n', b'{"do":"iteration"}\n', b'{"do":"iteration","iteration":-1,"mean_us":5}\n',
                  b'{"do":"add"}\n', b'{"do":"add","number":-3}\n', b'{"do":"stop","number":5000,"process":-1}\n',
                  b'{"do":"group","number":5001,"name":7}\n'):
@@ -180,7 +180,7 @@ def test_strangers_are_turned_away(pleat):
         crowd.append(socket.socket(socket.AF_UNIX))
         crowd[-1].connect(path)
     job.tell(1, "REOPEN")
-    wait_until(lambda: len([line for line in job.heard(1) if line["do"] == "welcome"]) == 2, "it is welcome again")
+    wait_until(lambda: len([line for line in job.heard(1) if line.get("do") == "welcome"]) == 2, "it is welcome again")
     for peer in crowd:
         peer.close()
     assert job.end()["state"] == "done"
@@ -194,3 +194,34 @@ def test_their_memory_is_limited_together(pleat):
     ended = pleat.wait_end(job.job)
     assert (ended["state"], ended["reason"]) == ("failed", "memory limit reached"), ended
     pleat.wait_free()
+
+
+def test_each_has_a_processor(pleat):
+    """Bound, where slots are CPUs: the last one takes the place of one of the start that dies."""
+    if os.cpu_count() < 2:
+        return
+    pleat.configure(text=CONFIG.replace("processors = 8", "processors = 2"))
+    job = Evolving(pleat, "-n", 2, "--max", 2, "--min", 1)
+    cpus = [job.wait(process, "begun")["cpus"] for process in range(2)]
+    assert sorted(map(len, cpus)) == [1, 1] and cpus[0] != cpus[1], cpus
+    job.wait(1, "welcome")
+    job.say(0, "stop", process=1)
+    job.size(1)
+    assert job.add()["process"] == 2
+    assert job.wait(2, "begun")["cpus"] == cpus[1]
+    assert job.end()["state"] == "done"
+
+
+def test_the_last_takes_the_place_of_the_dead(pleat):
+    if len(os.sched_getaffinity(0)) < 3:
+        pleat.configure(text=CONFIG.replace("processors = 8", "processors = 3"))
+    job = Evolving(pleat, "-n", 3, "--max", 3, "--min", 1)
+    for process in range(3):
+        job.wait(process, "welcome")
+    before = sorted(os.sched_getaffinity(job.pid(1)))
+    kill(job.pid(1))
+    job.size(2)
+    wait_until(lambda: sorted(os.sched_getaffinity(job.pid(2))) == before, "it is where the dead one was")
+    other = pleat.submit("--", "true") # on the processor that was given up
+    assert pleat.wait_end(other)["state"] == "done"
+    assert job.end()["state"] == "done"
