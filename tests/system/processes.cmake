@@ -1,7 +1,10 @@
 # Jobs whose program asks for processes itself.
 if(TARGET pleatd AND TARGET pleat-agent)
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
-  set(process_parts processes process_faults)
+  add_executable(process-live ${test_dir}/processes/live.c)
+  target_link_libraries(process-live PRIVATE pleat-process-library)
+  set_target_properties(process-live PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set(process_parts process_live processes process_faults)
   list(TRANSFORM process_parts PREPEND system/processes/test_ OUTPUT_VARIABLE process_tests)
   list(TRANSFORM process_tests APPEND .py)
   pleat_must_list(system/processes/test_*.py ${process_tests})
