@@ -162,7 +162,6 @@ static void note_state(struct daemon *d, const struct pleat_effect *effect, int6
         if (learned)
             json_object_set_new(data, "learned", learned);
     }
-    const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
     if (data && to == PLEAT_FINISHING && c->flags & PLEAT_COMPONENT_PREPARES)
         json_object_set_new(data, "buffer", buffer_to_json(d, c)); /* its run is over */
     note_make(d, effect->time_us, "state", job, data);
