@@ -102,7 +102,7 @@ def test_started_at_the_sweet_spot(pleat):
 
     number = start(pleat, until, "--program", "the loop")
     # one that waits for its end, so that all it can know of it comes while it waits
-    waits = pleat.submit("--moldable", "--min", 1, "--max", 4, "--program", "the loop", "--after", number, "--",
+    waits = pleat.submit("--moldable", "--min", 1, "--max", 4, "--program", "the loop", "--dependency", f"afterany:{number}", "--",
                          LOOP, "--iterations", 3, "--pauses", PAUSES)
     wait_until(lambda: sizes(pleat, number) == [1, 4, 2], "to 4, and back to 2")
     wait_until(lambda: [time["measured"] or 0 for time in pleat.job(number)["times"]
@@ -138,7 +138,7 @@ def test_by_process_grid(pleat):
     size are predicted. One that has arrays needs to say nothing."""
     pleat.configure("approach = remap-idle\nmalleability = sweet-spot-learned")
     until = pleat.path("until")
-    number = pleat.submit("--min", 4, "--max", 4, "--initial", 4, "--program", "grids", "--", LOOP, "--until", until,
+    number = pleat.submit("--malleable", "--min", 4, "--max", 4, "--program", "grids", "--", LOOP, "--until", until,
                           "--iterations", "1000000000", "--pause", 25, "--grids")
 
     def measured():
@@ -169,7 +169,7 @@ def test_by_process_grid(pleat):
 
 def test_grids_of_arrays(pleat):
     pleat.configure("approach = remap-idle\nmalleability = sweet-spot-learned")
-    number = pleat.submit("--min", 2, "--max", 2, "--", JACOBI2D, 256, 4000)
+    number = pleat.submit("--malleable", "--min", 2, "--max", 2, "--", JACOBI2D, 256, 4000)
     job = wait_until(lambda: pleat.job(number)["grids"] and pleat.job(number), "its grid is known")
     assert {(row["processors"], row["grid"]) for row in job["grids"]} == {(2, "1x2")}, job["grids"]
     assert pleat.wait_end(number)["state"] == "done"
