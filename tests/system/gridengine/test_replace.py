@@ -10,15 +10,13 @@ from clusters.pleat import APPS, ENDED, Pleat, go_file
 from test_taken import TIMES
 
 QUEUE = {"slots": 2}  # of each node: another allocation of two is on the other node
-LIMIT_S = 60  # the shortest: allocations are asked for by the minute. It has a quarter of it before it asks for others
+LIMIT_S = 60  # of the first one, the shortest: allocations are asked for by the minute
 
 
 @pytest.fixture(name="pleat", scope="module")
 def fixture_pleat(grid):
     pleat = Pleat(grid, f'kind = gridengine root = "{grid.dir}" queue = all.q leave_s = 5', ["qrsh"],
                   more=TIMES + 'malleability = "none"\n')
-    conf = pleat.path("pleat.conf")
-    conf.write_text(conf.read_text().replace("limit_s = 600", f"limit_s = {LIMIT_S}"))
     yield pleat
     pleat.finish()
     for host in grid.nodes:
@@ -36,8 +34,15 @@ def resizes(pleat, job):
 
 
 def test_the_only_allocation_is_over(pleat):
+    """Those that are asked for later have more time: pleatd is killed, and the next one reads another configuration."""
     go = go_file("go-replace")
+    conf = pleat.path("pleat.conf")
+    later = conf.read_text()
+    conf.write_text(later.replace("limit_s = 600", f"limit_s = {LIMIT_S}"))
     job = pleat.submit("--min", 1, "--max", 4, "--initial", 2, "--", f"{APPS}/loop", "--until", go, "--pause", 2)
+    pleat.until(job, "running")
+    conf.write_text(later)
+    pleat.kill_daemon()
     wait_until(lambda: sum(ranks(pleat).values()) == 2 and (pleat.job(job)["progress"] or {}).get("iteration"),
                f"it computes: {pleat.log()}")
     [first] = pleat.cluster.jobs()
@@ -55,7 +60,7 @@ def test_the_only_allocation_is_over(pleat):
     wait_until(lambda: first not in pleat.cluster.jobs(), f"allocation {first} has been given back: {pleat.log()}")
     [second] = pleat.cluster.jobs()
     assert pleat.cluster.host_of(second) == other
-    [at] = re.findall(r"it goes on from iteration (\d+)", events)[:1]
+    [at] = re.findall(r"it goes on from iteration (\d+)", pleat.events(job))[-1:]
     assert int(at) >= before
     pleat.cluster.world.path(go).touch()
     ended = pleat.until(job, *ENDED)
