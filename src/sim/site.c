@@ -264,6 +264,15 @@ static bool is_instant(const struct pleat_sim_site *spec)
            (spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE);
 }
 
+/* Which nodes a claim has matters only to jobs that fold: their processes stay there. */
+static bool tells_nodes(const struct sim *sim)
+{
+    for (size_t i = 0; sim->lends && i < sim->workload->jobs.count; i++)
+        if (sim->workload->jobs.items[i].mpl_max > 0)
+            return true;
+    return false;
+}
+
 int sites_create(struct sim *sim)
 {
     const struct pleat_sim_sites *specs = &sim->options->platform->sites;
@@ -295,6 +304,7 @@ int sites_create(struct sim *sim)
         pleat_random_init(&site->failures, seed + 2);
         pleat_random_init(&site->load, seed + 3);
     }
+    sim->tells_nodes = tells_nodes(sim);
     return 0;
 }
 
