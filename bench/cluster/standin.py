@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""usage: standin.py --nodes N --cpus C --from FIRST [--gives G] [OPTION...]
+"""usage: standin.py --nodes N --cpus C --from FIRST [--gives G] [--starts FILE] [OPTION...]
 
-An adapter of a Slurm cluster that is not there (docs/protocol.md, "Adapters"), for bench/cluster/scale.py: N nodes of C processors,
-all of them somebody else's, so that each allocation waits in its queue, but for G at a time, which are given. Their agents run on
-this machine. Answers come at once. Other options are ignored."""
+An adapter of a Slurm cluster that is not there (docs/protocol.md, "Adapters"), for bench/cluster/scale.py and tests: N nodes of C
+processors, all of them somebody else's, so that each allocation waits in its queue, but for G at a time, which are given. Their
+agents run on this machine; each start adds a line to FILE. Answers come at once. Other options are ignored."""
 
 import argparse
 import json
@@ -54,6 +54,9 @@ class Cluster:
         with agent.stdin:
             agent.stdin.write(params["input"].encode())
         self.agents[params["job"]] = (agent, params["node"])
+        if self.options.starts:
+            with open(self.options.starts, "a", encoding="ascii") as file:
+                print(params["job"], file=file)
         return {"pid": agent.pid}
 
     def release(self, params):
@@ -94,6 +97,7 @@ def main():
     parser.add_argument("--cpus", type=int, required=True)
     parser.add_argument("--from", dest="first", type=int, required=True)
     parser.add_argument("--gives", type=int, default=0)
+    parser.add_argument("--starts")
     options, _ = parser.parse_known_args()
     cluster = Cluster(options)
     answers = {"cluster": cluster.cluster, "nodes": cluster.ask_nodes, "allocate": cluster.allocate, "run": cluster.run, "check": cluster.check,

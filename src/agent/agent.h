@@ -53,6 +53,8 @@ struct pleat_agent_options {
     bool announced;  /* the batch system sends SIGUSR1 and SIGUSR2 to all processes before it stops
                       * or kills them */
     uint32_t hold_s; /* how long runs go on after the first SIGTERM; 0: they are ended then */
+    uint32_t call_s; /* how long an agent without runs calls a daemon that has no room for it, or
+                      * does not answer */
 };
 
 /* How the agent reaches the daemon over TCP (link.h). */
@@ -61,6 +63,7 @@ struct pleat_daemon_link {
     char identity[PLEAT_WIRE_IDENTITY_MAX + 1];
     unsigned char key[PLEAT_WIRE_KEY];
     int failures;      /* attempts in a row that failed */
+    bool unknown;      /* the last one, since the daemon does not know this key */
     int64_t orphan_us; /* runs are ended after this time without a daemon; 0: never */
 };
 
@@ -97,6 +100,7 @@ struct pleat_agent {
     uv_poll_t on_record;
     uv_timer_t reconnect;
     uv_timer_t idle;
+    int64_t idle_since_us; /* ... while that is active */
     uv_timer_t reap;
     uv_timer_t ending;
     uv_timer_t resizing;

@@ -23,13 +23,18 @@
 #include "agent/shared_files.h"
 #include "base/clock.h"
 
+/* An agent with nothing to do ends after this time without a daemon. One that was told to call for
+ * longer (--call) looks every IDLE_LOOK_MS whether that time is over, too. */
 #define IDLE_MS 10000
+#define IDLE_LOOK_MS 1000
 #define CPUS_TEXT_MAX 65536
 /* Over TCP: the daemon asks for a sign of life every 5 s at least. */
 #define HEARING_MS 30000
 /* ... but not much longer than the time after which an agent without a daemon ends its jobs. A
  * daemon that lives is heard every 5 s. */
 #define HEARING_LEAST_MS 12000
+/* A call that nobody answers is given up after this time, and made again. */
+#define ANSWER_MS 15000
 #define TERMINATE_GRACE_US (5 * PLEAT_US_PER_S)
 /* An agent that was told to end, and holds its runs, ends this long after the last one was
  * forgotten: the daemon gives the node back before. */
@@ -72,7 +77,12 @@ static void shut_down(struct pleat_agent *agent)
 static void on_idle(uv_timer_t *timer)
 {
     struct pleat_agent *agent = timer->data;
-    pleat_log("no daemon and nothing to do for %d s: ending", IDLE_MS / 1000);
+    int64_t passed_ms = (pleat_clock_monotonic_us() - agent->idle_since_us) / 1000;
+    if (!agent->link.unknown && passed_ms < (int64_t)agent->options.call_s * 1000) {
+        uv_timer_start(timer, on_idle, IDLE_LOOK_MS, 0);
+        return;
+    }
+    pleat_log("no daemon and nothing to do for %d s: ending", (int)(passed_ms / 1000));
     shut_down(agent);
 }
 
@@ -87,10 +97,12 @@ static void settle(struct pleat_agent *agent)
         return;
     }
     bool idle = agent->runs.count == 0 && !agent->greeted;
-    if (!idle)
+    if (!idle) {
         uv_timer_stop(&agent->idle);
-    else if (!uv_is_active((const uv_handle_t *)&agent->idle))
+    } else if (!uv_is_active((const uv_handle_t *)&agent->idle)) {
+        agent->idle_since_us = pleat_clock_monotonic_us();
         uv_timer_start(&agent->idle, on_idle, IDLE_MS, 0);
+    }
     for (size_t i = 0; agent->kinds[i]; i++)
         agent->kinds[i]->arm(agent);
     pleat_outflow_pump(agent);
@@ -262,9 +274,10 @@ static void greet(struct pleat_agent *agent, const struct pleat_message *message
 
 static uint64_t hearing_ms(const struct pleat_agent *agent)
 {
-    int64_t orphan_ms = agent->link.orphan_us / 1000;
-    if (orphan_ms <= 0 || orphan_ms > HEARING_MS)
-        return HEARING_MS;
+    int64_t orphan_ms = agent->link.orphan_us / 1000,
+            most_ms = agent->greeted ? HEARING_MS : ANSWER_MS;
+    if (orphan_ms <= 0 || orphan_ms > most_ms)
+        return (uint64_t)most_ms;
     return orphan_ms < HEARING_LEAST_MS ? HEARING_LEAST_MS : (uint64_t)orphan_ms;
 }
 
@@ -309,6 +322,7 @@ static void on_closed(void *arg, struct pleat_connection *connection,
         pleat_log("lost the daemon%s%s; trying again", error->code ? ": " : "",
                   error->code ? error->text : "");
     agent->connection = NULL;
+    agent->link.unknown = !agent->greeted && error->code == PLEAT_E_PERMISSION;
     connection_lost(agent);
 }
 

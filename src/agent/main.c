@@ -70,6 +70,9 @@ static const char usage[] =
     "daemon\n"
     "                    is there: they may leave this node, and are ended after S seconds, or at\n"
     "                    the next SIGTERM\n"
+    "  --call S          without a daemon that lets it in, an agent with nothing to do calls for "
+    "S\n"
+    "                    seconds, not for 10: the daemon may have no room for so many at one time\n"
     "  --announced       SIGUSR1 and SIGUSR2 go to all processes here before they are stopped or "
     "killed,\n"
     "                    so ranks of programs on several nodes are started with these ignored\n"
@@ -162,6 +165,10 @@ static int take_option(int option, struct pleat_agent_options *options, struct s
         return read_node(optarg, &options->hold_s)
                    ? complain("--hold must be a number of seconds from 0")
                    : 0;
+    case 'A':
+        return read_node(optarg, &options->call_s)
+                   ? complain("--call must be a number of seconds from 0")
+                   : 0;
     case 'p':
         return read_node(optarg, &options->processors) || options->processors < 1 ||
                        options->processors > PLEAT_CPU_LIST_MAX
@@ -212,6 +219,7 @@ static int read_options(int argc, char **argv, struct pleat_agent_options *optio
         {"connect", required_argument, NULL, 'C'},
         {"key-fd", required_argument, NULL, 'K'},
         {"hold", required_argument, NULL, 'H'},
+        {"call", required_argument, NULL, 'A'},
         {"announced", no_argument, NULL, 'a'},
         {NULL, 0, NULL, 0},
     };

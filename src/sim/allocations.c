@@ -1,4 +1,8 @@
-/* Allocations of simulated batch systems: which claims have them, and when they end. */
+/* Allocations of simulated batch systems: which claims have them, on which nodes, and when they
+ * end. */
+#include <stdlib.h>
+
+#include "policy/shares.h"
 #include "sim/internal.h"
 
 struct claim_timer *allocation_record(struct sim *sim, uint32_t claim)
@@ -43,16 +47,39 @@ void allocation_leave_queue(struct site *site, uint32_t allocation)
         }
 }
 
+/* The processors of a claim on nodes of its allocation are unused again. */
+static void leave_nodes(struct sim *sim, uint32_t site, uint32_t claim, uint32_t allocation)
+{
+    struct lent_nodes *nodes = &sim->sites[site].batch.nodes;
+    const struct pleat_piece *piece;
+    for (uint32_t p = pleat_core_claim(sim->core, claim)->first_piece; p != PLEAT_NONE;
+         p = piece->next) {
+        piece = &sim->view->pieces[p];
+        if (piece->node < nodes->count && nodes->items[piece->node].allocation == allocation)
+            nodes->items[piece->node].unused += (int32_t)piece->count;
+    }
+}
+
+static void free_nodes(struct site *site, uint32_t allocation)
+{
+    for (size_t n = 0; n < site->batch.nodes.count; n++)
+        if (site->batch.nodes.items[n].allocation == allocation)
+            site->batch.nodes.items[n].allocation = PLEAT_NONE;
+}
+
 void allocation_give_back(struct sim *sim, uint32_t site, uint32_t claim, int32_t count)
 {
     struct allocation *one = allocation_of(sim, site, claim);
     if (!one)
         return;
     uint32_t index = sim->claims.items[claim].allocation;
+    leave_nodes(sim, site, claim, index);
     sim->claims.items[claim].allocation = PLEAT_NONE;
     one->spare += count;
-    if (--one->claims == 0)
-        allocation_leave_queue(&sim->sites[site], index);
+    if (--one->claims > 0)
+        return;
+    free_nodes(&sim->sites[site], index);
+    allocation_leave_queue(&sim->sites[site], index);
 }
 
 void allocation_withdraw(struct sim *sim, uint32_t site, uint32_t claim)
@@ -69,16 +96,75 @@ bool allocation_holds(const struct sim *sim, uint32_t claim)
     return index != PLEAT_NONE && sim->sites[c->site].batch.allocations.items[index].held;
 }
 
-uint32_t allocation_beside(struct sim *sim, uint32_t site, const struct pleat_claim *wanted)
+/* ---- in what a job has already ---- */
+
+/* Does a claim go to nodes where its owner has processes already, and to no others? */
+static bool keeps_to_nodes(const struct sim *sim, const struct pleat_claim *wanted)
+{
+    return wanted->purpose == PLEAT_FOR_GROWTH &&
+           pleat_view_share_nodes(sim->view, &sim->view->components[wanted->component]) > 0;
+}
+
+/* Shares out `count` more processors among those nodes of a run that are an allocation's. *fit:
+ * for how many there is room. */
+static int share_out(struct sim *sim, const struct pleat_claim *wanted, uint32_t allocation,
+                     int32_t count, struct pleat_share_list *shares, int32_t *fit)
+{
+    const struct lent_nodes *nodes = &sim->sites[wanted->site].batch.nodes;
+    shares->count = 0;
+    if (pleat_shares_of(sim->view, &sim->view->components[wanted->component], shares))
+        return PLEAT_E_NOMEM;
+    int32_t *room = calloc(shares->count + 1, sizeof(*room));
+    if (!room)
+        return PLEAT_E_NOMEM;
+    for (size_t i = 0; i < shares->count; i++) {
+        const uint32_t node = shares->items[i].node;
+        bool own = node < nodes->count && nodes->items[node].allocation == allocation;
+        room[i] = own ? nodes->items[node].unused : 0;
+    }
+    *fit = pleat_shares_grow(shares, room, count);
+    free(room);
+    return 0;
+}
+
+/* How many processors a claim can have in an allocation of its owner. */
+static int fit_in(struct sim *sim, const struct pleat_claim *wanted, uint32_t allocation,
+                  int32_t *fit)
+{
+    const struct allocation *one = &sim->sites[wanted->site].batch.allocations.items[allocation];
+    struct pleat_share_list shares = {0};
+    *fit = 0;
+    if (!one->held)
+        return 0;
+    if (!keeps_to_nodes(sim, wanted)) {
+        *fit = one->spare >= wanted->count ? wanted->count : 0;
+        return 0;
+    }
+    int rc = share_out(sim, wanted, allocation,
+                       wanted->count < one->spare ? wanted->count : one->spare, &shares, fit);
+    pleat_array_finish(&shares);
+    return rc;
+}
+
+int allocation_beside(struct sim *sim, uint32_t site, const struct pleat_claim *wanted,
+                      uint32_t *allocation, int32_t *count)
 {
     const struct pleat_component *owner = &sim->view->components[wanted->component];
+    *allocation = PLEAT_NONE;
+    *count = keeps_to_nodes(sim, wanted) ? 0 : wanted->count;
     for (uint32_t c = owner->first_claim; c != PLEAT_NONE;
          c = pleat_core_claim(sim->core, c)->next) {
-        const struct allocation *one = allocation_of(sim, site, c);
-        if (one && one->held && one->spare >= wanted->count)
-            return sim->claims.items[c].allocation;
+        int32_t fit = 0;
+        if (!allocation_of(sim, site, c))
+            continue;
+        if (fit_in(sim, wanted, sim->claims.items[c].allocation, &fit))
+            return PLEAT_E_NOMEM;
+        if (fit == 0 || (*allocation != PLEAT_NONE && fit <= *count))
+            continue;
+        *allocation = sim->claims.items[c].allocation;
+        *count = fit;
     }
-    return PLEAT_NONE;
+    return 0;
 }
 
 int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t into_id, uint32_t site)
@@ -101,29 +187,87 @@ int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t int
     return 0;
 }
 
-int allocation_tell(struct sim *sim, uint32_t site, uint32_t claim)
+/* ---- nodes ---- */
+
+static int tell_node(struct sim *sim, uint32_t site, uint32_t allocation, int32_t slots)
 {
-    const struct pleat_claim *c = pleat_core_claim(sim->core, claim);
-    struct allocation *one = allocation_of(sim, site, claim);
-    if (!one || !pleat_view_is_on_lent_node(sim->view, &sim->view->components[c->component], site))
-        return 0;
-    const uint32_t node = sim->claims.items[claim].allocation;
+    struct lent_nodes *nodes = &sim->sites[site].batch.nodes;
+    const struct lent_node fresh = {allocation, slots, slots};
+    uint32_t number = 0;
+    while (number < nodes->count && nodes->items[number].allocation != PLEAT_NONE)
+        number++;
+    if (number == nodes->count && pleat_array_push(nodes, fresh))
+        return nomem(sim);
+    nodes->items[number] = fresh;
     const struct pleat_event made = {.time_us = sim->now_us,
                                      .kind = PLEAT_EV_NODE,
                                      .flags = PLEAT_NODE_LENT,
                                      .component = site,
-                                     .u.node = {.node = node, .slots = one->count}};
-    const struct pleat_event piece = {
-        .time_us = sim->now_us,
-        .kind = PLEAT_EV_PIECE,
-        .component = claim,
-        .u.piece = {.claim = c->id,
-                    .node = node,
-                    .first = (uint32_t)(one->count - one->spare - c->count),
-                    .count = (uint32_t)c->count}};
-    int rc = one->told ? 0 : input(sim, &made);
+                                     .u.node = {.node = number, .slots = slots}};
+    return input(sim, &made);
+}
+
+static int tell_nodes(struct sim *sim, uint32_t site, uint32_t allocation)
+{
+    struct allocation *one = &sim->sites[site].batch.allocations.items[allocation];
+    int32_t most = sim->sites[site].spec->slots, left = one->told ? 0 : one->count;
+    int rc = 0;
     one->told = true;
-    return rc ? rc : input(sim, &piece);
+    for (; !rc && left > 0; left -= most)
+        rc = tell_node(sim, site, allocation, left < most ? left : most);
+    return rc;
+}
+
+static int tell_piece(struct sim *sim, const struct pleat_claim *claim, uint32_t index,
+                      uint32_t number, int32_t count)
+{
+    struct lent_node *node = &sim->sites[claim->site].batch.nodes.items[number];
+    const struct pleat_event piece = {.time_us = sim->now_us,
+                                      .kind = PLEAT_EV_PIECE,
+                                      .component = index,
+                                      .u.piece = {.claim = claim->id,
+                                                  .node = number,
+                                                  .first = (uint32_t)(node->slots - node->unused),
+                                                  .count = (uint32_t)count}};
+    node->unused -= count;
+    return input(sim, &piece);
+}
+
+/* Of a growth of a run that keeps to its nodes. */
+static int tell_shares(struct sim *sim, const struct pleat_claim *claim, uint32_t index,
+                       int32_t count)
+{
+    struct pleat_share_list shares = {0};
+    int32_t fit = 0;
+    int rc = share_out(sim, claim, sim->claims.items[index].allocation, count, &shares, &fit)
+                 ? nomem(sim)
+                 : 0;
+    for (size_t i = 0; !rc && i < shares.count; i++)
+        if (shares.items[i].to > shares.items[i].processors)
+            rc = tell_piece(sim, claim, index, shares.items[i].node,
+                            shares.items[i].to - shares.items[i].processors);
+    pleat_array_finish(&shares);
+    return rc;
+}
+
+int allocation_tell(struct sim *sim, uint32_t site, uint32_t claim, int32_t count)
+{
+    const struct pleat_claim *c = pleat_core_claim(sim->core, claim);
+    if (!sim->tells_nodes || sim->sites[site].spec->slots < 2 || !allocation_of(sim, site, claim))
+        return 0;
+    const uint32_t allocation = sim->claims.items[claim].allocation;
+    int rc = tell_nodes(sim, site, allocation);
+    if (!rc && keeps_to_nodes(sim, c))
+        return tell_shares(sim, c, claim, count);
+    for (uint32_t n = 0; !rc && count > 0 && n < sim->sites[site].batch.nodes.count; n++) {
+        const struct lent_node *node = &sim->sites[site].batch.nodes.items[n];
+        if (node->allocation != allocation || node->unused == 0)
+            continue;
+        int32_t here = count < node->unused ? count : node->unused;
+        count -= here;
+        rc = tell_piece(sim, c, claim, n, here);
+    }
+    return rc;
 }
 
 int allocation_ends(struct sim *sim, uint32_t site, uint32_t claim, uint64_t id)

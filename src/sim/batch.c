@@ -107,14 +107,18 @@ int batch_claim(struct sim *sim, uint32_t index, uint32_t claim, uint64_t id)
     struct claim_timer *record = allocation_record(sim, claim);
     if (!record)
         return nomem(sim);
-    uint32_t allocation = allocation_beside(sim, index, wanted);
+    uint32_t allocation;
+    int32_t count;
+    if (allocation_beside(sim, index, wanted, &allocation, &count))
+        return nomem(sim);
     if (allocation != PLEAT_NONE) {
         struct allocation *one = &site->batch.allocations.items[allocation];
-        one->spare -= wanted->count;
+        one->spare -= count;
         one->claims++;
         record->allocation = allocation;
-        return site_claimed(sim, claim, id);
     }
+    if (allocation != PLEAT_NONE || count == 0)
+        return site_claimed_some(sim, claim, id, count);
     struct allocation *one = allocation_new(sim, index, &allocation);
     int64_t limit_us = site->spec->limit_us > 0 ? site->spec->limit_us : PLEAT_NEVER;
     struct queue_job job = {
@@ -312,4 +316,5 @@ void batch_destroy(struct batch *batch)
 {
     queue_finish(&batch->queue);
     pleat_array_finish(&batch->allocations);
+    pleat_array_finish(&batch->nodes);
 }

@@ -29,21 +29,27 @@ static bool has_room(const struct sim *sim, const struct pleat_claim *wanted)
 
 int site_claimed(struct sim *sim, uint32_t index, uint64_t id)
 {
+    return site_claimed_some(sim, index, id, pleat_core_claim(sim->core, index)->count);
+}
+
+int site_claimed_some(struct sim *sim, uint32_t index, uint64_t id, int32_t count)
+{
     const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
     uint32_t owner = claim->component;
     if (claim->id != id || claim->state != PLEAT_CLAIM_REQUESTED)
         return 0;
-    bool fails = site_fails(&sim->sites[claim->site], PLEAT_FAILURE_CLAIM) || !has_room(sim, claim);
+    bool fails = count < 1 || site_fails(&sim->sites[claim->site], PLEAT_FAILURE_CLAIM) ||
+                 !has_room(sim, claim);
     struct pleat_event event = {.time_us = sim->now_us,
                                 .kind = fails ? PLEAT_EV_CLAIM_FAILED : PLEAT_EV_CLAIMED,
                                 .component = index,
-                                .u.claim = {.claim = id, .count = claim->count}};
+                                .u.claim = {.claim = id, .count = count}};
     uint32_t site = claim->site;
     if (fails) {
         event.u.claim.reason = PLEAT_REASON_CLAIM_REFUSED;
-        allocation_give_back(sim, site, index, claim->count);
+        allocation_give_back(sim, site, index, count);
     }
-    int rc = fails ? 0 : allocation_tell(sim, site, index);
+    int rc = fails ? 0 : allocation_tell(sim, site, index, count);
     if (!rc)
         rc = input(sim, &event);
     if (!rc && !fails)

@@ -158,7 +158,7 @@ struct allocation {                /* of a batch system */
     int32_t spare;                 /* processors that no claim has any more */
     int32_t count;                 /* its processors */
     bool held;                     /* it has processors: it does not wait */
-    bool told;                     /* the core knows it as a node */
+    bool told;                     /* the core knows its nodes */
     uint8_t waits;                 /* what the core was told: why it waits, enum pleat_claim_wait
                                     * ... */
     int64_t expected_us, until_us; /* ... when it may start; when it is given up */
@@ -168,10 +168,19 @@ struct allocation {                /* of a batch system */
 
 PLEAT_ARRAY(allocations, struct allocation);
 
+struct lent_node {       /* of a batch system, as far as an allocation of Pleat's has it */
+    uint32_t allocation; /* PLEAT_NONE: its number is free */
+    int32_t slots;       /* those of the allocation there */
+    int32_t unused;      /* ... that no claim has */
+};
+
+PLEAT_ARRAY(lent_nodes, struct lent_node);
+
 struct batch { /* the batch system of a site */
     struct queue queue;
     struct allocations allocations;
-    size_t next; /* the next of the listed jobs of other users */
+    struct lent_nodes nodes; /* by number; empty unless the core is told of nodes */
+    size_t next;             /* the next of the listed jobs of other users */
     uint32_t timer;
     bool changed; /* something has changed since it was last asked who may start */
 };
@@ -246,6 +255,7 @@ struct sim {
     bool reads_measures;  /* ... and how much they differ */
     struct pleat_random noise; /* by which the times of iterations differ */
     bool lends;                /* a site has a batch system: nodes come with allocations */
+    bool tells_nodes;          /* ... and jobs fold, so that it matters which they are */
     bool crowded;              /* local users wait for processors, or may come to wait */
     int64_t now_us;
     int64_t last_us; /* the latest time at which something happened, or will by itself, to a job */
@@ -430,6 +440,8 @@ int site_claim_timer(struct sim *sim, enum timer_kind kind, uint32_t claim, uint
                      int64_t delay);
 /* The claim has been given, or is refused. */
 int site_claimed(struct sim *sim, uint32_t claim, uint64_t id);
+/* The same; `count` of its processors have been given, 0: none. */
+int site_claimed_some(struct sim *sim, uint32_t claim, uint64_t id, int32_t count);
 int site_released(struct sim *sim, uint32_t claim, uint64_t id);
 /* The site takes a claim away. */
 int site_lose(struct sim *sim, uint32_t claim);
@@ -451,14 +463,18 @@ void allocation_withdraw(struct sim *sim, uint32_t site, uint32_t claim);
 void allocation_give_back(struct sim *sim, uint32_t site, uint32_t claim, int32_t count);
 /* Has a claim processors of an allocation? */
 bool allocation_holds(const struct sim *sim, uint32_t claim);
-/* An allocation of the same job with `count` processors to spare; PLEAT_NONE. */
-uint32_t allocation_beside(struct sim *sim, uint32_t site, const struct pleat_claim *wanted);
+/* An allocation of the same job with processors to spare for a claim; PLEAT_NONE. *count: how many
+ * it can have there, fewer than are wanted only of a run that keeps to its nodes; 0: that can have
+ * none anywhere. 0 or PLEAT_E_NOMEM. */
+int allocation_beside(struct sim *sim, uint32_t site, const struct pleat_claim *wanted,
+                      uint32_t *allocation, int32_t *count);
 /* The last processors of a claim are those of another one from now on. */
 int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t into_id,
                      uint32_t site);
-/* Tells the core on which node a claim is that is about to be given, if its owner keeps to one. An
- * allocation of such an owner is on one node, and has nothing else there. */
-int allocation_tell(struct sim *sim, uint32_t site, uint32_t claim);
+/* Tells the core on which nodes the `count` processors of a claim are that are about to be given,
+ * where it has to know. An allocation has as few nodes as can be: all slots of each but the last
+ * one. */
+int allocation_tell(struct sim *sim, uint32_t site, uint32_t claim, int32_t count);
 /* Tells the core when a claim that has been given ends. */
 int allocation_ends(struct sim *sim, uint32_t site, uint32_t claim, uint64_t id);
 

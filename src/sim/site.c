@@ -5,7 +5,8 @@
  * that has left has a capacity of 0. Where a site is polled, policies know of local users and of
  * nodes what the last look told: a claim for which there is no room then is refused.
  *
- * Simulated sites do not say where claims are. When a node fails all slots are laid out on
+ * Where claims are is said only of clusters, for jobs that fold (allocations.c), and does not matter
+ * for failures: when a node fails all slots are laid out on
  * the nodes that are up: those of claims, in the order of their records, then those of local users,
  * then free slots. The node takes the slots in its part. Every node fails with the same
  * probability, so every slot is taken with the same one. */
@@ -264,6 +265,15 @@ static bool is_instant(const struct pleat_sim_site *spec)
            (spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE);
 }
 
+/* Which nodes a claim has matters only to jobs that fold: their processes stay there. */
+static bool tells_nodes(const struct sim *sim)
+{
+    for (size_t i = 0; sim->lends && i < sim->workload->jobs.count; i++)
+        if (sim->workload->jobs.items[i].mpl_max > 0)
+            return true;
+    return false;
+}
+
 int sites_create(struct sim *sim)
 {
     const struct pleat_sim_sites *specs = &sim->options->platform->sites;
@@ -295,6 +305,7 @@ int sites_create(struct sim *sim)
         pleat_random_init(&site->failures, seed + 2);
         pleat_random_init(&site->load, seed + 3);
     }
+    sim->tells_nodes = tells_nodes(sim);
     return 0;
 }
 

@@ -172,7 +172,7 @@ static int submit(struct sim *sim, size_t index, size_t first)
     pleat_submission_of_row(sim->workload, first, index, &submission);
     submission.estimate_us = estimate_of(sim, job);
     submission.flags |= PLEAT_COMPONENT_FORGET;
-    if (sim->lends && !submission.folds) /* as pleat_submission_of_spec has it of MPI programs */
+    if (sim->lends) /* as pleat_submission_of_spec has it of MPI programs */
         submission.flags |= PLEAT_COMPONENT_SPREADS;
     if (sim->requests && sim->workload->apps.items[job->app].objects > 0)
         submission.flags |= PLEAT_COMPONENT_EVOLVES;

@@ -50,6 +50,9 @@ static bool start_agent(struct pleat_batch_site *site, struct pleat_batch_alloca
         json_array_append_new(argv, pleat_json_text(call.argv[i]));
     json_array_append_new(argv, json_string("--processors"));
     json_array_append_new(argv, json_sprintf("%d", (int)pleat_batch_node_size(node)));
+    /* its processors are wanted for as long as pleatd waits for it */
+    json_array_append_new(argv, json_string("--call"));
+    json_array_append_new(argv, json_sprintf("%d", (int)(site->options->agent_us / 1000000)));
     if (pleat_batch_hold_us(site)) {
         json_array_append_new(argv, json_string("--hold"));
         json_array_append_new(argv, json_sprintf("%d", (int)(pleat_batch_hold_us(site) / 1000000)));

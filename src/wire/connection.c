@@ -322,7 +322,12 @@ static void deliver(struct pleat_connection *connection)
 static void on_end(struct pleat_connection *connection, ssize_t status)
 {
     struct pleat_error reason = {0};
-    if (connection->state == PLEAT_HANDSHAKING)
+    if (connection->state == PLEAT_HANDSHAKING && status != UV_EOF)
+        pleat_error_set(&reason, PLEAT_E_CLOSED,
+                        "the connection broke before both knew each other (%s): the peer may have "
+                        "no room for one more caller now",
+                        uv_strerror((int)status));
+    else if (connection->state == PLEAT_HANDSHAKING)
         pleat_error_set(&reason, PLEAT_E_PERMISSION,
                         "the peer closed the connection before both knew each other: it does not "
                         "know this identity with this key");

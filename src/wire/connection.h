@@ -56,7 +56,7 @@ struct pleat_guest_terms {
                                                                 * may be NULL */
     void *arg;                                                 /* the argument of both functions */
     int limit_ms;     /* time in which a caller has to prove its identity */
-    int most;         /* the most callers at a time that have not done so */
+    int most;         /* the most callers at a time that have not done so: others are turned away */
     int most_of_host; /* the same for callers of one address */
 };
 
@@ -84,8 +84,9 @@ int pleat_connection_open(uv_loop_t *loop, const char *path,
                           struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Starts connecting to any address. Over TCP with a key, under the name that the server knows it by
  * (both are copied; not used for a unix socket, where they may be NULL). Failure arrives as
- * `closed`: PLEAT_E_CLOSED: nobody answers; PLEAT_E_PERMISSION: the other end does not know this
- * identity with this key, or has itself not the key. At once: PLEAT_E_INVALID: that is no identity.
+ * `closed`: PLEAT_E_CLOSED: nobody answers, or has room for one more caller; PLEAT_E_PERMISSION:
+ * the other end does not know this identity with this key, or has itself not the key. At once:
+ * PLEAT_E_INVALID: that is no identity.
  */
 int pleat_connection_open_to(uv_loop_t *loop, const struct pleat_address *address,
                              const char *identity, const unsigned char key[PLEAT_WIRE_KEY],

@@ -6,7 +6,7 @@
 
 #include "wire/connection-internal.h"
 
-#define LISTEN_QUEUE 128
+#define LISTEN_QUEUE 1024 /* the kernel may have a lower limit */
 #define RETRY_MS 100
 
 /* Sends one error line to a peer of another user. The socket is fresh, so the line fits; if not, it

@@ -115,6 +115,17 @@ static int begin(struct pleat_guests *guests, struct pleat_connection *connectio
     return 0;
 }
 
+/* Closes the connection of a caller for whom there is no room. It is told by a reset, which says
+ * nothing about keys: so the caller knows that it may call again. */
+static void turn_away(struct pleat_connection *connection)
+{
+    const struct linger reset = {.l_onoff = 1};
+    uv_os_fd_t fd;
+    if (!uv_fileno((uv_handle_t *)&connection->u.tcp, &fd))
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    pleat_connection_close(connection);
+}
+
 static void on_connection(uv_stream_t *server, int status)
 {
     struct pleat_listener *listener = server->data;
@@ -130,7 +141,7 @@ static void on_connection(uv_stream_t *server, int status)
     if (uv_accept(server, &connection->u.stream)) {
         pleat_connection_close(connection);
     } else if (begin(guests, connection, &err)) {
-        pleat_connection_close(connection);
+        turn_away(connection);
         if (guests->terms.refused)
             guests->terms.refused(guests->terms.arg, &err);
     }

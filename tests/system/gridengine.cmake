@@ -1,6 +1,6 @@
 # A real Grid Engine cluster beside two of Slurm's. Where there can be none, the tests are shown as skipped.
 find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
-set(gridengine_parts adapter faults site taken)
+set(gridengine_parts adapter faults replace site taken)
 list(TRANSFORM gridengine_parts PREPEND system/gridengine/test_ OUTPUT_VARIABLE gridengine_tests)
 list(TRANSFORM gridengine_tests APPEND .py)
 pleat_must_list(system/gridengine/test_*.py ${gridengine_tests})

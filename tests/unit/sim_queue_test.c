@@ -308,46 +308,102 @@ static void test_a_part_given_back(void **state)
     sim_world_destroy(world);
 }
 
-/* Two jobs that fold keep to a node each, and grow only within their allocations; one that does not
- * fold is on several. Without nodes that are told all would have 8. */
-static void test_folded_jobs_keep_to_a_node(void **state)
+/* ---- jobs that fold, on nodes ---- */
+
+static struct sim_world *world_with_nodes(int32_t nodes, int32_t slots)
+{
+    struct sim_world *world = world_with_queue(1, PLEAT_QUEUE_FCFS);
+    sim_world_site(world, 0)->nodes = nodes;
+    sim_world_site(world, 0)->slots = slots;
+    sim_world_approach(world, "pwa");
+    world->options.policies[PLEAT_MALLEABILITY] =
+        pleat_policy_find(PLEAT_MALLEABILITY, "partition");
+    return world;
+}
+
+/* Eight processes, at most four on a processor, which take work_s on eight. */
+static void folded(struct sim_world *world, int64_t submit_s, int64_t work_s)
+{
+    struct pleat_workload_job *job = sim_malleable(world, submit_s, 8, 8, work_s, 0);
+    job->processors = 8;
+    job->mpl_max = 4;
+}
+
+static void expect_node(const struct pleat_events *log, size_t nth, uint32_t number, int32_t slots)
+{
+    const struct pleat_event *node = find(log, PLEAT_EV_NODE, nth);
+    assert_non_null(node);
+    assert_int_equal(node->flags, PLEAT_NODE_LENT);
+    assert_int_equal(node->u.node.node, number);
+    assert_int_equal(node->u.node.slots, slots);
+}
+
+static void expect_piece(const struct pleat_events *log, size_t nth, uint32_t node, uint32_t count)
+{
+    const struct pleat_event *piece = find(log, PLEAT_EV_PIECE, nth);
+    assert_non_null(piece);
+    assert_int_equal(piece->u.piece.node, node);
+    assert_int_equal(piece->u.piece.count, count);
+}
+
+/* Its allocation has two nodes, with four processes each. It makes room for another job on both,
+ * and grows again there, up to a processor for each process. */
+static void test_folded_jobs_are_on_several_nodes(void **state)
 {
     (void)state;
     struct pleat_events log;
-    struct sim_world *world = world_with_queue(16, PLEAT_QUEUE_FCFS);
-    struct pleat_sim_site *site = sim_world_site(world, 0);
-    site->nodes = site->slots = 4;
-    sim_world_approach(world, "launcher");
-    world->options.policies[PLEAT_MOLDABILITY] = pleat_policy_find(PLEAT_MOLDABILITY, "fjt");
-    world->options.policies[PLEAT_MALLEABILITY] =
-        pleat_policy_find(PLEAT_MALLEABILITY, "partition");
-    uint32_t app = sim_world_app(world, (struct pleat_app){.mpl_overhead = 0.5});
-    for (int i = 0; i < 2; i++) {
-        struct pleat_workload_job *job = sim_malleable(world, 3 * i, 8, 8, 8, app);
-        job->processors = 8;
-        job->mpl_max = 4;
-        job->job_class = PLEAT_CLASS_LONG;
-    }
-    sim_rigid(world, 4, 8, 10);
+    struct sim_world *world = world_with_nodes(2, 4);
+    folded(world, 0, 40);
+    sim_rigid(world, 10, 3, 5);
     run_logged(world, &log);
-    /* two on a processor: 8 x 2 x 1.5 s */
-    sim_expect(world, 0, 0, 24);
-    sim_expect(world, 1, 3, 27);
-    sim_expect(world, 2, 4, 14);
+    /* eight processes on five processors from 10 s to 15 s */
+    sim_expect(world, 0, 0, 41.875);
+    sim_expect(world, 1, 10, 15);
     assert_int_equal(find(&log, PLEAT_EV_SITE, 0)->u.site.node_most, 4);
-    for (uint32_t i = 0; i < 2; i++) {
-        const struct pleat_event *node = find(&log, PLEAT_EV_NODE, i);
-        const struct pleat_event *piece = find(&log, PLEAT_EV_PIECE, i);
-        assert_true(node && piece);
-        assert_int_equal(node->flags, PLEAT_NODE_LENT);
-        assert_int_equal(node->u.node.slots, 4);
-        assert_int_equal(node->u.node.node, i);
-        assert_int_equal(piece->u.piece.node, i);
-        assert_int_equal(piece->u.piece.count, 4);
-    }
-    assert_null(find(&log, PLEAT_EV_NODE, 2)); /* nobody asks where the other one is */
+    expect_node(&log, 0, 0, 4);
+    expect_node(&log, 1, 1, 4);
+    assert_null(find(&log, PLEAT_EV_NODE, 2));
+    expect_piece(&log, 0, 0, 4);
+    expect_piece(&log, 1, 1, 4);
+    /* of four, two on each, it keeps; it grows by the one that the other job does not need, on the
+     * first node, and when that job has ended by one there and two on the other node */
+    expect_piece(&log, 2, 0, 1);
+    expect_piece(&log, 3, 0, 1);
+    expect_piece(&log, 4, 1, 2);
+    assert_null(find(&log, PLEAT_EV_PIECE, 5));
+    assert_int_equal(world->totals.allocations, 1);
     pleat_array_finish(&log);
     sim_world_destroy(world);
+}
+
+/* It is started where there is room, and its processes stay there: it does not grow into what
+ * becomes free on other nodes, as a job does that does not fold. */
+static void test_folded_jobs_stay_on_their_nodes(void **state)
+{
+    (void)state;
+    for (int folds = 0; folds < 2; folds++) {
+        struct pleat_events log;
+        struct sim_world *world = world_with_nodes(4, 4);
+        sim_rigid(world, 0, 10, 20);
+        if (folds)
+            folded(world, 0, 48);
+        else
+            sim_malleable(world, 0, 1, 8, 48 * 8, 0);
+        run_logged(world, &log);
+        /* on six for 20 s, which is 15 of the 48 s that it takes on eight */
+        sim_expect(world, 1, 0, folds ? 64 : 53);
+        assert_int_equal(world->totals.allocations, folds ? 2 : 3);
+        for (size_t i = 0; folds && i < 5; i++) {
+            static const int32_t slots[] = {4, 4, 2, 4, 2};
+            expect_node(&log, i, (uint32_t)i, slots[i]);
+            expect_piece(&log, i, (uint32_t)i, (uint32_t)slots[i]);
+        }
+        /* without jobs that fold it does not matter where processors are */
+        assert_null(find(&log, PLEAT_EV_NODE, folds ? 5 : 0));
+        assert_null(find(&log, PLEAT_EV_PIECE, folds ? 5 : 0));
+        pleat_array_finish(&log);
+        sim_world_destroy(world);
+    }
 }
 
 /* Others' jobs that came before Pleat's first job have the processors already. */
@@ -431,7 +487,8 @@ int main(void)
         cmocka_unit_test(test_a_claim_is_given_up),
         cmocka_unit_test(test_growing_by_allocations),
         cmocka_unit_test(test_a_part_given_back),
-        cmocka_unit_test(test_folded_jobs_keep_to_a_node),
+        cmocka_unit_test(test_folded_jobs_are_on_several_nodes),
+        cmocka_unit_test(test_folded_jobs_stay_on_their_nodes),
         cmocka_unit_test(test_what_was_before),
         cmocka_unit_test(test_others_of_the_model),
         cmocka_unit_test(test_nonsense_is_refused),

@@ -5,6 +5,7 @@
 #include "cli/common/entry.h"
 #include "cli/common/reply.h"
 #include "cli/instance/commands.h"
+#include "cli/instance/info_site.h"
 
 enum { LABEL = 16 };
 
@@ -100,18 +101,25 @@ static int print_info(const json_t *info)
 static int run_info(int argc, char **argv)
 {
     struct pleat_options options;
-    if (pleat_options_plain(&options, &pleat_cmd_info, argc, argv, 0, 0) == PLEAT_OPTION_EXIT)
+    if (pleat_options_plain(&options, &pleat_cmd_info, argc, argv, 0, 1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
+    if (optind < argc)
+        return pleat_info_site(argv[optind]);
     return pleat_daemon_show("info", NULL, print_info);
 }
 
 const struct pleat_cli_command pleat_cmd_info = {
     .name = "info",
-    .arguments = "",
+    .arguments = "[SITE]",
     .summary = "Says which daemon runs, where it keeps its things, and which policies are in force",
-    .help = "Exit codes: 0; 3 no daemon.\n\n"
+    .help = "With SITE: what that site offers you. Of a cluster: its batch system, the partitions "
+            "(or queues)\n"
+            "that this shows you, with their limits and with who may use them, and whether it "
+            "takes jobs of\n"
+            "yours; and its nodes.\n\n"
+            "Exit codes: 0; 1 there is no such site; 2 usage; 3 no daemon.\n\n"
             "Example:\n"
-            "  pleat info --json\n",
+            "  pleat info cluster\n",
     .json = true,
     .run = run_info,
 };

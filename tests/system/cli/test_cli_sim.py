@@ -729,6 +729,21 @@ def test_a_site_with_a_queue(cli, log):
     assert "1 allocations, each" in " ".join(text.split())
 
 
+def test_folded_jobs_on_the_nodes_of_a_cluster(cli):
+    """Eight processes that take 48 s on eight processors. Alone on two nodes with four: as long. Beside a job that has ten of
+    sixteen for 20 s: they are started on six, on two nodes, and stay there."""
+    path, platform = (pathlib.Path(cli.path, name) for name in ("log.swf", "sites.conf"))
+    head = "; Pleat-Columns: kind minimum maximum mpl\n"
+    other, folded = (f"{number} 0 -1 {run} {size} -1 -1 {size} -1 -1 1 1 1 1 1 1 -1 -1 {more}\n"
+                     for number, run, size, more in ((1, 20, 10, "0 10 10 0"), (2, 48, 8, "2 8 8 4")))
+    for nodes, jobs, ends, allocations in ((2, folded, 48, 1), (4, other + folded, 64, 2)):
+        path.write_text(head + jobs)
+        platform.write_text(f'site c {{\n  nodes = {nodes}\n  slots = 4\n  queue = fcfs\n}}\n')
+        run = sim(cli, "--workload", str(path), "--platform", str(platform), "--approach", "pwa",
+                  "--malleability", "partition")["runs"][0]
+        assert (run["makespan_s"], run["allocations"], run["jobs"]["done"]) == (ends, allocations, jobs.count("\n")), run
+
+
 def test_failures(cli, log):
     platform, out = pathlib.Path(cli.path, "sites.conf"), os.path.join(cli.path, "out")
     platform.write_text('site m {\n  nodes = 8\n  slots = 4\n  failures = node\n'

@@ -12,7 +12,7 @@ import stat
 import subprocess
 import threading
 
-from conftest import BUILD, agents_with, is_alive, until_file, wait_until, words_of
+from conftest import BUILD, LIMIT_S, agents_with, is_alive, until_file, wait_until, words_of
 
 AGENT = os.path.join(BUILD, "bin", "pleat-agent")
 KEY = re.compile(rb"[0-9a-f]{64}")
@@ -182,12 +182,12 @@ def test_nothing_listens_unless_an_agent_calls(pleat):
     end(pleat, number, path)
 
 
-def by_hand(pleat, key, given=False):
+def by_hand(pleat, key, *words, given=False):
     """An agent that somebody else starts, with this key: in its environment, or given to its standard input. It has
     no lock."""
     env = pleat.env if given else {**pleat.env, "PLEAT_AGENT_KEY": f"local/0:{key}"}
     agent = subprocess.Popen([AGENT, "--connect", f"127.0.0.1:{port_of(pleat)}", "--instance", pleat.instance_id,
-                              "--site", "local", "--node", "0", *(["--key-fd", "0"] if given else [])],
+                              "--site", "local", "--node", "0", *words, *(["--key-fd", "0"] if given else [])],
                              env=env, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if given:
         agent.stdin.write(f"local/0:{key}\n".encode())
@@ -200,13 +200,11 @@ def by_hand(pleat, key, given=False):
 def test_wrong_callers(pleat):
     tcp(pleat)
     number, path = start(pleat)
-    wrong = by_hand(pleat, "0" * 64)
+    wrong = by_hand(pleat, "0" * 64, "--call", "100000")
     wait_until(lambda: times(pleat, "callers turned away at the port"), "it is turned away")
     assert "does not prove that it has the same key" in log_of(pleat)
     # it does not hand on what it was given
     assert b"0" * 64 not in read(f"/proc/{wrong.pid}/environ")
-    wrong.terminate()
-    wrong.wait()
     # a client in plain text is not even answered
     with socket.create_connection(("127.0.0.1", port_of(pleat))) as plain:
         plain.settimeout(30)
@@ -219,6 +217,7 @@ def test_wrong_callers(pleat):
                                  env={**pleat.env, **env}, capture_output=True, text=True, timeout=60, check=False)
         assert refused.returncode == 1 and "key" in refused.stderr, refused
     end(pleat, number, path)
+    assert wrong.wait(LIMIT_S) == 0  # it is told to call for long, but not with a key that nobody knows
 
 
 def test_a_second_caller_with_the_right_key(pleat):

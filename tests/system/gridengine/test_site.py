@@ -1,5 +1,6 @@
 """A site of the kind gridengine: jobs of Pleat in allocations of a real cluster, which come, wait, and are taken away."""
 
+import json
 import os
 import signal
 
@@ -71,6 +72,16 @@ def test_a_malleable_job_on_several_nodes(pleat):
     assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
     assert pleat.output(job).count("RESULT ok") == 1
     pleat.cluster.until_empty()
+
+
+def test_it_says_what_the_cluster_offers(pleat):
+    told = " ".join(pleat.run("info", "c1").stdout.split())
+    assert "site c1 kind gridengine batch system Grid Engine" in told, told
+    assert "offers all.q (this site's): up, processors 8" in told and "you Grid Engine takes jobs of yours" in told, told
+    assert "nodes 2, with 8 processors: 0 in use by Pleat, 0 by others, 8 free" in told, told
+    checks = json.loads(pleat.run("doctor", "batch", "--json", check=False).stdout)["checks"]
+    seen = {check["subject"]: check["state"] for check in checks}
+    assert {seen[f"c1 {what}"] for what in ("adapter", "controller", "partition", "submitting")} == {"ok"}, checks
 
 
 def test_waits_in_grid_engines_queue(pleat):

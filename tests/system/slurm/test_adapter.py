@@ -137,6 +137,20 @@ def test_passes_on_what_is_wished(a, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_an_account_and_a_constraint_are_passed_on(a, way):
+    a.command("scontrol", "update", "NodeName=a2", "AvailableFeatures=quick", "ActiveFeatures=quick")
+    try:
+        with speaking(a, way) as adapter:
+            job = adapter.allocate(nodes=1, count=1, account="physics", constraint="quick")
+            assert [node["name"] for node in until_granted(adapter, job)["nodes"]] == ["a2"]
+            shown = a.command("scontrol", "show", "job", job["job"])
+            assert "Account=physics" in shown and "Features=quick" in shown, shown
+            adapter.release(job)
+    finally:
+        a.command("scontrol", "update", "NodeName=a2", "AvailableFeatures=", "ActiveFeatures=")
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_near_another_one_where_there_is_room(a, way):
     with speaking(a, way) as adapter:
         jobs = [adapter.allocate(count=3, near="a2")]

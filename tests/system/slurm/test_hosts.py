@@ -1,6 +1,7 @@
 """Jobs over several hosts of a cluster: their processes find one another, what they write comes back, and nothing is left."""
 
 import os
+import re
 import signal
 
 import pytest
@@ -248,6 +249,38 @@ def test_a_host_dies(pleat, mpi):
     victim.crash()
     left = again(pleat, job, 1, before)
     assert victim.name not in left
+    victim.boot()
+    pleat.cluster.start_node(victim)
+    done_after(pleat, job, go)
+    pleat.cluster.until_idle()
+
+
+def test_a_malleable_job_goes_on_without_a_host_that_dies(pleat):
+    """It keeps the allocation of its other host, and goes on there from its last checkpoint."""
+    go = go_file("go-rest")
+    job = pleat.submit("--min", 2, "--max", 4, "--initial", 2, "--checkpoint-every", "1s", "--checkpoint-dir", HOME,
+                       "--", f"{PATHS['openmpi']}/loop", "--until", go, "--pause", 2)
+    kept = until_ranks(pleat, 2, "loop")
+    if pleat.job(job)["target"] == 2:
+        pleat.run("grow", job, 2, check=False)
+    there = until_ranks(pleat, 4, "loop")
+    assert set(kept) < set(there), (kept, there)
+    before = {pid for pids in there.values() for pid in pids}
+    last = pleat.job(job)["checkpoint"]
+    written = wait_until(lambda: (lambda now: now if now and now != last else None)(pleat.job(job)["checkpoint"]),
+                         f"it has a checkpoint of this size: {pleat.log()}")
+    [victim] = [pleat.cluster.world[name] for name in there if name not in kept]
+    victim.crash()
+
+    def goes_on():
+        shown = pleat.job(job)
+        assert shown["state"] not in ENDED, (shown, pleat.log())
+        pids = {pid for own in ranks(pleat, "loop").values() for pid in own}
+        return shown["attempt"] == 1 and shown["progress"] and pids and not before & pids
+    wait_until(goes_on, f"it goes on: {pleat.events(job)} {pleat.log()}")
+    assert set(kept) <= set(ranks(pleat, "loop")) and victim.name not in ranks(pleat, "loop")
+    [at] = re.findall(r"it goes on from its checkpoint of iteration (\d+)", pleat.events(job))
+    assert int(at) >= written["iteration"] > 0
     victim.boot()
     pleat.cluster.start_node(victim)
     done_after(pleat, job, go)

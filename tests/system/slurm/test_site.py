@@ -212,6 +212,23 @@ def test_whole_nodes(slurms):
     pleat.finish()
 
 
+def test_it_says_what_the_cluster_offers(pleat):
+    """The partition of the site first; one that the user may not use is not taken for his."""
+    other = hold_all(pleat.cluster)
+    shown = pleat.run("info", "c1").stdout.splitlines()
+    lines = [tuple(line.split(None, 1)) for line in shown if not line.startswith(" ")]
+    told = " ".join(" ".join(shown).split())
+    assert ("site", "c1") in lines and ("kind", "slurm") in lines, shown
+    assert f"batch system Slurm {pleat.cluster.command('sinfo', '--version').split()[1]}, cluster a" in told, shown
+    assert told.index("offers main (this site's): up, processors 8, nodes 2") < told.index("offers short: up, processors 8, nodes 2, "
+                                                                                          "nodes of a job at most 1, minutes at most 10, minutes if none are said 5"), shown
+    assert "you Slurm takes jobs of yours" in told and "nodes 2, with 8 processors: 0 in use by Pleat" in told, shown
+    pleat.cluster.command("scancel", other)
+    pleat.cluster.until_empty()
+    batch = json.loads(pleat.run("info", "c1", "--json").stdout)["batch"]
+    assert batch["may"] is True and batch["part"] == "main" and {part["name"] for part in batch["partitions"]} == {"main", "short"}
+
+
 def test_the_doctor_asks_the_cluster(pleat):
     def told(*more):
         checks = json.loads(pleat.run("doctor", "batch", *more, "--json", check=False).stdout)["checks"]
