@@ -152,14 +152,17 @@ class Resizes:
         self.tried = self.asked = 0
         self.began = time.monotonic()
 
-    def go_on(self):
-        while self.tried < (time.monotonic() - self.began) * self.rate:
-            job = self.numbers[self.tried % len(self.numbers)]
-            self.tried += 1
-            size = SIZES[self.sizes[job] == SIZES[0]]
-            if "result" in self.client.ask("resize", {"job": job, "processors": size}):  # else its last one is not over
-                self.sizes[job] = size
-                self.asked += 1
+    def ask(self):
+        """Asks for the next one; False: it is not due."""
+        if self.tried >= (time.monotonic() - self.began) * self.rate:
+            return False
+        job = self.numbers[self.tried % len(self.numbers)]
+        self.tried += 1
+        size = SIZES[self.sizes[job] == SIZES[0]]
+        if "result" in self.client.ask("resize", {"job": job, "processors": size}):  # else its last one is not over
+            self.sizes[job] = size
+            self.asked += 1
+        return True
 
     def until_done(self):
         """All that were asked for; how many these are."""
@@ -180,10 +183,9 @@ def measure(daemon, client, seconds, resizes=None):
     answers, turns = [], []
     began, cpu_s, ran = time.monotonic(), daemon.cpu_s(), daemon.ran_ms()
     while time.monotonic() - began < seconds:
-        if resizes:
-            resizes.go_on()
         asked = time.monotonic()
-        client.ask("policies", {})
+        if not (resizes and resizes.ask()):
+            client.ask("policies", {})
         answers.append(1000 * (time.monotonic() - asked))
         before, ran = ran, daemon.ran_ms()
         turns.append(ran - before)
