@@ -8,8 +8,8 @@ if(PLEAT_TESTS)
     set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-cluster
       COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster/measure.py
-        --build ${CMAKE_BINARY_DIR} --repeats 1 --seconds 1)
-    set_tests_properties(system-bench-cluster PROPERTIES LABELS system TIMEOUT 180
+        --build ${CMAKE_BINARY_DIR} --repeats 1 --seconds 1 --state 1048576 --points 2000)
+    set_tests_properties(system-bench-cluster PROPERTIES LABELS system TIMEOUT 300
       SKIP_REGULAR_EXPRESSION "clusters need")
     add_test(NAME system-bench-cluster-scale
       COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""usage: measure.py --build DIRECTORY [--json] [--repeats N] [--seconds S]
+"""usage: measure.py --build DIRECTORY [--json] [--repeats N] [--seconds S] [--state BYTES] [--points N]
 
 Pleat above a real Slurm cluster of two nodes, on hosts in namespaces of this machine (needs root and Slurm's packages):
-how long it takes to have an agent on a node, and to give processors back, compared with Slurm's commands by hand; for how long
-a program stands still that grows from one node to two, compared with MPI_Comm_spawn over the same nodes; and what the controller
-is asked meanwhile. bench/README.md says more."""
+how long it takes to have an agent on a node, and to give processors back, compared with Slurm's commands by hand; how long a
+program stands still that grows onto the second node, and what its adaptation points cost there (nodes.py); and what the
+controller is asked meanwhile. bench/README.md says more."""
 
 import argparse
 import json
@@ -18,6 +18,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests" / "support"))
 
 import clusters  # noqa: E402
+import nodes  # noqa: E402
 from clusters.slurm import PROGRAMS  # noqa: E402
 from clusters.world import USER, USER_ID, wait_until  # noqa: E402
 
@@ -44,13 +45,7 @@ while [ -n "$(squeue -h 2>/dev/null)" ]; do :; done
 echo "$began $EPOCHREALTIME"
 wait
 """
-# one that grows by itself, in an allocation that has both nodes from the beginning
-STATE = 1 << 24  # bytes
-BARE = f"""
-export EVENT_NOEPOLL=1 OMPI_MCA_btl=tcp,self OMPI_MCA_btl_tcp_if_include=eth0 OMPI_MCA_mtl=^ofi OMPI_MCA_pml=ob1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_async_mpi_finalize=1
-salloc -N 2 -n 8 mpirun.openmpi --bind-to none -n 4 /media/build/bench/resize_bare loop {STATE} 8192 8 2>&1
-"""
+NODES, CPUS = 2, 2
 UNTIL_EMPTY = 'while [ -n "$(squeue -h 2>/dev/null)" ]; do :; done; echo $EPOCHREALTIME'
 
 
@@ -62,13 +57,22 @@ class Pleat:
             f'site "c" {{ kind = slurm conf = "{slurm.conf}" partition = main }}\nidle_exit_s = 0\n')
 
     def run(self, *words):
-        env = {"PLEAT_DIR": DIR, "PATH": f"{BIN}:/usr/bin:/bin"}
+        env = {"PLEAT_DIR": DIR, "PATH": f"{BIN}:/usr/bin:/bin"} | nodes.YIELD
         return self.slurm.head.run(f"{BIN}/pleat", *words, user=USER, env=env).stdout
+
+    def events(self, job, kind):
+        events = [json.loads(line) for line in self.run("events", str(job), "--json").splitlines()]
+        return [event for event in events if event["kind"] == kind]
 
     def times(self, job):
         """{state of its processors: when, in seconds}"""
-        events = [json.loads(line) for line in self.run("events", str(job), "--json").splitlines()]
-        return {event["state"]: event["time_s"] for event in events if event["kind"] == "slots"}
+        return {event["state"]: event["time_s"] for event in self.events(job, "slots")}
+
+    def job(self, job):
+        return json.loads(self.run("show", str(job), "--json"))
+
+    def output(self, job):
+        return self.slurm.world.path(f"{DIR}/jobs/{job}/stdout").read_text()
 
 
 def by_hand(slurm, script):
@@ -86,30 +90,8 @@ def one_job(pleat):
     return 1000 * (times["held"] - times["requested"]), 1000 * (empty - times["releasing"])
 
 
-def one_growth(pleat):
-    """Milliseconds for which a program stands still that grows onto the second node, as libpleat has measured it."""
-    job = pleat.run("submit", "--initial", "4", "--min", "4", "--max", "4", "--", "/media/build/apps/loop", "--resizes", "1",
-                    "--rows", "8192", "--state", str(STATE), "--pause", "1").strip()
-    shown = lambda: json.loads(pleat.run("show", job, "--json"))
-    wait_until(lambda: (shown()["progress"] or {}).get("iteration"), "it computes on one node")
-    assert sum(bool(host.pids("loop")) for host in pleat.slurm.nodes) == 1
-    pleat.run("limits", job, "--max", "8")
-    wait_until(lambda: shown()["history"]["resizes"] and shown()["history"]["resizes"][-1]["end_s"], "it has grown")
-    [resize] = shown()["history"]["resizes"]
-    assert (resize["to"], resize["outcome"]) == (8, "grown"), resize
-    wait_until(lambda: shown()["state"] == "done", "it is right")
-    return 1000 * resize["total_s"]
-
-
-def one_spawn(slurm):
-    said = slurm.command("bash", "-c", BARE, user=USER)
-    [time_s] = re.findall(r"^TIME 4 8 ([0-9.]+)$", said, re.MULTILINE)
-    assert "RESULT ok" in said, said
-    return 1000 * float(time_s)
-
-
 def measure_times(pleat, repeats):
-    names = ("start", "by_hand_start", "end", "by_hand_end", "grow", "by_hand_grow")
+    names = ("start", "by_hand_start", "end", "by_hand_end")
     series = {name: [] for name in names}
     one_job(pleat)  # the daemon and its adapter are there
     for _ in range(repeats):
@@ -118,10 +100,6 @@ def measure_times(pleat, repeats):
         series["end"].append(end)
         series["by_hand_start"].append(by_hand(pleat.slurm, BY_HAND_START))
         series["by_hand_end"].append(by_hand(pleat.slurm, BY_HAND_END))
-        series["grow"].append(one_growth(pleat))
-        pleat.slurm.until_empty()
-        series["by_hand_grow"].append(one_spawn(pleat.slurm))
-        pleat.slurm.until_empty()
     return series
 
 
@@ -157,7 +135,15 @@ def row(name, values, unit, baseline, goal):
     ratio = value / base if base else None
     compared = value if ratio is None else ratio
     return {"name": f"cluster_{name}", "value": value, "unit": unit, "baseline": base, "ratio": ratio, "goal": goal,
-            "met": None if goal is None else compared <= goal}
+            "met": compared <= goal}
+
+
+def rows_of(series, found):
+    rows = [row(name, series[name], "ms", series[f"by_hand_{name}"], 1.2) for name in ("start", "end")]
+    for name, unit, _, goal in nodes.ROWS:
+        rows += [row(f"{name}_{mpi}", series[f"{name}_{mpi}"], unit, series[f"plain_{name}_{mpi}"], goal)
+                 for mpi in nodes.MPIS if f"{name}_{mpi}" in series]
+    return rows + [row(f"queries_{name}", [value], "1/s", None, 1) for name, value in found.items()]
 
 
 def spread(values):
@@ -165,15 +151,24 @@ def spread(values):
 
 
 def show(series, found, rows):
+    def of(name):
+        return next(one for one in rows if one["name"] == f"cluster_{name}")
+
+    def line(text, own, values, base):
+        print(f"{text:44} {spread(values)} {spread(base)}  {own['ratio']:5.2f}"
+              f"  at most {own['goal']}: {'met' if own['met'] else 'NOT MET'}")
+
     print(f"{'milliseconds':44} {'Pleat':>28} {'by hand':>29}  ratio")
-    texts = {"start": "until something of ours runs on a node", "end": "until the processors are idle in Slurm",
-             "grow": "pause, from one node to two (MPI_Comm_spawn)"}
-    for name, text in texts.items():
-        own = next(one for one in rows if one["name"] == f"cluster_{name}")
-        judged = f"  at most {own['goal']}: {'met' if own['met'] else 'NOT MET'}" if own["goal"] else ""
-        print(f"{text:44} {spread(series[name])} {spread(series['by_hand_' + name])}  {own['ratio']:5.2f}{judged}")
+    for name, text in {"start": "until something of ours runs on a node", "end": "until the processors are idle in Slurm"}.items():
+        line(text, of(name), series[name], series[f"by_hand_{name}"])
+    for name, _, title, _ in nodes.ROWS:
+        print(f"\n{title[0]:44} {title[1]:>28} {title[2]:>29}  ratio")
+        for mpi, text in nodes.MPIS.items():
+            if f"{name}_{mpi}" in series:
+                line(text, of(f"{name}_{mpi}"), series[f"{name}_{mpi}"], series[f"plain_{name}_{mpi}"])
+    print()
     for name, value in found.items():
-        own = next(one for one in rows if one["name"] == f"cluster_queries_{name}")
+        own = of(f"queries_{name}")
         print(f"{'requests a second, jobs: ' + name.replace('_', ' '):44} {value:8.2f}"
               f"{'':22}  at most {own['goal']:g}: {'met' if own['met'] else 'NOT MET'}")
 
@@ -184,21 +179,24 @@ def main():
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=10, help="how long requests are counted")
+    parser.add_argument("--state", type=int, default=64 << 20, help="bytes of the program that grows")
+    parser.add_argument("--points", type=int, default=200000, help="adaptation points of each measurement")
     options = parser.parse_args()
     why_not = clusters.cannot(*PROGRAMS, "salloc", "sdiag")
     if why_not:
         sys.exit(f"bench cluster: {why_not}")
-    with clusters.World(clusters.Slurm.hosts("c", 2), build=pathlib.Path(options.build).resolve()) as world:
-        slurm = clusters.Slurm(world, "c")
+    with clusters.World(clusters.Slurm.hosts("c", NODES), build=pathlib.Path(options.build).resolve()) as world:
+        slurm = clusters.Slurm(world, "c", nodes=NODES, cpus=CPUS)
         slurm.start()
         slurm.until_idle()
         pleat = Pleat(slurm)
         series = measure_times(pleat, options.repeats)
+        series |= nodes.measure_growths(pleat, options.repeats, options.state)
+        series |= nodes.measure_points(pleat, options.repeats, options.points)
         found = measure_queries(pleat, options.seconds)
         pleat.run("stop", "--force")
         slurm.until_empty()
-    rows = [row(name, series[name], "ms", series[f"by_hand_{name}"], goal) for name, goal in (("start", 1.2), ("end", 1.2), ("grow", None))]
-    rows += [row(f"queries_{name}", [value], "1/s", None, 1) for name, value in found.items()]
+    rows = rows_of(series, found)
     if options.json:
         print("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]")
     else:

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""usage: scale.py --build DIRECTORY [--json] [--repeats N] [--nodes N] [--jobs N] [--seconds S]
+"""usage: scale.py --build DIRECTORY [--json] [--repeats N] [--nodes N] [--jobs N] [--seconds S] [--resizes N]
 
 pleatd above three clusters that are not there (standin.py), of --nodes nodes in all, with --jobs malleable jobs. First all processors
-are somebody else's, so a part of the jobs waits in the clusters' queues, and the rest in Pleat's own; then that part runs, each with
-an agent of its own on this machine, and a program that sleeps. Prints pleatd's processor time, in all and of a turn, its memory, and
-how long it takes to answer. bench/README.md says more."""
+are somebody else's, so a part of the jobs waits in the clusters' queues, and the rest in Pleat's own; then all of them run, each with
+an agent of its own on this machine, and an application that is not there either (standin_app.c); then they grow and shrink as well,
+--resizes of them a second. Prints pleatd's processor time, in all and of a turn, its memory, and how long it takes to answer.
+bench/README.md says more."""
 
 import argparse
 import json
@@ -20,6 +21,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 SITES = 3
 CPUS = 4  # of a node
+SIZES = (1, 2)  # of a job that runs
 LIMIT_S = 300
 GOALS = {"cpu": 10, "turn_most": 50}
 KINDS = (("cpu", "%", "processor time of pleatd, of one processor"),
@@ -30,18 +32,25 @@ KINDS = (("cpu", "%", "processor time of pleatd, of one processor"),
          ("answer_most", "ms", "until it answers, at most"))
 GAP_S = 0.01  # between two questions
 TICKS = os.sysconf("SC_CLK_TCK")
+# mpirun, for jobs that run: the words before the program are for one that starts ranks
+LAUNCHER = """#!/bin/sh
+until [ "$1" = -n ]; do shift; done
+size=$2
+for program; do :; done
+exec "$program" "$size"
+"""
 
 
-def claims(options):
-    """Processors of each cluster that jobs may ask for: the other jobs wait in Pleat's own queue."""
-    return max(1, options.jobs * 3 // 5 // SITES)
+def claims(options, runs):
+    """Processors of each cluster that jobs may ask for: what all of them need that run; else a part of that, and the other jobs wait
+    in Pleat's own queue."""
+    return max(SIZES) * -(-options.jobs // SITES) if runs else max(1, options.jobs * 3 // 5 // SITES)
 
 
 class Daemon:
     def __init__(self, options, path, nodes, runs):
         self.bin, self.path = options.build / "bin", path
-        claimed = claims(options)
-        self.runs = SITES * claimed if runs else 0
+        claimed = claims(options, runs)
         gives = claimed if runs else 0
         for i in range(SITES):
             first, behind = (nodes * end // SITES for end in (i, i + 1))
@@ -53,7 +62,11 @@ class Daemon:
                         for i in range(SITES))
         (path / "pleat.conf").write_text(sites + f'idle_exit_s = 0\nagent_listen = "127.0.0.1"\nclaim_s = {LIMIT_S}\n'
                                          'malleability = "none"\n')
-        self.env = dict(os.environ, PLEAT_DIR=str(path))
+        launcher = path / "bin" / "mpirun.openmpi"
+        launcher.parent.mkdir()
+        launcher.write_text(LAUNCHER)
+        launcher.chmod(0o700)
+        self.env = dict(os.environ, PLEAT_DIR=str(path), PATH=f"{launcher.parent}:{os.environ['PATH']}")
         self.run("info")
         self.pid = int((path / "pleatd.lock").read_text().split()[0])
 
@@ -83,12 +96,14 @@ class Daemon:
             if time.monotonic() > end:
                 sys.exit(f"bench cluster: the clusters are not asked: {self.run('sites')}")
 
-    def until_all_run(self, client):
-        """Whatever was asked for has an agent, and a job that runs there."""
+    def until_all_run(self, client, count):
+        """Each has an agent, and an application that has begun: it tells how far it is."""
+        def run():
+            return sum(job["state"] == "running" and (job["progress"] or {}).get("iteration", 0) > 0 for job in client.jobs())
         end = time.monotonic() + LIMIT_S
-        while (now := client.ask("top", {"limit": 1})["result"]["counts"].get("running", 0)) < self.runs:
+        while (now := run()) < count:
             if time.monotonic() > end:
-                sys.exit(f"bench cluster: {now} of {self.runs} jobs run: {(self.path / 'pleatd.log').read_text()[-3000:]}")
+                sys.exit(f"bench cluster: {now} of {count} jobs run: {(self.path / 'pleatd.log').read_text()[-3000:]}")
             time.sleep(0.5)
 
     def end(self):
@@ -117,32 +132,90 @@ class Client:
             if message.get("id") == self.number:
                 return message
 
+    def jobs(self):
+        found, more = [], True
+        while more:
+            after = {"after": found[-1]["job"]} if found else {}
+            answer = self.ask("jobs", {"limit": 100} | after)["result"]
+            found += answer["jobs"]
+            more = answer["more"]
+        return found
+
+
+class Resizes:
+    """One job after the other grows or shrinks: `rate` of them a second."""
+
+    def __init__(self, client, rate):
+        self.client, self.rate = client, rate
+        self.sizes = {job["job"]: job["processors"] for job in client.jobs()}
+        self.numbers = list(self.sizes)
+        self.tried = self.asked = 0
+        self.began = time.monotonic()
+
+    def ask(self):
+        """Asks for the next one; False: it is not due."""
+        if self.tried >= (time.monotonic() - self.began) * self.rate:
+            return False
+        job = self.numbers[self.tried % len(self.numbers)]
+        self.tried += 1
+        size = SIZES[self.sizes[job] == SIZES[0]]
+        if "result" in self.client.ask("resize", {"job": job, "processors": size}):  # else its last one is not over
+            self.sizes[job] = size
+            self.asked += 1
+        return True
+
+    def until_done(self):
+        """All that were asked for; how many these are."""
+        end = time.monotonic() + LIMIT_S
+        while True:
+            jobs = self.client.jobs()
+            there = {job["job"]: job["processors"] for job in jobs} == self.sizes
+            if there and sum(job["grown"] + job["shrunk"] for job in jobs) == self.asked:
+                return self.asked
+            if time.monotonic() > end:
+                sys.exit(f"bench cluster: {self.asked} resizes were asked for, and these were done: "
+                         f"{[(job['job'], job['processors'], job['grown'], job['shrunk'], job['failed_resizes']) for job in jobs]}")
+            time.sleep(0.5)
+
+
+def measure(daemon, client, seconds, resizes=None):
+    """What pleatd takes meanwhile."""
+    answers, turns = [], []
+    began, cpu_s, ran = time.monotonic(), daemon.cpu_s(), daemon.ran_ms()
+    while time.monotonic() - began < seconds:
+        asked = time.monotonic()
+        if not (resizes and resizes.ask()):
+            client.ask("policies", {})
+        answers.append(1000 * (time.monotonic() - asked))
+        before, ran = ran, daemon.ran_ms()
+        turns.append(ran - before)
+        time.sleep(GAP_S)
+    passed = time.monotonic() - began
+    return {"cpu": 100 * (daemon.cpu_s() - cpu_s) / passed, "memory": daemon.peak_mb(),
+            "turn": statistics.median(turns), "turn_most": max(turns),
+            "answer": statistics.median(answers), "answer_most": max(answers), "passed": passed}
+
 
 def one_run(options, nodes, runs=False):
+    """What is measured while jobs wait; or while all run, and while they are resized."""
     with tempfile.TemporaryDirectory(prefix="pleat-bench-") as name:
         path = pathlib.Path(name)
         daemon = Daemon(options, path, nodes, runs)
-        script = path / "sleeps"
-        script.write_text("#!/bin/sh\nexec sleep 1d\n")
-        program = ("--initial", "1", "--mpi", "openmpi", *((script,) if runs else ("true",)))
+        waiting = ("--initial", "1", "--min", "1", "--max", str(CPUS), "true")
+        running = ("--initial", str(SIZES[1]), "--min", str(SIZES[0]), "--max", str(SIZES[1]), "--on-resize", "merge",
+                   str(options.build / "bench" / "standin_app"))
         try:
-            daemon.run("submit", "--array", f"1-{options.jobs}", "--malleable", "--min", "1", "--max", str(CPUS), *program)
-            daemon.until_all_is_asked()
-            client, answers, turns = Client(path), [], []
-            daemon.until_all_run(client)
-            began, cpu_s = time.monotonic(), daemon.cpu_s()
-            ran = daemon.ran_ms()
-            while time.monotonic() - began < options.seconds:
-                asked = time.monotonic()
-                client.ask("policies", {})
-                answers.append(1000 * (time.monotonic() - asked))
-                before, ran = ran, daemon.ran_ms()
-                turns.append(ran - before)
-                time.sleep(GAP_S)
-            passed = time.monotonic() - began
-            return {"cpu": 100 * (daemon.cpu_s() - cpu_s) / passed, "memory": daemon.peak_mb(),
-                    "turn": statistics.median(turns), "turn_most": max(turns),
-                    "answer": statistics.median(answers), "answer_most": max(answers)}
+            daemon.run("submit", "--array", f"1-{options.jobs}", "--malleable", "--mpi", "openmpi", *(running if runs else waiting))
+            client = Client(path)
+            if not runs:
+                daemon.until_all_is_asked()
+                return [measure(daemon, client, options.seconds)]
+            daemon.until_all_run(client, options.jobs)
+            found = [measure(daemon, client, options.seconds)]
+            resizes = Resizes(client, options.resizes)
+            found.append(measure(daemon, client, options.seconds, resizes))
+            found[1]["resizes"] = resizes.until_done() / found[1]["passed"]
+            return found
         finally:
             daemon.end()
 
@@ -162,19 +235,26 @@ def main():
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--nodes", type=int, default=10000)
     parser.add_argument("--jobs", type=int, default=500)
-    parser.add_argument("--seconds", type=float, default=10, help="how long each run is measured")
+    parser.add_argument("--seconds", type=float, default=10, help="how long each is measured")
+    parser.add_argument("--resizes", type=float, default=20, help="resizes a second")
     options = parser.parse_args()
-    waiting, few, running = [], [], []
-    least = SITES * -(-claims(options) // CPUS)  # nodes that have what may be asked for
+    waiting, few, running, resizing = [], [], [], []
+    least = SITES * -(-claims(options, False) // CPUS)  # nodes that have what may be asked for
     for _ in range(options.repeats):
-        waiting.append(one_run(options, options.nodes))
-        few.append(one_run(options, least))
-        running.append(one_run(options, options.nodes, runs=True))
+        waiting += one_run(options, options.nodes)
+        few += one_run(options, least)
+        first, second = one_run(options, options.nodes, runs=True)
+        running.append(first)
+        resizing.append(second)
+    done = statistics.median(run["resizes"] for run in resizing)
     parts = (("", waiting, few, "all wait", f"{least} nodes"),
-             ("_running", running, waiting, f"{SITES * claims(options)} run", "all wait"))
+             ("_running", running, waiting, "all run", "all wait"),
+             ("_resizing", resizing, running, f"{done:.1f} resizes a second", "none"))
     rows = [row(kind + part, unit, [run[kind] for run in runs], [run[kind] for run in base], GOALS.get(kind))
             for part, runs, base, _, _ in parts for kind, unit, _ in KINDS]
     if options.json:
+        rows.append({"name": "cluster_scale_resizes", "value": done, "unit": "1/s", "baseline": None, "ratio": None, "goal": None,
+                     "met": None})
         print("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]")
         return
     print(f"{options.jobs} malleable jobs above {SITES} clusters of {options.nodes} nodes in all, over {options.seconds:g} s")

@@ -4,8 +4,8 @@
  *
  * Prints "TIME from to seconds" per resize: rank 0's, from its arrival until every rank has its
  * data, which is also what libpleat reports. After a shrink the next step waits until the processes
- * that left are gone, as the program with Pleat does. "RESULT ok" when the state is right at the
- * end.
+ * that left are gone, as the program with Pleat does. "HOSTS n" at the end, of its ranks, and
+ * "RESULT ok" when the state is right.
  */
 #include <math.h>
 #include <poll.h>
@@ -165,6 +165,25 @@ static int step_to(struct program *program, int to, long long step, char **argv)
     return 1;
 }
 
+static void tell_hosts(const struct bare *bare)
+{
+    enum { NAME = MPI_MAX_PROCESSOR_NAME };
+    static char names[RANKS_MAX][NAME];
+    char name[NAME] = "";
+    int length;
+    int hosts = 0;
+    MPI_Get_processor_name(name, &length);
+    MPI_Gather(name, NAME, MPI_CHAR, names, NAME, MPI_CHAR, 0, bare->comm);
+    for (int i = 0; bare->rank == 0 && i < bare->size; i++) {
+        int same = 0;
+        while (strcmp(names[same], names[i]))
+            same++;
+        hosts += same == i;
+    }
+    if (bare->rank == 0)
+        printf("HOSTS %d\n", hosts);
+}
+
 int main(int argc, char **argv)
 {
     struct program program = {0};
@@ -195,6 +214,7 @@ int main(int argc, char **argv)
     long long wrong = 0;
     if (bare->comm != MPI_COMM_NULL) {
         wrong = program.heat ? wrong_points(bare, SWEEPS * step) : bare_wrong_words(bare);
+        tell_hosts(bare);
         if (bare->rank == 0)
             printf("RESULT %s\n", wrong ? "wrong" : "ok");
     }
