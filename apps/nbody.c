@@ -35,6 +35,7 @@ static const char usage[] =
     "Stars under their own gravity; grows and shrinks under Pleat, and checks its result.\n"
     "  --n N            particles (default 1000)\n"
     "  --iterations N   steps (default 100)\n"
+    "  --until FILE     steps until there is such a file, however many these are\n"
     "  --work MS        pretend that a step costs MS more of computing, shared by the ranks\n"
     "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every step\n"
@@ -206,7 +207,8 @@ static int end(struct nbody *nbody, const struct app_tally *tally)
     int right = energy <= nbody->options.tolerance &&
                 momentum <= (direct ? DRIFT_DIRECT : DRIFT_TREE) &&
                 progress->force_off <= (direct ? FORCE_DIRECT : FORCE_TREE) &&
-                progress->imbalance <= IMBALANCE && progress->done == nbody->options.iterations;
+                progress->imbalance <= IMBALANCE &&
+                (nbody->options.until || progress->done == nbody->options.iterations);
     int wrong = !right || app_tally_skipped(tally, progress->done);
     if (pleat_session_rank(nbody->session) == 0)
         printf("RESULT %s steps=%lld ranks=%d energy=%.2e momentum=%.2e force=%.2e imbalance=%.2f "
@@ -255,10 +257,11 @@ static int run(struct nbody *nbody, struct app_tally *tally, int what)
     struct progress *progress = &nbody->progress;
     long long iterations = nbody->options.iterations;
     double begun = MPI_Wtime();
-    while (progress->done < iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && app_goes_on(nbody->session, &nbody->options, progress->done)) {
         iterate(nbody);
         app_tally_add(tally);
-        if (pleat_session_rank(nbody->session) == 0 && progress->done % (1 + iterations / 10) == 0)
+        if (pleat_session_rank(nbody->session) == 0 && !nbody->options.until &&
+            progress->done % (1 + iterations / 10) == 0)
             printf("%lld of %lld steps, %d ranks\n", progress->done, iterations,
                    pleat_session_size(nbody->session));
         what = pleat_session_adapt(nbody->session, &err);
@@ -275,6 +278,7 @@ int main(int argc, char **argv)
                                       .iterations = 100,
                                       .tolerance = 1e-3,
                                       .n_most = 1 << 20,
+                                      .has_until = 1,
                                       .further = "direct"}};
     struct app_tally tally;
     int wrong = 0;
