@@ -52,7 +52,11 @@ struct pleat_adapter_ops {
     /* {"cluster", "version", "partitions": [...]}, and "kill_wait_s": how long the processes of a
      * job that somebody ends are left between SIGTERM and SIGKILL; absent: no such time is known */
     int (*cluster)(json_t **cluster, struct pleat_error *err);
-    /* [{"name", "cpus", "used", "state", "memory_mb", "load"}] */
+    /* {"accounts": [{"account", "default", "partition", "qos", "default_qos", "limits"}], "qos":
+     * [{"name", "limits"}]}: what this user has in this cluster, by its database of accounts; NULL:
+     * the batch system has no such thing. */
+    int (*accounts)(const char *cluster, json_t **accounts, struct pleat_error *err);
+    /* [{"name", "cpus", "used", "state", "memory_mb", "load", "features"}] */
     int (*nodes)(json_t **nodes, struct pleat_error *err);
     /* This user's jobs, also those that ended lately ("ending": as long as their processes may be
      * there): [{"job", "name", "state", "reason", "start",

@@ -57,6 +57,28 @@ static int ask_cluster(struct pleat_adapter *adapter, const struct pleat_message
     return 0;
 }
 
+static void carry_out_accounts(struct pleat_adapter_call *call)
+{
+    const char *cluster = pleat_reply_text(call->params, "cluster", "");
+    call->failure = call->calls->ops->accounts(cluster, &call->result, &call->err);
+}
+
+static int ask_accounts(struct pleat_adapter *adapter, const struct pleat_message *message,
+                        struct pleat_error *err)
+{
+    const char *cluster;
+    int failure = pleat_get_string(message->params, "cluster", true, &cluster, err);
+    if (failure)
+        return failure;
+    if (!pleat_adapter_is_word(cluster, VALUE_MAX))
+        return pleat_error_set(err, PLEAT_E_INVALID, "member 'cluster' is no name");
+    if (!adapter->calls.ops->accounts)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED, "%s tells of no accounts",
+                               adapter->calls.system->title);
+    pleat_adapter_call_begin(begin(adapter, message, carry_out_accounts, on_given));
+    return 0;
+}
+
 static int ask_nodes(struct pleat_adapter *adapter, const struct pleat_message *message,
                      struct pleat_error *err)
 {
@@ -353,8 +375,9 @@ static const struct {
     int (*handle)(struct pleat_adapter *adapter, const struct pleat_message *message,
                   struct pleat_error *err);
 } methods[] = {
-    {"cluster", ask_cluster}, {"nodes", ask_nodes}, {"allocate", allocate}, {"check", check},
-    {"release", release},     {"jobs", ask_jobs},   {"run", run},           {"keep", keep},
+    {"cluster", ask_cluster},   {"nodes", ask_nodes}, {"allocate", allocate}, {"check", check},
+    {"release", release},       {"jobs", ask_jobs},   {"run", run},           {"keep", keep},
+    {"accounts", ask_accounts},
 };
 
 void pleat_adapter_request(void *arg, const struct pleat_message *message)

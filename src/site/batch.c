@@ -111,6 +111,7 @@ static void on_cluster(void *arg, uint64_t token, const json_t *result,
     if (result) {
         json_decref(site->offer.cluster);
         site->offer.cluster = json_incref((json_t *)(uintptr_t)result);
+        pleat_batch_offer_ask_accounts(site);
         pleat_batch_look_at_ending(site);
     }
     site->partition_cpus = 0;
@@ -455,5 +456,6 @@ void pleat_batch_close(struct pleat_site_instance *base)
     json_decref(site->coming_hosts);
     json_decref(site->shut);
     json_decref(site->offer.cluster);
+    json_decref(site->offer.accounts);
     free(site);
 }

@@ -92,6 +92,8 @@ PLEAT_ARRAY(pleat_batch_numbers, uint32_t);
 /* What the batch system offers this user, and the last trouble with it: for people. */
 struct pleat_batch_offer {
     json_t *cluster;         /* the answer to "cluster"; NULL: none yet */
+    json_t *accounts;        /* the answer to "accounts"; NULL: none yet, or it has failed */
+    char no_accounts[300];   /* how; "": it has not */
     bool checked, may;       /* whether a job of one processor would be taken */
     char refusal[300];       /* why not */
     char trouble[300];       /* why the batch system cannot be asked */
@@ -132,8 +134,11 @@ struct pleat_batch_site {
 
 /* Asks what the batch system offers; `told` is called with each answer to "cluster". */
 void pleat_batch_offer_ask(struct pleat_batch_site *site, pleat_batch_answered *told);
-/* {"title", "adapter", "answers", "trouble", "cluster", "version", "part", "partitions", "may",
- * "refusal", "agents", "agent_trouble"}; null: not known. To be released by the caller. */
+/* Once its name is known: asks what accounts this user has there. */
+void pleat_batch_offer_ask_accounts(struct pleat_batch_site *site);
+/* {"title", "adapter", "answers", "trouble", "cluster", "version", "part", "partitions",
+ * "accounts", "qos", "no_accounts", "may", "refusal", "agents", "agent_trouble"}; null: not known.
+ * To be released by the caller. */
 json_t *pleat_batch_offer_json(const struct pleat_batch_site *site);
 
 /* ---- what there is ---- */

@@ -3,6 +3,7 @@
 
 #include "site/batch_claims.h"
 #include "site/batch_kind.h"
+#include "wire/message.h"
 #include "wire/reply.h"
 
 bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host)
@@ -89,13 +90,14 @@ static json_t *node_to_json(const struct pleat_batch_site *site, const json_t *n
     bool shut = pleat_batch_is_shut(site, name);
     bool open = is_open(site, node);
     int64_t unused = open && cpus > own + others ? cpus - own - others : 0;
-    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s}", "name", name, "processors", (json_int_t)cpus,
-                     "used", (json_int_t)own, "background", (json_int_t)others, "free",
-                     (json_int_t)unused, "state",
+    return json_pack("{s:s, s:I, s:I, s:I, s:I, s:s, s:o}", "name", name, "processors",
+                     (json_int_t)cpus, "used", (json_int_t)own, "background", (json_int_t)others,
+                     "free", (json_int_t)unused, "state",
                      open                            ? "ok"
                      : shut && own > 0               ? "draining"
                      : shut && strcmp(state, "down") ? "drained"
-                                                     : state);
+                                                     : state,
+                     "features", pleat_json_text(pleat_reply_text(node, "features", "")));
 }
 
 void pleat_batch_nodes(const struct pleat_site_instance *base, struct pleat_site_nodes *nodes)

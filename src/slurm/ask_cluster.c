@@ -180,10 +180,11 @@ static bool node_is_whole(const char *line)
 
 static json_t *node_json(const char *line)
 {
-    char name[256], state[256], load[64];
+    char name[256], state[256], load[64], features[1024];
     int64_t used = pleat_slurm_number(line, "CPUAlloc", 0);
     json_t *object = json_object();
     pleat_slurm_value(line, "CPULoad", load, sizeof(load));
+    pleat_slurm_value(line, "AvailableFeatures", features, sizeof(features));
     if (!object ||
         set_text(object, "name", pleat_slurm_value(line, "NodeName", name, sizeof(name))) ||
         json_object_set_new(object, "cpus",
@@ -194,6 +195,7 @@ static json_t *node_json(const char *line)
                  node_state(pleat_slurm_value(line, "State", state, sizeof(state)), used > 0)) ||
         json_object_set_new(object, "memory_mb",
                             json_integer(pleat_slurm_number(line, "RealMemory", 0))) ||
+        set_text(object, "features", strcmp(features, "(null)") != 0 ? features : "") ||
         (load[0] >= '0' && load[0] <= '9' &&
          json_object_set_new(object, "load", json_real(strtod(load, NULL))))) {
         json_decref(object);

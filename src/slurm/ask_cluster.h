@@ -8,5 +8,8 @@
 
 int pleat_slurm_ask_cluster(json_t **cluster, struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_slurm_ask_nodes(json_t **nodes, struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Libslurm asks the database only with many more structs, so this is by a command always. */
+int pleat_slurm_ask_accounts(const char *cluster, json_t **accounts,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
 #endif

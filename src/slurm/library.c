@@ -192,6 +192,7 @@ static json_t *node_json(node_info_t *node)
         set_number(object, "used", used) ||
         set_text(object, "state", node_state(node->node_state, used > 0)) ||
         set_number(object, "memory_mb", (int64_t)node->real_memory) ||
+        set_text(object, "features", node->features) ||
         (node->cpu_load != NO_VAL &&
          json_object_set_new(object, "load", json_real(node->cpu_load / 100.0)))) {
         json_decref(object);

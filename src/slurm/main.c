@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "slurm/ask_cluster.h"
 #include "slurm/system.h"
 
 static bool by_commands, no_munge;
@@ -55,6 +56,7 @@ static const struct pleat_adapter_ops *ops(void)
     static struct pleat_adapter_ops chosen;
     const struct pleat_adapter_ops *library = by_commands ? NULL : load_library();
     chosen = library ? *library : pleat_slurm_commands;
+    chosen.accounts = pleat_slurm_ask_accounts;
     if (no_munge)
         chosen.seal = NULL;
     return &chosen;

@@ -151,6 +151,8 @@ static json_t *answer(struct played_slurm *slurm, const char *method, const json
         return nodes_json(slurm, params);
     if (!strcmp(method, "check"))
         return json_object();
+    if (!strcmp(method, "accounts"))
+        return json_pack("{s[{sssb}]}", "accounts", "account", "played", "default", 1);
     assert_string_equal(method, "cluster");
     return json_pack("{ss si s[{sssbsi}]}", "cluster", "played", "kill_wait_s",
                      PLAYED_SLURM_KILL_WAIT_S, "partitions", "name", "main", "default", 1, "cpus",

@@ -103,8 +103,8 @@ static int run_info(int argc, char **argv)
     struct pleat_options options;
     if (pleat_options_plain(&options, &pleat_cmd_info, argc, argv, 0, 1) == PLEAT_OPTION_EXIT)
         return options.exit_code;
-    if (optind < argc)
-        return pleat_info_site(argv[optind]);
+    if (options.first < argc)
+        return pleat_info_site(argv[options.first]);
     return pleat_daemon_show("info", NULL, print_info);
 }
 
@@ -112,14 +112,16 @@ const struct pleat_cli_command pleat_cmd_info = {
     .name = "info",
     .arguments = "[SITE]",
     .summary = "Says which daemon runs, where it keeps its things, and which policies are in force",
-    .help = "With SITE: what that site offers you. Of a cluster: its batch system, the partitions "
-            "(or queues)\n"
-            "that this shows you, with their limits and with who may use them, and whether it "
-            "takes jobs of\n"
-            "yours; and its nodes.\n\n"
-            "Exit codes: 0; 1 there is no such site; 2 usage; 3 no daemon.\n\n"
-            "Example:\n"
-            "  pleat info cluster\n",
+    .help =
+        "With a SITE: what that has, and, if it is a cluster, what its batch system offers you: "
+        "partitions\n"
+        "(queues of Grid Engine) and their limits, features that a constraint may name, accounts "
+        "and\n"
+        "qualities of service, and whether a job of one processor would be taken.\n\n"
+        "Exit codes: 0; 1 there is no such site; 2 usage; 3 no daemon.\n\n"
+        "Examples:\n"
+        "  pleat info --json\n"
+        "  pleat info cluster\n",
     .json = true,
     .run = run_info,
 };

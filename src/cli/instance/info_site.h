@@ -1,9 +1,9 @@
-/* info_site.h - what a site offers this user, for `pleat info SITE` */
+/* info_site.h - pleat info SITE. */
 #ifndef PLEAT_CLI_INSTANCE_INFO_SITE_H
 #define PLEAT_CLI_INSTANCE_INFO_SITE_H
 
-/* Asks the daemon, and shows it. Returns an exit code. Waits up to two seconds for the answer of a
- * batch system. */
+/* Prints what is known of a site, and waits up to 5 s for what its batch system is being asked.
+ * Returns the exit code. */
 int pleat_info_site(const char *name);
 
 #endif
