@@ -90,8 +90,11 @@ static void print_partition(const json_t *batch, const json_t *partition)
     bool usual = pleat_reply_true(partition, "default");
     bool asked = wanted ? pleat_reply_is(partition, "name", wanted) : usual;
     int64_t nodes = pleat_reply_int(partition, "node_count", 0);
-    pleat_string_addf(&text, "%s%s%s: %s", pleat_reply_text(partition, "name", "?"),
-                      usual ? " (default)" : "", asked ? " (asked by this site)" : "",
+    pleat_string_addf(&text, "%s%s: %s", pleat_reply_text(partition, "name", "?"),
+                      usual && asked ? " (default, asked by this site)"
+                      : usual        ? " (default)"
+                      : asked        ? " (asked by this site)"
+                                     : "",
                       pleat_reply_true(partition, "up") ? "up" : "down");
     add_count(&text, ", ", pleat_reply_int(partition, "cpus", 0), "processor");
     if (nodes > 0) {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 
 from .world import SHARED, USER, wait_until
@@ -40,6 +41,10 @@ class Pleat:
 
     def ask(self, *words):
         return json.loads(self.run(*words, "--json").stdout)
+
+    def entries(self, *words):
+        """What a command says in entries: [label, text] each, with its lines together."""
+        return [line.split(None, 1) for line in re.sub(r"\n +", " ", self.run(*words).stdout).splitlines()]
 
     def submit(self, *words):
         return int(self.run("submit", *words).stdout)

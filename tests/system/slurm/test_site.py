@@ -1,8 +1,10 @@
 """A site of the kind slurm: jobs of Pleat in allocations of a real cluster, which come, wait, and are taken away."""
 
+import datetime
 import hashlib
 import json
 import os
+import re
 import signal
 
 import pytest
@@ -20,9 +22,10 @@ def fixture_pleat(slurms):
     pleat.finish()
 
 
-def hold_all(slurm):
+def hold_all(slurm, *options):
     """All of the cluster is somebody else's."""
-    job = slurm.command("sbatch", "--parsable", "-N2", "--exclusive", "-o", "/dev/null", text_in="#!/bin/sh\nsleep 100000\n")
+    job = slurm.command("sbatch", "--parsable", "-N2", "--exclusive", *options, "-o", "/dev/null",
+                        text_in="#!/bin/sh\nsleep 100000\n")
     job = job.strip()
     wait_until(lambda: slurm.jobs().get(job) == "RUNNING", "somebody else has all of it")
     return job
@@ -56,11 +59,25 @@ def test_standard_input_is_passed_on(pleat):
 
 
 def test_waits_in_slurms_queue(pleat):
-    other = hold_all(pleat.cluster)
+    """It says why, and when Slurm expects to start it: here, when the time of those who are there is over."""
+    other = hold_all(pleat.cluster, "-t", "7")
     job = pleat.submit("--", "hostname")
     waits = wait_until(lambda: "others have the processors" in pleat.run("why", job).stdout or
                        "others in that queue go first" in pleat.run("why", job).stdout, pleat.log())
     assert waits
+
+    def expected():
+        """By Slurm, which may change its mind, and by Pleat: in JSON, by `show` and by `why`."""
+        said = dict(line.split() for line in pleat.cluster.command(
+            "squeue", "-h", "-o", "%i %S", env={"SLURM_TIME_FORMAT": "%s"}).splitlines())
+        [start] = [start for number, start in said.items() if number != other]
+        if not start.isdigit() or int(start) < int(said[other]) + 400:
+            return False
+        clock = datetime.datetime.fromtimestamp(int(start)).strftime("%H:%M:%S")
+        return (pleat.job(job)["site_queue"]["expected_s"] == int(start) and
+                f"; they may be given at {clock}" in pleat.run("why", job).stdout and
+                re.search(r"waits in the queue of site c1: .*; it may start in [1-9]\d+ s", pleat.run("show", job).stdout))
+    wait_until(expected, f"the expected start is told: {pleat.run('why', job).stdout} {pleat.log()}")
     pleat.cluster.command("scancel", other)
     assert pleat.until(job, *ENDED)["state"] == "done"
     assert pleat.output(job) in ("a1\n", "a2\n")
@@ -212,21 +229,27 @@ def test_whole_nodes(slurms):
     pleat.finish()
 
 
-def test_it_says_what_the_cluster_offers(pleat):
-    """The partition of the site first; one that the user may not use is not taken for his."""
-    other = hold_all(pleat.cluster)
-    shown = pleat.run("info", "c1").stdout.splitlines()
-    lines = [tuple(line.split(None, 1)) for line in shown if not line.startswith(" ")]
-    told = " ".join(" ".join(shown).split())
-    assert ("site", "c1") in lines and ("kind", "slurm") in lines, shown
-    assert f"batch system Slurm {pleat.cluster.command('sinfo', '--version').split()[1]}, cluster a" in told, shown
-    assert told.index("offers main (this site's): up, processors 8, nodes 2") < told.index("offers short: up, processors 8, nodes 2, "
-                                                                                          "nodes of a job at most 1, minutes at most 10, minutes if none are said 5"), shown
-    assert "you Slurm takes jobs of yours" in told and "nodes 2, with 8 processors: 0 in use by Pleat" in told, shown
-    pleat.cluster.command("scancel", other)
-    pleat.cluster.until_empty()
-    batch = json.loads(pleat.run("info", "c1", "--json").stdout)["batch"]
-    assert batch["may"] is True and batch["part"] == "main" and {part["name"] for part in batch["partitions"]} == {"main", "short"}
+def test_info_says_what_the_cluster_offers(pleat):
+    """As text and as JSON: all partitions with their limits, the features of nodes; accounts it has none (test_accounts.py)."""
+    pleat.cluster.command("scontrol", "update", "nodename=a1", "availablefeatures=fast", "activefeatures=fast")
+    wait_until(lambda: ["fast", ""] == [node["features"] for node in pleat.ask("info", "c1")["nodes"]], "the feature is told")
+    facts = pleat.ask("info", "c1")
+    batch = facts["batch"]
+    assert (facts["name"], facts["kind"], batch["title"], batch["cluster"], batch["part"]) == ("c1", "slurm", "Slurm", "a", "main")
+    assert batch["answers"] and batch["may"] is True and batch["accounts"] is None and batch["no_accounts"], batch
+    assert [(part["name"], part["cpus"], part["default"], part.get("max_minutes"), part.get("max_nodes"))
+            for part in batch["partitions"]] == [("main", 8, True, None, None), ("short", 8, False, 10, 1)]
+    free = ["site", "c1: slurm, 8 processors on 2 nodes: 0 used, 0 used by others, 8 free"]
+    wait_until(lambda: free in pleat.entries("info", "c1"), "all is told as free")
+    told = pleat.entries("info", "c1")
+    for line in (("cluster", f"a: Slurm {batch['version']}"),
+                 ("partition", "main (default, asked by this site): up, 8 processors on 2 nodes (a[1-2])"),
+                 ("partition", "short: up, 8 processors on 2 nodes (a[1-2]), at most 10 min, if not said otherwise 5 min, "
+                               "a job at most on 1 node"),
+                 ("features", "fast (1 node)"), ("submitting", "Slurm would take a job of one processor of yours")):
+        assert list(line) in told, (line, told)
+    wrong = pleat.run("info", "c7", check=False)
+    assert wrong.returncode == 1 and "no site 'c7'" in wrong.stderr, wrong
 
 
 def test_the_doctor_asks_the_cluster(pleat):
