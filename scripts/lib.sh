@@ -5,7 +5,7 @@ packages_build="cmake ninja-build gcc pkg-config libuv1-dev libjansson-dev libco
 libsqlite3-dev libsmartcols-dev libelf-dev libhwloc-dev libgsl-dev libarchive-dev libzmq3-dev libxxhash-dev libexpat1-dev libgnutls28-dev gnuplot-nox libopenmpi-dev openmpi-bin scdoc"
 packages_package="build-essential debhelper dh-python fakeroot libmpich-dev libslurm-dev libmunge-dev man-db"
 packages_test="clang libclang-rt-14-dev libcmocka-dev mpich libmpich-dev python3 python3-pytest python3-numpy python3-mpi4py python3-pandas python3-matplotlib util-linux iproute2 strace procps man-db g++ make gfortran libfaketime \
-librsvg2-bin munge slurm-client slurmctld slurmd slurm-wlm-basic-plugins libslurm-dev libmunge-dev gridengine-master gridengine-exec gridengine-client lammps hpcc nwchem-mpich \
+librsvg2-bin munge slurm-client slurmctld slurmd slurm-wlm-basic-plugins slurmdbd slurm-wlm-mysql-plugin mariadb-server-core libslurm-dev libmunge-dev gridengine-master gridengine-exec gridengine-client lammps hpcc nwchem-mpich \
 libscalapack-openmpi-dev libscalapack-mpich-dev libfftw3-dev libfftw3-mpi-dev"
 
 # Installs the named Debian packages that are missing, and says which. Those with a system service (munge, slurmd, gridengine-exec) do
