@@ -8,8 +8,9 @@ import signal
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import APPS, ENDED, Counted, Pleat, go_file
+from clusters.pleat import APPS, ENDED, HOME, Counted, Pleat, go_file
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
+from test_malleable import TIMES, on
 
 
 def site_of(slurm, more=""):
@@ -167,6 +168,40 @@ def test_one_of_the_nodes_of_a_rigid_job_crashes(pleat):
     slurm.world.path(go).touch()
     assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
     slurm.until_empty()
+
+
+@contextlib.contextmanager
+def over_both(pleat, go):
+    """Two malleable jobs, of one MPI each, which began on the first host and are on both: {number: program}"""
+    programs = {"heat": f"{APPS}/heat", "loop": f"{APPS}/mpich/loop"}
+    jobs = {pleat.submit("--initial", 2, "--min", 1, "--max", 4, "--", program, "--until", go, "--pause", 2): name
+            for name, program in programs.items()}
+    yield jobs
+    pleat.cluster.world.path(go).touch()
+    for job in jobs:
+        assert pleat.until(job, *ENDED)["state"] == "done" and pleat.output(job).count("RESULT ok") == 1, pleat.output(job)
+
+
+def test_a_node_of_malleable_jobs_crashes(slurms):
+    """They go on on the other one, where they keep what they have, from their last checkpoint: without another turn in Slurm's
+    queue. First it is the host onto which they grew, then the one on which they began and from which they are led."""
+    slurm = slurms[0]
+    with pleat_of(slurm, name="left", more=TIMES) as pleat, over_both(pleat, go_file("go-left")) as jobs:
+        for attempt, victim in ((1, "a2"), (2, "a1")):
+            there = {job: on(pleat, job, name, 4) for job, name in jobs.items()}
+            assert all(sorted(ranks) == ["a1", "a2"] for ranks in there.values()), there
+            before = {pid for ranks in there.values() for pids in ranks.values() for pid in pids}
+            saved = {job: pleat.ask("checkpoint", "--wait", "--to", f"{HOME}/left-{job}", job)["iteration"] for job in jobs}
+            kept = {job for job in slurm.jobs() if slurm.command("squeue", "-h", "-j", job, "-o", "%N").strip() != victim}
+            assert len(kept) == 2, slurm.command("squeue")
+            with crashed(slurm, victim):
+                for job, name in jobs.items():
+                    wait_until(lambda: pleat.job(job)["attempt"] == attempt, f"{name} is started again: {pleat.log()}")
+                    left = on(pleat, job, name, 2)
+                    assert victim not in left and not before & set(*left.values()), (before, left)
+                    assert f"it goes on from its checkpoint of iteration {saved[job]}" in pleat.events(job), pleat.events(job)
+                    assert pleat.job(job)["progress"]["iteration"] > saved[job]
+                assert kept <= set(slurm.jobs()), (kept, slurm.jobs(), pleat.log())
 
 
 def test_an_agent_dies_while_there_is_no_pleatd(pleat):
