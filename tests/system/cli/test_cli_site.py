@@ -112,9 +112,9 @@ def test_info_has_the_nodes_of_sites_with_several(cli):
     one = json.loads(cli("info", "two", "--json").stdout)
     assert (one["name"], one["batch"], [node["processors"] for node in one["nodes"]]) == ("two", None, [2, 1])
     lines = dict(line.split(None, 1) for line in cli("info", "two").stdout.splitlines())
-    assert lines == {"site": "two", "kind": "local", "nodes": "2, with 3 processors: 0 in use by Pleat, 0 by others, 3 free"}
+    assert lines == {"site": "two: local, 3 processors on 2 nodes: 0 used, 0 used by others, 3 free"}
     unknown = cli("info", "three")
-    assert unknown.returncode == 1 and "there is no site 'three'" in unknown.stderr
+    assert unknown.returncode == 1 and "no site 'three'" in unknown.stderr
     assert cli("info", "one", "two").returncode == 2
 
 

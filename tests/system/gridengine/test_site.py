@@ -76,9 +76,9 @@ def test_a_malleable_job_on_several_nodes(pleat):
 
 def test_it_says_what_the_cluster_offers(pleat):
     told = " ".join(pleat.run("info", "c1").stdout.split())
-    assert "site c1 kind gridengine batch system Grid Engine" in told, told
-    assert "offers all.q (this site's): up, processors 8" in told and "you Grid Engine takes jobs of yours" in told, told
-    assert "nodes 2, with 8 processors: 0 in use by Pleat, 0 by others, 8 free" in told, told
+    assert "site c1: gridengine, 8 processors on 2 nodes: 0 used, 0 used by others, 8 free" in told, told
+    assert ": Grid Engine" in told and "all.q" in told and "asked by this site): up, 8 processors on 2 nodes" in told, told
+    assert "submitting Grid Engine would take a job of one processor of yours" in told, told
     checks = json.loads(pleat.run("doctor", "batch", "--json", check=False).stdout)["checks"]
     seen = {check["subject"]: check["state"] for check in checks}
     assert {seen[f"c1 {what}"] for what in ("adapter", "controller", "partition", "submitting")} == {"ok"}, checks
