@@ -100,6 +100,7 @@ static json_t *policy_name(const struct daemon *d, enum pleat_question question)
  * it. */
 static bool begins(const struct daemon *d, const struct pleat_effect *effect)
 {
+    const struct pleat_component *c = &pleat_core_view(d->core)->components[effect->component];
     bool asks = c->flags & PLEAT_COMPONENT_ASKS;
     bool shrinks = effect->u.change.processors < effect->u.change.from;
     return effect->u.change.outcome == PLEAT_OUTCOME_NONE &&
