@@ -6,6 +6,10 @@ if(PLEAT_TESTS)
     add_test(NAME system-bench-adapt
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_adapt> --repeats 1 --points 2000)
     set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120)
+    add_test(NAME system-bench-agent
+      COMMAND ${Python3_EXECUTABLE} ${smoke} --no-goals ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/agent/measure.py
+        --build ${CMAKE_BINARY_DIR} --repeats 1 --percent 2)
+    set_tests_properties(system-bench-agent PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-cluster
       COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster/measure.py
         --build ${CMAKE_BINARY_DIR} --repeats 1 --seconds 1 --state 1048576 --points 2000)
