@@ -44,7 +44,7 @@ module pleat_process
     integer(c_int) :: state = 0, reason = 0, code = -1, signal = 0
   end type
 
-  type, bind(c), public :: pleat_process_notice_of
+  type, bind(c), public :: pleat_process_news
     integer(c_int) :: news = 0
     integer(c_int32_t) :: process = -1
     integer(c_int) :: reason = 0, code = -1, signal = 0
@@ -126,7 +126,7 @@ module pleat_process
     integer(c_int) function pleat_process_notice(processes, notice) bind(c, name='pleat_process_notice')
       import
       type(pleat_processes), value :: processes
-      type(pleat_process_notice_of), intent(inout) :: notice
+      type(pleat_process_news), intent(inout) :: notice
     end function
     integer(c_int) function pleat_process_leaving(processes) bind(c, name='pleat_process_leaving')
       import

@@ -179,14 +179,14 @@ void pleat_process_iteration(struct pleat_processes *processes, int64_t iteratio
 
 /* ---- notices ---- */
 
-enum pleat_process_news {
+enum pleat_process_news_kind {
     PLEAT_PROCESS_NEWS_CAME = 1, /* `process` is running now */
     PLEAT_PROCESS_NEWS_GONE = 2, /* it is gone, or will not come */
     PLEAT_PROCESS_NEWS_LEAVE = 3 /* this process is to finish and exit; it gets SIGTERM later */
 };
 
-struct pleat_process_notice {
-    int news;        /* enum pleat_process_news */
+struct pleat_process_news {
+    int news;        /* enum pleat_process_news_kind */
     int32_t process; /* of LEAVE: this one */
     int reason;      /* of GONE: enum pleat_process_reason */
     int code;        /* of GONE: its exit code; -1: none */
@@ -197,7 +197,7 @@ struct pleat_process_notice {
 
 /* Takes the next notice. Returns 1; 0: there is none. Does not wait. Processes that were there
  * before this one are not told. */
-int pleat_process_notice(struct pleat_processes *processes, struct pleat_process_notice *notice);
+int pleat_process_notice(struct pleat_processes *processes, struct pleat_process_news *notice);
 /* 1: this process is to finish and exit; so from the notice LEAVE on. */
 int pleat_process_leaving(struct pleat_processes *processes);
 /* A descriptor that is readable (poll) while a message or a notice can be taken. Borrowed; do not

@@ -152,7 +152,7 @@ class processes
     }
 
     /* False: there is none. */
-    bool notice(struct pleat_process_notice &to)
+    bool notice(pleat_process_news &to)
     {
         return pleat_process_notice(all_, &to) == 1;
     }

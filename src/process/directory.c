@@ -7,7 +7,7 @@
 #include "process/transport.h"
 
 /* Without memory a notice is not given; what it says can still be asked for. */
-static void notify(struct pleat_processes *all, const struct pleat_process_notice *notice)
+static void notify(struct pleat_processes *all, const struct pleat_process_news *notice)
 {
     if (all->notices_taken && all->notices_taken == all->notices.count)
         all->notices.count = all->notices_taken = 0;
@@ -52,12 +52,12 @@ static void is_gone(struct pleat_processes *all, struct pleat_peer *peer,
     pleat_peer_leave_all(peer);
     /* what it has sent before comes first, and what it has said of our messages */
     pleat_transport_drain(all);
-    const struct pleat_process_notice notice = {.news = PLEAT_PROCESS_NEWS_GONE,
-                                                .process = peer->id,
-                                                .reason = peer->reason,
-                                                .code = peer->code,
-                                                .signal = peer->signal,
-                                                .lost = pleat_stream_give_up(all, peer)};
+    const struct pleat_process_news notice = {.news = PLEAT_PROCESS_NEWS_GONE,
+                                              .process = peer->id,
+                                              .reason = peer->reason,
+                                              .code = peer->code,
+                                              .signal = peer->signal,
+                                              .lost = pleat_stream_give_up(all, peer)};
     notify(all, &notice);
 }
 
@@ -96,7 +96,7 @@ int pleat_directory_told(struct pleat_processes *all, const struct pleat_told_pr
     int rc = take_over(all, peer, about);
     if (before != PLEAT_PROCESS_RUNNING && peer->state == PLEAT_PROCESS_RUNNING &&
         peer->id != all->self) {
-        const struct pleat_process_notice notice = {
+        const struct pleat_process_news notice = {
             .news = PLEAT_PROCESS_NEWS_CAME, .process = peer->id, .code = -1};
         notify(all, &notice);
     }
@@ -154,7 +154,7 @@ int pleat_directory_added(struct pleat_processes *all, int32_t process, int64_t 
 
 void pleat_directory_leave(struct pleat_processes *all)
 {
-    const struct pleat_process_notice notice = {
+    const struct pleat_process_news notice = {
         .news = PLEAT_PROCESS_NEWS_LEAVE, .process = all->self, .code = -1};
     if (all->leaving)
         return;

@@ -20,7 +20,7 @@
 
 struct pleat_told_line;
 
-PLEAT_ARRAY(pleat_notices, struct pleat_process_notice);
+PLEAT_ARRAY(pleat_notices, struct pleat_process_news);
 PLEAT_ARRAY(pleat_numbers, int64_t);
 
 /* A request to the agent. There is one at a time, since it is waited for. */

@@ -86,7 +86,7 @@ int pleat_process_about(const struct pleat_processes *processes, int32_t process
     return rc;
 }
 
-int pleat_process_notice(struct pleat_processes *processes, struct pleat_process_notice *notice)
+int pleat_process_notice(struct pleat_processes *processes, struct pleat_process_news *notice)
 {
     if (!pleat_processes_ours(processes))
         return 0;

@@ -7,5 +7,5 @@ foreach(part messages requests languages)
   add_test(NAME system-process-${part}
     COMMAND ${PYTEST} -q -p no:cacheprovider ${test_dir}/process_library/test_${part}.py)
   set_tests_properties(system-process-${part} PROPERTIES LABELS system TIMEOUT 300
-    ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+    ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1;TSAN_OPTIONS=suppressions=${test_dir}/process_library/tsan.supp")
 endforeach()

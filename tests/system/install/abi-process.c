@@ -21,7 +21,7 @@ IS(pleat_process_add, int (*)(processes *, const struct pleat_process_wish *, in
 IS(pleat_process_cancel, int (*)(processes *, int32_t, error *));
 IS(pleat_process_stop, int (*)(processes *, int32_t, error *));
 IS(pleat_process_iteration, void (*)(processes *, int64_t));
-IS(pleat_process_notice, int (*)(processes *, struct pleat_process_notice *));
+IS(pleat_process_notice, int (*)(processes *, struct pleat_process_news *));
 IS(pleat_process_leaving, int (*)(processes *));
 IS(pleat_process_descriptor, int (*)(processes *, error *));
 IS(pleat_process_send, int (*)(processes *, int32_t, int32_t, const void *, size_t, int, error *));
@@ -36,7 +36,7 @@ IS(pleat_process_group_send,
 
 _Static_assert(offsetof(struct pleat_process_settings, answer_ms) == 2 * sizeof(size_t) + 4, "");
 _Static_assert(sizeof(struct pleat_process_info) == 24, "");
-_Static_assert(offsetof(struct pleat_process_notice, lost) == 24, "");
+_Static_assert(offsetof(struct pleat_process_news, lost) == 24, "");
 _Static_assert(offsetof(message, bytes) == 8, "");
 _Static_assert(offsetof(struct pleat_process_wish, priority) == 3 * sizeof(void *), "");
 _Static_assert(PLEAT_PROCESS_LEAVE == 3 && PLEAT_PROCESS_GONE == 3 && PLEAT_PROCESS_UNSAID == 6,

@@ -150,7 +150,7 @@ static void about(void)
 /* notice TIMEOUT: by the descriptor */
 static void notice(void)
 {
-    struct pleat_process_notice news = {0};
+    struct pleat_process_news news = {0};
     char text[128] = "";
     struct pollfd wait = {.fd = pleat_process_descriptor(all, &err), .events = POLLIN};
     int rc = pleat_process_notice(all, &news);
