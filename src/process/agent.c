@@ -321,7 +321,7 @@ void pleat_agent_close(struct pleat_processes *all)
     struct pleat_agent_side *agent = &all->agent;
     if (agent->fd >= 0)
         (void)!pleat_agent_say(all, json_pack("{s:s}", "do", "bye"));
-    int64_t until = pleat_clock_monotonic_us() + BYE_MS * 1000;
+    int64_t until = pleat_clock_monotonic_us() + BYE_MS * INT64_C(1000);
     while (agent->fd >= 0 && agent->out.length && pleat_clock_monotonic_us() < until) {
         struct pollfd wait = {.fd = agent->fd, .events = POLLOUT};
         if (poll(&wait, 1, 50) < 0 && errno != EINTR)

@@ -212,7 +212,7 @@ int pleat_process_receive(struct pleat_processes *processes, int32_t from, int32
         return rc;
     pleat_loop_enter(processes);
     rc = await(processes, from, type, pleat_loop_until(timeout_ms), &came, err);
-    if (rc == 0) {
+    if (came) {
         describe(came, message);
         if (came->bytes > room)
             rc = pleat_error_set(err, PLEAT_E_TOOBIG,
@@ -238,7 +238,7 @@ int pleat_process_probe(struct pleat_processes *processes, int32_t from, int32_t
         return rc;
     pleat_loop_enter(processes);
     rc = await(processes, from, type, pleat_loop_until(timeout_ms), &came, err);
-    if (rc == 0)
+    if (came)
         describe(came, message);
     pleat_loop_leave(processes);
     return rc;

@@ -54,37 +54,36 @@ struct pleat_agent_side {
 struct pleat_processes {
     pid_t pid; /* of the process that has begun */
     int32_t self, parent, maximum;
-    bool alone; /* started without Pleat */
     struct pleat_process_settings settings;
-    uint8_t window_messages_log, window_bytes_log;
     uint64_t stream;
 
     pthread_mutex_t lock;
     pthread_cond_t left; /* the program's thread does not wait any more */
     pthread_t thread;
-    bool thread_runs, ending;
-    bool waits;         /* the program's thread does */
-    bool parked;        /* the own thread waits for `left` */
     int64_t asleep_til; /* when the own thread wakes by itself; 0: it is awake */
     int64_t due;        /* no peer has anything to do earlier; INT64_MAX: nothing */
     int epoll, wake;
     int ready_fd; /* the program's descriptor; -1: it has not asked for it */
     bool ready;
+    bool alone; /* started without Pleat */
+    bool thread_runs, ending;
+    bool waits;  /* the program's thread does */
+    bool parked; /* the own thread waits for `left` */
+    bool leaving, leaving_seen;
+    uint8_t window_messages_log, window_bytes_log;
+    char secret[41], public[41];
+    char address[256];
 
     void *context, *in, *out, *doorman; /* of libzmq */
     /* who gets what comes: pleat_stream_take */
     void (*take)(struct pleat_processes *all, const void *route, size_t route_size,
                  zmq_msg_t *content);
-    char secret[41], public[41];
-    char address[256];
 
     struct pleat_agent_side agent;
     struct pleat_peers peers;
     struct pleat_came_list came;
     struct pleat_notices notices;
     size_t notices_taken;
-    bool leaving, leaving_seen;
-
     int64_t iteration, iteration_said, iteration_said_us; /* -1: none */
 };
 

@@ -46,7 +46,7 @@ static int decode(const char *digits, ssize_t count, unsigned char *key)
 {
     if (count < DIGITS || (count > DIGITS && digits[DIGITS] != '\n'))
         return PLEAT_E_INVALID;
-    for (int i = 0; i < DIGITS / 2; i++) {
+    for (size_t i = 0; i < DIGITS / 2; i++) {
         int high = digit(digits[2 * i]), low = digit(digits[2 * i + 1]);
         if (high < 0 || low < 0)
             return PLEAT_E_INVALID;

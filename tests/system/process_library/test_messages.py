@@ -83,7 +83,8 @@ def test_a_full_window_holds_the_sender(host):
         # by bytes: a window's worth at once, and no more
         code, text = one.ask("stream", 1, 2, 0, 1, 1001, -1)
         assert code == TOOBIG and "1001 bytes does not fit into the window of 1000 bytes" in text
-        assert one.ask("stream", 1, 2, 0, 5, 400, 0)[1] == "2"
+        assert one.ask("stream", 1, 2, 0, 2, 400, 30000) == (DONE, "2")
+        assert one.ask("stream", 1, 2, 2, 1, 400, 0) == (FULL, "0")
         assert two.ask("expect", 0, 2, 0, 2, 400, 30000) == (DONE, "2")
         assert one.ask("stream", 1, 2, 0, 1, 1000, 30000) == (DONE, "1")
         assert two.ask("expect", 0, 2, 0, 1, 1000, 30000) == (DONE, "1")
