@@ -51,9 +51,9 @@ class Process:
     def begin(self, *words):
         self.child.stdin.write((" ".join(str(word) for word in words) + "\n").encode())
 
-    def answer(self):
+    def answer(self, seconds=60):
         """What the function returned, and the rest of the line."""
-        code, _, rest = self.line().partition(" ")
+        code, _, rest = self.line(seconds).partition(" ")
         return int(code), rest
 
     def end(self):
