@@ -1,5 +1,6 @@
-/* live.c - an evolving program on libpleat-process. Process 0 adds processes one by one, gives each work, takes the results,
- * and stops it. usage: live PROCESSES ROUNDS [wait FILE]. It prints what it got, and how many were prepared. */
+/* live.c - an evolving program on libpleat-process. Process 0 adds processes one by one, gives each
+ * work, takes the results, and stops it. usage: live PROCESSES ROUNDS [wait FILE]. It prints what
+ * it got, and how many were prepared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,8 @@ static int serve(struct pleat_processes *all)
     struct pleat_process_message message;
     long number;
     while (!pleat_process_leaving(all)) {
-        int rc = pleat_process_receive(all, PLEAT_PROCESS_ANY, WORK, &number, sizeof(number), &message, 100, &err);
+        int rc = pleat_process_receive(all, PLEAT_PROCESS_ANY, WORK, &number, sizeof(number),
+                                       &message, 100, &err);
         if (rc == PLEAT_PROCESS_NOTHING)
             continue;
         if (rc)
@@ -38,7 +40,7 @@ static int serve(struct pleat_processes *all)
 /* Waits until that is told of a process. */
 static int wait_for(struct pleat_processes *all, int news, int32_t process, int *reason)
 {
-    struct pleat_process_notice notice;
+    struct pleat_process_news notice;
     for (int tries = 0; tries < 6000; tries++) {
         while (pleat_process_notice(all, &notice) == 0) {
             if (notice.news == news && notice.process == process) {
@@ -63,12 +65,14 @@ static int one_round(struct pleat_processes *all, int processes, long *sum, int 
             return fail("add");
         *ready += rc == PLEAT_PROCESS_ADDED_READY;
         long number = ids[i];
-        if (pleat_process_send(all, ids[i], WORK, &number, sizeof(number), -1, &err)) /* also to one that comes */
+        if (pleat_process_send(all, ids[i], WORK, &number, sizeof(number), -1,
+                               &err)) /* also to one that comes */
             return fail("send");
     }
     for (int i = 0; i < processes; i++) {
         long number = 0;
-        if (pleat_process_receive(all, ids[i], RESULT, &number, sizeof(number), &message, 60000, &err))
+        if (pleat_process_receive(all, ids[i], RESULT, &number, sizeof(number), &message, 60000,
+                                  &err))
             return fail("receive");
         *sum += number - (long)ids[i] * ids[i] + 1;
     }
