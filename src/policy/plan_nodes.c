@@ -212,7 +212,7 @@ bool pleat_plan_may_shrink_on(const struct pleat_plan *plan, uint32_t component)
     if (pleat_view_is_shut(plan->view, comp))
         return false;
     /* what it would give may be of another allocation on that host: of no use to the waiter */
-    if (plan->only_site == comp->site && comp->site != PLEAT_NONE &&
+    if (plan->only_site == comp->site && comp->site != PLEAT_NONE && pleat_view_folds(comp) &&
         pleat_view_has_guests(plan->view, comp))
         return false;
     return plan->only_site == PLEAT_NONE || comp->site != plan->only_site ||

@@ -52,11 +52,12 @@ static bool takes_jobs(const struct pleat_batch_site *site, const json_t *node)
            !pleat_batch_is_shut(site, pleat_reply_text(node, "name", ""));
 }
 
-static struct size add_up(struct pleat_batch_site *site, const json_t *nodes)
+/* What others use of a node is kept with it: what is given back later is not theirs. */
+static struct size add_up(struct pleat_batch_site *site, json_t *nodes)
 {
     struct size size = {0};
     size_t i;
-    const json_t *node;
+    json_t *node;
     site->largest = 0;
     site->total = 0;
     json_array_foreach(nodes, i, node)
@@ -64,6 +65,8 @@ static struct size add_up(struct pleat_batch_site *site, const json_t *nodes)
         int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
         site->largest = own > site->largest ? own : site->largest;
         site->total += own;
+        json_object_set_new(node, "others",
+                            json_integer((json_int_t)pleat_batch_others_on(site, node)));
         if (!takes_jobs(site, node))
             continue;
         size.cpus += own;

@@ -72,7 +72,8 @@ int64_t pleat_batch_free_on(const struct pleat_batch_site *site, const char *hos
         if (!pleat_reply_is(node, "name", host) || !is_open(site, node))
             continue;
         int64_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
-        int64_t free = cpus - own_on(site, host) - pleat_batch_others_on(site, node);
+        int64_t others = pleat_reply_small(node, "others", 0, PLEAT_BATCH_NODE_CPUS);
+        int64_t free = cpus - own_on(site, host) - others;
         return free > 0 ? free : 0;
     }
     return 0;

@@ -154,6 +154,19 @@ def test_ranks_that_fail_before_they_use_mpi(pleat, mpi, bad):
     pleat.wait_free(4)
 
 
+@pytest.mark.parametrize("gone", ["3", "1"], ids=["elsewhere", "here"])
+def test_ranks_of_mpich_that_exit_with_0_before_they_use_mpi(pleat, gone):
+    """Likewise: it does not wait for ever, and does not end as if all were well."""
+    divided(pleat)
+    code = f'test "$PMI_RANK" = {gone} && exit 0; exec "$@"'
+    job = pleat.submit("-n", 4, "--mpi", "mpich", "--runner", "mpi", "--", "sh", "-c", code, "exits", *ring("mpich")[1:])
+    ended = pleat.wait_end(job)
+    assert (ended["state"], ended["reason"], ended["exit_code"], ended["attempt"]) == ("failed", "exited", 1, 0), ended
+    with open(pleat.path(f"jobs/{job}/stderr"), encoding="utf-8") as said:
+        assert "ended with exit code 0, before MPI_Init: all others were ended, too" in said.read()
+    pleat.wait_free(4)
+
+
 def test_what_a_user_sees_of_it(pleat):
     """`run` shows its output and ends all of it at Ctrl-C; show, events and history say where it was and what it used."""
     divided(pleat)

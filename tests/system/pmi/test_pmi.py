@@ -129,7 +129,9 @@ def on_two_hosts(*words, options=(), **more):
     ("abort", 7, 7, None),
     ("exit", 3, 3, "ended with exit code 3, without MPI_Finalize: all others were ended, too"),
     ("late", 3, 3, None),
+    ("exit", 0, None, None),
     ("early", 3, 3, "ended with exit code 3, before MPI_Init: all others were ended, too"),
+    ("early", 0, 1, "ended with exit code 0, before MPI_Init: all others were ended, too"),
     ("shot", signal.SIGKILL, None, None),
     ("signal", signal.SIGSEGV, None, None),
 ])
@@ -139,6 +141,23 @@ def test_one_fails_that_mpiexec_has_started(how, number, code, said):
     assert "pleat-pmi: rank 1 (process " in done.stderr and said in done.stderr if said else "pleat-pmi" not in done.stderr, done
     if how == "sum":
         assert done.stdout == "sum 3\n"
+
+
+@pytest.mark.parametrize("gone", ["0", "2", "0 1", "1 2"])
+@pytest.mark.parametrize("others", ["later", "before"])
+def test_ranks_that_exit_before_the_others_call_mpi_init(gone, others):
+    """With 0, on one host or on both: the others would wait for them for ever. The program says so, and ends with 1."""
+    first, last = ("", "sleep 1;") if others == "later" else ("sleep 1;", "")
+    done = on_two_hosts("sh", "-c", f'for gone in {gone}; do test $PMI_RANK = $gone && {{ {first} exit 0; }}; done; {last} exec "$@"', "sh",
+                        RANKS, "sum")
+    assert done.returncode == 1 and "ended with exit code 0, before MPI_Init: all others were ended, too" in done.stderr, done
+    assert "sum" not in done.stdout
+
+
+def test_a_program_of_mpi_that_does_not_come_to_mpi_init():
+    """All exit before, at different times: that is no error."""
+    done = on_two_hosts("sh", "-c", "sleep 0.$PMI_RANK; echo $PMI_RANK")
+    assert (done.returncode, sorted(done.stdout.split()), done.stderr) == (0, ["0", "1", "2"], "")
 
 
 def test_a_directory_that_is_another_one_on_each_node(tmp_path):
