@@ -129,7 +129,7 @@ static void terminate(struct pleat_agent *agent, int64_t grace_us)
 static void on_holding(uv_timer_t *timer)
 {
     struct pleat_agent *agent = timer->data;
-    agent->unused_s = agent->runs.count ? 0 : agent->unused_s + 1;
+    agent->unused_s = agent->runs.count || agent->options.choose ? 0 : agent->unused_s + 1;
     if (pleat_clock_monotonic_us() < agent->hold_until_us && agent->unused_s < UNUSED_S)
         return;
     uv_timer_stop(timer);
@@ -138,10 +138,12 @@ static void on_holding(uv_timer_t *timer)
 }
 
 /* Whether the runs go on for now, also while no daemon is there: the next one may come in time. A
- * second signal ends them. */
+ * second signal ends them. One whose CPUs a run of another agent has waits until it is told to end.
+ */
 static bool hold(struct pleat_agent *agent)
 {
-    if (agent->holds || agent->quitting || !agent->options.hold_s || pleat_runs_live(agent) == 0)
+    bool used = pleat_runs_live(agent) > 0 || agent->options.choose;
+    if (agent->holds || agent->quitting || !agent->options.hold_s || !used)
         return false;
     agent->holds = true;
     agent->hold_until_us =

@@ -279,6 +279,13 @@ static bool tell_to_quit(struct agent *agent)
     return told;
 }
 
+void agents_node_quit(struct daemon *d, uint32_t site, uint32_t node)
+{
+    struct agent *agent = agent_get(d, site, node);
+    if (agent)
+        (void)tell_to_quit(agent);
+}
+
 /* An agent that has not called yet is told when it calls: see agent_accept. */
 void agents_site_gone(struct daemon *d, uint32_t site)
 {

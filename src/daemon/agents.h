@@ -34,6 +34,8 @@ int agents_away(struct daemon *d, struct pleat_error *err);
 void agents_expect(struct daemon *d);
 /* A node is not its site's any more: what its agent ran is lost, and the agent is told to end. */
 void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node);
+/* The agent of a node is told to end, if it is connected: nothing uses the node any more. */
+void agents_node_quit(struct daemon *d, uint32_t site, uint32_t node);
 /* Whether an agent with that number lives: as long as it does no other one can have it. */
 bool agents_node_is_taken(struct daemon *d, uint32_t site, uint32_t node);
 /* A site joins in the coming turn: tells the core that no agent of it is connected. */

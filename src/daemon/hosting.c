@@ -32,6 +32,11 @@ static bool host_node_mixes(void *arg, uint32_t site, uint32_t node)
     return agent_mixes(arg, site, node);
 }
 
+static void host_node_quit(void *arg, uint32_t site, uint32_t node)
+{
+    agents_node_quit(arg, site, node);
+}
+
 static int host_agent_call(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
                            struct pleat_error *err)
 {
@@ -106,6 +111,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .agent_call = host_agent_call,
                                   .node_is_taken = host_node_is_taken,
                                   .node_mixes = host_node_mixes,
+                                  .node_quit = host_node_quit,
                                   .say = host_say,
                                   .tell = host_tell,
                                   .drop = host_drop};

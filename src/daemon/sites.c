@@ -143,6 +143,10 @@ static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
     struct pleat_piece *pieces = calloc(known.piece_count + 1, sizeof(*pieces));
     if (!pieces)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (known.piece_count > 0 && known.stays) {
+        const uint32_t node = pleat_core_piece(d->core, claim->first_piece)->node;
+        known.is_guest = pleat_view_home(pleat_core_view(d->core), claim->site, node) != node;
+    }
     uint32_t i = 0;
     for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
         pieces[i++] = *pleat_core_piece(d->core, p);

@@ -107,6 +107,9 @@ struct pleat_host {
     /* Whether processes that run on a node can use CPUs of its host that were given to others
      * later: its agent knows how to tell them, and nothing confines it. NULL: on none. */
     bool (*node_mixes)(void *arg, uint32_t site, uint32_t node);
+    /* Tells the agent of a node to end, since nothing uses that node any more; what it runs ends,
+     * too. NULL: its agents end by themselves. */
+    void (*node_quit)(void *arg, uint32_t site, uint32_t node);
     /* Tells people something about the site with that index in the core: in pleatd's log, and as an
      * event of the daemon. Not for what is repeated often. */
     void (*say)(void *arg, uint32_t site, const char *text);

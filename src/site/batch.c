@@ -381,6 +381,7 @@ static bool adopt_pieces(struct pleat_batch_site *site, const struct pleat_site_
     if (!one->owner)
         one->owner = claim->job;
     one->wish.stays = one->wish.stays || claim->stays;
+    one->is_guest = one->is_guest || claim->is_guest;
     for (uint32_t i = 0; fits && i < claim->piece_count; i++) {
         struct pleat_batch_node *node = pleat_batch_node_make(one, claim->pieces[i].node);
         node->given = true;

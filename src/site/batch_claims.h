@@ -68,9 +68,9 @@ struct pleat_batch_allocation {
     bool adopted; /* HELD: of an earlier pleatd, which its agents had called; they call again */
     bool whole;   /* HELD: the batch system does not take some of its nodes back */
     /* it is, or is to be, on the host of the node `home`, for processes that run there
-     * (batch_guests.h); not known of one of an earlier pleatd */
+     * (batch_guests.h) */
     bool is_guest;
-    uint32_t home;
+    uint32_t home;     /* not known of one of an earlier pleatd, which has told it */
     int32_t told_more; /* what was told of its host, plus 1; 0: nothing */
     bool told_confined;
     /* HELD: the batch system ends it, why, and since when (0: not known); but how long its

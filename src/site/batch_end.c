@@ -83,6 +83,8 @@ void pleat_batch_end(struct pleat_batch_site *site, struct pleat_batch_allocatio
     one->answers = answers;
     one->asked = before == PLEAT_BATCH_ASKED;
     one->state = PLEAT_BATCH_ENDING;
+    for (size_t i = 0; one->is_guest && site->host->node_quit && i < one->nodes.count; i++)
+        site->host->node_quit(site->host->arg, site->index, one->nodes.items[i].number);
     if (before == PLEAT_BATCH_WANTED)
         pleat_batch_finish_end(site, one);
     else

@@ -96,8 +96,9 @@ struct pleat_site_claim {
     int32_t count;
     const struct pleat_piece *pieces; /* piece_count of them; `next` is not used */
     uint32_t piece_count;
-    uint64_t job; /* number of the job that has it; 0: not known */
-    bool stays;   /* as in a wish, if its processes are on one node */
+    uint64_t job;  /* number of the job that has it; 0: not known */
+    bool stays;    /* as in a wish, if its processes are on one node */
+    bool is_guest; /* its node is the same host as another one, where these processes are */
 };
 
 struct pleat_site_instance {

@@ -130,7 +130,7 @@ def test_others_have_the_rest_of_its_host(pleat):
     go = go_file("go-others")
     job, host, _ = begun(pleat, "openmpi", go)
     other = pleat.cluster.command("sbatch", "--parsable", "-N1", "-n1", "-w", host, "-o", "/dev/null",
-                                  text_in="#!/bin/sh\nsleep 100000\n").strip()
+                                  text_in="#!/bin/sh\nexec sleep 100000\n").strip()
     wait_until(lambda: pleat.cluster.jobs().get(other) == "RUNNING", "somebody else has the rest")
     pleat.run("grow", job, 1, check=False)  # refused here, or by Slurm
     wait_until(lambda: pleat.job(job)["state"] == "running", "that is over")
