@@ -183,6 +183,14 @@ def test_without_a_parallel_environment_it_says_what_is_missing(g):
         adapter.release(granted(adapter))
 
 
+def test_on_one_node_alone(g):
+    with speaking(g) as adapter:
+        jobs = [granted(adapter, count=1, nodes=1, on="g2"), granted(adapter, count=1, nodes=1, on="g1")]
+        assert [job["nodes"][0]["name"] for job in jobs] == ["g2", "g1"], jobs
+        for job in jobs:
+            adapter.release(job)
+
+
 def test_near_another_one_where_there_is_room(g):
     g.until_free()
     with speaking(g) as adapter:
@@ -390,6 +398,7 @@ def test_refuses_what_makes_no_sense(g):
                 ("allocate", {}), ("allocate", {"name": "x"}), ("allocate", {"name": "x y", "count": 1}),
                 ("allocate", {"name": "x=y", "count": 1}), ("allocate", {"name": "x", "count": 1, "queue": "a\nb"}),
                 ("allocate", {"name": "x", "count": 1, "pe": "-q"}), ("allocate", {"name": "x", "count": 1, "near": "*"}),
+                ("allocate", {"name": "x", "count": 1, "nodes": 1, "on": "*"}),
                 ("release", {}), ("release", {"job": 0, "name": "x"}), ("jobs", {"prefix": "a b"}),
                 ("run", {"job": 1, "node": "g1"}), ("run", {"job": 1, "node": "g1", "argv": [1]})):
             with pytest.raises(Refused) as refused:
@@ -402,7 +411,7 @@ def test_answers_whatever_it_is_told(g):
     """Each request has one answer, whatever is in it. Nothing of it reaches the cluster: no command is found."""
     chance = random.Random(18)
     values = [None, True, 0, -1, 1, 2 ** 31, 2 ** 63 - 1, 1.5, "", "g1", "-x", "a" * 300, "\n", "\u00e9", [], ["x"], {}, {"A": "b"}]
-    members = ["name", "count", "nodes", "near", "minutes", "memory_mb", "queue", "pe", "pe_nodes", "project", "account", "resources",
+    members = ["name", "count", "nodes", "near", "on", "minutes", "memory_mb", "queue", "pe", "pe_nodes", "project", "account", "resources",
                "exclusive", "now", "job", "prefix", "node", "argv", "environment", "other"]
     right = {"name": "x", "count": 1, "job": 1, "prefix": "x", "node": "g1", "argv": ["x"]}
     with speaking(g, PATH="/nowhere") as adapter:

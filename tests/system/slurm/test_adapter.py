@@ -165,6 +165,25 @@ def test_near_another_one_where_there_is_room(a, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_on_one_node_alone(a, way):
+    """Where others have its processors it is refused now, or waits for it."""
+    with speaking(a, way) as adapter:
+        full = until_granted(adapter, adapter.allocate(count=4, nodes=1, on="a2"))
+        assert full["nodes"] == [{"name": "a2", "cpus": 4}], full
+        with pytest.raises(Refused) as refused:
+            adapter.allocate(count=1, nodes=1, on="a2", now=True)
+        assert refused.value.name == "busy"
+        waiting = adapter.allocate(count=1, nodes=1, on="a2")
+        assert waiting["state"] == "pending", waiting
+        adapter.release(full)
+        assert until_granted(adapter, waiting)["nodes"] == [{"name": "a2", "cpus": 1}]
+        adapter.release(waiting)
+        with pytest.raises(Refused) as refused:
+            adapter.allocate(count=1, on="a2")
+        assert refused.value.name == "invalid"
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_few_nodes_and_now(a, way):
     with speaking(a, way) as adapter:
         jobs = [adapter.allocate(count=1, near="a1"), adapter.allocate(count=4, few=True)]
