@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from conftest import BUILD, is_alive, until_no_child, wait_until
+from test_agent_bind import PLACE, needs_cpusets
 
 RANKS = os.path.join(BUILD, "tests", "fold-ranks")
 CPUS = sorted(os.sched_getaffinity(0))
@@ -158,6 +159,61 @@ def test_before_anybody_attaches_and_when_nobody_does(node):
     assert places(pids) == [{B}] * 4
     assert node.daemon.expect("folded", 1)["attached"] == 0
     stop(node)
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(str(text))
+
+
+def folded_on_one(world):
+    """On the one processor that a batch system has granted: its CPU, and another one."""
+    pids = fold(world, 1, 2, "silent")
+    [[cpu]] = {tuple(place) for place in places(pids)}
+    return pids, cpu, next(other for other in CPUS if other != cpu)
+
+
+@two_cpus
+def test_cpus_of_another_agent(world):
+    """What it was given later on its host belongs to another agent, which chooses at once what that is."""
+    agent = world.agent(more=("--processors", "1"))
+    assert world.daemon.accept()["confined"] is False
+    pids, own, other = folded_on_one(world)
+    world.daemon.call("resize", run=1, resize=1, target=2, mandatory=True, slots=ONE + [{"cpu": other}])
+    assert world.daemon.expect("applied", 1, resize=1)["processes"] == 2
+    assert set.union(*places(pids)) == {own, other}
+    resize(world, 2, ONE)
+    world.daemon.expect("vacated", 1, resize=2)
+    assert places(pids) == [{own}] * 2
+    assert "cpu" in world.daemon.fails("invalid", "resize", run=1, resize=3, target=2, slots=ONE + [{"cpu": -1}])
+    stop(world)
+    assert agent.poll() is None
+
+
+@two_cpus
+@needs_cpusets
+def test_a_cpuset_keeps_it_from_cpus_of_another_agent(world):
+    """As with Slurm's ConstrainCores. The agent says so, and does not pretend."""
+    group = os.path.join(PLACE, f"pleat-test-{os.getpid()}")
+    os.mkdir(group)
+    try:
+        write(f"{group}/cpuset.mems", "0")
+        write(f"{group}/cpuset.cpus", A)
+        write(f"{group}/cgroup.procs", os.getpid())  # the agent inherits that
+        agent = world.agent(more=("--processors", "1"))
+        write(f"{PLACE}/cgroup.procs", os.getpid())
+        assert world.daemon.accept()["confined"] is True
+        pids = fold(world, 1, 2, "silent")
+        refused = world.daemon.fails("unsupported", "resize", run=1, resize=1, target=2, slots=ONE + [{"cpu": B}])
+        assert "a cpuset confines them" in refused
+        assert places(pids) == [{A}] * 2
+        stop(world)
+        agent.kill()
+        agent.wait()
+    finally:
+        write(f"{PLACE}/cgroup.procs", os.getpid())
+        wait_until(lambda: not open(f"{group}/cgroup.procs", encoding="ascii").read(), "nobody is in it")
+        os.rmdir(group)
 
 
 @two_cpus
