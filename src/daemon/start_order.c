@@ -1,6 +1,7 @@
 #include "daemon/start_order.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/agent_link.h"
 #include "daemon/agent_network.h"
@@ -89,6 +90,21 @@ static int send_all(struct start_order *made, struct pleat_error *err)
                : pleat_error_set(err, PLEAT_E_TOOBIG, "the name of its script is too long");
 }
 
+/* A terminal is of the host where `pleat run` was called, which is this one. Elsewhere its path is
+ * that of another terminal, if of any. */
+static int check_terminal(struct daemon *d, const struct start_order *made, struct pleat_error *err)
+{
+    char here[256] = "";
+    const char *there = agent_host(d, made->order.site, made->order.node);
+    if (!made->order.spec->terminal || !there || gethostname(here, sizeof(here) - 1) ||
+        !strcmp(here, there))
+        return 0;
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "it would run on the host %.200s: a job has a terminal only on the host "
+                           "where 'pleat run --pty' was called",
+                           there);
+}
+
 int start_order_make(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
                      int32_t processors, struct start_order *made, struct pleat_error *err)
 {
@@ -139,5 +155,7 @@ int start_order_make(struct daemon *d, const struct job *job, uint64_t run, int3
     };
     if (!rc && made->order.apart)
         rc = send_all(made, err);
+    if (!rc)
+        rc = check_terminal(d, made, err);
     return rc ? rc : name_nodes(d, made, err);
 }

@@ -7,9 +7,9 @@ import signal
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import APPS, ENDED, HOME, Pleat, go_file
+from clusters.pleat import APPS, BIN, ENDED, HOME, Pleat, go_file
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
-from clusters.world import USER_ID
+from clusters.world import USER, USER_ID
 
 PATHS = {"openmpi": APPS, "mpich": f"{APPS}/mpich"}
 DAEMON = {"openmpi": "orted", "mpich": "hydra_pmi_proxy"}
@@ -300,3 +300,11 @@ def test_a_host_without_the_shared_home(pleat, mpi, which):
     assert sorted(pleat.output(job).split()) == sorted(node.name for node in pleat.cluster.nodes for _ in range(2))
     pleat.cluster.until_empty()
     host.run("umount", pleat.dir)  # nothing there is in use
+
+
+def test_a_terminal_is_of_one_host(pleat):
+    """Of that where it was asked for, however much the hosts share; the path may be that of another one elsewhere."""
+    run = f"{BIN}/pleat run --pty -n 1 -- true"
+    done = pleat.head.run("script", "-qec", run, "/dev/null", user=USER, env=pleat.env, check=False)
+    assert done.returncode == 125 and "only on the host where 'pleat run --pty' was called" in re.sub(r"\s+", " ", done.stdout), done
+    pleat.cluster.until_empty()
