@@ -71,8 +71,9 @@ def ends(pleat, job, go=None):
     return ended
 
 
-@both_mpis
-@pytest.mark.parametrize("name", ["heat", "loop"])
+# dense redistributes by the same calls of libpleat with both
+@pytest.mark.parametrize("mpi, name", [*((mpi, name) for name in ("heat", "loop", "nbody") for mpi in ("openmpi", "mpich")),
+                                       ("mpich", "dense")])
 def test_it_grows_onto_another_host_and_back(pleat, mpi, name):
     go = go_file(f"go-{name}-{mpi}")
     job, there = begun(pleat, mpi, name, go)
