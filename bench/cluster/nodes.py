@@ -10,12 +10,14 @@ MPIS = {"openmpi": "Open MPI", "mpich": "MPICH"}
 LOOPS = {"openmpi": f"{BUILD}/apps/loop", "mpich": f"{BUILD}/apps/mpich/loop"}
 POINTS = {mpi: f"{BUILD}/bench/{mpi}/points" for mpi in MPIS}
 # name, unit, (title, of the value, of the baseline), goal: of the ratio
-ROWS = (("growth", "ms", ("milliseconds that a growth 2 -> 4 takes", "Pleat, onto a 2nd node", "plain MPI, over both"), 1.0),
+ROWS = (("growth_small", "ms", ("a growth 2 -> 4 with 1 MiB, milliseconds", "Pleat, onto a 2nd node", "plain MPI, over both"), 1.0),
+        ("growth", "ms", ("the same with more (--state)", "Pleat, onto a 2nd node", "plain MPI, over both"), 1.0),
         ("point", "ns", ("nanoseconds of pleat_session_adapt", "a rank on each of 2 nodes", "both on one node"), 1.1))
 # Ranks of both nodes share the processors of this machine: those of Open MPI that wait leave theirs to others, with and without Pleat.
 YIELD = {"OMPI_MCA_mpi_yield_when_idle": "1"}
 FROM, TO = 2, 4  # ranks: all of one node, and of both
 ROWS_OF_STATE = 1024
+SMALL = 1 << 20  # bytes
 ENDED = ("done", "failed", "cancelled")
 LIMIT_S = 120
 # Slurm's own way of starting processes on nodes, and a network for them
@@ -109,15 +111,17 @@ def started(slurm, state, file):
 
 def measure_growths(pleat, repeats, state):
     slurm, file = pleat.slurm, f"{SHARED}/home/{USER}/rows"
-    slurm.head.run("touch", file, user=USER)
-    plain = {"openmpi": lambda: spawned(slurm, state), "mpich": lambda: started(slurm, state, file)}
-    series = {f"{kind}growth_{mpi}": [] for mpi in mpis(pleat) for kind in ("", "plain_")}
-    if "mpich" in mpis(pleat):
-        started(slurm, state, file)  # fills the file
+    plain = {"openmpi": lambda size, _: spawned(slurm, size), "mpich": lambda size, rows: started(slurm, size, rows)}
+    sizes = {"growth_small": SMALL, "growth": state}
+    series = {f"{kind}{name}_{mpi}": [] for name in sizes for mpi in mpis(pleat) for kind in ("", "plain_")}
+    for name, size in sizes.items() if "mpich" in mpis(pleat) else ():
+        slurm.head.run("touch", f"{file}-{name}", user=USER)
+        started(slurm, size, f"{file}-{name}")  # fills the file
     for _ in range(repeats):
-        for mpi in mpis(pleat):
-            series[f"growth_{mpi}"].append(grown(pleat, mpi, state))
-            series[f"plain_growth_{mpi}"].append(plain[mpi]())
+        for name, size in sizes.items():
+            for mpi in mpis(pleat):
+                series[f"{name}_{mpi}"].append(grown(pleat, mpi, size))
+                series[f"plain_{name}_{mpi}"].append(plain[mpi](size, f"{file}-{name}"))
     return series
 
 
