@@ -236,9 +236,11 @@ int pleat_process_send(struct pleat_processes *processes, int32_t to, int32_t ty
  * (PLEAT_PROCESS_TYPE: of any). It is copied to bytes, which has `room` bytes. *message, which may
  * be NULL, says what it is. timeout_ms: how long it waits if there is none, as for send. Messages
  * that are waited for can be held up by others of the same sender that fill the window and are not
- * taken. PLEAT_PROCESS_NOTHING; PLEAT_E_TOOBIG: there is not enough room: *message is filled in,
- * and the message stays; PLEAT_E_CLOSED: that process is gone, and there is no such message of it;
- * PLEAT_E_NOTFOUND: no such number is known; PLEAT_E_INVALID. */
+ * taken. PLEAT_PROCESS_NOTHING: also once, at once, when this process is told to leave and has not
+ * seen that yet. PLEAT_E_TOOBIG: there is not enough room: *message is filled in, and the message
+ * stays; PLEAT_E_CLOSED: that process is gone, and there is no such message of it; PLEAT_E_STATE:
+ * this process is alone, and would wait for ever; PLEAT_E_NOTFOUND: no such number is known;
+ * PLEAT_E_INVALID. */
 int pleat_process_receive(struct pleat_processes *processes, int32_t from, int32_t type,
                           void *bytes, size_t room, struct pleat_process_message *message,
                           int timeout_ms, struct pleat_error *err) PLEAT_MUST_CHECK;
