@@ -5,11 +5,11 @@
  * that has left has a capacity of 0. Where a site is polled, policies know of local users and of
  * nodes what the last look told: a claim for which there is no room then is refused.
  *
- * Where claims are is said only of clusters, for jobs that fold (allocations.c), and does not matter
- * for failures: when a node fails all slots are laid out on
- * the nodes that are up: those of claims, in the order of their records, then those of local users,
- * then free slots. The node takes the slots in its part. Every node fails with the same
- * probability, so every slot is taken with the same one. */
+ * Where claims are is said only of clusters, for jobs that fold (allocations.c), and does not
+ * matter for failures: when a node fails all slots are laid out on the nodes that are up: those of
+ * claims, in the order of their records, then those of local users, then free slots. The node takes
+ * the slots in its part. Every node fails with the same probability, so every slot is taken with
+ * the same one. */
 #include <math.h>
 
 #include "sim/internal.h"
