@@ -108,13 +108,11 @@ def test_info_has_the_nodes_of_sites_with_several(cli):
     assert told[0]["nodes"] is None and [node["processors"] for node in told[1]["nodes"]] == [2, 1]
     shown = cli("info").stdout
     assert "3 processors on 2 nodes: 2, 1" in shown and "site one" not in shown
-    # of one site: what it offers
-    one = json.loads(cli("info", "two", "--json").stdout)
-    assert (one["name"], one["batch"], [node["processors"] for node in one["nodes"]]) == ("two", None, [2, 1])
-    lines = dict(line.split(None, 1) for line in cli("info", "two").stdout.splitlines())
-    assert lines == {"site": "two: local, 3 processors on 2 nodes: 0 used, 0 used by others, 3 free"}
-    unknown = cli("info", "three")
-    assert unknown.returncode == 1 and "no site 'three'" in unknown.stderr
+    shown, facts = cli("info", "two").stdout, json.loads(cli("info", "two", "--json").stdout)
+    assert "two: local, 3 processors on 2 nodes: 0 used, 0 used by others, 3 free" in shown, shown
+    assert facts["batch"] is None and [node["processors"] for node in facts["nodes"]] == [2, 1]
+    wrong = cli("info", "three")
+    assert wrong.returncode == 1 and "there is no site 'three'" in wrong.stderr
     assert cli("info", "one", "two").returncode == 2
 
 

@@ -200,7 +200,7 @@ def test_a_node_of_malleable_jobs_crashes(slurms):
                     left = on(pleat, job, name, 2)
                     assert victim not in left and not before & set(*left.values()), (before, left)
                     assert f"it goes on from its checkpoint of iteration {saved[job]}" in pleat.events(job), pleat.events(job)
-                    assert pleat.job(job)["progress"]["iteration"] > saved[job]
+                    wait_until(lambda: pleat.job(job)["progress"]["iteration"] > saved[job], f"{name} computes on")
                 assert kept <= set(slurm.jobs()), (kept, slurm.jobs(), pleat.log())
 
 
