@@ -29,7 +29,7 @@ set(pleat_long_tests
   chaos-pages=18 daemon-bad_jobs=17 unit-mailbox-agreement=17 agent-life=16 fold-groups-openmpi=16 daemon-declared=16
   daemon-everyday=16 daemon-limit_signal=15 app-arrays-openmpi-deaths-in-growth=15 app-nodes-mpich-items-deaths-in-relaunch=15
   daemon-nodes=15 daemon-crowd=40 gridengine-replace=45 daemon-tcp=20 cli-waiting=14 daemon-job_options=14 pmi=14 readme=14 app-items-openmpi-deaths-in-shrink=14
-  unit-core-random=14 chaos-disk=13 bench-cluster=13 daemon-parts_output=13 daemon-pty=13 sim-textbook=12
+  unit-core-random=14 chaos-disk=13 bench-cluster=25 daemon-parts_output=13 daemon-pty=13 sim-textbook=12
   app-nodes-mpich-arrays-deaths-in-relaunch=12 unit-fold-harm=12 daemon-adaptation=12 daemon-tasks=11 chaos-place=11
   daemon-not_now=11 unit-core-storm=10 app-copies-heat=10 app-heat=10 chaos-clock=10 daemon-starts=10 daemon-upgrade=10
   agent-tree=10 agent-warm=10)
