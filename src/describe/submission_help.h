@@ -44,11 +44,10 @@
     "cannot see\n"                                                                                 \
     "                       that: for a batch script that starts its program with 'pleat "         \
     "launch'\n"                                                                                    \
-    "      --evolving       the program asks for processes itself while it runs "                  \
-    "(libpleat-process)\n"                                                                         \
-    "                       and ends them: it starts with -n or --processes N (default: --min, "   \
-    "else\n"                                                                                       \
-    "                       1) processes, and may have up to --max\n"                              \
+    "      --evolving       the program asks for processes itself while it runs, and ends them\n"  \
+    "                       (libpleat-process): it starts with -n or --processes N (default: "     \
+    "--min,\n"                                                                                     \
+    "                       else 1), and may have up to --max\n"                                   \
     "      --asks           the program is asked when a change of size is offered, and "           \
     "decides what\n"                                                                               \
     "                       it accepts\n"                                                          \
@@ -65,9 +64,8 @@
     "      --lifetime TIME  policies keep a new size of the job for at least TIME "                \
     "(default: as\n"                                                                               \
     "                       configured)\n"                                                         \
-    "      --runner KIND    auto, plain, mpi, malleable, folded, evolving (default: auto, which "  \
-    "looks at what\n"                                                                              \
-    "                       the program is linked with)\n"                                         \
+    "      --runner KIND    auto, plain, mpi, malleable, folded, evolving (default: auto, which\n" \
+    "                       looks at what the program is linked with)\n"                           \
     "      --mpi WHICH      the program's MPI: auto, openmpi, mpich, none (default: auto, "        \
     "the one\n"                                                                                    \
     "                       that it is linked with)\n"                                             \
