@@ -69,7 +69,7 @@ bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *fea
     return false;
 }
 
-const char *agent_host(struct daemon *d, uint32_t site, uint32_t node)
+const char *agent_stands_on(struct daemon *d, uint32_t site, uint32_t node)
 {
     const struct agent *agent = agent_get(d, site, node);
     return agent && agent->connection ? agent->host : NULL;

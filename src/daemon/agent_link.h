@@ -29,7 +29,7 @@ bool agent_is_known(struct daemon *d, uint32_t site, uint32_t node);
 /* Whether the agent has a feature (wire/message.h); an agent from before an upgrade may lack it. */
 bool agent_knows(struct daemon *d, uint32_t site, uint32_t node, const char *feature);
 /* The name of the host of a node's connected agent, as it says; NULL: it did not say. Borrowed. */
-const char *agent_host(struct daemon *d, uint32_t site, uint32_t node);
+const char *agent_stands_on(struct daemon *d, uint32_t site, uint32_t node);
 /* Whether processes that run on a node can be told CPUs that its agent may not use itself. */
 bool agent_mixes(struct daemon *d, uint32_t site, uint32_t node);
 /* The CPUs of the agent's slots, as it says; NULL: it did not say. Borrowed. */

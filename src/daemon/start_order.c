@@ -95,7 +95,7 @@ static int send_all(struct start_order *made, struct pleat_error *err)
 static int check_terminal(struct daemon *d, const struct start_order *made, struct pleat_error *err)
 {
     char here[256] = "";
-    const char *there = agent_host(d, made->order.site, made->order.node);
+    const char *there = agent_stands_on(d, made->order.site, made->order.node);
     if (!made->order.spec->terminal || !there || gethostname(here, sizeof(here) - 1) ||
         !strcmp(here, there))
         return 0;

@@ -209,27 +209,21 @@ static int send(struct pleat_runner *base, uint32_t site, uint32_t node, const c
     return rc;
 }
 
-/* Adds a member "slots", the run's slots on the node, if the run is bound to CPUs. 0 if params is
- * NULL: `send` reports that. */
+/* Adds the run's "slots", if it is bound to CPUs. 0 if params is NULL: `send` reports that. */
 static int add_slots(json_t *params, const struct pleat_run_order *order)
 {
     if (!params || !order || order->slot_ranges == 0)
         return 0;
     json_t *slots = json_array();
-    for (size_t i = 0; slots && i < order->slot_ranges; i++) {
-        if (json_array_append_new(slots, json_pack("{s:I, s:I}", "first",
-                                                   (json_int_t)order->slots[i].first, "count",
-                                                   (json_int_t)order->slots[i].count))) {
-            json_decref(slots);
-            slots = NULL;
-        }
-    }
-    for (size_t i = 0; slots && i < order->more_count; i++)
-        if (json_array_append_new(slots,
-                                  json_pack("{s:I}", "cpu", (json_int_t)order->more_cpus[i]))) {
-            json_decref(slots);
-            slots = NULL;
-        }
+    int bad = 0;
+    for (size_t i = 0; i < order->slot_ranges; i++)
+        bad |= json_array_append_new(slots, json_pack("{s:I, s:I}", "first",
+                                                      (json_int_t)order->slots[i].first, "count",
+                                                      (json_int_t)order->slots[i].count));
+    for (size_t i = 0; i < order->more_count; i++)
+        bad |= json_array_append_new(slots, json_pack("{s:i}", "cpu", (int)order->more_cpus[i]));
+    if (bad)
+        slots = (json_decref(slots), NULL);
     return add(params, "slots", slots);
 }
 
