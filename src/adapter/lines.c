@@ -1,5 +1,6 @@
 #include "adapter/lines.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,18 @@ struct written {
     char *text;
 };
 
+static void (*at_end)(void);
+
+void pleat_adapter_at_end(void (*end)(void))
+{
+    at_end = end;
+}
+
 /* An operation may be under way in its thread: it is not waited for. */
 static _Noreturn void leave(int code)
 {
+    if (at_end)
+        at_end();
     fflush(NULL);
     _exit(code);
 }
@@ -132,6 +142,13 @@ static int open_pipe(uv_loop_t *loop, uv_pipe_t *pipe, int fd, struct pleat_erro
     return 0;
 }
 
+static void on_told(uv_signal_t *handle, int number)
+{
+    (void)handle;
+    (void)number;
+    leave(0);
+}
+
 int pleat_adapter_lines_open(struct pleat_adapter_lines *lines, uv_loop_t *loop,
                              struct pleat_error *err)
 {
@@ -143,6 +160,11 @@ int pleat_adapter_lines_open(struct pleat_adapter_lines *lines, uv_loop_t *loop,
     if (failure)
         return failure;
     lines->in.data = lines;
+    failure = uv_signal_init(loop, &lines->told);
+    failure = failure ? failure : uv_signal_start(&lines->told, on_told, SIGTERM);
+    uv_unref((uv_handle_t *)&lines->told);
+    if (failure)
+        return pleat_error_set(err, PLEAT_E_SYSTEM, "SIGTERM: %s", uv_strerror(failure));
     failure = uv_read_start((uv_stream_t *)&lines->in, on_room, on_read);
     return failure
                ? pleat_error_set(err, PLEAT_E_SYSTEM, "standard input: %s", uv_strerror(failure))

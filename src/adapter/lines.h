@@ -12,6 +12,7 @@
 
 struct pleat_adapter_lines {
     uv_pipe_t in, out;
+    uv_signal_t told;    /* SIGTERM */
     const char *program; /* for what it says on standard error */
     struct pleat_reader *reader;
     void (*message)(void *arg, const struct pleat_message *message);
@@ -20,10 +21,12 @@ struct pleat_adapter_lines {
 };
 
 /* Opens both, which must be pipes or sockets, and calls message(arg, ...) for each message that
- * comes. The process ends (exit) when its input does (0), and when that is no protocol or nobody
- * reads (1). */
+ * comes. The process ends (exit) when its input does or SIGTERM comes (0), and when that is no
+ * protocol or nobody reads (1). */
 int pleat_adapter_lines_open(struct pleat_adapter_lines *lines, uv_loop_t *loop,
                              struct pleat_error *err) PLEAT_MUST_CHECK;
+/* end() is called before the process ends in one of these ways. */
+void pleat_adapter_at_end(void (*end)(void));
 /* Each writes one line; `result` and `params` are stolen. */
 void pleat_adapter_answer(struct pleat_adapter_lines *lines, int64_t id, json_t *result);
 void pleat_adapter_refuse(struct pleat_adapter_lines *lines, int64_t id,

@@ -89,6 +89,14 @@ void pleat_adapter_steps_over(uint32_t job)
             uv_timer_start(&step->over, on_over, OVER_MS, 0);
 }
 
+/* Starters that are to be ended a moment later are ended now: nobody would do it then. */
+static void end_those_over(void)
+{
+    for (struct step *step = steps; step; step = step->next)
+        if (uv_is_active((uv_handle_t *)&step->over))
+            on_over(&step->over);
+}
+
 static void forget(struct step *step)
 {
     struct step **at = &steps;
@@ -255,6 +263,7 @@ static int start(struct pleat_adapter_calls *calls, int64_t id, const struct wan
     }
     step->next = steps;
     steps = step;
+    pleat_adapter_at_end(end_those_over);
     pleat_adapter_answer(calls->lines, id,
                          json_pack("{si}", "pid", uv_process_get_pid(&step->process)));
     return 0;

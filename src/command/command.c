@@ -3,12 +3,15 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include "command/search.h"
 
 /* A command whose process has ended may have left its output open in other processes:
- * OUTPUT_LATE_MS is how long that output is waited for. */
-enum { OUTPUT_LATE_MS = 1000, SAID_MAX = 67108864 };
+ * OUTPUT_LATE_MS is how long that output is waited for. END_MS: how long helpers have, all
+ * together, at the driver's end. */
+enum { OUTPUT_LATE_MS = 1000, SAID_MAX = 67108864, END_MS = 300 };
 
 static const char *const through[] = {"setpriv", "--pdeathsig", "KILL", "--"};
 enum { THROUGH = sizeof(through) / sizeof(through[0]) };
@@ -159,11 +162,37 @@ void pleat_commands_drop(struct pleat_commands *commands, const void *fn_arg)
             drop(child);
 }
 
+/* Has it ended? It stays to be waited for, by the loop. */
+static bool is_over(const struct pleat_helper *child)
+{
+    siginfo_t info = {0};
+    return waitid(P_PID, (id_t)child->process.pid, &info, WEXITED | WNOHANG | WNOWAIT) ||
+           info.si_pid != 0;
+}
+
+/* Helpers may have something to put in order, which takes them a moment. */
+static void let_end(struct pleat_commands *commands)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (struct pleat_helper *child = commands->first; child; child = child->next)
+        if (child->alive && !child->dropped && child->callbacks.line)
+            (void)kill(child->process.pid, SIGTERM);
+    for (int ms = 0; ms < END_MS; ms++) {
+        bool waits = false;
+        for (struct pleat_helper *child = commands->first; child; child = child->next)
+            waits |= child->alive && !child->dropped && child->callbacks.line && !is_over(child);
+        if (!waits)
+            return;
+        nanosleep(&pause, NULL);
+    }
+}
+
 void pleat_commands_end(struct pleat_commands *commands)
 {
     if (!commands)
         return;
     commands->ended = true;
+    let_end(commands);
     for (struct pleat_helper *child = commands->first; child; child = child->next)
         drop(child);
 }

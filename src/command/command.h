@@ -25,7 +25,8 @@ struct pleat_helper *pleat_commands_help(struct pleat_commands *commands,
                                          void *fn_arg);
 int pleat_helper_say(struct pleat_helper *helper, const char *line) PLEAT_MUST_CHECK;
 void pleat_commands_drop(struct pleat_commands *commands, const void *fn_arg);
-/* Kills all; none of their functions is called any more, and none can be begun. The loop has to run
+/* Ends all: helpers are told by SIGTERM, and have 0.3 s together, for which it blocks; then all are
+ * killed. None of their functions is called any more, and none can be begun. The loop has to run
  * on until they have gone. Accepts NULL. */
 void pleat_commands_end(struct pleat_commands *commands);
 /* Frees it, after pleat_commands_end and when the loop has run. Accepts NULL. */
