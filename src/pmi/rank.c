@@ -235,8 +235,8 @@ static int end(const struct rank *rank, int status, const char *program)
     if (WIFSIGNALED(status))
         return end_by(WTERMSIG(status));
     int refused = refusal(rank, program), code = refused ? refused : WEXITSTATUS(status);
-    if (strstr(rank->tail, last_words) || (code == 0 && !rank->silent))
-        return code; /* hydra itself sees the latter */
+    if (strstr(rank->tail, last_words))
+        return code;
     if (!rank->silent)
         return end_program(rank, code, "without MPI_Finalize");
     bool ends =

@@ -129,7 +129,7 @@ def on_two_hosts(*words, options=(), **more):
     ("abort", 7, 7, None),
     ("exit", 3, 3, "ended with exit code 3, without MPI_Finalize: all others were ended, too"),
     ("late", 3, 3, None),
-    ("exit", 0, None, None),
+    ("exit", 0, 1, "ended with exit code 0, without MPI_Finalize: all others were ended, too"),
     ("early", 3, 3, "ended with exit code 3, before MPI_Init: all others were ended, too"),
     ("early", 0, 1, "ended with exit code 0, before MPI_Init: all others were ended, too"),
     ("shot", signal.SIGKILL, None, None),
