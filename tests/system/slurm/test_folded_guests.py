@@ -27,6 +27,8 @@ def fixture_pleat(three):
 
 def begun(pleat, mpi, go, *options, processes=2):
     """It is on one processor, and may have two; the host, and its processes."""
+    # an agent of an earlier test may hold a CPU: the later allocation would have to share one then
+    wait_until(lambda: not any(node.pids("pleat-agent") for node in pleat.cluster.nodes), "no agents are left")
     job = pleat.submit("--processes", processes, "--max", 1, *options, *ring(mpi, go))
     attached(pleat, job, processes, 1)
     [(host, pids)] = ranks(pleat).items()
