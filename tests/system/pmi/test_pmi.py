@@ -212,7 +212,7 @@ def test_no_more_can_be_started():
 def test_no_mpi_program():
     done = run("sh", "-c", "test $PMI_RANK = 1 && exit 5; echo $PMI_RANK $PMI_SIZE")
     assert (done.returncode, sorted(done.stdout.splitlines()), done.stderr) == (5, ["0 3", "2 3"], "")
-    done = run("sh", "-c", "echo gut >&$PMI_FD; exec sleep 60")
+    done = run("bash", "-c", "echo gut >&$PMI_FD; exec sleep 60")
     assert done.returncode == 1 and "does not speak PMI-1" in done.stderr
     done = run("sh", "-c", "printf 'mcmd=spawn\\nnprocs=1\\nendcmd\\n' >&$PMI_FD; read answer <&$PMI_FD; echo $answer",
                processes=1)

@@ -185,8 +185,8 @@ def over_both(pleat, go):
 def test_a_node_of_malleable_jobs_crashes(slurms):
     """They go on on the other one, where they keep what they have, from their last checkpoint: without another turn in Slurm's
     queue. First it is the host onto which they grew, then the one on which they began and from which they are led."""
-    slurm = slurms[0]
-    with pleat_of(slurm, name="left", more=TIMES) as pleat, over_both(pleat, go_file("go-left")) as jobs:
+    slurm, other = slurms  # the module's own pleatd is on the first one's head
+    with pleat_of(slurm, head=other.head, name="left", more=TIMES) as pleat, over_both(pleat, go_file("go-left")) as jobs:
         for attempt, victim in ((1, "a2"), (2, "a1")):
             there = {job: on(pleat, job, name, 4) for job, name in jobs.items()}
             assert all(sorted(ranks) == ["a1", "a2"] for ranks in there.values()), there
