@@ -126,12 +126,19 @@ static void usage(FILE *file)
           file);
 }
 
-static int32_t number(const char *text, int32_t least, int32_t most)
+static _Noreturn void refuse(const char *what, const char *text, int32_t least, int32_t most)
+{
+    fprintf(stderr, "flow: %s: '%s' is not a number from %d to %d (see --help)\n", what, text,
+            least, most);
+    exit(2);
+}
+
+static int32_t number(const char *what, const char *text, int32_t least, int32_t most)
 {
     char *end;
     long value = strtol(text, &end, 10);
     if (*end || end == text || value < least || value > most)
-        flow_fail("'%s' is not a number from %d to %d", text, least, most);
+        refuse(what, text, least, most);
     return (int32_t)value;
 }
 
@@ -149,22 +156,27 @@ static void read_options(int argc, char **argv, struct options *options, const c
     for (int c; (c = getopt_long(argc, argv, "i:s:e:o:p:l:h", known, NULL)) != -1;)
         switch (c) {
         case 'i':
-            options->iterations = number(optarg, 1, 100000000);
+            options->iterations = number("--iterations", optarg, 1, 100000000);
             break;
         case 's':
             if (sscanf(optarg, "%d,%d", &options->columns, &options->rows) != 2 ||
                 options->columns < 4 || options->rows < 4 || options->columns > 256 ||
-                options->rows > 256 || options->columns * options->rows > ROOTS_MAX)
-                flow_fail("--size: at least 4,4, and at most %d squares", ROOTS_MAX);
+                options->rows > 256 || options->columns * options->rows > ROOTS_MAX) {
+                fprintf(stderr,
+                        "flow: --size: '%s' is not C,R, both at least 4, of at most %d squares "
+                        "together (see --help)\n",
+                        optarg, ROOTS_MAX);
+                exit(2);
+            }
             break;
         case 'e':
-            options->every = number(optarg, 1, 1000000);
+            options->every = number("--every", optarg, 1, 1000000);
             break;
         case 'o':
-            options->objects = number(optarg, 1, 1000000000);
+            options->objects = number("--objects", optarg, 1, 1000000000);
             break;
         case 'p':
-            options->cell_us = number(optarg, 0, 1000000);
+            options->cell_us = number("--pretend", optarg, 0, 1000000);
             break;
         case 'l':
             *log = optarg;
