@@ -66,6 +66,10 @@ int pleat_submission_take_evolving(struct pleat_submit_options *s, struct pleat_
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--processes and -n say the same with --evolving: leave out one of "
                                "them");
+    if (s->most > 0 && count > s->most)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s %lld is above --max %lld",
+                               s->processes ? "--processes" : "-n", (long long)count,
+                               (long long)s->most);
     if (s->initial > 0 && count > 0)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--initial and %s say the same with --evolving: leave out one of "
