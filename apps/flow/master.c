@@ -58,18 +58,33 @@ static void forget_coming(struct flow *flow, int32_t process)
             flow->coming[i--] = flow->coming[--flow->coming_count];
 }
 
-/* Processes that have come, or are gone. */
+static bool is_known(const struct flow *flow, int32_t process)
+{
+    for (int32_t m = 0; m < flow->member_count; m++)
+        if (flow->members[m] == process)
+            return true;
+    return process == flow->leaving;
+}
+
+/* Processes that have come, or are gone. One whose request was withdrawn when it was about to come
+ * is stopped. */
 static void read_notices(struct flow *flow)
 {
     struct pleat_process_news notice;
+    struct pleat_error err;
     while (pleat_process_notice(flow->processes, &notice)) {
         bool waited = false;
         for (int32_t i = 0; i < flow->coming_count; i++)
             waited |= flow->coming[i] == notice.process;
         if (waited)
             forget_coming(flow, notice.process);
-        if (waited && notice.news == PLEAT_PROCESS_NEWS_CAME)
+        if (waited && notice.news == PLEAT_PROCESS_NEWS_CAME) {
             join_member(flow, notice.process);
+        } else if (notice.news == PLEAT_PROCESS_NEWS_CAME && !is_known(flow, notice.process)) {
+            int rc = pleat_process_stop(flow->processes, notice.process, &err);
+            if (rc != PLEAT_E_CLOSED)
+                flow_check(rc, &err);
+        }
         for (int32_t m = 0; notice.news == PLEAT_PROCESS_NEWS_GONE && m < flow->member_count; m++)
             if (flow->members[m] == notice.process)
                 flow_fail("process %d is gone with its cells (code %d, signal %d)", notice.process,
