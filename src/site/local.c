@@ -13,6 +13,7 @@ struct local_site {
     const struct pleat_host *host;
     uint32_t index;
     int32_t threshold, background;
+    int64_t claim_delay_us;
     struct pleat_claimbook book;
     struct pleat_local_load *load; /* NULL: the load of others is ignored */
     int32_t *parts; /* of each node, where there are several: what others use of it */
@@ -84,6 +85,7 @@ static int local_open(const struct pleat_site_options *options, const struct ple
     site->host = host;
     site->index = options->index;
     site->threshold = options->threshold;
+    site->claim_delay_us = own->claim_delay_us;
     /* if more slots are offered than there are CPUs, busy CPUs say nothing about slots */
     if (own->background == PLEAT_LOCAL_MEASURE ||
         (own->background == PLEAT_LOCAL_AUTO && slots <= cpus)) {
@@ -147,6 +149,16 @@ static int local_probe(struct pleat_site_instance *base, struct pleat_error *err
     return site->parts ? tell_parts(site, err) : 0;
 }
 
+/* The artificial delay of a claim is over. Its slots were booked at once; it may have been given
+ * back meanwhile. */
+static void give(void *arg, uint64_t id)
+{
+    struct local_site *site = arg;
+    struct pleat_booked *booked = pleat_claimbook_find(&site->book, id);
+    if (booked)
+        pleat_claimbook_announce(&site->book, booked, site->host);
+}
+
 static int local_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
                        struct pleat_error *err)
 {
@@ -156,7 +168,10 @@ static int local_claim(struct pleat_site_instance *base, const struct pleat_site
     if (rc == PLEAT_E_NOMEM)
         return pleat_error_set(err, rc, "out of memory");
     if (rc == 0) {
-        pleat_claimbook_announce(&site->book, booked, site->host);
+        if (site->claim_delay_us > 0)
+            site->host->later(site->host->arg, site->claim_delay_us, give, site, wish->id);
+        else
+            pleat_claimbook_announce(&site->book, booked, site->host);
         return 0;
     }
     struct pleat_event failed = {.kind = PLEAT_EV_CLAIM_FAILED,
@@ -215,6 +230,8 @@ static void local_close(struct pleat_site_instance *base)
     struct local_site *site = (struct local_site *)base;
     if (!site)
         return;
+    if (site->claim_delay_us > 0)
+        site->host->drop(site->host->arg, site); /* claims whose delay is not over */
     pleat_local_load_destroy(site->load);
     pleat_claimbook_finish(&site->book);
     free(site->parts);

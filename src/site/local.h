@@ -18,11 +18,12 @@ enum pleat_local_agents {
 
 /* One of zero bytes is as usual. */
 struct pleat_local_options {
-    int64_t nodes;    /* into which the machine is divided; 0: one */
-    int background;   /* enum pleat_local_background */
-    int agents;       /* enum pleat_local_agents */
-    char *cpus;       /* "auto", or a list: the CPUs of the slots, in their order; NULL: "auto" */
-    const char *root; /* of tests: where proc/ is; NULL: the real one */
+    int64_t nodes;  /* into which the machine is divided; 0: one */
+    int background; /* enum pleat_local_background */
+    int agents;     /* enum pleat_local_agents */
+    char *cpus;     /* "auto", or a list: the CPUs of the slots, in their order; NULL: "auto" */
+    int64_t claim_delay_us; /* artificial: from a claim to its answer; 0: none */
+    const char *root;       /* of tests: where proc/ is; NULL: the real one */
 };
 
 /* The rows of these options. */

@@ -66,4 +66,11 @@ const struct pleat_site_option pleat_local_option_rows[] = {
      .usual = "auto",
      .check = check_cpus,
      .help = "which CPUs of the machine the processors are"},
+    {.name = "claim_delay_s",
+     .type = PLEAT_OPTION_SECONDS,
+     .offset = offsetof(struct pleat_local_options, claim_delay_us),
+     .usual = "0",
+     .low = 0,
+     .high = 3600,
+     .help = "how long processors that are free take to be given, as those of a batch system do"},
     {0}};

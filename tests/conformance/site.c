@@ -19,12 +19,14 @@ struct subject {
                  * nevertheless are checked */
     /* each claim has a node of its own, with slots from 0 on, and waits where not enough is free */
     bool apart;
-    int hosts; /* of a cluster */
+    int hosts;                  /* of a cluster */
+    const char *option, *value; /* of a real kind; NULL: all as usual */
 };
 
 static const struct subject subjects[] = {
     {.what = "local", .ops = &pleat_site_local},
     {.what = "fake, at once", .ops = &pleat_site_fake},
+    {.what = "local, slow", .ops = &pleat_site_local, .option = "claim_delay_s", .value = "2.5"},
     {.what = "fake, slow",
      .ops = &pleat_site_fake,
      .fake = {.seed = 1, .claim_delay_us = 5000000, .release_delay_us = 3000000}},
@@ -76,6 +78,11 @@ static void open_bed(struct bed *bed, const struct subject *subject)
     bed->host.programs = &bed->slurm.programs;
     bool fakes = subject->ops == &pleat_site_fake || subject->ops == &pleat_site_fake_bringing;
     assert_int_equal(pleat_site_own_make(subject->ops, &bed->own), 0);
+    if (subject->option)
+        assert_int_equal(pleat_site_own_set(bed->own,
+                                            pleat_site_option_find(subject->ops, subject->option),
+                                            subject->value, NULL),
+                         0);
     struct pleat_site_options options = {.name = "subject",
                                          .index = SITE,
                                          .processors = PROCESSORS,
@@ -167,6 +174,35 @@ static void test_says_what_there_is(void **state)
         played_host_mark(&bed.host);
         assert_int_equal(bed.site->ops->probe(bed.site, NULL), 0);
         assert_int_equal(bed.host.events.count, bed.host.mark); /* nothing has changed */
+    }
+}
+
+/* Slots of a claim that is not answered yet are nobody else's, and are free once it is given back.
+ */
+static void test_a_delay_is_kept(void **state)
+{
+    (void)state;
+    struct bed bed;
+    FOR_EACH_SUBJECT(bed, true)
+    {
+        if (!bed.subject->option)
+            continue;
+        played_host_run(&bed.host);
+        int64_t begun_us = bed.host.now_us;
+        claim(&bed, 1, PROCESSORS);
+        claim(&bed, 2, 1);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 1), 0);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 1), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIM_FAILED, 2), 1);
+        assert_true(bed.host.now_us - begun_us >= 2500000);
+        release(&bed, 1);
+        claim(&bed, 3, PROCESSORS);
+        release(&bed, 3);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 3), 1);
+        assert_int_equal(about(&bed, PLEAT_EV_CLAIMED, 3), 0);
+        claim(&bed, 4, PROCESSORS); /* open: the site is closed before its time */
     }
 }
 
@@ -1214,6 +1250,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_says_what_there_is),
+        cmocka_unit_test(test_a_delay_is_kept),
         cmocka_unit_test(test_refuses_to_open_nonsense),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_a_claim_is_answered_once),
