@@ -29,7 +29,7 @@ def test_one_is_added_from_the_buffer(pleat):
     assert (begun["secret"], begun["socket"]) == ("0o600", "0o600")
     buffer = pleat.job(job.job)["buffer"]
     assert (buffer["requests"], buffer["satisfied"], buffer["waiting"], buffer["satisfaction"]) == (1, 1, 0, 1)
-    assert 0 < buffer["waste"] < 1
+    assert 0 < buffer["waste"] < 1 and buffer["waited_s"] > 0
     job.add()
     job.add()
     wait_until(lambda: pleat.job(job.job)["buffer"]["requests"] == 3, "pleatd knows of all requests")
