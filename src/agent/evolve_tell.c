@@ -124,8 +124,12 @@ void pleat_proc_tell(struct pleat_proc *proc)
 {
     if (proc->prepared)
         tell_claim(proc->evolve, "prepared", proc->claim, proc->order, NULL);
-    if (proc->taken)
-        tell_claim(proc->evolve, "taken", proc->claim, proc->order, NULL);
+    if (!proc->taken)
+        return;
+    /* first that its request does not wait any more: with that request, and without a processor on
+     * its way, the daemon would claim another one */
+    pleat_evolve_tell_demand(proc->evolve);
+    tell_claim(proc->evolve, "taken", proc->claim, proc->order, NULL);
 }
 
 void pleat_evolve_tell_gone(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
