@@ -40,10 +40,22 @@ static enum where where_is(const struct pleat_agent *agent,
     return UNKNOWN;
 }
 
+/* The main process is the run's while it is a child of the run's reaper: one look, where a list of
+ * all processes takes as long as there are many. */
+static bool is_main(const struct pleat_run *run, pid_t pid)
+{
+    struct pleat_process_entry process;
+    return pid > 0 && run->now.pid == pid && run->now.reaper > 0 &&
+           !pleat_process_tree_read_one(run->agent->proc, pid, &process) &&
+           process.parent == run->now.reaper;
+}
+
 bool pleat_run_has_process(struct pleat_run *run, pid_t pid)
 {
     struct pleat_agent *agent = run->agent;
     struct pleat_error err;
+    if (is_main(run, pid))
+        return true;
     if (pleat_process_tree_read(agent->proc, &agent->tree, &err))
         return false;
     struct pleat_process_entry *process = pleat_process_tree_find(&agent->tree, pid);
