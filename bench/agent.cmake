@@ -1,4 +1,5 @@
-# Messages between processes of libpleat-process, against bare libzmq and MPI: bench/agent/measure.py runs these.
+# Messages between processes of libpleat-process, against bare libzmq and MPI, and what adding processes takes: bench/agent/measure.py
+# runs these.
 pleat_find(zmq libzmq)
 set(agent_dir ${CMAKE_SOURCE_DIR}/bench/agent)
 add_executable(bench_agent_pleat ${agent_dir}/peer_pleat.c ${agent_dir}/cases.c)
@@ -7,7 +8,10 @@ add_executable(bench_agent_zmq ${agent_dir}/peer_zmq.c ${agent_dir}/cases.c)
 target_link_libraries(bench_agent_zmq PRIVATE PkgConfig::zmq)
 add_executable(bench_agent_keys ${agent_dir}/keys.c)
 target_link_libraries(bench_agent_keys PRIVATE PkgConfig::zmq)
-set(agent_programs bench_agent_pleat bench_agent_zmq bench_agent_keys)
+add_executable(bench_agent_ask ${agent_dir}/ask.c)
+target_link_libraries(bench_agent_ask PRIVATE pleat-process-library)
+add_dependencies(bench_agent_ask pleat pleatd pleat-agent)
+set(agent_programs bench_agent_pleat bench_agent_zmq bench_agent_keys bench_agent_ask)
 if(TARGET PkgConfig::ompi)
   add_executable(bench_agent_mpi ${agent_dir}/peer_mpi.c ${agent_dir}/cases.c)
   target_link_libraries(bench_agent_mpi PRIVATE PkgConfig::ompi)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Messages of libpleat-process against bare libzmq with the same encryption, and against Open MPI on this machine. The three take
-turns. usage: measure.py --build DIRECTORY [--repeats N] [--percent P] [--json]"""
+turns. Then adding and stopping processes (live.py).
+usage: measure.py --build DIRECTORY [--repeats N] [--percent P] [--processes N] [--requests N] [--json]"""
 
 import argparse
 import json
@@ -14,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+
+import live
 
 CASES = {"latency_8": "us", "latency_65536": "us", "bandwidth_1024": "MB/s", "bandwidth_1048576": "MB/s"}
 
@@ -78,10 +81,14 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--percent", type=int, default=100)
+    parser.add_argument("--processes", type=int, default=1000)
+    parser.add_argument("--requests", type=int, default=10000)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    if options.repeats < 1 or options.percent < 1:
-        parser.error("--repeats and --percent are at least 1")
+    if min(options.repeats, options.percent, options.processes, options.requests) < 1:
+        parser.error("--repeats, --percent, --processes and --requests are at least 1")
+    if options.processes > 1024:
+        parser.error("--processes is at most 1024: no more requests of a job wait")
     build = options.build.resolve()
     ways = {"pleat": run_pleat, "zmq": run_zmq}
     if (build / "bench/bench_agent_mpi").exists() and shutil.which("mpirun.openmpi"):
@@ -93,6 +100,7 @@ def main():
             with tempfile.TemporaryDirectory(prefix="plb", dir="/tmp") as folder:
                 for name, value in ways[way](build, folder, options.percent).items():
                     found[way][name].append(value)
+    asked = live.measure(build, options.repeats, options.processes, options.requests)
     rows = []
     for name, unit in CASES.items():
         for way in ways:
@@ -101,7 +109,7 @@ def main():
                 rows.append({"name": f"agent_{name}_against_{way}", "value": value, "unit": unit, "baseline": baseline,
                              "ratio": value / baseline, "goal": None, "met": None})
     if options.json:
-        print("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]")
+        print("[\n" + ",\n".join(json.dumps(row) for row in rows + live.rows(asked)) + "\n]")
         return
     print(f"{'':20}" + "".join(f"{way:>30}" for way in ways) + "   medians [smallest .. largest]")
     for name, unit in CASES.items():
@@ -110,6 +118,7 @@ def main():
         print(f"{name:20}" + "".join(f"{cell:>30}" for cell in cells) + f"   {unit}")
     for row in rows:
         print(f"{row['name']}: {row['ratio']:.2f} times")
+    print("\n" + live.table(asked, options.processes, options.requests))
 
 
 main()
