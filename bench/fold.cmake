@@ -64,6 +64,21 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
       add_dependencies(bench-live app-${app})
     endforeach()
   endif()
+  # an application that asks for processes
+  if(TARGET app-flow)
+    set(demand_dir ${CMAKE_SOURCE_DIR}/bench/demand)
+    add_executable(bench_demand_app ${demand_dir}/app.c)
+    target_include_directories(bench_demand_app PRIVATE ${CMAKE_SOURCE_DIR}/bench)
+    target_link_libraries(bench_demand_app PRIVATE pleat-process-library)
+    set_target_properties(bench_demand_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+    target_sources(bench_fold_evaluation PRIVATE ${demand_dir}/demand_criteria.c ${demand_dir}/demand_live.c
+      ${demand_dir}/demand_page.c ${demand_dir}/demand_sim.c ${demand_dir}/eval_demand.c)
+    target_link_libraries(bench_fold_evaluation PRIVATE pleat-core pleat-policy)
+    target_compile_definitions(bench_fold_evaluation PRIVATE BENCH_HAS_DEMAND
+      BENCH_DEMAND_APP="$<TARGET_FILE:bench_demand_app>" BENCH_FLOW="$<TARGET_FILE:app-flow>"
+      BENCH_PLEAT="$<TARGET_FILE:pleat>")
+    add_dependencies(bench_fold_evaluation app-flow bench_demand_app)
+  endif()
   target_link_libraries(bench_fold PRIVATE bench-fold)
   target_link_libraries(bench_fold_evaluation PRIVATE bench-live pleat-figure)
   foreach(mpi ompi:openmpi mpich:mpich)

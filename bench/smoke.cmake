@@ -7,9 +7,9 @@ if(PLEAT_TESTS)
       COMMAND ${Python3_EXECUTABLE} ${smoke} $<TARGET_FILE:bench_adapt> --repeats 1 --points 2000)
     set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-agent
-      COMMAND ${Python3_EXECUTABLE} ${smoke} --no-goals ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/agent/measure.py
-        --build ${CMAKE_BINARY_DIR} --repeats 1 --percent 2)
-    set_tests_properties(system-bench-agent PROPERTIES LABELS system TIMEOUT 120)
+      COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/agent/measure.py
+        --build ${CMAKE_BINARY_DIR} --repeats 1 --percent 2 --processes 10 --requests 1100)
+    set_tests_properties(system-bench-agent PROPERTIES LABELS system TIMEOUT 240 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
     add_test(NAME system-bench-cluster
       COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster/measure.py
         --build ${CMAKE_BINARY_DIR} --repeats 1 --seconds 1 --state 1048576 --points 2000)
@@ -78,6 +78,9 @@ if(PLEAT_TESTS)
       add_test(NAME system-bench-mix COMMAND ${Python3_EXECUTABLE} ${smoke}
         $<TARGET_FILE:bench_mix> --repeats 1 --times 0.05)
       set_tests_properties(system-bench-mix PROPERTIES LABELS system TIMEOUT 180)
+    endif()
+    if(TARGET bench_demand_app)
+      list(APPEND live_pages application-agent-live)
     endif()
     add_test(NAME system-bench-fold-live
       COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/fold/smoke_page.py

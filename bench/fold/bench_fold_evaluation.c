@@ -1,6 +1,6 @@
 /* bench_fold_evaluation [options] - writes a page about chapters 3 to 6 of Utrera 2010, figures 6
- * to 8 of Buisson et al. 2007, or 4.3 of Swaminathan 2004, on this machine, with programs that
- * really run.
+ * to 8 of Buisson et al. 2007, 4.3 of Swaminathan 2004, or figures 4 and 5 of Liu et al. 2009, on
+ * this machine, with programs that really run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ static const char usage[] =
     "  --page NAME      self-coscheduling (default), coscheduling-policies, "
     "coscheduling-arrivals,\n"
     "                   coscheduling-classes, application-scaling, program-classes,\n"
-    "                   virtual-malleability-live, koala-malleable-live, job-mixes-live\n"
+    "                   virtual-malleability-live, koala-malleable-live, job-mixes-live,\n"
+    "                   application-agent-live\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50)\n"
     "  --minutes M      begins no round after M minutes\n"
@@ -104,6 +105,16 @@ static const struct eval_about pages[] = {
      "iterations and redistribution of programs that compute for real. From: Swaminathan 2004, 4.2 "
      "and 4.3.",
      {&eval_mixes, &eval_spots, NULL},
+     LOAD_SYNTHETIC},
+#endif
+#ifdef BENCH_HAS_DEMAND
+    {"application-agent-live",
+     "Prepared processes for an application that asks for them, live",
+     "An application that asks for processes, executed again and again at a site that takes its "
+     "time to give processors, under the policies P and PP for buffers of prepared processes: how "
+     "many of its requests are satisfied at once, and what is wasted for that. Value by value "
+     "beside what a simulation of the same executions says. From: Liu et al. 2009, 4.2.",
+     {&eval_demand, NULL},
      LOAD_SYNTHETIC},
 #endif
 };

@@ -49,7 +49,7 @@ struct eval_part {
 
 extern const struct eval_part eval_heuristics, eval_queues, eval_policies, eval_loads,
     eval_arrivals, eval_scaling, eval_classes, eval_curves, eval_virtual, eval_koala, eval_mixes,
-    eval_spots;
+    eval_spots, eval_demand;
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi);
 const char *eval_mpi_title(enum trial_mpi mpi);

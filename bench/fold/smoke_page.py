@@ -85,6 +85,17 @@ PARTS = {
         "## Job mix 2 (figure 10)",
         "### Factorizations (`dense --lu`)",
     ],
+    "application-agent-live": [
+        "## What of the paper is found",
+        "## Figures 4 and 5",
+        "![figure-4](figure-4.svg)",
+        "![figure-5](figure-5.svg)",
+        "![demand](demand.svg)",
+        "| none | S, %, first execution |",
+        "| P | W, processor seconds, first execution |",
+        "| PP | S, %, from execution 2 on |",
+        "| combined | time of its steps, s, from execution 2 on |",
+    ],
 }
 
 

@@ -125,7 +125,12 @@ _Noreturn void trial_give_up(const char *what, const char *why)
     exit(1);
 }
 
-static void stop_if_interrupted(void)
+bool trial_is_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+void trial_stop_if_interrupted(void)
 {
     if (!interrupted)
         return;
@@ -354,7 +359,7 @@ static void listen_all(void)
         fds[2 * i + 1] = (struct pollfd){watch ? runs[i].output : -1, POLLIN, 0};
     }
     poll(fds, sizeof(fds) / sizeof(fds[0]), LISTEN_MS);
-    stop_if_interrupted();
+    trial_stop_if_interrupted();
     for (int i = 0; i < TRIALS_MAX; i++) {
         int status;
         struct rusage usage;
@@ -534,7 +539,7 @@ static int count_going(void)
 void trial_start(const struct trial_setup *setup, struct trial_result *result)
 {
     int at = 0;
-    stop_if_interrupted();
+    trial_stop_if_interrupted();
     while (at < TRIALS_MAX && runs[at].setup)
         at++;
     if (at == TRIALS_MAX)

@@ -71,6 +71,10 @@ const char *trial_apps(enum trial_mpi mpi);
 void trial_init(void);
 void trial_finish(void);
 
+/* For who waits for something else than a trial: whether the benchmark was interrupted; then it is
+ * to end what it has begun, and call the other one, which ends the benchmark. */
+bool trial_is_interrupted(void);
+void trial_stop_if_interrupted(void);
 /* Ends the benchmark with 1, saying why; nothing is left of its runs. */
 _Noreturn void trial_give_up(const char *what, const char *why);
 

@@ -1,0 +1,124 @@
+/* demand_criteria.c - what Liu et al. 2009 state in 4.2, as criteria: those of the simulated page
+ * (experiments/application-agent/agent.c). They were written before the page was first run. */
+#include "demand/demand.h"
+
+#include <math.h>
+
+#define HIGH 0.8    /* S > 80 % */
+#define LOW 0.5     /* "very low" */
+#define SLIGHTLY 10 /* points */
+#define FAR 0.5     /* "far more efficient" */
+#define DROPS 2.0
+
+static const struct demand_results *results;
+
+static struct bench_series s_of(int source, int policy, int first, int end)
+{
+    return demand_values(results->s[source][policy], first, end);
+}
+
+static struct bench_series w_of(int source, int policy, int first, int end)
+{
+    return demand_values(results->w[source][policy], first, end);
+}
+
+static int executions(void)
+{
+    return results->demand.scale.executions;
+}
+
+/* S in per cent: all above a bound. */
+static void tell_all_above(struct eval *eval, int policy, int first, const char *statement)
+{
+    struct bench_series live = s_of(DEMAND_LIVE, policy, first, executions());
+    struct bench_series simulated = s_of(DEMAND_SIMULATED, policy, first, executions());
+    double lowest = bench_quantile(&live, 0);
+    eval_tell(eval, statement, "4.2, figure 4",
+              !live.count     ? EVAL_UNCLEAR
+              : lowest > HIGH ? EVAL_YES
+                              : EVAL_NO,
+              "lowest of %d: %.0f %% (simulated %.0f %%)", live.count, 100 * lowest,
+              100 * bench_quantile(&simulated, 0));
+}
+
+static void tell_beginning(struct eval *eval)
+{
+    struct bench_series live = s_of(DEMAND_LIVE, DEMAND_PP, 0, 1);
+    struct bench_series simulated = s_of(DEMAND_SIMULATED, DEMAND_PP, 0, 1);
+    enum eval_answer answer = EVAL_UNCLEAR;
+    if (live.count && bench_quantile(&live, 1) < LOW)
+        answer = EVAL_YES;
+    else if (live.count && bench_quantile(&live, 0) >= LOW)
+        answer = EVAL_NO;
+    eval_tell(eval, "S of PP is very low in the beginning (below 50 %)", "4.2, figure 4", answer,
+              "%.0f %% in the first execution (simulated %.0f %%)", 100 * bench_median(&live),
+              100 * bench_median(&simulated));
+}
+
+static double points(int source, int first)
+{
+    struct bench_series p = s_of(source, DEMAND_P, first, executions());
+    struct bench_series pp = s_of(source, DEMAND_PP, first, executions());
+    return 100 * (demand_mean(&p) - demand_mean(&pp));
+}
+
+static void tell_difference(struct eval *eval)
+{
+    double live = points(DEMAND_LIVE, 0);
+    eval_tell(eval, "S of P is slightly higher than S of PP (by less than 10 points)",
+              "4.2, figure 4", live > 0 && live < SLIGHTLY ? EVAL_YES : EVAL_NO,
+              "%+.1f points over all executions (simulated %+.1f)", live,
+              points(DEMAND_SIMULATED, 0));
+}
+
+static void tell_waste(struct eval *eval)
+{
+    struct bench_paired share[DEMAND_SOURCES];
+    char text[EVAL_RATIO_TEXT];
+    int first = executions() > DEMAND_LEARNT ? DEMAND_LEARNT : 0;
+    for (int source = 0; source < DEMAND_SOURCES; source++) {
+        struct bench_series pp = w_of(source, DEMAND_PP, first, executions());
+        struct bench_series p = w_of(source, DEMAND_P, first, executions());
+        share[source] = bench_paired(&pp, &p);
+    }
+    const struct bench_paired *live = &share[DEMAND_LIVE];
+    enum eval_answer answer = live->upper < FAR   ? EVAL_YES
+                              : live->lower > FAR ? EVAL_NO
+                                                  : EVAL_UNCLEAR;
+    eval_tell(eval, "W of PP is far below W of P after learning (less than half)", "4.2, figure 5",
+              answer, "%s times W of P, from the fifth execution on (simulated %.2f)",
+              eval_ratio(live, text), share[DEMAND_SIMULATED].median);
+}
+
+/* W of the first four executions over that of the later ones. */
+static double drop(int source)
+{
+    struct bench_series before = w_of(source, DEMAND_PP, 0, DEMAND_LEARNT);
+    struct bench_series after = w_of(source, DEMAND_PP, DEMAND_LEARNT, executions());
+    double later = demand_mean(&after);
+    return later > 0 ? demand_mean(&before) / later : 0;
+}
+
+static void tell_drop(struct eval *eval)
+{
+    double live = drop(DEMAND_LIVE);
+    eval_tell(eval, "W of PP is high in the first few executions, then drops (to less than half)",
+              "4.2, figure 5",
+              executions() <= DEMAND_LEARNT ? EVAL_UNCLEAR
+              : live > DROPS                ? EVAL_YES
+                                            : EVAL_NO,
+              "%.2f times as high in the first four as later (simulated %.2f)", live,
+              drop(DEMAND_SIMULATED));
+}
+
+void demand_tell(struct eval *eval, const struct demand_results *of)
+{
+    results = of;
+    tell_all_above(eval, DEMAND_P, 0, "S of P is above 80 % in every execution");
+    tell_beginning(eval);
+    tell_all_above(eval, DEMAND_PP, executions() > DEMAND_LEARNT ? DEMAND_LEARNT : executions() - 1,
+                   "S of PP is above 80 % from the fifth execution on");
+    tell_difference(eval);
+    tell_waste(eval);
+    tell_drop(eval);
+}
