@@ -223,3 +223,17 @@ def test_processes_go_to_another_job(pleat):
     assert not is_alive(pid)
     pleat.pleat("cancel", other, check=0)
     assert job.end()["state"] == "done"
+
+
+def test_no_more_processors_are_claimed_than_are_asked_for(pleat):
+    """Without a policy nothing is prepared ahead: when all that was asked for is there, all else is free."""
+    job = Evolving(pleat, "--max", 8)
+    for _ in range(5):
+        job.add()
+    job.size(6)
+    def settled():
+        buffer, site = pleat.job(job.job)["buffer"], pleat.call("sites")["sites"][0]
+        return (buffer["waiting"], buffer["coming"], buffer["leaving"]) == (0, 0, 0) and (buffer["prepared"], site["free"])
+    assert wait_until(settled, "nothing is on its way") == (0, 2)
+    assert pleat.job(job.job)["buffer"]["requests"] == 5
+    job.end()
