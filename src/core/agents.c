@@ -17,6 +17,7 @@
 #include "core/state.h"
 #include "core/tell.h"
 #include "core/transition.h"
+#include "policy/shares.h"
 
 /* ---- away ---- */
 
@@ -132,6 +133,16 @@ int on_node_gone(struct pleat_core *core, const struct pleat_event *event, struc
     return 0;
 }
 
+/* Has a component that is led from another node, whose agent is there, processes on this one? */
+static bool is_told_of(const struct pleat_core *core, uint32_t component,
+                       const struct pleat_node *home)
+{
+    const struct pleat_component *comp = &core->components.items[component];
+    const struct pleat_node *lead =
+        comp->site == home->site ? pleat_view_node(&core->view, comp->site, comp->lead_node) : NULL;
+    return lead && !lead->away && pleat_view_share_on(&core->view, comp, home->node) > 0;
+}
+
 /* Which CPUs a guest has is known when its agent is there: what waited for that is asked for again.
  */
 static void tell_home(struct pleat_core *core, const struct pleat_node *guest)
@@ -139,7 +150,8 @@ static void tell_home(struct pleat_core *core, const struct pleat_node *guest)
     const struct pleat_node *home =
         guest->home > 0 ? pleat_view_node(&core->view, guest->site, guest->home - 1) : NULL;
     for (uint32_t c = 0; home && !home->away && c < core->components.count; c++)
-        if (is_led_from(core, c, home) && component_at(core, c)->resize != PLEAT_NONE)
+        if (component_at(core, c)->resize != PLEAT_NONE &&
+            (is_led_from(core, c, home) || is_told_of(core, c, home)))
             outstanding_effects(core, c);
 }
 

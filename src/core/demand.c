@@ -91,12 +91,18 @@ static void add_holders(const struct pleat_core *core, uint32_t first, int *left
     }
 }
 
-/* Could whoever runs on the component's node not use processors of another allocation there? */
+/* Could whoever runs on the component's node, or one of its nodes, not use processors of another
+ * allocation there? */
 static bool is_confined(const struct pleat_core *core, const struct pleat_component *component)
 {
-    const struct pleat_node *node =
-        pleat_view_node(&core->view, component->site, component->lead_node);
-    return node && node->confined;
+    for (size_t n = 0; n < core->nodes.count; n++) {
+        const struct pleat_node *node = &core->nodes.items[n];
+        if (node->site == component->site && node->confined &&
+            (node->node == component->lead_node ||
+             pleat_view_share_on(&core->view, component, node->node) > 0))
+            return true;
+    }
+    return false;
 }
 
 /* The same for one whose processes stay where they are, if that is the reason; else 0. */

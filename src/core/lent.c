@@ -3,6 +3,7 @@
 #include "core/lent.h"
 #include "core/claims.h"
 #include "core/node.h"
+#include "policy/home.h"
 #include "policy/shares.h"
 
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component)
@@ -144,19 +145,38 @@ static bool could_not_move(const struct pleat_core *core, const struct pleat_com
            core_leaves_lead(core, component, before);
 }
 
+/* Are the component's processes on several nodes, each of which they cannot leave? */
+static bool is_on_nodes(const struct pleat_core *core, const struct pleat_component *component)
+{
+    return pleat_view_share_nodes(&core->view, component) > 1;
+}
+
+/* Can a component do without a claim, keeping `rather` processors instead, of which it got `before`
+ * earlier? On several nodes it can leave just what later allocations brought there. */
+static bool is_optional(const struct pleat_core *core, const struct pleat_component *component,
+                        uint32_t claim, int32_t rather, int32_t before)
+{
+    const struct pleat_claim *c = &core->claims.items[claim];
+    if (c->purpose != PLEAT_FOR_RUN)
+        return false;
+    if (is_on_nodes(core, component))
+        return core->parameters[PLEAT_PARAM_SHRINK_OFF_US] > 0 &&
+               component->kind == PLEAT_MALLEABLE && pleat_view_is_guest(&core->view, claim);
+    return rather >= needed(core, component) && !could_not_move(core, component, c, before);
+}
+
 struct lent lent_to(const struct pleat_core *core, const struct pleat_component *component)
 {
     struct lent lent = {PLEAT_NEVER, PLEAT_NEVER, component->processors, PLEAT_REASON_SITE_TIME,
                         PLEAT_REASON_SITE_TIME};
     if (component->site == PLEAT_NONE || core->sites.items[component->site].instant)
         return lent;
-    int32_t before = 0, least = needed(core, component);
+    int32_t before = 0;
     bool leaves = false, tried = false, lasts = keeps_what_lasts(core, component);
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
         int32_t rather = lasts ? rather_than(core, component, claim) : before;
-        bool optional = claim->purpose == PLEAT_FOR_RUN && rather >= least &&
-                        !could_not_move(core, component, claim, before);
+        bool optional = is_optional(core, component, c, rather, before);
         if (is_lent(claim) && !optional && claim->until_us < lent.until_us) {
             lent.until_us = claim->until_us;
             lent.ends_why = why_of(claim);
@@ -167,7 +187,9 @@ struct lent lent_to(const struct pleat_core *core, const struct pleat_component 
             int64_t at_us = leaves_at(core, component, claim);
             leaves = at_us <= now_of(core);
             if (leaves) {
-                lent.stays = before;
+                lent.stays = is_on_nodes(core, component)
+                                 ? component->processors - pleat_view_guests_from(&core->view, c)
+                                 : before;
                 lent.leaves_why = why_of(claim);
             } else if (at_us < lent.next_us) {
                 lent.next_us = at_us;
@@ -260,8 +282,11 @@ int32_t size_to_replace(const struct pleat_core *core, const struct pleat_compon
 static bool is_to_leave(const struct pleat_core *core, const struct pleat_component *component,
                         const struct pleat_claim *claim)
 {
-    return is_taken(claim) || (is_lent(claim) && keeps_what_lasts(core, component) &&
-                               leaves_at(core, component, claim) <= now_of(core));
+    bool any = keeps_what_lasts(core, component) ||
+               (is_on_nodes(core, component) &&
+                pleat_view_is_guest(&core->view, (uint32_t)(claim - core->claims.items)));
+    return is_taken(claim) ||
+           (is_lent(claim) && any && leaves_at(core, component, claim) <= now_of(core));
 }
 
 /* Can the component leave the node from which it is led? */

@@ -5,7 +5,8 @@
  * without the first ones, as far as its minimum goes, and from the node of the very first one it is
  * led. With PLEAT_PARAM_REPLACE_US a component that can be led from another node (move.h) keeps
  * the claims that last longest, whichever it got first; and if those that last are fewer than it
- * needs, it asks for others before that. */
+ * needs, it asks for others before that. One whose processes stay on several nodes can leave what
+ * later allocations brought there, whichever it is, and nothing else. */
 #ifndef PLEAT_CORE_LENT_H
 #define PLEAT_CORE_LENT_H
 
@@ -34,9 +35,10 @@ int32_t size_to_replace(const struct pleat_core *core, const struct pleat_compon
 bool is_taken_from(const struct pleat_core *core, const struct pleat_component *component);
 /* Puts the claims that a component, which is in no resize, is to leave now behind all others, as
  * the last ones are given back first: those that are taken from it, or, with
- * PLEAT_PARAM_REPLACE_US, also those whose time is over. The first one stays where it is, as the
- * component is led from there, unless it can be led from another node. Returns whether their order
- * has changed. */
+ * PLEAT_PARAM_REPLACE_US, also those whose time is over; of one whose processes stay on several
+ * nodes those of later allocations there, for either reason. The first one stays where it is, as
+ * the component is led from there, unless it can be led from another node. Returns whether their
+ * order has changed. */
 bool lent_last(struct pleat_core *core, uint32_t component);
 /* How long before its enforcement the component is told of a mandatory shrink, in microseconds. */
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component);

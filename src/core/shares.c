@@ -1,5 +1,6 @@
 #include "core/shares.h"
 #include "core/claims.h"
+#include "policy/home.h"
 #include "policy/shares.h"
 
 /* ---- at the start ---- */
@@ -42,7 +43,7 @@ void shares_begin(struct pleat_core *core, uint32_t component)
         }
 }
 
-/* ---- a shrink ---- */
+/* ---- the order of claims ---- */
 
 static uint32_t node_of(const struct pleat_core *core, uint32_t claim)
 {
@@ -126,16 +127,63 @@ static void keep_processes(struct pleat_core *core, uint32_t component, int32_t 
     }
 }
 
+/* ---- of later allocations ---- */
+
+/* Puts `count` processors of later allocations last, or as many as there are, and returns how many.
+ * They keep their order, so the second time nothing changes. */
+static int32_t put_guests_last(struct pleat_core *core, uint32_t component, int32_t count)
+{
+    const uint32_t last = component_at(core, component)->last_claim;
+    uint32_t first = PLEAT_NONE, part = PLEAT_NONE;
+    int32_t behind = 0;
+    for (uint32_t c = last; c != PLEAT_NONE && behind < count; c = claim_at(core, c)->previous) {
+        if (!pleat_view_is_guest(&core->view, c))
+            continue;
+        const int32_t left = count - behind;
+        if (claim_at(core, c)->count > left) {
+            part = claim_split(core, c, left);
+            behind += part == PLEAT_NONE ? 0 : left;
+            break;
+        }
+        first = c;
+        behind += claim_at(core, c)->count;
+    }
+    if (part != PLEAT_NONE)
+        claim_link(core, part);
+    for (uint32_t next, c = first; c != PLEAT_NONE; c = next) {
+        next = c == last ? PLEAT_NONE : claim_at(core, c)->next;
+        if (!pleat_view_is_guest(&core->view, c))
+            continue;
+        claim_unlink(core, c);
+        claim_link(core, c);
+    }
+    return behind;
+}
+
+/* ---- a shrink ---- */
+
+/* What a component has on each of its nodes, without that of later allocations. */
+static int own_shares(const struct pleat_core *core, const struct pleat_component *component,
+                      struct pleat_share_list *shares)
+{
+    int rc = pleat_shares_of(&core->view, component, shares);
+    for (size_t i = 0; !rc && i < shares->count; i++) {
+        struct pleat_share *share = &shares->items[i];
+        share->processors = share->to = processors_on(core, component, share->node);
+    }
+    return rc;
+}
+
 void shares_leave(struct pleat_core *core, uint32_t component, int32_t count)
 {
     struct pleat_share_list shares = {0};
-    int32_t behind = 0;
     if (pleat_view_share_nodes(&core->view, component_at(core, component)) < 2)
         return;
     part_by_nodes(core, component);
-    if (pleat_shares_of(&core->view, component_at(core, component), &shares))
+    int32_t behind = put_guests_last(core, component, count);
+    if (behind < count && own_shares(core, component_at(core, component), &shares))
         core->failed = 1;
-    pleat_shares_shrink(&shares, count);
+    pleat_shares_shrink(&shares, count - behind);
     for (size_t i = 0; !core->failed && i < shares.count; i++)
         behind = put_last(core, component, shares.items[i].node,
                           shares.items[i].processors - shares.items[i].to, behind);

@@ -7,7 +7,7 @@
  * will have fewest.
  *
  * Processors of other nodes that are the same host (NODE_HOME) count as those of the node where the
- * processes are. A site gives such processors to runs on one host only.
+ * processes are. They are given up before all others, whichever node has them.
  *
  * The core keeps the processes of a node with a piece of the claims there (pleat_piece.processes).
  * There are none where a site does not tell its nodes, and none of a run that is kept to one node.

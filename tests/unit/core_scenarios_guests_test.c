@@ -202,6 +202,37 @@ static void test_what_is_told_of_nodes_that_are_one_host(void **state)
     hand_finish(&h);
 }
 
+/* Its processes are there: it ends with that, and waits again, whatever it has of others. */
+static void test_a_folded_run_cannot_leave_its_first_claim(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct hand h;
+        uint32_t folded = run(&h, kinds[k]);
+        struct pleat_effect first = hand_last(&h, PLEAT_DO_CLAIM);
+        hand_parameter(&h, PLEAT_PARAM_SHRINK_OFF_US, 60000000);
+        hand_parameter(&h, PLEAT_PARAM_MOVE_US, 60000000);
+        assert_int_equal(hand_demand(&h, folded, 3, false), 0);
+        grows(&h, folded, 2);
+        assert_int_equal(hand_change(&h, PLEAT_EV_APPLIED, folded, 3), 0);
+        struct pleat_event ends = {.kind = PLEAT_EV_CLAIM_ENDS,
+                                   .component = first.u.claim.index,
+                                   .u.ends = {.claim = first.id,
+                                              .end_us = h.now_us + 20 * SECONDS,
+                                              .reason = PLEAT_REASON_TAKEN}};
+        assert_int_equal(hand_feed(&h, ends), 0);
+        is(&h, folded, PLEAT_RUNNING);
+        assert_int_equal(pleat_core_run_until(h.core, folded), h.now_us + 20 * SECONDS);
+        hand_sleep(&h, 20 * SECONDS);
+        is(&h, folded, PLEAT_FINISHING);
+        assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_TAKEN);
+        assert_int_equal(hand_exited(&h, folded, 1), 0);
+        hand_release_all(&h);
+        assert_int_equal(hand_component(&h, folded)->attempt, 1);
+        hand_finish(&h);
+    }
+}
+
 /* fjt: what it gives up may be of another allocation than its first one, so a job that has to be on
  * one node gets nothing of it. */
 static void test_no_room_is_made_where_it_would_be_of_two_nodes(void **state)
@@ -230,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_policies_grow_a_folded_run_on_its_host),
         cmocka_unit_test(test_a_folded_run_leaves_a_later_claim_that_is_taken),
         cmocka_unit_test(test_what_is_told_of_nodes_that_are_one_host),
+        cmocka_unit_test(test_a_folded_run_cannot_leave_its_first_claim),
         cmocka_unit_test(test_no_room_is_made_where_it_would_be_of_two_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
