@@ -305,7 +305,8 @@ static void do_change(struct daemon *d, const struct pleat_effect *effect)
     const struct pleat_component *component = job_component(d, job);
     if ((effect->kind == PLEAT_DO_RESIZE || effect->kind == PLEAT_DO_WITHDRAW) &&
         parts_change_is_for(d, component)) {
-        if (parts_change(d, effect, &err))
+        int failed = parts_change(d, effect, &err);
+        if (failed && failed != PLEAT_E_BUSY) /* an agent that has not called yet: as below */
             change_failed(d, effect, job, true, &err);
         return;
     }

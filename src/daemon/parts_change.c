@@ -69,6 +69,8 @@ static json_t *members(const struct node_slots_list *slots, uint32_t node)
             json_array_append_new(ranges, json_pack("{s:I, s:I}", "first",
                                                     (json_int_t)one->ranges.items[r].first, "count",
                                                     (json_int_t)one->ranges.items[r].count));
+        for (size_t m = 0; ranges && m < one->more.count; m++)
+            json_array_append_new(ranges, json_pack("{s:i}", "cpu", (int)one->more.items[m]));
         if (ranges)
             return json_pack("{s:i, s:o}", "target", (int)one->processors, "slots", ranges);
     }
@@ -83,7 +85,8 @@ static int add_parts(struct run_change *change, const struct pleat_share_list *s
         const uint32_t node = shares->items[i].node;
         struct part_change part = {
             .node = node, .now = members(now, node), .before = members(before, node)};
-        bool bad = !part.now || !part.before || pleat_array_push(&change->parts, part);
+        bool bad =
+            (!part.now && !change->back) || !part.before || pleat_array_push(&change->parts, part);
         if (!bad)
             continue;
         json_decref(part.now);
@@ -105,8 +108,10 @@ static int make(struct daemon *d, const struct pleat_effect *effect, struct run_
                                   .resize = effect->id,
                                   .site = c->site,
                                   .processors = effect->u.change.processors,
+                                  .back = effect->kind == PLEAT_DO_WITHDRAW,
                                   .shrinks = effect->u.change.processors < effect->u.change.from};
-    int rc = slots_of(d, c, effect->u.change.processors, &now, err);
+    /* of one that is taken back it does not matter what it was to get, which may be unknown yet */
+    int rc = change->back ? 0 : slots_of(d, c, effect->u.change.processors, &now, err);
     if (!rc)
         rc = slots_of(d, c, effect->u.change.from, &before, err);
     if (!rc && pleat_shares_of(pleat_core_view(d->core), c, &shares))

@@ -51,7 +51,8 @@ PLEAT_ARRAY(run_changes, struct run_change);
 /* Whether the processes of a component are on several nodes, so that its resizes are carried out
  * here. */
 bool parts_change_is_for(struct daemon *d, const struct pleat_component *component);
-/* Carries out PLEAT_DO_RESIZE or PLEAT_DO_WITHDRAW. An error: nothing was sent. */
+/* Carries out PLEAT_DO_RESIZE or PLEAT_DO_WITHDRAW. An error: nothing was sent. PLEAT_E_BUSY: it is
+ * not known yet which CPUs these are (slots_of); the core asks again when it is. */
 int parts_change(struct daemon *d, const struct pleat_effect *effect,
                  struct pleat_error *err) PLEAT_MUST_CHECK;
 /* An agent says something of a run of that component, or refuses a request. True: it is about such

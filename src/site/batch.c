@@ -257,9 +257,9 @@ static int64_t queue_us(const struct pleat_batch_site *site, const struct pleat_
     return options->grow_us > 0 ? options->grow_us : options->agent_us;
 }
 
-/* Asks for an allocation of its own; home: as a guest of that one. */
+/* Asks for an allocation of its own; home: as a guest of that node. */
 static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish *wish,
-                    const struct pleat_batch_allocation *home)
+                    const struct pleat_batch_node *home)
 {
     struct pleat_batch_allocation *beside = pleat_batch_of_claim(site, wish->beside);
     struct pleat_batch_allocation *one;
@@ -278,6 +278,20 @@ static void ask_for(struct pleat_batch_site *site, const struct pleat_site_wish 
     pleat_batch_begin(site, one);
 }
 
+/* A growth of a job whose processes are on several nodes. */
+static void grow_on_nodes(struct pleat_batch_site *site, const struct pleat_site_wish *wish)
+{
+    struct pleat_batch_allocation *held = pleat_batch_take_some(site, wish);
+    struct pleat_site_wish own = *wish;
+    const struct pleat_batch_node *home = held ? NULL : pleat_batch_home_of_some(site, &own);
+    if (held)
+        pleat_batch_announce(site, held, wish->id);
+    else if (home)
+        ask_for(site, &own, home);
+    else
+        refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED);
+}
+
 int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_wish *wish,
                       struct pleat_error *err)
 {
@@ -290,8 +304,13 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
     if (one)
         return 0;
     bool is_more = !wish->anew && (wish->purpose != PLEAT_FOR_RUN || wish->beside);
-    const struct pleat_batch_allocation *home =
-        is_more && wish->purpose == PLEAT_FOR_GROWTH ? pleat_batch_home(site, wish) : NULL;
+    bool grows = is_more && wish->purpose == PLEAT_FOR_GROWTH, shut = false;
+    if (grows && wish->parts && !wish->stays) {
+        grow_on_nodes(site, wish);
+        pleat_batch_say_more(site);
+        return 0;
+    }
+    const struct pleat_batch_node *home = grows ? pleat_batch_home(site, wish, &shut) : NULL;
     struct pleat_batch_allocation *held =
         home      ? pleat_batch_take_there(site, home, wish)
         : is_more ? pleat_batch_take_more(site, wish, is_on_one_node(site, wish))
@@ -300,7 +319,7 @@ int pleat_batch_claim(struct pleat_site_instance *base, const struct pleat_site_
         pleat_batch_announce(site, held, wish->id);
     else if (is_more && !home && (wish->parts || is_on_one_node(site, wish)))
         refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED); /* another allocation is another node */
-    else if (home && (home->taken || pleat_batch_has_shut_node(site, home)))
+    else if (home && shut)
         refuse(site, wish, PLEAT_REASON_CLAIM_REFUSED);
     else if (cannot(site, wish))
         refuse(site, wish, PLEAT_REASON_CLAIM_CANNOT);

@@ -34,13 +34,15 @@ enum pleat_batch_state {
 
 /* A host of an allocation: a node of the site, with an agent of its own. */
 struct pleat_batch_node {
-    uint32_t number; /* its number among the site's nodes */
-    bool given;      /* its number was told to the core or an agent */
-    bool called;     /* a start of its agent was asked for */
-    bool step_over;  /* the agent that was started there has ended */
-    bool watched;    /* the present adapter tells when the agent ends */
-    bool dead;       /* nothing can run there any more */
-    bool leaves;     /* the batch system was asked to take it back alone */
+    uint32_t number;   /* its number among the site's nodes */
+    bool given;        /* its number was told to the core or an agent */
+    bool called;       /* a start of its agent was asked for */
+    bool step_over;    /* the agent that was started there has ended */
+    bool watched;      /* the present adapter tells when the agent ends */
+    bool dead;         /* nothing can run there any more */
+    bool leaves;       /* the batch system was asked to take it back alone */
+    int32_t told_more; /* what was told of its host, plus 1; 0: nothing */
+    bool told_confined;
     int64_t
         away_us; /* HELD: since when its agent is not connected, as far as that counts; 0: it is */
     char host[PLEAT_BATCH_HOST_ROOM];
@@ -67,12 +69,9 @@ struct pleat_batch_allocation {
     bool taken;   /* HELD: the batch system ends it, and its processes have a while to end */
     bool adopted; /* HELD: of an earlier pleatd, which its agents had called; they call again */
     bool whole;   /* HELD: the batch system does not take some of its nodes back */
-    /* it is, or is to be, on the host of the node `home`, for processes that run there
+    /* it is, or is to be, on the host of another node, for processes that run there
      * (batch_guests.h) */
     bool is_guest;
-    uint32_t home;     /* not known of one of an earlier pleatd, which has told it */
-    int32_t told_more; /* what was told of its host, plus 1; 0: nothing */
-    bool told_confined;
     /* HELD: the batch system ends it, why, and since when (0: not known); but how long its
      * processes have is not known yet */
     bool ends;

@@ -160,7 +160,11 @@ static void take_back(struct pleat_batch_site *site, struct pleat_batch_allocati
     pleat_batch_say(site, "%s ends the allocation %" PRIu32 " on %s (%.200s): jobs leave it",
                     site->kind->title, one->job, pleat_batch_hosts(one), why);
     pleat_batch_tell(site, one, NULL,
-                     "%s ends its allocation %" PRIu32 " on %s (%.200s): it has %d s to leave it",
+                     one->wish.stays && !one->is_guest
+                         ? "%s ends its allocation %" PRIu32 " on %s (%.200s): its processes "
+                           "cannot leave it, since it folds, and have %d s to end"
+                         : "%s ends its allocation %" PRIu32 " on %s (%.200s): it has %d s to "
+                           "leave it",
                      site->kind->title, one->job, pleat_batch_hosts(one), why, left_s);
     pleat_batch_say_end(site, one);
 }

@@ -84,7 +84,7 @@ struct pleat_site_wish {
      * be given. NULL: none on any node. */
     const int32_t *wanted;
     /* A growth for processes that stay on their nodes: so many on each of these, `count` together,
-     * and none elsewhere. NULL: the site chooses. Only for the call */
+     * and none elsewhere, or fewer. NULL: the site chooses. Only for the call */
     const struct pleat_site_part *parts;
     size_t part_count;
 };

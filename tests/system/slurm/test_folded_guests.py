@@ -110,6 +110,7 @@ def test_its_first_allocation_is_cancelled(pleat):
     grown(pleat, job, host)
     pleat.cluster.command("scancel", min(pleat.cluster.jobs(), key=int))
     wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it waits again: {pleat.events(job)}")
+    assert "its processes cannot leave it" in re.sub(r"\s+", " ", pleat.events(job)), pleat.events(job)
     wait_until(lambda: not set(pids) & {pid for found in ranks(pleat).values() for pid in found}, "the old ones are gone")
     wait_until(lambda: len(pleat.cluster.jobs()) == 1, f"one allocation is left: {pleat.log()}")
     ends_well(pleat, job, go, 2, attempt=1)
