@@ -2,6 +2,7 @@
  * end. */
 #include <stdlib.h>
 
+#include "policy/nodes.h"
 #include "policy/shares.h"
 #include "sim/internal.h"
 
@@ -27,7 +28,7 @@ struct allocation *allocation_new(struct sim *sim, uint32_t site, uint32_t *inde
     for (*index = 0; *index < all->count; ++*index)
         if (all->items[*index].claims == 0)
             return &all->items[*index];
-    struct allocation fresh = {0};
+    struct allocation fresh = {.host = PLEAT_NONE};
     return pleat_array_push(all, fresh) ? NULL : &all->items[*index];
 }
 
@@ -62,9 +63,13 @@ static void leave_nodes(struct sim *sim, uint32_t site, uint32_t claim, uint32_t
 
 static void free_nodes(struct site *site, uint32_t allocation)
 {
-    for (size_t n = 0; n < site->batch.nodes.count; n++)
-        if (site->batch.nodes.items[n].allocation == allocation)
-            site->batch.nodes.items[n].allocation = PLEAT_NONE;
+    for (size_t n = 0; n < site->batch.nodes.count; n++) {
+        struct lent_node *node = &site->batch.nodes.items[n];
+        if (node->allocation != allocation)
+            continue;
+        node->allocation = PLEAT_NONE;
+        node->leaves = node->home != PLEAT_NONE;
+    }
 }
 
 void allocation_give_back(struct sim *sim, uint32_t site, uint32_t claim, int32_t count)
@@ -105,6 +110,24 @@ static bool keeps_to_nodes(const struct sim *sim, const struct pleat_claim *want
            pleat_view_share_nodes(sim->view, &sim->view->components[wanted->component]) > 0;
 }
 
+/* Or to the one node on which all of it is? */
+static bool keeps_to_a_node(const struct sim *sim, const struct pleat_claim *wanted)
+{
+    const struct pleat_component *owner = &sim->view->components[wanted->component];
+    return wanted->purpose == PLEAT_FOR_GROWTH && pleat_view_folds(owner) &&
+           pleat_view_lent_node(sim->view, owner);
+}
+
+/* The node of an allocation that is the host of another one, or is that; PLEAT_NONE. */
+static uint32_t node_there(const struct sim *sim, uint32_t site, uint32_t allocation, uint32_t host)
+{
+    const struct lent_nodes *nodes = &sim->sites[site].batch.nodes;
+    for (uint32_t n = 0; n < nodes->count; n++)
+        if (nodes->items[n].allocation == allocation && (n == host || nodes->items[n].home == host))
+            return n;
+    return PLEAT_NONE;
+}
+
 /* Shares out `count` more processors among those nodes of a run that are an allocation's. *fit:
  * for how many there is room. */
 static int share_out(struct sim *sim, const struct pleat_claim *wanted, uint32_t allocation,
@@ -118,9 +141,8 @@ static int share_out(struct sim *sim, const struct pleat_claim *wanted, uint32_t
     if (!room)
         return PLEAT_E_NOMEM;
     for (size_t i = 0; i < shares->count; i++) {
-        const uint32_t node = shares->items[i].node;
-        bool own = node < nodes->count && nodes->items[node].allocation == allocation;
-        room[i] = own ? nodes->items[node].unused : 0;
+        const uint32_t node = node_there(sim, wanted->site, allocation, shares->items[i].node);
+        room[i] = node != PLEAT_NONE ? nodes->items[node].unused : 0;
     }
     *fit = pleat_shares_grow(shares, room, count);
     free(room);
@@ -151,7 +173,7 @@ int allocation_beside(struct sim *sim, uint32_t site, const struct pleat_claim *
 {
     const struct pleat_component *owner = &sim->view->components[wanted->component];
     *allocation = PLEAT_NONE;
-    *count = keeps_to_nodes(sim, wanted) ? 0 : wanted->count;
+    *count = keeps_to_nodes(sim, wanted) || keeps_to_a_node(sim, wanted) ? 0 : wanted->count;
     for (uint32_t c = owner->first_claim; c != PLEAT_NONE;
          c = pleat_core_claim(sim->core, c)->next) {
         int32_t fit = 0;
@@ -189,22 +211,140 @@ int allocation_split(struct sim *sim, uint64_t from, uint32_t into, uint64_t int
 
 /* ---- nodes ---- */
 
+/* How many processors of a node's host no allocation of Pleat's has. Others may have them. */
+static int32_t rest_of(const struct sim *sim, uint32_t site, uint32_t number)
+{
+    const struct lent_nodes *nodes = &sim->sites[site].batch.nodes;
+    int32_t rest = sim->sites[site].spec->slots - nodes->items[number].slots;
+    for (uint32_t n = 0; rest > 0 && n < nodes->count; n++)
+        if (nodes->items[n].allocation != PLEAT_NONE && nodes->items[n].home == number)
+            rest -= nodes->items[n].slots;
+    return rest > 0 ? rest : 0;
+}
+
+/* Tells how many more processors could be got on a node's host, if that is news. Whether the queue
+ * gives them is seen when they are asked for. */
+static int tell_more(struct sim *sim, uint32_t site, uint32_t number)
+{
+    struct lent_node *node = &sim->sites[site].batch.nodes.items[number];
+    const struct pleat_event more = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_NODE_MORE,
+        .component = site,
+        .u.node = {.node = number, .slots = rest_of(sim, site, number)}};
+    if (node->allocation == PLEAT_NONE || node->more == more.u.node.slots)
+        return 0;
+    node->more = more.u.node.slots;
+    return input(sim, &more);
+}
+
+/* May a node of a new allocation get that number? Not while another one is the same host. */
+static bool is_free(const struct lent_nodes *nodes, uint32_t number)
+{
+    bool free = nodes->items[number].allocation == PLEAT_NONE && !nodes->items[number].leaves;
+    for (size_t n = 0; free && n < nodes->count; n++)
+        free = nodes->items[n].home != number ||
+               (nodes->items[n].allocation == PLEAT_NONE && !nodes->items[n].leaves);
+    return free;
+}
+
+/* A later node of a host has come, or one with the number of such a node that has gone. */
+static int tell_later(struct sim *sim, uint32_t site, uint32_t number, uint32_t home, bool gone)
+{
+    const struct pleat_event back = {.time_us = sim->now_us,
+                                     .kind = PLEAT_EV_AGENT_BACK,
+                                     .component = site,
+                                     .u.agent = {.node = number, .number = 1}};
+    const struct pleat_event same = {.time_us = sim->now_us,
+                                     .kind = PLEAT_EV_NODE_HOME,
+                                     .component = site,
+                                     .u.node_home = {.node = number, .home = home}};
+    int rc = gone ? input(sim, &back) : 0;
+    return rc || home == PLEAT_NONE ? rc : input(sim, &same);
+}
+
 static int tell_node(struct sim *sim, uint32_t site, uint32_t allocation, int32_t slots)
 {
     struct lent_nodes *nodes = &sim->sites[site].batch.nodes;
-    const struct lent_node fresh = {allocation, slots, slots};
+    const uint32_t home = sim->sites[site].batch.allocations.items[allocation].host;
+    const struct lent_node fresh = {
+        .allocation = allocation, .slots = slots, .unused = slots, .home = home};
     uint32_t number = 0;
-    while (number < nodes->count && nodes->items[number].allocation != PLEAT_NONE)
+    while (number < nodes->count && !is_free(nodes, number))
         number++;
     if (number == nodes->count && pleat_array_push(nodes, fresh))
         return nomem(sim);
+    const struct lent_node before = nodes->items[number];
     nodes->items[number] = fresh;
+    nodes->items[number].more = before.more;
     const struct pleat_event made = {.time_us = sim->now_us,
                                      .kind = PLEAT_EV_NODE,
                                      .flags = PLEAT_NODE_LENT,
                                      .component = site,
                                      .u.node = {.node = number, .slots = slots}};
-    return input(sim, &made);
+    int rc = input(sim, &made);
+    if (!rc)
+        rc = tell_later(sim, site, number, home, before.gone);
+    return rc ? rc : tell_more(sim, site, home == PLEAT_NONE ? number : home);
+}
+
+int allocation_left(struct sim *sim, uint32_t site)
+{
+    const struct lent_nodes *nodes = &sim->sites[site].batch.nodes;
+    int rc = 0;
+    for (uint32_t n = 0; !rc && n < nodes->count; n++) {
+        const uint32_t home = nodes->items[n].home;
+        const struct pleat_event gone = {.time_us = sim->now_us,
+                                         .kind = PLEAT_EV_NODE_GONE,
+                                         .component = site,
+                                         .u.node = {.node = n}};
+        if (!nodes->items[n].leaves)
+            continue;
+        nodes->items[n].gone = true;
+        nodes->items[n].leaves = false;
+        nodes->items[n].home = PLEAT_NONE;
+        rc = input(sim, &gone);
+        if (!rc)
+            rc = tell_more(sim, site, home);
+    }
+    return rc;
+}
+
+int allocation_host(struct sim *sim, const struct pleat_claim *wanted, uint32_t *node,
+                    int32_t *count)
+{
+    const struct pleat_component *owner = &sim->view->components[wanted->component];
+    struct pleat_share_list shares = {0};
+    const struct pleat_share all = {
+        .node = owner->lead_node, .processes = owner->processes, .processors = owner->processors};
+    *node = PLEAT_NONE;
+    *count = 0;
+    if (keeps_to_nodes(sim, wanted) ? pleat_shares_of(sim->view, owner, &shares)
+                                    : pleat_array_push(&shares, all))
+        return PLEAT_E_NOMEM;
+    for (size_t i = 0; i < shares.count; i++) {
+        const struct pleat_share *share = &shares.items[i];
+        int32_t room = share->processes - share->processors;
+        const int32_t rest = rest_of(sim, wanted->site, share->node);
+        room = room < rest ? room : rest;
+        room = room < wanted->count ? room : wanted->count;
+        if (room <= *count)
+            continue;
+        *count = room;
+        *node = share->node;
+    }
+    pleat_array_finish(&shares);
+    return 0;
+}
+
+int32_t allocation_count(struct sim *sim, uint32_t claim)
+{
+    const struct pleat_claim *c = pleat_core_claim(sim->core, claim);
+    const struct allocation *one = allocation_of(sim, c->site, claim);
+    return one && one->host != PLEAT_NONE && one->index == claim && one->claim == c->id &&
+                   one->count < c->count
+               ? one->count
+               : c->count;
 }
 
 static int tell_nodes(struct sim *sim, uint32_t site, uint32_t allocation)
@@ -244,7 +384,9 @@ static int tell_shares(struct sim *sim, const struct pleat_claim *claim, uint32_
                  : 0;
     for (size_t i = 0; !rc && i < shares.count; i++)
         if (shares.items[i].to > shares.items[i].processors)
-            rc = tell_piece(sim, claim, index, shares.items[i].node,
+            rc = tell_piece(sim, claim, index,
+                            node_there(sim, claim->site, sim->claims.items[index].allocation,
+                                       shares.items[i].node),
                             shares.items[i].to - shares.items[i].processors);
     pleat_array_finish(&shares);
     return rc;

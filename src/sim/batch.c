@@ -107,9 +107,11 @@ int batch_claim(struct sim *sim, uint32_t index, uint32_t claim, uint64_t id)
     struct claim_timer *record = allocation_record(sim, claim);
     if (!record)
         return nomem(sim);
-    uint32_t allocation;
+    uint32_t allocation, host = PLEAT_NONE;
     int32_t count;
     if (allocation_beside(sim, index, wanted, &allocation, &count))
+        return nomem(sim);
+    if (allocation == PLEAT_NONE && count == 0 && allocation_host(sim, wanted, &host, &count))
         return nomem(sim);
     if (allocation != PLEAT_NONE) {
         struct allocation *one = &site->batch.allocations.items[allocation];
@@ -122,13 +124,14 @@ int batch_claim(struct sim *sim, uint32_t index, uint32_t claim, uint64_t id)
     struct allocation *one = allocation_new(sim, index, &allocation);
     int64_t limit_us = site->spec->limit_us > 0 ? site->spec->limit_us : PLEAT_NEVER;
     struct queue_job job = {
-        .limit_us = limit_us, .run_us = PLEAT_NEVER, .count = wanted->count, .owner = allocation};
+        .limit_us = limit_us, .run_us = PLEAT_NEVER, .count = count, .owner = allocation};
     if (!one || queue_add(&site->batch.queue, &job))
         return nomem(sim);
     *one = (struct allocation){.claim = id,
                                .index = claim,
                                .claims = 1,
-                               .count = wanted->count,
+                               .count = count,
+                               .host = host,
                                .until_us = sim->now_us + site->spec->queue_us,
                                .asked_us = sim->now_us};
     record->allocation = allocation;

@@ -29,7 +29,7 @@ static bool has_room(const struct sim *sim, const struct pleat_claim *wanted)
 
 int site_claimed(struct sim *sim, uint32_t index, uint64_t id)
 {
-    return site_claimed_some(sim, index, id, pleat_core_claim(sim->core, index)->count);
+    return site_claimed_some(sim, index, id, allocation_count(sim, index));
 }
 
 int site_claimed_some(struct sim *sim, uint32_t index, uint64_t id, int32_t count)
@@ -60,7 +60,7 @@ int site_claimed_some(struct sim *sim, uint32_t index, uint64_t id, int32_t coun
 int site_released(struct sim *sim, uint32_t index, uint64_t id)
 {
     const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
-    uint32_t owner = claim->component;
+    uint32_t owner = claim->component, site = claim->site;
     if (claim->id != id || claim->state != PLEAT_CLAIM_RELEASING)
         return 0; /* lost meanwhile */
     allocation_give_back(sim, claim->site, index, claim->count);
@@ -69,13 +69,15 @@ int site_released(struct sim *sim, uint32_t index, uint64_t id)
                                 .component = index,
                                 .u.claim = {.claim = id, .count = claim->count}};
     int rc = input(sim, &event);
+    if (!rc)
+        rc = allocation_left(sim, site);
     return rc ? rc : conclude(sim, owner);
 }
 
 int site_lose(struct sim *sim, uint32_t index)
 {
     const struct pleat_claim *claim = pleat_core_claim(sim->core, index);
-    uint32_t owner = claim->component;
+    uint32_t owner = claim->component, site = claim->site;
     if (claim->state == PLEAT_CLAIM_FREE)
         return 0; /* another claim of the job was there, and the job has ended */
     allocation_give_back(sim, claim->site, index, claim->count);
@@ -84,6 +86,8 @@ int site_lose(struct sim *sim, uint32_t index)
                                 .component = index,
                                 .u.claim = {.claim = claim->id, .count = claim->count}};
     int rc = input(sim, &event);
+    if (!rc)
+        rc = allocation_left(sim, site);
     return rc ? rc : conclude(sim, owner);
 }
 

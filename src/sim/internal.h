@@ -157,6 +157,7 @@ struct allocation {                /* of a batch system */
     uint32_t claims;               /* the number of claims in it; 0: the record is free */
     int32_t spare;                 /* processors that no claim has any more */
     int32_t count;                 /* its processors */
+    uint32_t host;                 /* a node on whose host it is to be; PLEAT_NONE: any will do */
     bool held;                     /* it has processors: it does not wait */
     bool told;                     /* the core knows its nodes */
     uint8_t waits;                 /* what the core was told: why it waits, enum pleat_claim_wait
@@ -172,6 +173,9 @@ struct lent_node {       /* of a batch system, as far as an allocation of Pleat'
     uint32_t allocation; /* PLEAT_NONE: its number is free */
     int32_t slots;       /* those of the allocation there */
     int32_t unused;      /* ... that no claim has */
+    uint32_t home;       /* a node of an earlier allocation on the same host; PLEAT_NONE */
+    int32_t more;        /* what was told of its host */
+    bool leaves, gone;   /* it came later: it is to be told that it has gone; it was */
 };
 
 PLEAT_ARRAY(lent_nodes, struct lent_node);
@@ -461,6 +465,14 @@ void allocation_leave_queue(struct site *site, uint32_t allocation);
 void allocation_withdraw(struct sim *sim, uint32_t site, uint32_t claim);
 /* A claim gives its part of an allocation back. */
 void allocation_give_back(struct sim *sim, uint32_t site, uint32_t claim, int32_t count);
+/* What has become of the nodes of allocations that have ended; all of their claims are over. */
+int allocation_left(struct sim *sim, uint32_t site);
+/* The node whose host is asked for a growth of a run that stays where it is, and *count: for how
+ * many processors. PLEAT_NONE: no host has any. 0 or PLEAT_E_NOMEM. */
+int allocation_host(struct sim *sim, const struct pleat_claim *wanted, uint32_t *node,
+                    int32_t *count);
+/* How many processors a claim gets that is about to be given. */
+int32_t allocation_count(struct sim *sim, uint32_t claim);
 /* Has a claim processors of an allocation? */
 bool allocation_holds(const struct sim *sim, uint32_t claim);
 /* An allocation of the same job with processors to spare for a claim; PLEAT_NONE. *count: how many

@@ -406,6 +406,35 @@ static void test_folded_jobs_stay_on_their_nodes(void **state)
     }
 }
 
+/* When another job has ended it gets what is left of the host of one of its nodes, by another
+ * allocation: it has four processes there, and two processors. */
+static void test_folded_jobs_grow_on_the_hosts_of_their_nodes(void **state)
+{
+    (void)state;
+    struct pleat_events log;
+    struct sim_world *world = world_with_nodes(3, 4);
+    sim_rigid(world, 0, 6, 20);
+    struct pleat_workload_job *job = sim_malleable(world, 0, 12, 12, 48, 0);
+    job->processors = 12;
+    job->mpl_max = 4;
+    run_logged(world, &log);
+    /* on six for 20 s, which is 10 of the 48 s that it takes on twelve, and on eight then */
+    sim_expect(world, 1, 0, 77);
+    static const int32_t slots[] = {4, 2, 4, 2, 2};
+    for (size_t i = 0; i < 5; i++)
+        expect_node(&log, i, (uint32_t)i % 4, slots[i]);
+    const struct pleat_event *home = find(&log, PLEAT_EV_NODE_HOME, 0);
+    assert_non_null(home);
+    assert_int_equal(home->u.node_home.node, 0);
+    assert_int_equal(home->u.node_home.home, 3);
+    expect_piece(&log, 4, 0, 2);
+    assert_null(find(&log, PLEAT_EV_PIECE, 5));
+    assert_int_equal(find(&log, PLEAT_EV_NODE_GONE, 0)->u.node.node, 0);
+    assert_int_equal(world->totals.allocations, 3);
+    pleat_array_finish(&log);
+    sim_world_destroy(world);
+}
+
 /* Others' jobs that came before Pleat's first job have the processors already. */
 static void test_what_was_before(void **state)
 {
@@ -489,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_a_part_given_back),
         cmocka_unit_test(test_folded_jobs_are_on_several_nodes),
         cmocka_unit_test(test_folded_jobs_stay_on_their_nodes),
+        cmocka_unit_test(test_folded_jobs_grow_on_the_hosts_of_their_nodes),
         cmocka_unit_test(test_what_was_before),
         cmocka_unit_test(test_others_of_the_model),
         cmocka_unit_test(test_nonsense_is_refused),

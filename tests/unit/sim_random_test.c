@@ -483,16 +483,28 @@ static void check_work(const struct sim_world *world)
     free(workers);
 }
 
+static size_t count_kind(const struct pleat_events *log, uint16_t kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < log->count; i++)
+        count += log->items[i].kind == kind;
+    return count;
+}
+
 static void test_random_worlds(void **state)
 {
     (void)state;
     size_t fates[PLEAT_SIM_LEFT + 1] = {0};
     uint64_t resizes = 0, restarts = 0, granted = 0, refused = 0, gifts = 0;
-    uint64_t sections = 0, put_off = 0, allocations = 0, expired = 0, queued = 0;
+    uint64_t sections = 0, put_off = 0, allocations = 0, expired = 0, queued = 0, later = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++) {
         struct sim_world *world = make_world(seed);
+        struct pleat_events log = {0};
+        world->options.log = &log;
         if (sim_try(world))
             fail_msg("world %llu: %s", (unsigned long long)seed, world->err.text);
+        later += count_kind(&log, PLEAT_EV_NODE_HOME);
+        pleat_array_finish(&log);
         count_jobs(world);
         count_processors(world);
         check_work(world);
@@ -531,6 +543,8 @@ static void test_random_worlds(void **state)
                   (unsigned long long)allocations, (unsigned long long)expired,
                   (unsigned long long)queued);
     assert_true(allocations > 1000 && expired > 10 && queued > 10);
+    print_message("%llu of them on the host of an earlier one\n", (unsigned long long)later);
+    assert_true(later > 10);
 }
 
 /* The same seed gives the same bytes, another one does not where chance has a say; and what was
