@@ -1,10 +1,10 @@
 /* What the agent does for a program that asks for processes, as that program sees it.
  *
- *   ask full N GO    when the file GO is there: adds N processes, which are prepared, and stops
- * them ask empty N      adds N processes one after another, none of which is prepared; stops each
- *   ask many N GO    adds N processes at once, and waits until all are there; then until GO is
- * there ask flood N      asks for N processes as fast as it can, while there is no processor ask
- * bare N       starts itself N times without Pleat, and waits for its first message
+ * - ask full N GO: when the file GO is there, adds N processes, which are prepared, and stops them;
+ * - ask empty N: adds N processes one after another, none of which is prepared; stops each;
+ * - ask many N GO: adds N processes at once, and waits until all are there, then until GO is there;
+ * - ask flood N: asks for N processes as fast as it can, while there is no processor;
+ * - ask bare N: starts itself N times without Pleat, and waits for its first message.
  *
  * Run by `pleat run --evolving`, but for `bare`. Process 0 prints lines NAME VALUE; a value for
  * each process: microseconds. Each other process sends a byte when it begins, and waits until it is
