@@ -205,6 +205,7 @@ void pleat_evolve_stop(struct pleat_run *run)
     struct pleat_evolve *evolve = run->evolve;
     if (!evolve)
         return;
+    (void)pleat_evolve_send_news(evolve, INT64_MAX);
     pleat_listener_close(evolve->listener);
     evolve->listener = NULL;
     while (evolve->strangers) {
@@ -239,6 +240,7 @@ void pleat_evolve_destroy(struct pleat_run *run)
     }
     pleat_array_finish(&evolve->procs);
     pleat_array_finish(&evolve->gone);
+    pleat_string_finish(&evolve->news);
     json_decref(evolve->argv);
     json_decref(evolve->env);
     run->evolve = NULL;

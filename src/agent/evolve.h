@@ -78,6 +78,7 @@ struct pleat_proc {
     json_t *groups;     /* names; NULL: none */
     char *address;      /* NULL: not registered */
     struct pleat_connection *connection; /* NULL: none */
+    size_t news_at;                      /* what of the run's news it has been sent */
     uint32_t nonsense;   /* connections that were closed since it said what is no line */
     int64_t last_number; /* the highest number of a request */
     struct pleat_evolve_answer *answers; /* a ring; NULL: none yet */
@@ -116,6 +117,10 @@ struct pleat_evolve {
     int64_t iteration, iteration_us, told_iteration;
     bool told_demand;
     bool sweeps; /* some of its processes were told to end in this turn */
+    /* lines for all processes that are not sent to each of them yet, and when such were sent last
+     * (monotonic) */
+    struct pleat_string news;
+    int64_t news_us;
 };
 
 /* ---- evolve.c ---- */
@@ -142,8 +147,13 @@ struct pleat_proc *pleat_proc_of_child(const struct pleat_run *child);
 
 /* Sends one line to a process; steals line. Does nothing where it is not connected. */
 void pleat_proc_say(struct pleat_proc *proc, json_t *line);
-/* Tells all connected processes what has become of one. reason NULL: it is there. */
+/* Tells all connected processes what has become of one. reason NULL: it is there. It is sent at the
+ * end of the turn, or, where there are many processes, with what else comes within a moment; and in
+ * any case before what is said to a process afterwards. */
 void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal);
+/* Sends what was spread, unless it can wait: returns the time when it has to be sent; 0: there is
+ * nothing. now: INT64_MAX: it cannot wait. */
+int64_t pleat_evolve_send_news(struct pleat_evolve *evolve, int64_t now);
 /* The first lines to a process that has registered: itself, and all others. */
 void pleat_proc_welcome(struct pleat_proc *proc);
 /* Tells a prepared process that it is handed over. */

@@ -397,6 +397,8 @@ static void pump(struct pleat_run *run)
          i++) /* what has ended is settled in the next turn */
         next = has_ended(evolve->procs.items[i]) ? now : next;
     pleat_evolve_tell_demand(evolve);
+    int64_t news = pleat_evolve_send_news(evolve, now);
+    next = news && (!next || news < next) ? news : next;
     if (next)
         (void)uv_timer_start(&evolve->timer, on_timer,
                              next > now ? (uint64_t)((next - now) / 1000 + 1) : 50, 0);

@@ -125,6 +125,7 @@ static void hello(struct pleat_stranger *stranger, const json_t *line)
     }
     pleat_connection_close(proc->connection); /* it connects again */
     proc->connection = connection;
+    proc->news_at = proc->evolve->news.length; /* its welcome has what was before */
     bool moved = proc->address && strcmp(proc->address, copy) != 0;
     free(proc->address);
     proc->address = copy;

@@ -8,12 +8,17 @@
 #include "agent/log.h"
 #include "agent/notify.h"
 #include "agent/owner.h"
+#include "base/clock.h"
 
 /* A process that leaves so much unread is cut off: it connects again, and gets all of it anew. */
 #define UNREAD_MAX 4194304
 /* Bytes of a welcome that its list of processes may fill; the rest follows in lines of their own.
  */
 #define LIST_MAX 32768
+/* Where more processes than FEW would be woken for each piece of news, it waits for others for so
+ * long. */
+#define FEW 64
+#define NEWS_US 10000
 
 /* ---- to processes ---- */
 
@@ -23,12 +28,18 @@ static void cut_off(struct pleat_proc *proc)
     proc->connection = NULL;
 }
 
-/* Sends what is there already as text. */
+/* Sends to a process what it has not been sent of the news, and then a line (NULL: none). */
 static void say_text(struct pleat_proc *proc, const char *text)
 {
+    const struct pleat_string *news = &proc->evolve->news;
     struct pleat_string out = {0};
-    pleat_string_add(&out, text);
-    pleat_string_add(&out, "\n");
+    if (proc->news_at < news->length)
+        pleat_string_add_bytes(&out, news->text + proc->news_at, news->length - proc->news_at);
+    proc->news_at = news->length;
+    if (text) {
+        pleat_string_add(&out, text);
+        pleat_string_add(&out, "\n");
+    }
     if (pleat_connection_backlog(proc->connection) > UNREAD_MAX) {
         pleat_log("run %llu (job %s): process %u does not read what it is told: it is cut off",
                   (unsigned long long)proc->evolve->run->id, proc->evolve->run->job, proc->id);
@@ -64,6 +75,17 @@ static json_t *about(const struct pleat_proc *proc)
                      "address", proc->address, "parent", parent_of(proc), "groups", proc->groups);
 }
 
+/* There is no memory for news: who is connected is cut off. */
+static void forget_news(struct pleat_evolve *evolve)
+{
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        if (evolve->procs.items[i]->connection)
+            cut_off(evolve->procs.items[i]);
+        evolve->procs.items[i]->news_at = 0;
+    }
+    pleat_string_finish(&evolve->news);
+}
+
 void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal)
 {
     struct pleat_evolve *evolve = proc->evolve;
@@ -73,14 +95,30 @@ void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, 
                           : about(proc);
     char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
     json_decref(line);
+    if (text) {
+        pleat_string_add(&evolve->news, text);
+        pleat_string_add(&evolve->news, "\n");
+    }
+    if (!text || evolve->news.failed) /* they connect again, and are told all of it anew */
+        forget_news(evolve);
+    free(text);
+}
+
+int64_t pleat_evolve_send_news(struct pleat_evolve *evolve, int64_t now)
+{
+    if (evolve->news.length == 0)
+        return 0;
+    if (now != INT64_MAX && evolve->procs.count > FEW && now < evolve->news_us + NEWS_US)
+        return evolve->news_us + NEWS_US;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *to = evolve->procs.items[i];
-        if (to->connection && text)
-            say_text(to, text);
-        else if (to->connection)
-            cut_off(to);
+        if (to->connection && to->news_at < evolve->news.length)
+            say_text(to, NULL);
+        to->news_at = 0;
     }
-    free(text);
+    evolve->news.length = 0;
+    evolve->news_us = pleat_clock_monotonic_us();
+    return 0;
 }
 
 void pleat_proc_welcome(struct pleat_proc *proc)
