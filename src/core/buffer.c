@@ -177,13 +177,13 @@ static void count(struct pleat_core *core, const struct pleat_claim *claim, int3
     struct pleat_buffer *buffer = buffer_at(core, component->buffer);
     bool held = claim->state == PLEAT_CLAIM_HELD;
     buffer_count_time(core, claim->component);
-    if (!held || claim->process == PLEAT_PROCESS_PREPARING)
+    if (!held || claim->process == PLEAT_KEPT_PREPARING)
         buffer->requested += sign;
     if (!held)
         return;
-    if (claim->process == PLEAT_PROCESS_PREPARING) {
+    if (claim->process == PLEAT_KEPT_PREPARING) {
         buffer->preparing += sign;
-    } else if (claim->process == PLEAT_PROCESS_UNPREPARING) {
+    } else if (claim->process == PLEAT_KEPT_UNPREPARING) {
         buffer->leaving += sign;
         site_at(core, claim->site)->coming += sign;
     } else {
@@ -226,7 +226,7 @@ void buffer_failed(struct pleat_core *core, uint32_t component)
     arm(core, &buffer->pause, DEADLINE_PREPARE, comp->buffer, buffer->quiet_until_us);
 }
 
-void buffer_set_process(struct pleat_core *core, uint32_t claim, enum pleat_process_state state)
+void buffer_set_process(struct pleat_core *core, uint32_t claim, enum pleat_kept_state state)
 {
     count(core, claim_at(core, claim), -1);
     claim_at(core, claim)->process = (uint8_t)state;
@@ -317,15 +317,15 @@ void buffer_place(struct pleat_core *core, uint32_t component, int32_t count)
 
 void buffer_prepare(struct pleat_core *core, uint32_t claim)
 {
-    buffer_set_process(core, claim, PLEAT_PROCESS_PREPARING);
+    buffer_set_process(core, claim, PLEAT_KEPT_PREPARING);
     process_effect(core, claim);
 }
 
 void buffer_give_back(struct pleat_core *core, uint32_t claim)
 {
     const struct pleat_claim *c = claim_at(core, claim);
-    if (c->state == PLEAT_CLAIM_HELD && c->process != PLEAT_PROCESS_NONE) {
-        buffer_set_process(core, claim, PLEAT_PROCESS_UNPREPARING);
+    if (c->state == PLEAT_CLAIM_HELD && c->process != PLEAT_KEPT_NONE) {
+        buffer_set_process(core, claim, PLEAT_KEPT_UNPREPARING);
         process_effect(core, claim);
         return;
     }
@@ -339,9 +339,9 @@ static int stage_of(const struct pleat_claim *claim)
 {
     if (claim->state == PLEAT_CLAIM_REQUESTED)
         return 1;
-    if (claim->process == PLEAT_PROCESS_PREPARING)
+    if (claim->process == PLEAT_KEPT_PREPARING)
         return 2;
-    return claim->process == PLEAT_PROCESS_UNPREPARING ? 3 : 0;
+    return claim->process == PLEAT_KEPT_UNPREPARING ? 3 : 0;
 }
 
 /* Gives back `wanted` claims of the buffer: first those that are prepared, then those that are

@@ -60,7 +60,7 @@ PLEAT_COLD void buffer_link(struct pleat_core *core, uint32_t claim);
 PLEAT_COLD void buffer_unlink(struct pleat_core *core, uint32_t claim);
 /* The process on a claim in the buffer's list is another, or none. */
 PLEAT_COLD void buffer_set_process(struct pleat_core *core, uint32_t claim,
-                                   enum pleat_process_state state);
+                                   enum pleat_kept_state state);
 /* PREPARES: a process is started on a held claim in the buffer's list. */
 PLEAT_COLD void buffer_prepare(struct pleat_core *core, uint32_t claim);
 /* A claim in the buffer's list goes back; where there may be a process on it, after that is gone.

@@ -25,7 +25,7 @@ static int check_claims(const struct pleat_core *core, struct pleat_site *sums, 
         sums[claim->site].claimed += claim->count;
         if (claim->state == PLEAT_CLAIM_RELEASING)
             sums[claim->site].releasing += claim->count;
-        if (claim->state == PLEAT_CLAIM_HELD && claim->process == PLEAT_PROCESS_UNPREPARING)
+        if (claim->state == PLEAT_CLAIM_HELD && claim->process == PLEAT_KEPT_UNPREPARING)
             sums[claim->site].coming += claim->count;
         uint32_t in_pieces = 0;
         for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = core->pieces.items[p].next)
@@ -249,11 +249,11 @@ static int check_resizes(const struct pleat_core *core, struct pleat_site *sums,
 static void count_claim(const struct pleat_claim *claim, struct pleat_buffer *sum)
 {
     bool held = claim->state == PLEAT_CLAIM_HELD;
-    sum->requested += !held || claim->process == PLEAT_PROCESS_PREPARING;
-    sum->preparing += held && claim->process == PLEAT_PROCESS_PREPARING;
-    sum->leaving += held && claim->process == PLEAT_PROCESS_UNPREPARING;
+    sum->requested += !held || claim->process == PLEAT_KEPT_PREPARING;
+    sum->preparing += held && claim->process == PLEAT_KEPT_PREPARING;
+    sum->leaving += held && claim->process == PLEAT_KEPT_UNPREPARING;
     sum->prepared +=
-        held && (claim->process == PLEAT_PROCESS_NONE || claim->process == PLEAT_PROCESS_WAITING);
+        held && (claim->process == PLEAT_KEPT_NONE || claim->process == PLEAT_KEPT_WAITING);
 }
 
 /* Compares the counts of a buffer with its claims. */
@@ -269,7 +269,7 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
             claim->count != 1 || claim->previous != previous ||
             (claim->state != PLEAT_CLAIM_HELD && claim->state != PLEAT_CLAIM_REQUESTED))
             FAIL("buffer %u: claim %u is not one of its own", index, c);
-        if (claim->state == PLEAT_CLAIM_HELD && claim->process != PLEAT_PROCESS_NONE &&
+        if (claim->state == PLEAT_CLAIM_HELD && claim->process != PLEAT_KEPT_NONE &&
             !(component->flags & PLEAT_COMPONENT_PREPARES))
             FAIL("buffer %u: claim %u has a process that no agent was asked for", index, c);
         count_claim(claim, &sum);

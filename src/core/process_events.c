@@ -181,10 +181,10 @@ int on_prepared(struct pleat_core *core, const struct pleat_event *event, struct
     (void)err;
     uint32_t claim = kept_claim(core, event);
     if (claim == PLEAT_NONE || !is_buffered(core, claim) ||
-        claim_at(core, claim)->process != PLEAT_PROCESS_PREPARING)
+        claim_at(core, claim)->process != PLEAT_KEPT_PREPARING)
         return PLEAT_CORE_STALE;
     buffer_allocated(core, claim);
-    buffer_set_process(core, claim, PLEAT_PROCESS_WAITING);
+    buffer_set_process(core, claim, PLEAT_KEPT_WAITING);
     core->wants_pass = true;
     return 0;
 }
@@ -198,10 +198,10 @@ int on_taken(struct pleat_core *core, const struct pleat_event *event, struct pl
         return PLEAT_CORE_STALE;
     struct pleat_claim *c = claim_at(core, claim);
     uint32_t component = c->component;
-    if (c->process == PLEAT_PROCESS_PREPARING)
+    if (c->process == PLEAT_KEPT_PREPARING)
         buffer_allocated(core, claim);
     buffer_unlink(core, claim);
-    c->process = PLEAT_PROCESS_NONE;
+    c->process = PLEAT_KEPT_NONE;
     c->purpose = PLEAT_FOR_RUN;
     claim_link(core, claim);
     claim_note(core, claim);
@@ -222,16 +222,16 @@ static int prepared_is_gone(struct pleat_core *core, uint32_t claim, uint32_t re
 {
     struct pleat_claim *c = claim_at(core, claim);
     uint32_t component = c->component;
-    bool unprepared = c->process == PLEAT_PROCESS_UNPREPARING;
-    if (reason == PLEAT_PROCESS_STOPPED ||
-        (reason == PLEAT_PROCESS_UNUSED && c->process == PLEAT_PROCESS_PREPARING))
+    bool unprepared = c->process == PLEAT_KEPT_UNPREPARING;
+    if (reason == PLEAT_GONE_STOPPED ||
+        (reason == PLEAT_GONE_UNUSED && c->process == PLEAT_KEPT_PREPARING))
         return PLEAT_CORE_STALE;
-    if (reason == PLEAT_PROCESS_NOT_STARTED)
+    if (reason == PLEAT_GONE_NOT_STARTED)
         node_error(core, c->site, process_node(core, claim));
-    if (!unprepared && reason != PLEAT_PROCESS_UNUSED)
+    if (!unprepared && reason != PLEAT_GONE_UNUSED)
         buffer_failed(core, component);
     buffer_unlink(core, claim);
-    c->process = PLEAT_PROCESS_NONE;
+    c->process = PLEAT_KEPT_NONE;
     claim_release(core, claim);
     component_settle(core, component); /* a site without delays has it back already */
     core->wants_pass = true;
@@ -245,7 +245,7 @@ static int process_is_gone(struct pleat_core *core, uint32_t claim, uint32_t rea
     struct pleat_component *comp = component_at(core, component);
     bool first = claim == comp->first_claim && claim_at(core, claim)->count == 1;
     /* with its first process the run ends, which is told apart (EXITED) */
-    if (!is_running(comp) || first || comp->processors <= 1 || reason == PLEAT_PROCESS_UNUSED)
+    if (!is_running(comp) || first || comp->processors <= 1 || reason == PLEAT_GONE_UNUSED)
         return PLEAT_CORE_STALE;
     if (claim_at(core, claim)->count > 1)
         claim = claim_split(core, claim, 1);
@@ -256,7 +256,7 @@ static int process_is_gone(struct pleat_core *core, uint32_t claim, uint32_t rea
     component_sized_itself(core, component, -1);
     core->wants_pass = true;
     struct pleat_claim *c = claim_at(core, claim);
-    if (reason != PLEAT_PROCESS_STOPPED || !buffers_are_reviewed(core) || c->lent) {
+    if (reason != PLEAT_GONE_STOPPED || !buffers_are_reviewed(core) || c->lent) {
         claim_release(core, claim);
         return 0;
     }
@@ -274,7 +274,7 @@ int on_process_gone(struct pleat_core *core, const struct pleat_event *event,
                     struct pleat_error *err)
 {
     uint32_t claim = kept_claim(core, event), reason = event->u.kept.reason;
-    if (reason == 0 || reason >= PLEAT_PROCESS_END_COUNT)
+    if (reason == 0 || reason >= PLEAT_GONE_COUNT)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "reason %u: no process is gone for such a reason", reason);
     if (claim == PLEAT_NONE)

@@ -91,8 +91,8 @@ void process_effect(struct pleat_core *core, uint32_t claim)
 {
     const struct pleat_claim *c = claim_at(core, claim);
     const struct pleat_component *comp = component_at(core, c->component);
-    bool ends = c->process == PLEAT_PROCESS_UNPREPARING;
-    if (!ends && (c->process != PLEAT_PROCESS_PREPARING || !is_running(comp)))
+    bool ends = c->process == PLEAT_KEPT_UNPREPARING;
+    if (!ends && (c->process != PLEAT_KEPT_PREPARING || !is_running(comp)))
         return;
     const struct pleat_node *node =
         pleat_view_node(&core->view, c->site, process_node(core, claim));

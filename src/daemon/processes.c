@@ -109,7 +109,7 @@ static void prepare(struct daemon *d, const struct job *job, const struct pleat_
     if (!rc)
         return;
     daemon_log("job %lld: no process is prepared: %s", (long long)job->id, err.text);
-    emit_kept(d, PLEAT_EV_PROCESS_GONE, effect->id, effect->u.claim.run, PLEAT_PROCESS_NOT_STARTED);
+    emit_kept(d, PLEAT_EV_PROCESS_GONE, effect->id, effect->u.claim.run, PLEAT_GONE_NOT_STARTED);
 }
 
 static void unprepare(struct daemon *d, const struct job *job, const struct pleat_effect *effect)
@@ -119,7 +119,7 @@ static void unprepare(struct daemon *d, const struct job *job, const struct plea
     struct pleat_error err = {0};
     if (component->exited || component->run != effect->u.claim.run) {
         /* a run is over when none of its processes is left */
-        emit_kept(d, PLEAT_EV_PROCESS_GONE, effect->id, effect->u.claim.run, PLEAT_PROCESS_UNUSED);
+        emit_kept(d, PLEAT_EV_PROCESS_GONE, effect->id, effect->u.claim.run, PLEAT_GONE_UNUSED);
         return;
     }
     if (agent_send(d, component->site, component->lead_node, "unprepare",
@@ -156,7 +156,7 @@ void processes_released(struct daemon *d, uint64_t claim)
 void processes_refused(struct daemon *d, uint64_t run, uint64_t claim, bool prepare)
 {
     emit_kept(d, PLEAT_EV_PROCESS_GONE, claim, run,
-              prepare ? PLEAT_PROCESS_NOT_STARTED : PLEAT_PROCESS_UNUSED);
+              prepare ? PLEAT_GONE_NOT_STARTED : PLEAT_GONE_UNUSED);
 }
 
 /* ---- notices ---- */
@@ -166,15 +166,15 @@ static uint32_t reason_of(const json_t *params)
     static const struct {
         const char *name;
         uint32_t reason;
-    } reasons[] = {{"stopped", PLEAT_PROCESS_STOPPED},
-                   {"died", PLEAT_PROCESS_DIED},
-                   {"not started", PLEAT_PROCESS_NOT_STARTED},
-                   {"unused", PLEAT_PROCESS_UNUSED}};
+    } reasons[] = {{"stopped", PLEAT_GONE_STOPPED},
+                   {"died", PLEAT_GONE_DIED},
+                   {"not started", PLEAT_GONE_NOT_STARTED},
+                   {"unused", PLEAT_GONE_UNUSED}};
     const char *name = json_string_value(json_object_get(params, "reason"));
     for (size_t i = 0; name && i < sizeof(reasons) / sizeof(*reasons); i++)
         if (!strcmp(name, reasons[i].name))
             return reasons[i].reason;
-    return PLEAT_PROCESS_DIED;
+    return PLEAT_GONE_DIED;
 }
 
 static void take_claim(struct daemon *d, uint64_t run, uint16_t kind, const json_t *params)
@@ -198,7 +198,7 @@ static void take_start_left(struct daemon *d, struct job *job, uint64_t run, con
     const struct pleat_claim *claim = pleat_core_claim(d->core, component->first_claim);
     int64_t had = job->start_run == run && job->start_left > 0 ? job->start_left : claim->count;
     for (int64_t i = left; i < had; i++)
-        emit_kept(d, PLEAT_EV_PROCESS_GONE, claim->id, run, PLEAT_PROCESS_DIED);
+        emit_kept(d, PLEAT_EV_PROCESS_GONE, claim->id, run, PLEAT_GONE_DIED);
     job->start_run = run;
     job->start_left = left;
 }

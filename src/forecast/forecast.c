@@ -70,7 +70,7 @@ static int answer_process(struct looking *at, const struct pleat_effect *effect)
                                  .component = effect->u.claim.index,
                                  .u.kept = {.claim = effect->id,
                                             .run = effect->u.claim.run,
-                                            .reason = ends ? (uint32_t)PLEAT_PROCESS_UNUSED : 0u}});
+                                            .reason = ends ? (uint32_t)PLEAT_GONE_UNUSED : 0u}});
 }
 
 static int answer_reach(struct looking *at, uint32_t site, uint32_t node)

@@ -246,7 +246,7 @@ struct pleat_event {
         struct {
             uint64_t claim;
             uint64_t run;
-            uint32_t reason; /* PROCESS_GONE: enum pleat_process_end */
+            uint32_t reason; /* PROCESS_GONE: enum pleat_gone_reason */
         } kept;
         struct {
             uint64_t claim;

@@ -459,11 +459,11 @@ enum {
 };
 
 /* The process on a claim of the buffer of a component whose agents prepare processes. */
-enum pleat_process_state {
-    PLEAT_PROCESS_NONE,       /* of all other components: the claim is all that there is */
-    PLEAT_PROCESS_PREPARING,  /* PREPARE was given, and is not answered */
-    PLEAT_PROCESS_WAITING,    /* PREPARED: it waits for the application's request */
-    PLEAT_PROCESS_UNPREPARING /* UNPREPARE was given, and is not answered */
+enum pleat_kept_state {
+    PLEAT_KEPT_NONE,       /* of all other components: the claim is all that there is */
+    PLEAT_KEPT_PREPARING,  /* PREPARE was given, and is not answered */
+    PLEAT_KEPT_WAITING,    /* PREPARED: it waits for the application's request */
+    PLEAT_KEPT_UNPREPARING /* UNPREPARE was given, and is not answered */
 };
 
 struct pleat_claim {
@@ -474,7 +474,7 @@ struct pleat_claim {
     uint8_t state, purpose;
     union {
         uint8_t waits;   /* REQUESTED: why it waits in the site's queue, enum pleat_claim_wait */
-        uint8_t process; /* HELD, FOR_BUFFER: enum pleat_process_state */
+        uint8_t process; /* HELD, FOR_BUFFER: enum pleat_kept_state */
     };
     uint8_t lent;            /* HELD: what is special about until_us, flags of PLEAT_LENT_... */
     uint32_t previous, next; /* claims of the same owner, in the order of ranks */

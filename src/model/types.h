@@ -154,12 +154,12 @@ enum pleat_claim_wait {
 
 /* What has become of a process that an agent has started on a claim. Numbers in logs: never
  * changed. */
-enum pleat_process_end {
-    PLEAT_PROCESS_STOPPED = 1,     /* its application stopped it */
-    PLEAT_PROCESS_DIED = 2,        /* it ended otherwise */
-    PLEAT_PROCESS_NOT_STARTED = 3, /* its node could not start it, or it did not register in time */
-    PLEAT_PROCESS_UNUSED = 4,      /* there is none, or none any more, as UNPREPARE wanted it */
-    PLEAT_PROCESS_END_COUNT
+enum pleat_gone_reason {
+    PLEAT_GONE_STOPPED = 1,     /* its application stopped it */
+    PLEAT_GONE_DIED = 2,        /* it ended otherwise */
+    PLEAT_GONE_NOT_STARTED = 3, /* its node could not start it, or it did not register in time */
+    PLEAT_GONE_UNUSED = 4,      /* there is none, or none any more, as UNPREPARE wanted it */
+    PLEAT_GONE_COUNT
 };
 
 /* As the end of a sentence about a claim: "others in that queue go first", ... */

@@ -89,7 +89,7 @@ static void hand_over(struct world *world, struct world_process *process)
     const struct pleat_claim *claim = claim_of(world, process->index, process->claim);
     say_demand(world, process->component);
     process->state = WORLD_PROCESS_TAKEN;
-    world->crossed += claim && claim->process == PLEAT_PROCESS_UNPREPARING;
+    world->crossed += claim && claim->process == PLEAT_KEPT_UNPREPARING;
     pleat_fake_runner_add(world->runner, process->component, 1);
     say(world, PLEAT_EV_TAKEN, process->index, process->claim, process->run, 0);
 }
@@ -120,7 +120,7 @@ static void on_started(void *arg, uint64_t token)
     }
     if (pleat_random_unit(&world->handing) < world->prepare_fail) {
         uint32_t reason =
-            pleat_random_below(&world->handing, 2) ? PLEAT_PROCESS_NOT_STARTED : PLEAT_PROCESS_DIED;
+            pleat_random_below(&world->handing, 2) ? PLEAT_GONE_NOT_STARTED : PLEAT_GONE_DIED;
         say(world, PLEAT_EV_PROCESS_GONE, process->index, process->claim, process->run, reason);
         drop(world, process);
         return;
@@ -164,7 +164,7 @@ static void unprepare(struct world *world, const struct pleat_effect *order)
         drop(world, known);
     world->gone_unused++;
     say(world, PLEAT_EV_PROCESS_GONE, order->u.claim.index, order->id, order->u.claim.run,
-        PLEAT_PROCESS_UNUSED);
+        PLEAT_GONE_UNUSED);
 }
 
 static void on_told(void *arg, uint64_t token)
@@ -201,7 +201,7 @@ void world_processes_lose(struct world *world, uint32_t site, uint32_t node)
             if (process->state == WORLD_PROCESS_TAKEN)
                 pleat_fake_runner_add(world->runner, process->component, -1);
             say(world, PLEAT_EV_PROCESS_GONE, process->index, process->claim, process->run,
-                PLEAT_PROCESS_DIED);
+                PLEAT_GONE_DIED);
         }
         if (led || here)
             drop(world, process);
@@ -313,10 +313,9 @@ static void end_started(struct world *world, uint32_t component, uint32_t reason
 
 static void end_one(struct world *world, uint32_t component)
 {
-    uint32_t reason =
-        pleat_random_below(&world->handing, 3) ? PLEAT_PROCESS_STOPPED : PLEAT_PROCESS_DIED;
+    uint32_t reason = pleat_random_below(&world->handing, 3) ? PLEAT_GONE_STOPPED : PLEAT_GONE_DIED;
     unsigned states = 1u << WORLD_PROCESS_TAKEN;
-    if (reason == PLEAT_PROCESS_DIED)
+    if (reason == PLEAT_GONE_DIED)
         states |= 1u << WORLD_PROCESS_WAITING | 1u << WORLD_PROCESS_STARTING;
     struct world_process *process = any_process(world, component, states);
     if (!process || pleat_random_below(&world->handing, 4) == 0) {

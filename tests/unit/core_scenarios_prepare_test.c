@@ -73,7 +73,7 @@ static int says(struct hand *h, uint16_t kind, struct pleat_effect about, uint32
     return hand_feed(h, event);
 }
 
-static int gone(struct hand *h, struct pleat_effect about, enum pleat_process_end reason)
+static int gone(struct hand *h, struct pleat_effect about, enum pleat_gone_reason reason)
 {
     return says(h, PLEAT_EV_PROCESS_GONE, about, reason);
 }
@@ -304,10 +304,10 @@ static void test_a_processor_goes_back_after_its_process(void **state)
     assert_int_equal(hand_count(&h, PLEAT_DO_RELEASE), 0);
     has(&h, component, 0, 0, 1);
     assert_int_equal(hand_site(&h)->claimed, 4);
-    assert_int_equal(gone(&h, ends, PLEAT_PROCESS_UNUSED), 0);
+    assert_int_equal(gone(&h, ends, PLEAT_GONE_UNUSED), 0);
     assert_int_equal(hand_last(&h, PLEAT_DO_RELEASE).id, order.id);
     has(&h, component, 0, 0, 0);
-    assert_int_equal(gone(&h, ends, PLEAT_PROCESS_UNUSED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, ends, PLEAT_GONE_UNUSED), PLEAT_CORE_STALE);
     assert_int_equal(hand_release_all(&h), 1);
     assert_int_equal(hand_site(&h)->claimed, 3);
     hand_finish(&h);
@@ -326,7 +326,7 @@ static void test_given_back_while_it_is_being_prepared(void **state)
     has(&h, component, 0, 0, 1);
     assert_int_equal(says(&h, PLEAT_EV_PREPARED, order, 0), PLEAT_CORE_STALE); /* it crossed that */
     has(&h, component, 0, 0, 1);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_UNUSED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_UNUSED), 0);
     assert_int_equal(hand_release_all(&h), 1);
     hand_finish(&h);
 }
@@ -346,7 +346,7 @@ static void test_handed_over_while_it_is_to_be_ended(void **state)
     assert_int_equal(hand_site(&h)->coming, 0);
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), PLEAT_CORE_STALE); /* the answer */
     assert_int_equal(hand_count(&h, PLEAT_DO_RELEASE), 0);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_STOPPED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_STOPPED), 0);
     on(&h, component, 3);
     assert_int_equal(hand_release_all(&h), 1);
     hand_finish(&h);
@@ -376,7 +376,7 @@ static void test_room_is_made_from_prepared_processes(void **state)
     is(&h, malleable, PLEAT_RUNNING);
     struct pleat_effect ends = hand_last(&h, PLEAT_DO_UNPREPARE);
     assert_true(ends.id == one.id || ends.id == other.id);
-    assert_int_equal(gone(&h, ends, PLEAT_PROCESS_UNUSED), 0);
+    assert_int_equal(gone(&h, ends, PLEAT_GONE_UNUSED), 0);
     assert_int_equal(hand_release_all(&h), 1);
     is(&h, waiting, PLEAT_CLAIMING);
     hand_finish(&h);
@@ -392,14 +392,14 @@ static void test_a_process_is_stopped(void **state)
     uint32_t component = run(&h, 3, 8, 3);
     struct pleat_effect order = prepared(&h, component);
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), 0);
-    assert_int_equal(gone(&h, start_claim(&h, component), PLEAT_PROCESS_STOPPED), 0);
+    assert_int_equal(gone(&h, start_claim(&h, component), PLEAT_GONE_STOPPED), 0);
     on(&h, component, 3); /* one of those of its start */
     assert_int_equal(hand_last(&h, PLEAT_DO_SPLIT).u.claim.count, 1);
     assert_int_equal(hand_release_all(&h), 1);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_STOPPED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_STOPPED), 0);
     on(&h, component, 2); /* below its minimum: the process is gone already */
     assert_int_equal(hand_last(&h, PLEAT_DO_RELEASE).id, order.id);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_STOPPED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_STOPPED), PLEAT_CORE_STALE);
     is(&h, component, PLEAT_RUNNING);
     hand_finish(&h);
 }
@@ -415,13 +415,13 @@ static void test_a_stopped_process_makes_room_for_another(void **state)
     struct pleat_effect order = prepared(&h, component);
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), 0);
     hand_mark(&h);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_STOPPED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_STOPPED), 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_RELEASE), 0);
     has(&h, component, 0, 1, 0); /* on the same processor */
     assert_int_equal(hand_last(&h, PLEAT_DO_PREPARE).id, order.id);
     /* repeated, or an answer to what was asked before: neither is about the new process */
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_STOPPED), PLEAT_CORE_STALE);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_UNUSED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_STOPPED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_UNUSED), PLEAT_CORE_STALE);
     assert_int_equal(says(&h, PLEAT_EV_PREPARED, order, 0), 0);
     has(&h, component, 1, 0, 0);
     hand_sleep(&h, 600 * SECONDS); /* that review finds one above the level */
@@ -439,7 +439,7 @@ static void test_a_process_dies(void **state)
     uint32_t component = run(&h, 3, 8, 3);
     struct pleat_effect order = prepared(&h, component);
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), 0);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_DIED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_DIED), 0);
     on(&h, component, 3);
     has(&h, component, 0, 0, 0); /* it is not known why: nothing is kept there */
     assert_int_equal(hand_last(&h, PLEAT_DO_RELEASE).id, order.id);
@@ -457,7 +457,7 @@ static void test_its_first_process_ends(void **state)
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), 0);
     on(&h, component, 2);
     /* the run ends with it, and that is told apart */
-    assert_int_equal(gone(&h, start_claim(&h, component), PLEAT_PROCESS_DIED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, start_claim(&h, component), PLEAT_GONE_DIED), PLEAT_CORE_STALE);
     on(&h, component, 2);
     assert_int_equal(hand_exited(&h, component, 0), 0);
     assert_int_equal(hand_release_all(&h), 2);
@@ -474,15 +474,15 @@ static void test_a_process_that_cannot_be_prepared(void **state)
     uint32_t component = run(&h, 3, 8, 3);
     uint32_t errors = hand_site(&h)->errors;
     assert_int_equal(demanded(&h, component, 2, 0, 2), 0);
-    assert_int_equal(gone(&h, give(&h), PLEAT_PROCESS_NOT_STARTED), 0);
+    assert_int_equal(gone(&h, give(&h), PLEAT_GONE_NOT_STARTED), 0);
     assert_int_equal(hand_site(&h)->errors, errors + 1);
     assert_int_equal(hand_release_all(&h), 1);
     has(&h, component, 0, 1, 0); /* nothing is asked for in its place: that would fail again */
     hand_mark(&h);
     hand_sleep(&h, pause_us);
     has(&h, component, 0, 2, 0);
-    assert_int_equal(gone(&h, give(&h), PLEAT_PROCESS_DIED), 0); /* before it had registered */
-    assert_int_equal(hand_site(&h)->errors, errors + 1);         /* the program may be to blame */
+    assert_int_equal(gone(&h, give(&h), PLEAT_GONE_DIED), 0); /* before it had registered */
+    assert_int_equal(hand_site(&h)->errors, errors + 1);      /* the program may be to blame */
     hand_sleep(&h, pause_us);
     has(&h, component, 0, 1, 0);
     hand_sleep(&h, pause_us); /* twice as long */
@@ -500,7 +500,7 @@ static void test_a_prepared_process_dies(void **state)
     hand_init(&h, 16);
     uint32_t component = run(&h, 3, 8, 3);
     struct pleat_effect order = prepared(&h, component);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_DIED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_DIED), 0);
     has(&h, component, 0, 0, 0);
     assert_int_equal(hand_last(&h, PLEAT_DO_RELEASE).id, order.id);
     on(&h, component, 3);
@@ -528,7 +528,7 @@ static void test_losing_a_processor_with_a_process(void **state)
     assert_int_equal(hand_lost(&h, first), 0); /* added: it goes on without it */
     is(&h, component, PLEAT_RUNNING);
     on(&h, component, 3);
-    assert_int_equal(gone(&h, first, PLEAT_PROCESS_DIED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, first, PLEAT_GONE_DIED), PLEAT_CORE_STALE);
     struct pleat_effect start = start_claim(&h, component);
     start.u.claim.count = 3;
     assert_int_equal(hand_lost(&h, start), 0); /* those of its start, the first one among them */
@@ -596,7 +596,7 @@ static void test_the_agent_of_a_processes_node_is_away(void **state)
     assert_int_equal(agent(&h, PLEAT_EV_AGENT_AWAY, 5, 0), 0);
     assert_int_equal(agent(&h, PLEAT_EV_AGENT_BACK, 5, 10), 0);
     assert_int_equal(hand_count(&h, PLEAT_DO_UNPREPARE), 1); /* it is told without the other */
-    assert_int_equal(gone(&h, hand_last(&h, PLEAT_DO_UNPREPARE), PLEAT_PROCESS_UNUSED), 0);
+    assert_int_equal(gone(&h, hand_last(&h, PLEAT_DO_UNPREPARE), PLEAT_GONE_UNUSED), 0);
     assert_int_equal(hand_release_all(&h), 2);
     assert_int_equal(hand_component(&h, component)->claims, 1); /* it is started again */
     hand_finish(&h);
@@ -653,10 +653,10 @@ static void test_ends_with_prepared_processes(void **state)
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), PLEAT_CORE_STALE);
     assert_int_equal(hand_release_all(&h), 2); /* of its start, and the one on its way */
     is(&h, component, PLEAT_FINISHING);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_UNUSED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_UNUSED), 0);
     order.id = other.id;
     order.u.claim.index = other.u.claim.index;
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_UNUSED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_UNUSED), 0);
     assert_int_equal(hand_release_all(&h), 2);
     is(&h, component, PLEAT_DONE);
     assert_int_equal(hand_site(&h)->claimed, 0);
@@ -697,7 +697,7 @@ static void test_cancelled_with_prepared_processes(void **state)
     assert_int_equal(hand_last(&h, PLEAT_DO_RELEASE).id, coming.id);
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), 0); /* before the agent was told */
     on(&h, component, 4);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_DIED), PLEAT_CORE_STALE); /* with all others */
+    assert_int_equal(gone(&h, order, PLEAT_GONE_DIED), PLEAT_CORE_STALE); /* with all others */
     assert_int_equal(hand_exited(&h, component, 0), 0);
     assert_int_equal(hand_release_all(&h), 3);
     is(&h, component, PLEAT_CANCELLED);
@@ -716,7 +716,7 @@ static void test_requeued_with_prepared_processes(void **state)
     struct pleat_event requeue = {.kind = PLEAT_EV_REQUEUE, .component = component};
     assert_int_equal(hand_feed(&h, requeue), 0);
     assert_int_equal(hand_exited(&h, component, 0), 0);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_UNUSED), 0);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_UNUSED), 0);
     hand_mark(&h);
     (void)hand_release_all(&h);
     is(&h, component, PLEAT_CLAIMING);
@@ -759,11 +759,11 @@ static void test_words_about_other_processes(void **state)
     hand_init(&h, 16);
     uint32_t component = run(&h, 3, 8, 3);
     struct pleat_effect order = prepared(&h, component);
-    assert_int_equal(gone(&h, order, (enum pleat_process_end)0), PLEAT_E_INVALID);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_END_COUNT), PLEAT_E_INVALID);
+    assert_int_equal(gone(&h, order, (enum pleat_gone_reason)0), PLEAT_E_INVALID);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_COUNT), PLEAT_E_INVALID);
     order.u.claim.run += 3; /* of another run */
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), PLEAT_CORE_STALE);
-    assert_int_equal(gone(&h, order, PLEAT_PROCESS_DIED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_DIED), PLEAT_CORE_STALE);
     order.u.claim.run -= 3;
     order.id += 100; /* no claim of that number */
     assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), PLEAT_CORE_STALE);
@@ -777,7 +777,7 @@ static void test_words_about_other_processes(void **state)
     assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
     assert_int_equal(hand_started(&h, rigid), 0);
     assert_int_equal(demanded(&h, rigid, 1, 0, 1), PLEAT_CORE_STALE);
-    assert_int_equal(gone(&h, start_claim(&h, rigid), PLEAT_PROCESS_DIED), PLEAT_CORE_STALE);
+    assert_int_equal(gone(&h, start_claim(&h, rigid), PLEAT_GONE_DIED), PLEAT_CORE_STALE);
     has(&h, component, 1, 0, 0);
     hand_finish(&h);
 }
