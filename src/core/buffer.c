@@ -132,6 +132,13 @@ void buffers_review(struct pleat_core *core)
     }
 }
 
+void buffer_review(struct pleat_core *core, uint32_t component)
+{
+    const struct pleat_component *comp = component_at(core, component);
+    if (is_running(comp))
+        review_anew(core, comp->buffer);
+}
+
 void on_buffer_deadline(struct pleat_core *core, uint32_t index)
 {
     buffer_due(core, index);
@@ -151,6 +158,17 @@ void buffer_advance(struct pleat_core *core, struct pleat_buffer *buffer, int32_
         buffer->iteration = iteration;
     if (buffer->iteration >= buffer->review_iteration)
         buffer_due(core, component_at(core, buffer->component)->buffer);
+}
+
+void buffer_asked(const struct pleat_core *core, struct pleat_buffer *buffer, uint32_t requests)
+{
+    if (buffer->row == 0 || now_of(core) - buffer->row_us >= core->view.buffer_review_us) {
+        buffer->row = 0;
+        buffer->row_us = now_of(core);
+    }
+    buffer->row = requests < UINT32_MAX - buffer->row ? buffer->row + requests : UINT32_MAX;
+    if (buffer->row > buffer->row_most)
+        buffer->row_most = buffer->row;
 }
 
 /* ---- running ---- */
@@ -247,6 +265,7 @@ void buffer_enter(struct pleat_core *core, uint32_t component)
     buffer->iteration_us = buffer->waited_us = buffer->held_us = 0;
     buffer->counted_us = now_of(core);
     buffer->requests = buffer->satisfied = buffer->waiting = buffer->failures = 0;
+    buffer->row = buffer->again = 0;
     buffer->quiet_until_us = 0;
     review_anew(core, comp->buffer);
 }

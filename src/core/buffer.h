@@ -45,6 +45,11 @@ PLEAT_COLD struct pleat_buffer *buffer_of_run(struct pleat_core *core, uint32_t 
 /* The application has done so many iterations. */
 PLEAT_COLD void buffer_advance(struct pleat_core *core, struct pleat_buffer *buffer,
                                int32_t iteration);
+/* The application has made so many requests more, 1 at least: they are part of a row. */
+PLEAT_COLD void buffer_asked(const struct pleat_core *core, struct pleat_buffer *buffer,
+                             uint32_t requests);
+/* The policy may want another buffer for the component, if that runs. */
+PLEAT_COLD void buffer_review(struct pleat_core *core, uint32_t component);
 /* The application has changed its size itself. This is no resize, and the expected end stays. */
 PLEAT_COLD void component_sized_itself(struct pleat_core *core, uint32_t component, int32_t more);
 /* A process could not be prepared: for a while nothing is asked for, longer for each in a row. */

@@ -75,7 +75,7 @@ int on_parameter(struct pleat_core *core, const struct pleat_event *event, struc
         for (uint32_t c = 0; c < core->components.count; c++)
             young_refresh(core, c);
     if ((which >= PLEAT_PARAM_BUFFER_LEVEL && which <= PLEAT_PARAM_BUFFER_RANGE) ||
-        which == PLEAT_PARAM_BUFFER_PENDING)
+        which == PLEAT_PARAM_BUFFER_PENDING || which == PLEAT_PARAM_BUFFER_DERIVED)
         buffers_review(core);
     core->wants_pass = true;
     return 0;

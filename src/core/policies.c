@@ -51,6 +51,7 @@ void core_sync_view(struct pleat_core *core)
     core->view.buffer_level = count_of(core, PLEAT_PARAM_BUFFER_LEVEL);
     core->view.buffer_range = count_of(core, PLEAT_PARAM_BUFFER_RANGE);
     core->view.buffer_review_us = core->parameters[PLEAT_PARAM_BUFFER_REVIEW_US];
+    core->view.buffer_derived = core->parameters[PLEAT_PARAM_BUFFER_DERIVED] > 0;
     core->view.buffer_pending = core->parameters[PLEAT_PARAM_BUFFER_PENDING] > 0;
 }
 

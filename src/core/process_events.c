@@ -80,10 +80,14 @@ int on_add_process(struct pleat_core *core, const struct pleat_event *event,
         return told_by_agent(err);
     buffer_advance(core, buffer, event->u.process.iteration);
     buffer->requests++;
+    if (!buffer->again)
+        buffer_asked(core, buffer, 1);
+    buffer->again = 1;
     if (comp->state == PLEAT_RESIZING)
         return 0; /* a resize is under way: the application asks again after it */
     if (buffer->prepared > 0 && comp->processors < pleat_view_limit(&core->view, comp)) {
         buffer->satisfied++;
+        buffer->again = 0;
         use_prepared(core, component);
     } else if (may_ask(core, comp)) {
         buffer_place(core, component, 1);
@@ -148,6 +152,8 @@ int on_demanded(struct pleat_core *core, const struct pleat_event *event, struct
         (requests == buffer->requests && satisfied == buffer->satisfied &&
          waiting == buffer->waiting && event->u.demanded.iteration <= buffer->iteration))
         return PLEAT_CORE_STALE;
+    if (requests > buffer->requests)
+        buffer_asked(core, buffer, requests - buffer->requests);
     buffer->requests = requests;
     buffer->satisfied = satisfied;
     buffer->waiting = waiting;
@@ -284,6 +290,28 @@ int on_process_gone(struct pleat_core *core, const struct pleat_event *event,
 }
 
 /* ---- what earlier executions did ---- */
+
+int on_recalled(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    const struct pleat_component *component = component_at(core, event->component);
+    int64_t iteration_us = event->u.recalled.iteration_us;
+    int32_t executions = event->u.recalled.executions;
+    if (component->buffer == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_STATE, "it does not ask for processes itself");
+    if (executions < 0 || iteration_us < 0 || iteration_us > PLEAT_NEVER / 4 ||
+        (executions == 0 && (iteration_us > 0 || event->u.recalled.most > 0)))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "of %d executions, with iterations of %lld us and %u requests in a "
+                               "row: that makes no sense",
+                               executions, (long long)iteration_us, event->u.recalled.most);
+    struct pleat_buffer *buffer = buffer_at(core, component->buffer);
+    core->histories.items[component->buffer].count = 0;
+    buffer->executions = executions;
+    buffer->recalled_us = iteration_us;
+    buffer->recalled_most = event->u.recalled.most;
+    buffer_review(core, event->component);
+    return 0;
+}
 
 int on_history(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {

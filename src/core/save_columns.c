@@ -264,7 +264,13 @@
     X(25, waiting)                                                                                 \
     X(26, failures)                                                                                \
     X(27, pause)                                                                                   \
-    X(28, spare)
+    X(28, spare)                                                                                   \
+    X(29, recalled_us)                                                                             \
+    X(30, row_us)                                                                                  \
+    X(31, row)                                                                                     \
+    X(32, row_most)                                                                                \
+    X(33, recalled_most)                                                                           \
+    X(34, again)
 
 #define INPUT_MEMBERS(X)                                                                           \
     X(1, bytes)                                                                                    \

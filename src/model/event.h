@@ -105,7 +105,7 @@ enum pleat_parameter {
 #define PARAMETER(number, which, name, value) PLEAT_PARAM_##which = (number),
 #include "model/parameters.def"
 #undef PARAMETER
-    PLEAT_PARAM_COUNT = 49 /* all numbers are below */
+    PLEAT_PARAM_COUNT = 50 /* all numbers are below */
 };
 
 struct pleat_event {
@@ -349,6 +349,11 @@ struct pleat_event {
                 int32_t requests;  /* requests at that iteration, in all executions together */
             } rows[5];
         } history;
+        struct {
+            int64_t iteration_us; /* the mean of earlier executions; 0: not known */
+            int32_t executions;   /* all that are recorded; 0: none, or none any more */
+            uint32_t most;        /* requests in a row (pleat_buffer.row) that they made at most */
+        } recalled;
         struct {
             int64_t review_us;        /* the time of the next review; PLEAT_NEVER */
             int32_t review_iteration; /* or its iteration; INT32_MAX: at none */

@@ -364,9 +364,16 @@ struct pleat_buffer {
     uint32_t failures;      /* processes in a row that could not be prepared */
     uint32_t pause;         /* handle in the core's heap of quiet_until_us; PLEAT_HEAP_NONE */
     uint32_t spare;
+    int64_t recalled_us;    /* the mean time of an iteration in earlier executions; 0: not known */
+    int64_t row_us;         /* when the present row of requests began: those of one buffer_review_us
+                             * are one row */
+    uint32_t row;           /* requests in it */
+    uint32_t row_most;      /* the most in a row, in all runs of the component */
+    uint32_t recalled_most; /* the most in a row in earlier executions */
+    uint32_t again;         /* the last request was not satisfied: the next one is the same again */
 };
 
-_Static_assert(sizeof(struct pleat_buffer) == 128, "no padding in a buffer");
+_Static_assert(sizeof(struct pleat_buffer) == 160, "no padding in a buffer");
 
 /* Requests at an iteration, in all recorded executions of an application. */
 struct pleat_history_row {

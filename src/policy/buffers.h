@@ -38,6 +38,25 @@ static inline int32_t pleat_view_prepared(const struct pleat_view *view,
     return view->buffer_pending || spare < buffer->prepared ? spare : buffer->prepared;
 }
 
+/* RL of Liu et al. 2009, 4.1: as given; or, where it is derived, "the maximum number of requests
+ * that the application could consecutively make": the most that it has made in a row so far, and at
+ * least what is given. */
+static inline int32_t pleat_view_level(const struct pleat_view *view,
+                                       const struct pleat_buffer *buffer)
+{
+    uint32_t most =
+        buffer->recalled_most > buffer->row_most ? buffer->recalled_most : buffer->row_most;
+    if (!view->buffer_derived || most < (uint32_t)view->buffer_level)
+        return view->buffer_level;
+    return most < (uint32_t)PLEAT_SIZE_MAX ? (int32_t)most : PLEAT_SIZE_MAX;
+}
+
+/* How long an iteration takes: the mean of this run, or else of earlier ones; 0: not known. */
+static inline int64_t pleat_view_iteration(const struct pleat_buffer *buffer)
+{
+    return buffer->iteration_us > 0 ? buffer->iteration_us : buffer->recalled_us;
+}
+
 /* How many more processes a buffer may get: all processors of its component stay within its
  * maximum. */
 int32_t pleat_view_buffer_room(const struct pleat_view *view,

@@ -49,6 +49,7 @@ struct pleat_view {
     uint32_t reviews_first; /* buffers whose review is due; linked by due_next */
     int32_t buffer_level, buffer_range;
     int64_t buffer_review_us;
+    bool buffer_derived; /* the level is at least buffer_level: pleat_view_level */
     bool buffer_pending; /* processes on their way count as prepared */
     bool evolves;        /* there is, or was, a component that evolves */
     bool prepares;       /* ... whose agents prepare processes */

@@ -142,6 +142,8 @@ PLEAT_ARRAY(objects_list, struct objects);
 struct requests {
     int32_t *by_iteration;
     int32_t executions;
+    uint32_t most;        /* in a row, as the core counts them */
+    int64_t iteration_us; /* the means of all executions, summed up */
 };
 
 struct claim_timer {

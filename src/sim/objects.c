@@ -56,13 +56,29 @@ static int32_t fill(const struct requests *requests, int32_t iterations, int32_t
     return i;
 }
 
+/* What pleatd tells before the rows. Where the level is given it is not told, and nothing is
+ * predicted before the first iterations of a run: as in the paper. */
+static int tell_recalled(struct sim *sim, uint32_t component, const struct requests *requests)
+{
+    if (requests->executions == 0 || sim->options->parameters[PLEAT_PARAM_BUFFER_DERIVED] <= 0)
+        return 0;
+    struct pleat_event event = {
+        .time_us = sim->now_us,
+        .kind = PLEAT_EV_RECALLED,
+        .component = component,
+        .u.recalled = {.iteration_us = requests->iteration_us / requests->executions,
+                       .executions = requests->executions,
+                       .most = requests->most}};
+    return input(sim, &event);
+}
+
 int objects_submitted(struct sim *sim, uint32_t component)
 {
     const struct app *app = &sim->apps.items[component];
     const struct requests *requests = &sim->requests[app->wish->app];
     if (sim->options->evolved)
         memset(&sim->options->evolved[app->job], 0, sizeof(*sim->options->evolved));
-    int rc = 0;
+    int rc = tell_recalled(sim, component, requests);
     for (int32_t at = 0; !rc && requests->executions > 0 && at <= app->model->iterations;) {
         struct pleat_event event = {
             .time_us = sim->now_us, .kind = PLEAT_EV_HISTORY, .component = component};
@@ -73,7 +89,8 @@ int objects_submitted(struct sim *sim, uint32_t component)
 }
 
 /* Adds a run that came to its end to what is remembered of its application. */
-static int remember(struct sim *sim, const struct app *app, const struct objects *objects)
+static int remember(struct sim *sim, const struct app *app, const struct objects *objects,
+                    uint32_t buffer)
 {
     struct requests *requests = &sim->requests[app->wish->app];
     if (!requests->by_iteration)
@@ -84,6 +101,9 @@ static int remember(struct sim *sim, const struct app *app, const struct objects
     for (size_t i = 0; i < objects->asked.count; i++)
         requests->by_iteration[objects->asked.items[i]]++;
     requests->executions++;
+    requests->iteration_us += (sim->now_us - app->begun_us) / (objects->done ? objects->done : 1);
+    if (buffer != PLEAT_NONE && sim->view->buffers[buffer].row_most > requests->most)
+        requests->most = sim->view->buffers[buffer].row_most;
     return 0;
 }
 
@@ -249,5 +269,5 @@ int objects_end(struct sim *sim, uint32_t component, bool done)
                                            .waited_us = waited_us,
                                            .iterations = objects->done};
     }
-    return done ? remember(sim, app, objects) : 0;
+    return done ? remember(sim, app, objects, index) : 0;
 }

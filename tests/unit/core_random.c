@@ -121,6 +121,13 @@ static struct pleat_event measured(struct pleat_event timed)
 /* Mostly in order. */
 static struct pleat_event random_history(struct pleat_random *random, struct pleat_event event)
 {
+    if (pleat_random_below(random, 3) == 0) {
+        event.kind = PLEAT_EV_RECALLED;
+        event.u.recalled.executions = (int32_t)pleat_random_below(random, 4);
+        event.u.recalled.iteration_us = (int64_t)pleat_random_below(random, 2000000);
+        event.u.recalled.most = (uint32_t)pleat_random_below(random, 6);
+        return event;
+    }
     int32_t iteration = (int32_t)pleat_random_below(random, 300);
     event.kind = PLEAT_EV_HISTORY;
     event.u.history.executions = (int32_t)pleat_random_below(random, 4);
@@ -529,7 +536,7 @@ static void check_happened(void)
         PLEAT_EV_DECLARED,     PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
         PLEAT_EV_SECTION,      PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS,   PLEAT_EV_MEASURED,
         PLEAT_EV_REMEMBERED,   PLEAT_EV_PREPARED,   PLEAT_EV_DEMANDED,     PLEAT_EV_TAKEN,
-        PLEAT_EV_PROCESS_GONE, PLEAT_EV_UNLEARNED};
+        PLEAT_EV_PROCESS_GONE, PLEAT_EV_UNLEARNED,  PLEAT_EV_RECALLED};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -707,6 +714,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_BUFFER_REVIEW_US, 1000000 + (int64_t)(seed % 5) * 2000000);
     world_parameter(&world, PLEAT_PARAM_BUFFER_LEVEL, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_BUFFER_PENDING, (int64_t)(seed % 2));
+    world_parameter(&world, PLEAT_PARAM_BUFFER_DERIVED, (int64_t)(seed / 4 % 2));
     world_parameter(&world, PLEAT_PARAM_EXPECTED_ENDS, (int64_t)(seed % 2));
     world_parameter(&world, PLEAT_PARAM_SITE_ERRORS, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_NODE_ERRORS, (int64_t)(seed / 4 % 3));

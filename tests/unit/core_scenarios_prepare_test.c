@@ -813,6 +813,80 @@ static void test_what_agents_do_not_prepare_for(void **state)
     hand_finish(&h);
 }
 
+/* ---- what earlier executions asked for ---- */
+
+static int recalled(struct hand *h, uint32_t component, int32_t executions, int64_t iteration_us,
+                    uint32_t most)
+{
+    struct pleat_event event = {
+        .kind = PLEAT_EV_RECALLED,
+        .component = component,
+        .u.recalled = {.executions = executions, .iteration_us = iteration_us, .most = most}};
+    return hand_feed(h, event);
+}
+
+static void test_the_level_is_the_most_requests_in_a_row(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    hand_policy(&h, PLEAT_BUFFER, "periodic");
+    hand_parameter(&h, PLEAT_PARAM_BUFFER_LEVEL, 0);
+    hand_parameter(&h, PLEAT_PARAM_BUFFER_PENDING, 1);
+    hand_parameter(&h, PLEAT_PARAM_BUFFER_DERIVED, 1);
+    uint32_t component = run(&h, 1, 12, 1);
+    has(&h, component, 0, 0, 0);
+    hand_sleep(&h, 300 * SECONDS);
+    assert_int_equal(demanded(&h, component, 2, 0, 0), 0); /* cancelled already */
+    hand_sleep(&h, 300 * SECONDS);
+    has(&h, component, 0, 2, 0);
+    hand_sleep(&h, 200 * SECONDS); /* still within t_p of the first one */
+    assert_int_equal(demanded(&h, component, 3, 0, 0), 0);
+    hand_sleep(&h, 400 * SECONDS);
+    has(&h, component, 0, 3, 0);
+    assert_int_equal(demanded(&h, component, 5, 0, 0), 0); /* two, in a new row */
+    hand_sleep(&h, 600 * SECONDS);
+    has(&h, component, 0, 3, 0);
+    assert_int_equal(recalled(&h, component, 2, 0, 5), 0); /* at once */
+    has(&h, component, 0, 5, 0);
+    assert_int_equal(recalled(&h, component, 0, 0, 0), 0); /* these were forgotten */
+    has(&h, component, 0, 3, 0);
+    hand_finish(&h);
+}
+
+static void test_what_is_recalled_takes_the_place_of_what_was(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    hand_policy(&h, PLEAT_BUFFER, "periodic-prediction");
+    uint32_t component = submit(&h, 1, 12, 1);
+    struct pleat_effect claim = hand_last(&h, PLEAT_DO_CLAIM);
+    uint32_t rigid = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+    struct pleat_event history = {.kind = PLEAT_EV_HISTORY,
+                                  .component = component,
+                                  .u.history = {.executions = 2, .count = 1, .rows = {{4, 6}}}};
+    for (int told = 0; told < 2; told++) { /* as where it is started again */
+        assert_int_equal(recalled(&h, component, 2, 10 * SECONDS, 3), 0);
+        assert_int_equal(hand_feed(&h, history), 0);
+    }
+    const struct pleat_view *view = pleat_core_view(h.core);
+    assert_int_equal(pleat_view_requested(view, hand_component(&h, component), 0, 1000), 6);
+    assert_int_equal(buffer(&h, component)->executions, 2);
+    assert_int_equal(recalled(&h, component, -1, 0, 0), PLEAT_E_INVALID);
+    assert_int_equal(recalled(&h, component, 0, 0, 1), PLEAT_E_INVALID);
+    assert_int_equal(recalled(&h, component, 1, -1, 1), PLEAT_E_INVALID);
+    assert_int_equal(recalled(&h, rigid, 1, 1, 1), PLEAT_E_STATE);
+    /* with the speed of those: at its first review, before it has told anything */
+    assert_int_equal(hand_claimed(&h, claim, 1), 0);
+    hand_mark(&h);
+    assert_int_equal(hand_started(&h, component), 0);
+    has(&h, component, 0, 3, 0);
+    assert_int_equal(recalled(&h, component, 0, 0, 0), 0);
+    assert_int_equal(pleat_view_requested(view, hand_component(&h, component), 0, 1000), 0);
+    hand_finish(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -846,6 +920,8 @@ int main(void)
         cmocka_unit_test(test_times_of_processors_are_added_up),
         cmocka_unit_test(test_words_about_other_processes),
         cmocka_unit_test(test_what_agents_do_not_prepare_for),
+        cmocka_unit_test(test_the_level_is_the_most_requests_in_a_row),
+        cmocka_unit_test(test_what_is_recalled_takes_the_place_of_what_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,10 +124,10 @@ static void test_numbers_stay(void **state)
         {105, "site gone", 0},    {106, "moved", 16},      {107, "prepared", 16},
         {108, "demanded", 24},    {109, "taken", 16},      {110, "process gone", 20},
         {112, "node more", 8},    {113, "measured", 48},   {115, "node home", 8},
-        {114, "remembered", 48},  {117, "unlearned", 4},   {128, "pass", 0},
-        {129, "start", 16},       {130, "resize", 20},     {131, "tried", 0},
-        {132, "wake", 8},         {133, "promise", 12},    {134, "preempt", 0},
-        {135, "buffer", 20},      {136, "refuse", 4},
+        {114, "remembered", 48},  {117, "unlearned", 4},   {118, "recalled", 16},
+        {128, "pass", 0},         {129, "start", 16},      {130, "resize", 20},
+        {131, "tried", 0},        {132, "wake", 8},        {133, "promise", 12},
+        {134, "preempt", 0},      {135, "buffer", 20},     {136, "refuse", 4},
     };
     size_t count = 0;
     for (unsigned kind = 0; kind < PLEAT_EV_COUNT; kind++)

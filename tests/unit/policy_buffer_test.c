@@ -30,6 +30,55 @@ static void test_periodic(void **state)
     }
 }
 
+/* RL as given, or the most requests in a row, whichever execution made them. */
+static void test_a_level_that_is_derived(void **state)
+{
+    (void)state;
+    static const struct {
+        bool derived;
+        uint32_t recalled, own;
+        int32_t level;
+    } cases[] = {
+        {false, 5, 4, 2}, {true, 0, 0, 2}, {true, 5, 4, 5}, {true, 1, 4, 4}, {true, 1, 1, 2}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct bench b;
+        bench_init(&b);
+        b.view.buffer_level = 2;
+        b.view.buffer_derived = cases[i].derived;
+        uint32_t component = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        struct pleat_buffer *buffer = bench_evolves(&b, component, 0);
+        buffer->recalled_most = cases[i].recalled;
+        buffer->row_most = cases[i].own;
+        assert_int_equal(ask(&b, &pleat_policy_periodic, component).request, cases[i].level);
+        assert_int_equal(ask(&b, &pleat_policy_combined, component).request, cases[i].level);
+        buffer->prepared = 7;
+        assert_int_equal(ask(&b, &pleat_policy_periodic, component).release, 7 - cases[i].level);
+        assert_int_equal(ask(&b, &pleat_policy_prediction, component).release, 7 - cases[i].level);
+        bench_finish(&b);
+    }
+}
+
+/* Before this run has told how long its iterations take, those of earlier ones are reckoned with.
+ */
+static void test_prediction_from_the_speed_of_earlier_runs(void **state)
+{
+    (void)state;
+    struct pleat_history_row row = {22, 3};
+    for (int known = 0; known < 3; known++) {
+        struct bench b;
+        bench_init(&b);
+        uint32_t component = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+        struct pleat_buffer *buffer = bench_evolves(&b, component, 0);
+        b.sites[0].slowest_claim_us = 200000000;
+        buffer->recalled_us = known > 0 ? 10000000 : 0;
+        buffer->iteration_us = known > 1 ? 100000000 : 0; /* now it takes longer */
+        buffer->executions = 3;
+        b.histories[component] = (struct pleat_history){.items = &row, .count = 1};
+        assert_int_equal(ask(&b, &pleat_policy_prediction, component).request, known == 1);
+        bench_finish(&b);
+    }
+}
+
 /* Figure 2: at iteration 5, with an allocation as long as 20 iterations, 25 to 30 is predicted. */
 static void test_prediction_looks_one_allocation_ahead(void **state)
 {
@@ -246,6 +295,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_periodic),
+        cmocka_unit_test(test_a_level_that_is_derived),
+        cmocka_unit_test(test_prediction_from_the_speed_of_earlier_runs),
         cmocka_unit_test(test_prediction_looks_one_allocation_ahead),
         cmocka_unit_test(test_prediction_counts),
         cmocka_unit_test(test_combined_keeps_what_may_be_asked_for),

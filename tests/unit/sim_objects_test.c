@@ -276,6 +276,33 @@ static void test_runs_are_replayed(void **state)
     sim_world_destroy(world);
 }
 
+/* The first execution has none when it asks for its first process; the second one is told how many
+ * it asked for in a row, and has them from its beginning. */
+static void test_the_level_is_derived(void **state)
+{
+    (void)state;
+    for (int derived = 0; derived <= 1; derived++) {
+        struct pleat_sim_evolved evolved[2];
+        struct sim_world *world = sim_world_create(20);
+        sim_world_site(world, 0)->claim = (struct pleat_delay){5 * S, 0};
+        world->options.evolved = evolved;
+        policy(world, "periodic");
+        world->options.parameters[PLEAT_PARAM_BUFFER_LEVEL] = 0;
+        world->options.parameters[PLEAT_PARAM_BUFFER_DERIVED] = derived;
+        world->options.parameters[PLEAT_PARAM_BUFFER_PENDING] = 1;
+        world->options.parameters[PLEAT_PARAM_BUFFER_REVIEW_US] = 1000 * S;
+        for (int run = 0; run < 2; run++)
+            submit(world, "linear iterations=40 objects=1 gain=1/10 name=a", 300 * run, 1, 8, 1);
+        sim_run(world);
+        assert_true(evolved[0].satisfied < evolved[0].requests);
+        if (derived)
+            assert_int_equal(evolved[1].satisfied, evolved[1].requests);
+        else
+            assert_true(evolved[1].satisfied < evolved[1].requests);
+        sim_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_processes_keep_their_speed),
         cmocka_unit_test(test_it_notices_late),
         cmocka_unit_test(test_a_run_that_is_lost),
+        cmocka_unit_test(test_the_level_is_derived),
         cmocka_unit_test(test_runs_are_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

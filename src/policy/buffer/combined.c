@@ -36,9 +36,10 @@ static double longest(const struct pleat_site *site)
 static int64_t iterations_ahead(const struct pleat_view *view, const struct pleat_buffer *buffer,
                                 uint32_t site)
 {
-    if (buffer->iteration_us == 0)
+    int64_t iteration_us = pleat_view_iteration(buffer);
+    if (iteration_us == 0)
         return 0;
-    double ahead = ceil(longest(&view->sites[site]) / (double)buffer->iteration_us);
+    double ahead = ceil(longest(&view->sites[site]) / (double)iteration_us);
     return ahead < INT32_MAX ? (int64_t)ahead : INT32_MAX;
 }
 
@@ -58,7 +59,7 @@ static struct pleat_review combined_review(const struct pleat_pass *pass, uint32
     const struct pleat_component *comp = &view->components[component];
     const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
     int32_t range = view->buffer_range > 0 ? view->buffer_range : 1;
-    int32_t least = view->buffer_level, most = view->buffer_level;
+    int32_t least = pleat_view_level(view, buffer), most = least;
     if (buffer->executions > 0) {
         int64_t i = buffer->iteration;
         int64_t end = i + iterations_ahead(view, buffer, comp->site) + range;

@@ -1,7 +1,12 @@
 /* Periodic (P): Liu et al. 2009, 4.1.
  *
- * Every t_p (buffer_review_s) the buffer is brought to the request level RL (buffer_level): with R
- * prepared processes N = RL - R are asked for, or R - RL given back. Open in the paper:
+ * Every t_p (buffer_review_s) the buffer is brought to the request level RL: with R prepared
+ * processes N = RL - R are asked for, or R - RL given back. RL is given (buffer_level); or, with
+ * buffer_derived = 1, "determined by the maximum number of requests that the application could
+ * consecutively make". Open in the paper:
+ * - which requests are consecutive: those within one t_p of the first of them, since the buffer is
+ *   filled again only after t_p. What counts is the most of earlier executions and of this one up
+ *   to now, and at least buffer_level. A request that is made again until it is satisfied is one;
  * - the first review: when the run begins;
  * - whether R counts processes that are on their way: "the current number of prepared processes"
  *   does not. Where an allocation takes longer than t_p, more are asked for than are wanted, and
@@ -12,8 +17,9 @@ static struct pleat_review periodic_review(const struct pleat_pass *pass, uint32
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *comp = &view->components[component];
-    int32_t level = view->buffer_level;
-    int32_t prepared = pleat_view_prepared(view, &view->buffers[comp->buffer]);
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
+    int32_t level = pleat_view_level(view, buffer);
+    int32_t prepared = pleat_view_prepared(view, buffer);
     return (struct pleat_review){
         .request = prepared < level ? level - prepared : 0,
         .release = prepared > level ? prepared - level : 0,

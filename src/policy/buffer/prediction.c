@@ -5,7 +5,8 @@
  * application asked for in those, on average. Prepared processes above the request level RL
  * (buffer_level) are given back. Open in the paper:
  * - max T_alloc: the longest that the site took so far to give anything;
- * - sp_exe: the mean of this run so far. Before it is known nothing is predicted;
+ * - sp_exe: the mean of this run so far, and before that of earlier ones, where it was recorded.
+ *   Before it is known nothing is predicted;
  * - delta = [theta / sp_exe]: rounded up, or what was asked for would come too late;
  * - the sum from i to i + range has both ends in it, as printed: the iteration in which two periods
  *   meet is predicted in both;
@@ -19,7 +20,8 @@
 static int32_t predicted(const struct pleat_view *view, const struct pleat_component *component)
 {
     const struct pleat_buffer *buffer = &view->buffers[component->buffer];
-    int64_t theta = view->sites[component->site].slowest_claim_us, speed = buffer->iteration_us;
+    int64_t theta = view->sites[component->site].slowest_claim_us,
+            speed = pleat_view_iteration(buffer);
     if (buffer->executions == 0 || speed == 0)
         return 0;
     int64_t delta = (theta + speed - 1) / speed;
@@ -36,9 +38,10 @@ static struct pleat_review prediction_review(const struct pleat_pass *pass, uint
     const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
     int32_t prepared = pleat_view_prepared(view, buffer);
     int32_t range = view->buffer_range > 0 ? view->buffer_range : 1;
+    int32_t level = pleat_view_level(view, buffer);
     return (struct pleat_review){
         .request = predicted(view, comp),
-        .release = prepared > view->buffer_level ? prepared - view->buffer_level : 0,
+        .release = prepared > level ? prepared - level : 0,
         .again_us = PLEAT_NEVER,
         .again_iteration =
             buffer->iteration < INT32_MAX - range ? buffer->iteration + range : INT32_MAX,
