@@ -127,6 +127,7 @@ static void do_start(struct daemon *d, const struct pleat_effect *effect)
         return;
     run_remember(d, effect->id, effect->component);
     times_recall(d, job);
+    processes_recall(d, job);
     int rc = start_order_make(d, job, effect->id, effect->u.run.processes, effect->u.run.processors,
                               &made, &err);
     bool moves = pleat_core_is_moving(d->core, effect->component);

@@ -141,6 +141,7 @@ static void job_free(struct job *job)
     json_decref(job->saved);
     json_decref(job->points);
     pleat_array_finish(&job->measured);
+    demand_finish(&job->demand);
     json_decref(job->expects);
     free(job);
 }

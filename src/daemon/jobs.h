@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include "base/array.h"
+#include "daemon/demands.h"
 #include "daemon/measured.h"
 #include "model/types.h"
 
@@ -33,6 +34,7 @@ struct job {
     uint64_t told_run;              /* the run of which this was told */
     uint64_t told_grid;             /* and the process grid (base/grid.h); 0: none */
     struct measured_sizes measured; /* since the daemon was started */
+    struct demand demand;           /* evolving: what its run asks for, likewise */
     int64_t told_count; /* of the iterations at that size: of how many the core knows the mean, */
     double told_us, told_squares; /* their microseconds, and the squares of these, summed up */
     uint64_t recalled;      /* d->programs.news when it was last told of earlier runs; 0: never */

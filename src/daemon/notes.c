@@ -203,6 +203,8 @@ void note_effect(struct daemon *d, const struct pleat_effect *effect)
     case PLEAT_NOTE_STATE:
         if (pleat_component_state_is_final(effect->u.state.to) && id >= 0)
             accounts_ended(d, job_of_component(d, effect->component));
+        else if (effect->u.state.to == PLEAT_FINISHING && id >= 0)
+            programs_run_over(d, job_of_component(d, effect->component));
         note_state(d, effect, id);
         break;
     case PLEAT_NOTE_SIZE:

@@ -159,6 +159,44 @@ void processes_refused(struct daemon *d, uint64_t run, uint64_t claim, bool prep
               prepare ? PLEAT_GONE_NOT_STARTED : PLEAT_GONE_UNUSED);
 }
 
+/* ---- earlier runs ---- */
+
+static void tell_recalled(struct daemon *d, const struct job *job, const struct demand *all)
+{
+    struct pleat_event event = {.kind = PLEAT_EV_RECALLED,
+                                .component = job->component,
+                                .u.recalled = {.iteration_us = all->iteration_us,
+                                               .executions = all->executions,
+                                               .most = all->most}};
+    turn_event(d, &event);
+    for (size_t i = 0; i < all->rows.count;) {
+        struct pleat_event rows = {.kind = PLEAT_EV_HISTORY,
+                                   .component = job->component,
+                                   .u.history.executions = all->executions};
+        for (uint32_t n = 0; n < 5 && i < all->rows.count; n++, i++) {
+            rows.u.history.rows[n].iteration = all->rows.items[i].iteration;
+            rows.u.history.rows[n].requests = all->rows.items[i].requests;
+            rows.u.history.count = n + 1;
+        }
+        turn_event(d, &rows);
+    }
+}
+
+void processes_recall(struct daemon *d, const struct job *job)
+{
+    const struct pleat_component *component = job_component(d, job);
+    if (component->buffer == PLEAT_NONE || !(component->flags & PLEAT_COMPONENT_PREPARES))
+        return;
+    const struct demands *runs = programs_demands(d, job, component->site);
+    struct demand all = {0};
+    if (runs && demands_sum(runs, &all))
+        daemon_log("job %lld: out of memory: what earlier runs asked for is not recalled",
+                   (long long)job->id);
+    else if (runs || pleat_core_view(d->core)->buffers[component->buffer].executions > 0)
+        tell_recalled(d, job, &all);
+    demand_finish(&all);
+}
+
 /* ---- notices ---- */
 
 static uint32_t reason_of(const json_t *params)
@@ -209,7 +247,7 @@ static uint32_t count_of(const json_t *params, const char *name)
     return count < 0 ? 0 : count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
 }
 
-static void take_demand(struct daemon *d, const struct job *job, uint64_t run, const json_t *params)
+static void take_demand(struct daemon *d, struct job *job, uint64_t run, const json_t *params)
 {
     json_int_t iteration = json_integer_value(json_object_get(params, "iteration"));
     json_int_t us = json_integer_value(json_object_get(params, "iteration_us"));
@@ -225,6 +263,11 @@ static void take_demand(struct daemon *d, const struct job *job, uint64_t run, c
         .kind = PLEAT_EV_PROGRESS,
         .component = job->component,
         .u.progress = {.run = run, .iteration = reached, .iteration_us = us}};
+    const struct pleat_component *component = job_component(d, job);
+    if (component->buffer != PLEAT_NONE && component->run == run)
+        demand_take(&job->demand, run,
+                    pleat_core_view(d->core)->buffers[component->buffer].requests, reached,
+                    demanded.u.demanded.requests);
     turn_event(d, &demanded);
     if (us > 0)
         turn_event(d, &progress);

@@ -31,6 +31,8 @@ void processes_carry_out(struct daemon *d, const struct pleat_effect *effect);
 /* The processor of a claim goes back: its agent need not remember what became of a process there.
  */
 void processes_released(struct daemon *d, uint64_t claim);
+/* A run starts: the core is told what earlier ones of its program have asked for at its site. */
+void processes_recall(struct daemon *d, const struct job *job);
 /* A notice about the processes of a run becomes inputs of the core. False: it is another notice. */
 bool processes_take(struct daemon *d, struct job *job, uint64_t run, const char *method,
                     const json_t *params);

@@ -51,6 +51,7 @@ static void drop(struct daemon *d, size_t index)
     free(program->name);
     free(program->site);
     pleat_array_finish(&program->sizes);
+    demands_finish(&program->runs);
     *program = d->programs.list.items[--d->programs.list.count];
 }
 
@@ -102,10 +103,40 @@ void programs_learn(struct daemon *d, struct job *job, const struct pleat_event 
         program->used_us = daemon_now_us(d);
 }
 
-void programs_ended(struct daemon *d, const struct job *job)
+void programs_run_over(struct daemon *d, struct job *job)
+{
+    const struct pleat_component *component = job_component(d, job);
+    job->demand.executions = 0;
+    if (component->buffer == PLEAT_NONE || !(component->flags & PLEAT_COMPONENT_PREPARES))
+        return;
+    const struct pleat_buffer *buffer = &pleat_core_view(d->core)->buffers[component->buffer];
+    job->demand.executions = demand_is_whole(&job->demand, buffer->requests);
+    job->demand.requests = buffer->requests;
+    job->demand.satisfied = buffer->satisfied;
+    job->demand.most = buffer->row_most;
+    job->demand.iteration_us = buffer->iteration_us;
+    job->demand.waited_us = buffer->waited_us;
+    job->demand.held_us = buffer->held_us;
+}
+
+/* One that asked for nothing counts as well: "times" of Liu et al. 2009, 4.1. */
+static void add_demand(struct daemon *d, struct job *job)
+{
+    struct program *program = program_of(d, job, job_component(d, job)->site, true);
+    if (!program)
+        return;
+    if (demands_add(&program->runs, &job->demand))
+        daemon_log("out of memory: what job %lld asked for is not kept", (long long)job->id);
+    else
+        program->used_us = daemon_now_us(d);
+}
+
+void programs_ended(struct daemon *d, struct job *job)
 {
     const struct pleat_component *component = job_component(d, job);
     bool well = component->state == PLEAT_DONE && component->code == 0;
+    if (well && job->demand.executions > 0)
+        add_demand(d, job);
     struct program *program = program_of(d, job, component->site, false);
     if (!program)
         return;
@@ -121,18 +152,25 @@ const struct program *programs_of(struct daemon *d, const struct job *job, uint3
     return program && program->iterations > 0 ? program : NULL;
 }
 
+const struct demands *programs_demands(struct daemon *d, const struct job *job, uint32_t site)
+{
+    const struct program *program = program_of(d, job, site, false);
+    return program && program->runs.count > 0 ? &program->runs : NULL;
+}
+
 /* ---- as JSON ---- */
 
 static json_t *program_to_json(const struct program *program, bool derived)
 {
-    json_t *object =
-        json_pack("{s:s, s:s, s:f, s:i, s:o}", "program", program->name, "site", program->site,
-                  "used_s", (double)program->used_us / 1e6, "iterations", program->iterations,
-                  "sizes", measured_to_json(&program->sizes));
+    json_t *object = json_pack(
+        "{s:s, s:s, s:f, s:i, s:o, s:o}", "program", program->name, "site", program->site, "used_s",
+        (double)program->used_us / 1e6, "iterations", program->iterations, "sizes",
+        measured_to_json(&program->sizes), "runs", demands_to_json(&program->runs));
     if (!object || !derived)
         return object;
     json_object_set_new(object, "shrink_points", measured_points_to_json(&program->sizes, false));
     json_object_set_new(object, "expand_points", measured_points_to_json(&program->sizes, true));
+    json_object_set_new(object, "demand", demands_sum_to_json(&program->runs));
     json_object_set_new(object, "predicted_grids", measured_grids_to_json(&program->sizes));
     return object;
 }
@@ -197,6 +235,7 @@ static void read_program(struct daemon *d, const json_t *object)
     program->used_us = microseconds(object, "used_s");
     program->iterations = whole(object, "iterations");
     measured_read(&program->sizes, json_object_get(object, "sizes"));
+    demands_read(&program->runs, json_object_get(object, "runs"));
 }
 
 void programs_open(struct daemon *d)

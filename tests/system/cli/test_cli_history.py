@@ -122,3 +122,22 @@ def test_nonsense(cli, answer, by):
     with cli.fake({"history": copy.deepcopy(answer)}):
         for more in ([], ["--csv"], ["--json"], ["1"]):
             assert cli("history", "--by", by, *more).returncode == 0
+
+
+def test_what_runs_asked_for(cli):
+    """Of evolving programs: per run what they asked for, S and W over the runs that are known."""
+    program = {"program": "./mesh", "site": "local", "used_s": 1e9, "iterations": 0, "sizes": [],
+               "demand": {"executions": 4, "requests": 10, "satisfied": 8, "satisfaction": 0.8, "waste": 0.0525, "most": 3,
+                          "iteration_s": 0.25, "asked": [{"iteration": 100, "requests": 8}, {"iteration": 250, "requests": 2}]}}
+    heat = {"program": "./heat", "site": "local", "used_s": 1e9, "iterations": 9, "demand": None,
+            "sizes": [{"processors": 2, "measured": 5, "iteration_s": 1.5, "spread_s": 0.1, "counts": True}]}
+    with cli.fake({"programs": {"programs": [program]}}):
+        lines = cli("history", "--program", "*").stdout.splitlines()
+    assert lines[0].split() == ["PROGRAM", "SITE", "LAST", "RUNS", "ASKED", "S", "W", "IN", "A", "ROW", "ITERATION", "AT"]
+    assert " 4   2.5 80.0 % 5.2 %        3" in lines[1] and lines[1].endswith("100: 2, 250: 0.5"), lines
+    assert len(lines) == 2
+    with cli.fake({"programs": {"programs": [heat, program]}}):
+        both = cli("history", "--program", "*").stdout.splitlines()
+    assert both[1].startswith("./heat") and both[2] == "" and both[3:] == lines
+    with cli.fake({"programs": {"programs": []}}):
+        assert "nothing is known of such a program" in cli("history", "--program", "x").stderr

@@ -49,6 +49,9 @@ def answers():
     program = {"program": "/a/long/way/to/a/program --with N arguments --and another " + LONG, "site": "local", "used_s": 1e9,
                "iterations": 200, "sizes": [{"processors": size, "measured": 5, "iteration_s": 3.5 / size, "spread_s": 0.1,
                                              "redistribution_s": 0.25} for size in (1, 2, 4)]}
+    program["demand"] = {"executions": 16, "requests": 330, "satisfied": 300, "satisfaction": 300 / 330, "waste": 0.0123,
+                         "most": 12, "iteration_s": 0.1234,
+                         "asked": [{"iteration": 12345 * i, "requests": 16 + i} for i in range(12)]}
     return dict(story.answers(), programs={"programs": [program]}, jobs={"jobs": [job] + story.JOBS[1:]}, job=job,
                 policies={"policies": policies}, history={"jobs": past, "more": False},
                 wait={"jobs": [job]})
