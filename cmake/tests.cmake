@@ -5,7 +5,7 @@
 set(pleat_waiting_tests
   bench-mix daemon-escape daemon-recovery daemon-rescue daemon-silence daemon-sites gridengine-adapter gridengine-faults
   gridengine-replace
-  slurm-adapter slurm-faults slurm-replace slurm-site)
+  slurm-adapter slurm-faults slurm-replace slurm-replace_short slurm-site)
 
 # These have more processes that compute, or that wait by computing, than there are processors, and count for 4: two of them
 # at a time make one another late by minutes. They come first, so that there is always one of them while others fill the rest.
@@ -17,7 +17,7 @@ set(pleat_busy_tests
 # Then the longest ones, since the last one would run alone: their seconds, about. (Of others ctest goes by what it has
 # measured, once it has.)
 set(pleat_long_tests
-  gridengine-faults=136 slurm-faults=160 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=90
+  slurm-replace_short=140 gridengine-faults=136 slurm-faults=160 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=90
   agent-fold_pool=85 slurm-replace=80 gridengine-taken=75 slurm-taken=60 slurm-folded=55 bench-mix=50 daemon-folded_resize=45
   slurm-adapter=45 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=80 slurm-accounts=27
   daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=20 daemon-fold_real=36 daemon-saving=36

@@ -107,13 +107,27 @@ static enum pleat_reason why_of(const struct pleat_claim *claim)
 
 /* ---- which ---- */
 
-/* A claim lasts longer than another one if it need not be left before that is over. */
+/* Until when another claim may have to be left at the latest, if it is to count as no longer than
+ * this one. With PLEAT_PARAM_REPLACE_SHORT what was asked for instead of a claim, and has the same
+ * time, is longer, however short that time is; but claims that have to be left at nearly the same
+ * time are not, since nothing is won by going from one to the other. */
+static int64_t lasts_until(const struct pleat_core *core, const struct pleat_component *component,
+                           const struct pleat_claim *claim)
+{
+    int64_t leaves_us = leaves_at(core, component, claim);
+    int64_t soon_us = leaves_us + (leaves_us - replaces_at(core, component, claim)) / 2;
+    return core->parameters[PLEAT_PARAM_REPLACE_SHORT] > 0 && soon_us < claim->until_us
+               ? soon_us
+               : claim->until_us;
+}
+
 static bool lasts_longer(const struct pleat_core *core, const struct pleat_component *component,
                          const struct pleat_claim *one, const struct pleat_claim *than)
 {
     if (is_taken(one) || is_taken(than))
         return !is_taken(one);
-    return is_lent(than) && (!is_lent(one) || leaves_at(core, component, one) > than->until_us);
+    return is_lent(than) &&
+           (!is_lent(one) || leaves_at(core, component, one) > lasts_until(core, component, than));
 }
 
 /* How many processors a component keeps rather than those of a claim: of claims that last longer,
@@ -254,6 +268,24 @@ static bool ends_before(const struct pleat_core *core, const struct pleat_compon
            component->start_us + component->limit_us <= lent_to(core, component).until_us;
 }
 
+/* Does it have others instead of a claim already, onto which it goes when it leaves that? */
+static bool has_others(const struct pleat_core *core, const struct pleat_component *component,
+                       int32_t least)
+{
+    bool found = false;
+    for (uint32_t c = component->first_claim; !found && c != PLEAT_NONE;
+         c = core->claims.items[c].next) {
+        const struct pleat_claim *claim = &core->claims.items[c];
+        int32_t longer = 0;
+        for (uint32_t o = component->first_claim; o != PLEAT_NONE; o = core->claims.items[o].next)
+            if (core->claims.items[o].purpose == PLEAT_FOR_RUN &&
+                lasts_longer(core, component, &core->claims.items[o], claim))
+                longer += core->claims.items[o].count;
+        found = longer >= least;
+    }
+    return found;
+}
+
 int32_t size_to_replace(const struct pleat_core *core, const struct pleat_component *component)
 {
     const int32_t size = component->processors;
@@ -270,6 +302,10 @@ int32_t size_to_replace(const struct pleat_core *core, const struct pleat_compon
         pleat_accept_grow(&core->view, component, size, leaving < unused ? leaving : unused);
     if (more >= missing)
         return size + more;
+    /* these would be given back to make room for further ones, that is: what it has to leave first
+     */
+    if (core->parameters[PLEAT_PARAM_REPLACE_SHORT] > 0 && has_others(core, component, least))
+        return size;
     const struct pleat_sizes sizes = pleat_view_sizes(&core->view, component);
     const int32_t room =
         pleat_sizes_floor(&sizes, pleat_accept_largest(&core->view, component) - missing);

@@ -5,7 +5,8 @@
  * without the first ones, as far as its minimum goes, and from the node of the very first one it is
  * led. With PLEAT_PARAM_REPLACE_US a component that can be led from another node (move.h) keeps
  * the claims that last longest, whichever it got first; and if those that last are fewer than it
- * needs, it asks for others before that. One whose processes stay on several nodes can leave what
+ * needs, it asks for others before that. With PLEAT_PARAM_REPLACE_SHORT it goes on so also where
+ * all claims have the same short time. One whose processes stay on several nodes can leave what
  * later allocations brought there, whichever it is, and nothing else. */
 #ifndef PLEAT_CORE_LENT_H
 #define PLEAT_CORE_LENT_H

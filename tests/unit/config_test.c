@@ -97,6 +97,8 @@ static int64_t usual(uint32_t parameter)
         return 60000000;
     if (parameter == PLEAT_PARAM_REPLACE_US)
         return 300000000;
+    if (parameter == PLEAT_PARAM_REPLACE_SHORT)
+        return 1;
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : pleat_parameter_default(parameter);
 }
 

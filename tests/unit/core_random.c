@@ -723,6 +723,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_KEEP_LEFT_US, (int64_t)(seed / 3 % 3) * 5000000);
     world_parameter(&world, PLEAT_PARAM_MOVE_US, (int64_t)(seed / 2 % 3) * 10000000);
     world_parameter(&world, PLEAT_PARAM_REPLACE_US, (int64_t)(seed / 5 % 3) * 200000000);
+    world_parameter(&world, PLEAT_PARAM_REPLACE_SHORT, (int64_t)(seed / 15 % 2));
     world_parameter(&world, PLEAT_PARAM_PAUSE_US, (int64_t)(seed / 2 % 2) * 1000000);
     world_parameter(&world, PLEAT_PARAM_START_TRIES, (int64_t)(seed % 5));
     world_parameter(&world, PLEAT_PARAM_SITE_AGAIN_US, 1 + (int64_t)(seed % 5) * 10000000);

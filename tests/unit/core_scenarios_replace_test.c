@@ -268,6 +268,105 @@ static void test_it_cannot_go_on_elsewhere(void **state)
     hand_finish(&h);
 }
 
+/* Time passes by the second until it is in a resize, which is before `until_us`. */
+static void resizes_before(struct hand *h, uint32_t component, int64_t until_us)
+{
+    while (hand_component(h, component)->state == PLEAT_RUNNING && h->now_us < until_us)
+        hand_sleep(h, SECONDS);
+    is(h, component, PLEAT_RESIZING);
+    assert_true(h->now_us < until_us);
+}
+
+/* It asks for two more, and has them after a while, for as long as it had the others. */
+static struct pleat_effect gets_short(struct hand *h, uint32_t component, uint32_t node,
+                                      int64_t wait_us)
+{
+    hand_at_step(h, component, PLEAT_RESIZE_ACCEPTED);
+    assert_int_equal(hand_component(h, component)->target, 4);
+    if (wait_us > 0)
+        hand_sleep(h, wait_us);
+    agent_is_there(h, node);
+    h->node = node;
+    hand_grows(h, component, 4);
+    hand_mark(h);
+    return ends(h, 120 * SECONDS);
+}
+
+/* It goes on there, with what it has there alone. */
+static void goes_to(struct hand *h, uint32_t component, struct pleat_effect claim)
+{
+    hand_at_step(h, component, PLEAT_RESIZE_GRANTED);
+    assert_int_equal(hand_last(h, PLEAT_DO_RESIZE).u.change.processors, 2);
+    assert_true(pleat_core_moves(h->core, component));
+    assert_int_equal(hand_change(h, PLEAT_EV_MOVED, component, 0), 0);
+    hand_release_all(h);
+    assert_int_equal(hand_started(h, component), 0);
+    assert_int_equal(hand_outcome(h), PLEAT_OUTCOME_SHRUNK);
+    assert_int_equal(hand_component(h, component)->processors, 2);
+    assert_int_equal(hand_component(h, component)->first_claim, claim.u.claim.index);
+}
+
+/* All that it gets has 120 s, of which it has to leave half, so that the next one has to be left
+ * before the time of the one before is over. It goes from one to the next, however long it waits
+ * for that. */
+static void test_all_have_the_same_short_time(void **state)
+{
+    (void)state;
+    static const int64_t waits_us[] = {10 * SECONDS, 0, 5 * SECONDS, 20 * SECONDS, SECONDS, 0};
+    for (int shorter = 0; shorter < 2; shorter++) {
+        struct hand h;
+        uint32_t component = begin(&h, MOVES, 12, 2);
+        hand_parameter(&h, PLEAT_PARAM_REPLACE_SHORT, shorter);
+        (void)ends(&h, 120 * SECONDS);
+        int64_t first_us = h.now_us + 120 * SECONDS, until_us = first_us;
+        for (uint32_t i = 0; i < (shorter ? 6 : 1); i++) {
+            resizes_before(&h, component, until_us);
+            struct pleat_effect other = gets_short(&h, component, 1 + i, waits_us[i]);
+            assert_int_equal(pleat_core_run_until(h.core, component),
+                             shorter ? h.now_us + 120 * SECONDS : first_us);
+            if (!shorter)
+                break;
+            int64_t next_us = h.now_us + 120 * SECONDS;
+            hand_restart(&h);
+            resizes_before(&h, component, until_us);
+            goes_to(&h, component, other);
+            until_us = next_us;
+        }
+        if (shorter) {
+            assert_true(h.now_us > first_us);
+            assert_int_equal(hand_component(&h, component)->attempt, 0);
+        } else {
+            hand_sleep(&h, first_us - h.now_us);
+            is(&h, component, PLEAT_FINISHING);
+            assert_int_equal(hand_last(&h, PLEAT_DO_KILL).u.run.reason, PLEAT_REASON_SITE_TIME);
+        }
+        hand_finish(&h);
+    }
+}
+
+/* Two that it got at nearly the same time end at nearly the same time: it does not go from one to
+ * the other. */
+static void test_none_of_two_lasts_longer(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t component = begin(&h, MOVES, 4, 2);
+    hand_parameter(&h, PLEAT_PARAM_REPLACE_SHORT, 1);
+    (void)ends(&h, 120 * SECONDS);
+    int64_t end_us = h.now_us + 120 * SECONDS;
+    hand_sleep(&h, SECONDS);
+    assert_int_equal(hand_resize(&h, component, 4, PLEAT_NONE), 0);
+    agent_is_there(&h, 1);
+    h.node = 1;
+    hand_grows(&h, component, 4);
+    (void)ends(&h, 120 * SECONDS);
+    assert_int_equal(pleat_core_run_until(h.core, component), end_us);
+    hand_sleep(&h, 59 * SECONDS);
+    assert_true(hand_component(&h, component)->state == PLEAT_RUNNING ||
+                !pleat_core_moves(h.core, component));
+    hand_finish(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +377,8 @@ int main(void)
         cmocka_unit_test(test_it_has_others_that_last),
         cmocka_unit_test(test_it_leaves_one_in_the_middle),
         cmocka_unit_test(test_it_cannot_go_on_elsewhere),
+        cmocka_unit_test(test_all_have_the_same_short_time),
+        cmocka_unit_test(test_none_of_two_lasts_longer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
