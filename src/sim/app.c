@@ -8,6 +8,7 @@
  * larger number of processors. */
 #include <math.h>
 
+#include "sim/app_move.h"
 #include "sim/internal.h"
 
 /* ---- work ---- */
@@ -152,6 +153,12 @@ int app_start(struct sim *sim, uint32_t component, uint64_t run, int32_t size, i
 {
     struct app *app = &sim->apps.items[component];
     struct site *site = &sim->sites[sim->view->components[component].site];
+    if (app->stage == APP_MOVING) {
+        bool other;
+        int rc = app_begin_elsewhere(sim, component, run, &other);
+        if (rc || !other)
+            return rc;
+    }
     app->run = run;
     app->resize = 0;
     app->size = size;
@@ -238,6 +245,10 @@ int app_milestone(struct sim *sim, uint32_t component)
     struct app *app = &sim->apps.items[component];
     if (app->stage == APP_STARTING)
         return started(sim, component);
+    if (app->stage == APP_MOVING) {
+        int rc = app_goes_on(sim, component);
+        return rc ? rc : app_reschedule(sim, component);
+    }
     if (!app->plain && app->model->objects > 0 && sim->now_us < app->kill_us) {
         bool done = false;
         int rc = objects_milestone(sim, component, &done);
@@ -358,11 +369,13 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
     struct app *app = &sim->apps.items[component];
     struct pleat_sim_outcome *outcome = &sim->outcomes[app->job];
     int32_t from = app->size, to = app->target;
-    const uint16_t kinds[] = {PLEAT_EV_APPLIED, PLEAT_EV_VACATED};
-    int answers = to < from && !sim->sites[app->site].instant ? 2 : 1;
+    bool moves = app_leaves_lead(sim, component);
+    const uint16_t kinds[] = {moves ? PLEAT_EV_MOVED : PLEAT_EV_APPLIED, PLEAT_EV_VACATED};
+    int answers = to < from && !moves && !sim->sites[app->site].instant ? 2 : 1;
+    int32_t left = moves ? 0 : to; /* processes */
     uint64_t resize = app->resize;
     app_count_area(sim, app);
-    app->stage = APP_COMPUTING;
+    app->stage = moves ? APP_MOVING : APP_COMPUTING;
     app->since_us = sim->now_us;
     app->size = to;
     app->sized_from = from;
@@ -389,8 +402,12 @@ static int applied(struct sim *sim, uint32_t component, int64_t stood_us)
             .time_us = sim->now_us,
             .kind = kinds[i],
             .component = component,
-            .u.change = {.resize = resize, .processors = to, .processes = to}};
+            .u.change = {.resize = resize, .processors = left, .processes = left}};
         rc = input(sim, &event);
+    }
+    if (moves && !rc) { /* when it has been started there */
+        stop_timer(sim, &app->timer);
+        return 0;
     }
     if (!rc)
         rc = app_want_minimum(sim, component);

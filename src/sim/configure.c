@@ -46,6 +46,9 @@ static int64_t unset(const struct sim *sim, uint32_t parameter)
     case PLEAT_PARAM_SHRINK_US:
     case PLEAT_PARAM_EARMARK_US:
         return any_takes_time(sim->workload) ? PATIENCE_US : pleat_parameter_default(parameter);
+    case PLEAT_PARAM_RELAUNCHES: /* they may move, which is all that they have of being relaunched
+                                  */
+        return sim->moves ? 0 : pleat_parameter_default(parameter);
     default:
         return pleat_parameter_default(parameter);
     }

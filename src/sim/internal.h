@@ -41,7 +41,8 @@ enum app_stage {
     APP_WAITING, /* no processes */
     APP_STARTING,
     APP_COMPUTING,
-    APP_STANDING /* still, to change its size */
+    APP_STANDING, /* still, to change its size */
+    APP_MOVING    /* its processes have ended, and are started again on another node */
 };
 
 /* Its members stand in the order of their use, in four lines of the cache: of a job that waited for
@@ -261,8 +262,10 @@ struct sim {
     bool reads_measures;  /* ... and how much they differ */
     struct pleat_random noise; /* by which the times of iterations differ */
     bool lends;                /* a site has a batch system: nodes come with allocations */
-    bool tells_nodes;          /* ... and jobs fold, so that it matters which they are */
-    bool crowded;              /* local users wait for processors, or may come to wait */
+    bool tells_nodes;          /* ... and jobs fold or move, so that it matters which they are */
+    bool moves; /* jobs leave the node from which they are led when its time is over: its parameters
+                 * (MOVE_US, REPLACE_US, SHRINK_OFF_US) say so */
+    bool crowded; /* local users wait for processors, or may come to wait */
     int64_t now_us;
     int64_t last_us; /* the latest time at which something happened, or will by itself, to a job */
     int64_t next_submit_us; /* of next_job; PLEAT_NEVER */

@@ -12,6 +12,7 @@
  * the same one. */
 #include <math.h>
 
+#include "sim/app_move.h"
 #include "sim/internal.h"
 
 #define EVERYTHING INT64_MAX
@@ -265,9 +266,12 @@ static bool is_instant(const struct pleat_sim_site *spec)
            (spec->failure.kind == PLEAT_FAILURE_NONE || spec->failure.kind == PLEAT_FAILURE_NODE);
 }
 
-/* Which nodes a claim has matters only to jobs that fold: their processes stay there. */
+/* Which nodes a claim has matters only to jobs that fold, whose processes stay there, and to those
+ * that leave them. */
 static bool tells_nodes(const struct sim *sim)
 {
+    if (sim->moves)
+        return true;
     for (size_t i = 0; sim->lends && i < sim->workload->jobs.count; i++)
         if (sim->workload->jobs.items[i].mpl_max > 0)
             return true;
@@ -305,6 +309,7 @@ int sites_create(struct sim *sim)
         pleat_random_init(&site->failures, seed + 2);
         pleat_random_init(&site->load, seed + 3);
     }
+    sim->moves = app_moves_at_all(sim);
     sim->tells_nodes = tells_nodes(sim);
     return 0;
 }

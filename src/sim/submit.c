@@ -4,6 +4,7 @@
 
 #include "base/lines.h"
 #include "model/submission.h"
+#include "sim/app_move.h"
 #include "sim/internal.h"
 
 static int64_t estimate_of(const struct sim *sim, const struct pleat_workload_job *job)
@@ -174,6 +175,8 @@ static int submit(struct sim *sim, size_t index, size_t first)
     submission.flags |= PLEAT_COMPONENT_FORGET;
     if (sim->lends) /* as pleat_submission_of_spec has it of MPI programs */
         submission.flags |= PLEAT_COMPONENT_SPREADS;
+    if (app_may_move(sim, job))
+        submission.flags |= PLEAT_COMPONENT_RELAUNCHES;
     if (sim->requests && sim->workload->apps.items[job->app].objects > 0)
         submission.flags |= PLEAT_COMPONENT_EVOLVES;
     if (job->sizes_kind == PLEAT_SIZES_LIST)

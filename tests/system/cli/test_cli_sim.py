@@ -744,6 +744,21 @@ def test_folded_jobs_on_the_nodes_of_a_cluster(cli):
         assert (run["makespan_s"], run["allocations"], run["jobs"]["done"]) == (ends, allocations, jobs.count("\n")), run
 
 
+def test_malleable_jobs_go_from_allocation_to_allocation(cli):
+    """All allocations have 120 s, of which the last 30 s are for leaving, and are there 30 s later; the job has more to do than
+    that. With the parameters of pleatd it outlives them; without the last of them it does not."""
+    path, platform = (pathlib.Path(cli.path, name) for name in ("log.swf", "sites.conf"))
+    path.write_text("; Pleat-Columns: kind minimum maximum mpl\n1 0 -1 400 2 -1 -1 2 -1 -1 1 1 1 1 1 1 -1 -1 2 2 4 0\n")
+    platform.write_text('site c {\n  nodes = 4\n  slots = 2\n  queue = fcfs\n  limit = 120\n  claim-delay = "30 s"\n  start-delay = "2 s"\n}\n')
+    parameters = ("shrink_off_s=30", "move_s=60", "replace_s=300", "attempts=2")
+    words = [word for parameter in parameters for word in ("--parameter", parameter)]
+    options = ("--workload", str(path), "--platform", str(platform), "--malleability", "none", "--moldability", "minimum")
+    for short, ended in ((1, "done"), (0, "failed")):
+        run = sim(cli, *options, *words, "--parameter", f"replace_short={short}")["runs"][0]
+        assert run["jobs"][ended] == 1 and run["allocations_expired"] == 0, run
+        assert run["allocations"] >= 4 if short else run["allocations"] > 2, run
+
+
 def test_failures(cli, log):
     platform, out = pathlib.Path(cli.path, "sites.conf"), os.path.join(cli.path, "out")
     platform.write_text('site m {\n  nodes = 8\n  slots = 4\n  failures = node\n'
