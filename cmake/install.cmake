@@ -25,8 +25,11 @@ function(pleat_install_library PLEAT_PC_NAME PLEAT_PC_MPI_NAME PLEAT_PC_MPI)
 endfunction()
 pleat_install_library(openmpi "Open MPI" ompi-c)
 pleat_install_library(mpich "MPICH" mpich)
-# libpleat-loopback, libpleat-farewell and libpleat-fold belong to the programs: nobody links with them
+# libpleat-loopback, libpleat-farewell, libpleat-early and libpleat-fold belong to the programs: nobody links with them
 install(TARGETS pleat-loopback pleat-farewell LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
+if(TARGET pleat-early)
+  install(TARGETS pleat-early LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
+endif()
 if(TARGET pleat-slurm-library)
   install(TARGETS pleat-slurm-library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/pleat)
 endif()
@@ -106,6 +109,9 @@ install(DIRECTORY docs/experiments docs/simulation-from-python DESTINATION ${CMA
 
 # all that is installed, and nothing else
 add_custom_target(pleat-product DEPENDS pleat pleatd pleat-agent pleat-pmi pleat-remote pleat-courier pleat-slurm pleat-gridengine pleat-loopback pleat-farewell)
+if(TARGET pleat-early)
+  add_dependencies(pleat-product pleat-early)
+endif()
 foreach(target pleat-sim-library pleat-process-library pleat-openmpi pleat-mpich pleat-try-openmpi pleat-try-mpich pleat-fold-openmpi pleat-fold-mpich pleat-slurm-library pleat-man pleat-completion)
   if(TARGET ${target})
     add_dependencies(pleat-product ${target})

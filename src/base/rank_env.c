@@ -38,7 +38,7 @@ bool pleat_rank_env_is_rank(char *const *env)
 static bool is_pleats(const char *name, size_t length)
 {
     static const char *const libraries[] = {"libpleat-fold", "libpleat-loopback",
-                                            "libpleat-farewell"};
+                                            "libpleat-farewell", "libpleat-early"};
     for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
         if (memmem(name, length, libraries[i], strlen(libraries[i])))
             return true;

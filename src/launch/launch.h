@@ -57,6 +57,9 @@ struct pleat_launch_request {
     /* path of libpleat-farewell, preloaded into MPICH's processes on several machines; NULL: none,
      * so they may not end */
     const char *farewell;
+    /* path of libpleat-early, preloaded into Open MPI's processes on several nodes; NULL: none, so
+     * a program in which one ends before MPI_Init may not end */
+    const char *early;
     /* processors of each process. MPI processes are bound to theirs by `pmi`, which must be given,
      * if the job is bound (PLEAT_CPUS_ENV in base/cpus.h). 0: not specified */
     uint32_t cpus_per_task;

@@ -14,6 +14,9 @@
  * do not resolve are all the same to it: it has also the daemon of its own node started so. A name
  * that it took for its own host's it would serve without a daemon, and with its own directories.
  *
+ * There the ranks have libpleat-early (src/farewell) preloaded: mpirun takes no notice of one that
+ * ends well before MPI_Init, for which the others wait.
+ *
  * On one machine libpleat-loopback (src/loopback) is preloaded into mpirun and its processes, so
  * that other machines cannot reach what they listen on. UCX, if a user has chosen it, does without
  * TCP (UCX_TLS), as under MPICH. AddressSanitizer refuses to run if another library is loaded
@@ -21,6 +24,7 @@
  * override it). mpirun refuses to run as root, and to run below another mpirun, which it recognizes
  * by its environment.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -153,12 +157,38 @@ static void add_pmi(const struct pleat_launch_request *request, struct pleat_lau
     pleat_launch_add(argv, "--");
 }
 
+/* What is preloaded into mpirun, and so into what it starts, before the user's own libraries. */
+static const char *add_preloads(const struct pleat_launch_request *request,
+                                struct pleat_launch_list *env, char *text, size_t size)
+{
+    const char *loopback = pleat_launch_is_on_one_machine(request) ? request->loopback : NULL;
+    const char *early = pleat_launch_is_local(request) ? NULL : request->early;
+    snprintf(text, size, "%s%s%s", loopback ? loopback : "", loopback && early ? ":" : "",
+             early ? early : "");
+    if (loopback)
+        pleat_launch_stay_on_loopback(request, env);
+    if (early)
+        pleat_launch_preload(request, text, env);
+    return *text ? text : NULL;
+}
+
+/* The library notices waiting processes by their yielding, whatever the user set. */
+static void add_fold(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
+                     const char *first)
+{
+    pleat_launch_add(argv, "--mca");
+    pleat_launch_add(argv, "mpi_yield_when_idle");
+    pleat_launch_add(argv, "1");
+    pleat_launch_add(argv, "-x");
+    pleat_launch_add_preload(argv, request, "LD_PRELOAD=", first, request->preload);
+}
+
 static int compose(const struct pleat_launch_request *request, struct pleat_launch_list *argv,
                    struct pleat_launch_list *env, struct pleat_error *err)
 {
     bool local = pleat_launch_is_local(request);
-    const char *loopback = pleat_launch_is_on_one_machine(request) ? request->loopback : NULL;
     const char *hook = local ? NULL : request->hook;
+    char libraries[2 * PATH_MAX];
     int result = pleat_launch_check_program("mpirun", request, err);
     if (!result)
         result = check_hook(request, err);
@@ -179,16 +209,12 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
         add_parameter(request, argv, BACKING, request->scratch);
         add_parameter(request, argv, SESSIONS, request->scratch);
     }
-    /* the library notices waiting processes by their yielding, whatever the user set */
-    if (request->preload) {
-        pleat_launch_add(argv, "--mca");
-        pleat_launch_add(argv, "mpi_yield_when_idle");
-        pleat_launch_add(argv, "1");
-        pleat_launch_add(argv, "-x");
-        pleat_launch_add_preload(argv, request, "LD_PRELOAD=", loopback, request->preload);
-    } else {
+    pleat_launch_set(env, "EVENT_NOEPOLL", "1");
+    const char *first = add_preloads(request, env, libraries, sizeof(libraries));
+    if (request->preload)
+        add_fold(request, argv, first);
+    else
         add_parameter(request, argv, "mpi_yield_when_idle", request->oversubscribed ? "1" : "0");
-    }
     if (!local) {
         pleat_launch_add(argv, "--host");
         pleat_launch_add_hosts(argv, request);
@@ -202,9 +228,6 @@ static int compose(const struct pleat_launch_request *request, struct pleat_laun
     if (request->cpus_per_task || request->terminal || request->apart)
         add_pmi(request, argv);
 
-    pleat_launch_set(env, "EVENT_NOEPOLL", "1");
-    if (loopback)
-        pleat_launch_stay_on_loopback(request, env);
     if (request->is_root) {
         pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT", "1");
         pleat_launch_set(env, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

@@ -71,6 +71,7 @@ static char **words_of(const struct pleat_run_order *order)
 
 struct paths {
     char preload[PATH_MAX], pmi[PATH_MAX], loopback[PATH_MAX], remote[PATH_MAX], farewell[PATH_MAX];
+    char early[PATH_MAX];
     struct pleat_launch_node *nodes;
 };
 
@@ -93,6 +94,16 @@ static int launch_on_nodes(const struct pleat_run_order *order,
     request->fabric = order->fabric;
     request->hook = paths->remote;
     return pleat_launch_remote(paths->remote, sizeof(paths->remote), err);
+}
+
+/* Without the library, which is there where Open MPI's PMIx was at Pleat's making, it is started
+ * all the same. */
+static int find_early(struct pleat_launch_request *request, struct paths *paths,
+                      struct pleat_error *err)
+{
+    int rc = pleat_launch_library("libpleat-early.so", paths->early, sizeof(paths->early), err);
+    request->early = rc ? NULL : paths->early;
+    return rc == PLEAT_E_NOTFOUND ? 0 : rc;
 }
 
 /* Completes a request for a program that an MPI launcher starts: which MPI, how many processes,
@@ -124,6 +135,8 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
         rc = pleat_launch_library("libpleat-farewell.so", paths->farewell, sizeof(paths->farewell),
                                   err);
     }
+    if (!rc && request->mpi == PLEAT_MPI_OPENMPI && order->node_count)
+        rc = find_early(request, paths, err);
     if (rc || !starts(runner, PLEAT_STARTS_FOLDED))
         return rc;
     request->preload = paths->preload;

@@ -123,9 +123,22 @@ static void test_openmpi_on_loopback(void **state)
                    "LD_PRELOAD=/lib/loopback.so:/lib/fold.so:their.so|-n|2|" APP,
            "UCX_TLS=rc|EVENT_NOEPOLL=1|LD_PRELOAD=/lib/loopback.so:their.so|"
            "ASAN_OPTIONS=verify_asan_link_order=0:a=1");
+    /* one that ends early is no matter on one node */
+    request.early = "/lib/early.so";
+    expect(&request,
+           OPENMPI "--mca|mpi_yield_when_idle|1|-x|"
+                   "LD_PRELOAD=/lib/loopback.so:/lib/fold.so:their.so|-n|2|" APP,
+           "UCX_TLS=rc|EVENT_NOEPOLL=1|LD_PRELOAD=/lib/loopback.so:their.so|"
+           "ASAN_OPTIONS=verify_asan_link_order=0:a=1");
     /* others must be able to connect */
     request.nodes = two;
     request.node_count = 2;
+    expect(&request,
+           OPENMPI "--mca|mpi_yield_when_idle|1|-x|LD_PRELOAD=/lib/early.so:/lib/fold.so:their.so|"
+                   "--host|h1:4,h2:2|-n|2|" APP,
+           "UCX_TLS=rc|EVENT_NOEPOLL=1|LD_PRELOAD=/lib/early.so:their.so|"
+           "ASAN_OPTIONS=verify_asan_link_order=0:a=1");
+    request.early = NULL;
     expect(&request,
            OPENMPI "--mca|mpi_yield_when_idle|1|-x|LD_PRELOAD=/lib/fold.so:their.so|"
                    "--host|h1:4,h2:2|-n|2|" APP,
@@ -267,6 +280,17 @@ static void test_a_hook(void **state)
              "%s|LD_PRELOAD=/lib/loopback.so|ASAN_OPTIONS=verify_asan_link_order=0|UCX_TLS=^tcp",
              parts);
     expect(&request, words, whole);
+    request.early = "/lib/early.so"; /* beside the other one, and the user's */
+    snprintf(whole, sizeof(whole),
+             "%s|UCX_TLS=^tcp|LD_PRELOAD=/lib/loopback.so:/lib/early.so|ASAN_OPTIONS=verify_asan_"
+             "link_order=0",
+             parts);
+    expect(&request, words, whole);
+    request.one_machine = false;
+    snprintf(whole, sizeof(whole),
+             "%s|LD_PRELOAD=/lib/early.so|ASAN_OPTIONS=verify_asan_link_order=0", parts);
+    expect(&request, words, whole);
+    request.early = NULL;
     static const char *const chosen[] = {"OMPI_MCA_btl_vader_backing_directory=/mine", NULL};
     request.env = chosen;
     request.one_machine = false;

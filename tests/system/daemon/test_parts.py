@@ -154,16 +154,37 @@ def test_ranks_that_fail_before_they_use_mpi(pleat, mpi, bad):
     pleat.wait_free(4)
 
 
-@pytest.mark.parametrize("gone", ["3", "1"], ids=["elsewhere", "here"])
-def test_ranks_of_mpich_that_exit_with_0_before_they_use_mpi(pleat, gone):
+RANK = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
+
+
+@both_mpis
+@pytest.mark.parametrize("gone", ["3", "2 3", "1"], ids=["elsewhere", "all-elsewhere", "here"])
+def test_ranks_that_exit_with_0_before_they_use_mpi(pleat, mpi, gone):
     """Likewise: it does not wait for ever, and does not end as if all were well."""
     divided(pleat)
-    code = f'test "$PMI_RANK" = {gone} && exit 0; exec "$@"'
-    job = pleat.submit("-n", 4, "--mpi", "mpich", "--runner", "mpi", "--", "sh", "-c", code, "exits", *ring("mpich")[1:])
+    code = f'for gone in {gone}; do test "${RANK[mpi]}" = "$gone" && exit 0; done; exec "$@"'
+    job = pleat.submit("-n", 4, "--mpi", mpi, "--runner", "mpi", "--", "sh", "-c", code, "exits", *ring(mpi)[1:])
     ended = pleat.wait_end(job)
     assert (ended["state"], ended["reason"], ended["exit_code"], ended["attempt"]) == ("failed", "exited", 1, 0), ended
     with open(pleat.path(f"jobs/{job}/stderr"), encoding="utf-8") as said:
         assert "ended with exit code 0, before MPI_Init: all others were ended, too" in said.read()
+    pleat.wait_free(4)
+
+
+@both_mpis
+@pytest.mark.parametrize("way", ["returns", "script"])
+def test_nobody_uses_mpi(pleat, mpi, way):
+    """Each rank ends with 0 when it has done its work, or what it has started has used MPI: all is well."""
+    divided(pleat)
+    words = ring(mpi)[1:]
+    code = {"returns": 'echo "done by $1"', "script": '"$@"; exit 0'}[way]
+    job = pleat.submit("-n", 4, "--mpi", mpi, "--runner", "mpi", "--", "sh", "-c", code, "well", *words)
+    ended = pleat.wait_end(job)
+    assert (ended["state"], ended["exit_code"], ended["attempt"]) == ("done", 0, 0), (ended, pleat.output(job))
+    said = pleat.output(job)
+    assert said.count("done by") == 4 if way == "returns" else said.startswith("RESULT ok"), said
+    with open(pleat.path(f"jobs/{job}/stderr"), encoding="utf-8") as told:
+        assert "MPI_Init" not in told.read()
     pleat.wait_free(4)
 
 

@@ -103,7 +103,7 @@ def test_programs_are_folded_where_it_is_installed(installed):
     """libpleat-fold is found from where pleatd is, though the tree was moved; linked with no MPI."""
     found = sorted(file.name for file in (installed.lib / "pleat").iterdir() if "slurm" not in file.name)
     tried = [f"pleat-try-{mpi}" for mpi in LIBRARIES]
-    assert found == sorted([*(f"libpleat-fold-{mpi}.so" for mpi in LIBRARIES), "libpleat-farewell.so", "libpleat-loopback.so", *tried])
+    assert found == sorted([*(f"libpleat-fold-{mpi}.so" for mpi in LIBRARIES), "libpleat-early.so", "libpleat-farewell.so", "libpleat-loopback.so", *tried])
     for name in sorted(set(found) - set(tried)):
         assert "libmpi" not in run("readelf", "-d", installed.lib / "pleat" / name)
     shown = installed.pleat("run", "--processes", "2", "--mpi", LIBRARIES[0], "--",
