@@ -164,6 +164,12 @@ void pleat_batch_number_nodes(struct pleat_batch_site *site, struct pleat_batch_
 bool pleat_batch_is_shut(const struct pleat_batch_site *site, const char *host);
 /* Processors that others use of a node, as the batch system told it. */
 int64_t pleat_batch_others_on(const struct pleat_batch_site *site, const json_t *node);
+/* Of a site with a reservation of its own: a node of it is open, any other one is "outside", and
+ * has nothing for this site. */
+void pleat_batch_note_reservation(const struct pleat_batch_site *site, json_t *node);
+/* Processors that others use, or that the batch system keeps for others, for whom the node is
+ * reserved. */
+int64_t pleat_batch_kept_on(const struct pleat_batch_site *site, const json_t *node);
 /* Processors of a host that nobody uses: what others have is that of the last answer. */
 int64_t pleat_batch_free_on(const struct pleat_batch_site *site, const char *host);
 bool pleat_batch_has_shut_node(const struct pleat_batch_site *site,

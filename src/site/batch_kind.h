@@ -57,6 +57,9 @@ struct pleat_batch_kind {
     bool (*gives_nodes)(const void *own);
     /* The part of the cluster that is asked, as "cluster" names it; NULL: the usual one. */
     const char *(*part)(const void *own);
+    /* The reservation whose nodes are asked for, and no others, as "nodes" names it in
+     * `reservations`; NULL: none, or the batch system has no such thing. */
+    const char *(*kept)(const void *own);
 };
 
 /* ---- the operations of such a kind ---- */

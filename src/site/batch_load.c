@@ -43,12 +43,14 @@ void pleat_batch_tell_size(struct pleat_batch_site *site, int32_t capacity, int3
 /* ---- what is there ---- */
 
 struct size {
-    int64_t cpus, others; /* of nodes that take jobs */
+    int64_t cpus,
+        others; /* of nodes that take jobs, of Pleat or of those for whom they are reserved */
 };
 
 static bool takes_jobs(const struct pleat_batch_site *site, const json_t *node)
 {
     return !pleat_reply_is(node, "state", "down") && !pleat_reply_is(node, "state", "drained") &&
+           !pleat_reply_is(node, "state", "outside") &&
            !pleat_batch_is_shut(site, pleat_reply_text(node, "name", ""));
 }
 
@@ -65,12 +67,13 @@ static struct size add_up(struct pleat_batch_site *site, json_t *nodes)
         int32_t own = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
         site->largest = own > site->largest ? own : site->largest;
         site->total += own;
+        pleat_batch_note_reservation(site, node);
         json_object_set_new(node, "others",
                             json_integer((json_int_t)pleat_batch_others_on(site, node)));
         if (!takes_jobs(site, node))
             continue;
         size.cpus += own;
-        size.others += pleat_batch_others_on(site, node);
+        size.others += pleat_batch_kept_on(site, node);
     }
     return size;
 }

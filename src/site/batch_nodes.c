@@ -57,6 +57,41 @@ int64_t pleat_batch_others_on(const struct pleat_batch_site *site, const json_t 
     return all > own ? all - own : 0;
 }
 
+/* Whether a name is in a list "a,b". */
+static bool is_listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',')
+        if (strcspn(at, ",") == length && !strncmp(at, name, length))
+            return true;
+    return false;
+}
+
+void pleat_batch_note_reservation(const struct pleat_batch_site *site, json_t *node)
+{
+    const char *own = site->kind->kept ? site->kind->kept(site->options) : NULL;
+    bool reserved = pleat_reply_is(node, "state", "reserved");
+    bool open = pleat_reply_is(node, "state", "idle") || pleat_reply_is(node, "state", "used");
+    if (!own || !(reserved || open))
+        return;
+    if (!is_listed(pleat_reply_text(node, "reservations", ""), own))
+        json_object_set_new(node, "state", json_string("outside"));
+    else if (reserved)
+        json_object_set_new(
+            node, "state",
+            json_string(pleat_reply_small(node, "used", 0, PLEAT_BATCH_NODE_CPUS) > 0 ? "used"
+                                                                                      : "idle"));
+}
+
+int64_t pleat_batch_kept_on(const struct pleat_batch_site *site, const json_t *node)
+{
+    int64_t cpus = pleat_reply_small(node, "cpus", 0, PLEAT_BATCH_NODE_CPUS);
+    int64_t own = own_on(site, pleat_reply_text(node, "name", ""));
+    if (!pleat_reply_is(node, "state", "reserved"))
+        return pleat_batch_others_on(site, node);
+    return cpus > own ? cpus - own : 0;
+}
+
 static bool is_open(const struct pleat_batch_site *site, const json_t *node)
 {
     return !pleat_batch_is_shut(site, pleat_reply_text(node, "name", "")) &&

@@ -11,8 +11,8 @@ enum give_back { GIVE_ALLOCATIONS, GIVE_NODES };
 struct slurm_options {
     struct pleat_batch_options common;
     char *conf; /* path of slurm.conf; "auto": where Slurm has it */
-    char *partition, *account, *qos, *constraint; /* "auto": not said */
-    int whole, by, keys, give_back;               /* enum whole, by, keys, give_back */
+    char *partition, *account, *qos, *constraint, *reservation; /* "auto": not said */
+    int whole, by, keys, give_back; /* enum whole, by, keys, give_back */
 };
 
 static const struct pleat_site_option rows[] = {
@@ -26,6 +26,7 @@ static const struct pleat_site_option rows[] = {
     PLEAT_BATCH_WORD(struct slurm_options, account, "the account that is charged"),
     PLEAT_BATCH_WORD(struct slurm_options, qos, "the quality of service"),
     PLEAT_BATCH_WORD(struct slurm_options, constraint, "which features nodes must have"),
+    PLEAT_BATCH_WORD(struct slurm_options, reservation, "the reservation whose nodes are used"),
     {.name = "whole",
      .type = PLEAT_OPTION_CHOICE,
      .offset = offsetof(struct slurm_options, whole),
@@ -73,6 +74,7 @@ static void wish(const void *own, json_t *params)
     pleat_batch_set_text(params, "account", options->account);
     pleat_batch_set_text(params, "qos", options->qos);
     pleat_batch_set_text(params, "constraint", options->constraint);
+    pleat_batch_set_text(params, "reservation", options->reservation);
     if (options->whole == NODES)
         json_object_set_new(params, "exclusive", json_true());
 }
@@ -81,6 +83,12 @@ static const char *part(const void *own)
 {
     const struct slurm_options *options = own;
     return strcmp(options->partition, "auto") != 0 ? options->partition : NULL;
+}
+
+static const char *kept(const void *own)
+{
+    const struct slurm_options *options = own;
+    return strcmp(options->reservation, "auto") != 0 ? options->reservation : NULL;
 }
 
 static bool gives_nodes(const void *own)
@@ -114,7 +122,8 @@ static const struct pleat_batch_kind slurm = {.ops = &pleat_site_slurm,
                                               .words = words,
                                               .wish = wish,
                                               .gives_nodes = gives_nodes,
-                                              .part = part};
+                                              .part = part,
+                                              .kept = kept};
 
 static int slurm_open(const struct pleat_site_options *options, const struct pleat_host *host,
                       struct pleat_site_instance **out, struct pleat_error *err)

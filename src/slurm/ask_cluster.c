@@ -7,6 +7,7 @@
 
 #include "slurm/ask.h"
 #include "slurm/auth.h"
+#include "slurm/system.h"
 #include "wire/message.h"
 
 static int set_text(json_t *object, const char *name, const char *text)
@@ -221,5 +222,104 @@ int pleat_slurm_ask_nodes(json_t **nodes, struct pleat_error *err)
         return 0;
     json_decref(*nodes);
     *nodes = NULL;
+    return failure;
+}
+
+/* ---- reservations ---- */
+
+static bool is_reserved(const json_t *node)
+{
+    const char *state = json_string_value(json_object_get(node, "state"));
+    return state && !strcmp(state, "reserved");
+}
+
+static bool any_is_reserved(json_t *nodes)
+{
+    size_t i;
+    const json_t *node;
+    json_array_foreach(nodes, i, node)
+    {
+        if (is_reserved(node))
+            return true;
+    }
+    return false;
+}
+
+static bool reservation_is_whole(const char *line)
+{
+    return strstr(line, " Nodes=") && strstr(line, " State=");
+}
+
+static json_t *reservation_json(const char *line)
+{
+    char value[4096];
+    json_t *object = json_object();
+    if (!object ||
+        set_text(object, "name",
+                 pleat_slurm_value(line, "ReservationName", value, sizeof(value))) ||
+        set_text(object, "nodes", pleat_slurm_value(line, "Nodes", value, sizeof(value))) ||
+        json_object_set_new(object, "active",
+                            json_boolean(strstr(line, " State=ACTIVE") != NULL))) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+/* A node of a reservation: its name is added to what the node has already. */
+static int add_reservation(json_t *nodes, const json_t *name, const char *reservation)
+{
+    size_t i;
+    json_t *node;
+    json_array_foreach(nodes, i, node)
+    {
+        if (!is_reserved(node) || !json_equal(json_object_get(node, "name"), name))
+            continue;
+        const char *before = json_string_value(json_object_get(node, "reservations"));
+        json_t *all = json_sprintf("%s%s%s", before ? before : "", before ? "," : "", reservation);
+        if (!all || json_object_set_new(node, "reservations", all))
+            return -1;
+    }
+    return 0;
+}
+
+static int add_reservations(json_t *nodes, const json_t *reservations, struct pleat_error *err)
+{
+    size_t i, n;
+    json_t *one, *name, *names;
+    json_array_foreach(reservations, i, one)
+    {
+        if (!json_is_true(json_object_get(one, "active")) ||
+            pleat_slurm_hostlist(json_string_value(json_object_get(one, "nodes")), &names, NULL))
+            continue;
+        const char *reservation = json_string_value(json_object_get(one, "name"));
+        int bad = 0;
+        json_array_foreach(names, n, name)
+        {
+            bad = bad || add_reservation(nodes, name, reservation);
+        }
+        json_decref(names);
+        if (bad)
+            return pleat_slurm_no_memory(err);
+    }
+    return 0;
+}
+
+int pleat_slurm_ask_reservations(json_t *nodes, struct pleat_error *err)
+{
+    static const char *const shown[] = {"scontrol", "-o", "show", "reservation", NULL};
+    char *text;
+    if (!any_is_reserved(nodes))
+        return 0;
+    int failure = pleat_slurm_ask(shown, NULL, &text, err);
+    if (failure)
+        return failure;
+    json_t *list = json_array();
+    if (!list)
+        abort();
+    failure = each_line(text, "ReservationName", "No reservations in the system", list,
+                        reservation_is_whole, reservation_json, err);
+    failure = failure ? failure : add_reservations(nodes, list, err);
+    json_decref(list);
     return failure;
 }

@@ -250,6 +250,7 @@ static void fill(struct words *words, const char *const *fixed,
     add(words, "--account=", wish->texts[PLEAT_SLURM_ACCOUNT]);
     add(words, "--qos=", wish->texts[PLEAT_SLURM_QOS]);
     add(words, "--constraint=", wish->texts[PLEAT_SLURM_CONSTRAINT]);
+    add(words, "--reservation=", wish->texts[PLEAT_SLURM_RESERVATION]);
     add(words, "--nodelist=", wish->on);
     add_number(words, "--ntasks=", wish->count);
     add_number(words, "--nodes=", wish->nodes);

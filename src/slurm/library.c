@@ -62,12 +62,14 @@ static int code_of(int number)
     case ESLURM_INVALID_FEATURE:
     case ESLURM_INVALID_ACCOUNT:
     case ESLURM_INVALID_QOS:
+    case ESLURM_RESERVATION_INVALID:
     case ESLURM_INVALID_TIME_LIMIT:
     case ESLURM_INVALID_TASK_MEMORY:
     case ESLURM_INVALID_CPU_COUNT:
     case ESLURM_BATCH_ONLY:
         return PLEAT_E_INVALID;
     case ESLURM_ACCESS_DENIED:
+    case ESLURM_RESERVATION_ACCESS:
     case ESLURM_USER_ID_MISSING:
     case ESLURM_GROUP_ID_MISSING:
     case ESLURM_JOB_MISSING_REQUIRED_PARTITION_GROUP:
@@ -319,6 +321,7 @@ static void fill(job_desc_msg_t *asked, const struct pleat_adapter_wish *wish)
     asked->account = (char *)wish->texts[PLEAT_SLURM_ACCOUNT];
     asked->qos = (char *)wish->texts[PLEAT_SLURM_QOS];
     asked->features = (char *)wish->texts[PLEAT_SLURM_CONSTRAINT];
+    asked->reservation = (char *)wish->texts[PLEAT_SLURM_RESERVATION];
     asked->exc_nodes = (char *)wish->without;
     asked->req_nodes = (char *)wish->on;
     asked->work_dir = (char *)"/";
@@ -326,8 +329,7 @@ static void fill(job_desc_msg_t *asked, const struct pleat_adapter_wish *wish)
     asked->group_id = getgid();
     asked->immediate = wish->now;
     asked->min_nodes = wish->nodes ? wish->nodes : 1;
-    if (wish->nodes)
-        asked->max_nodes = wish->nodes;
+    asked->max_nodes = wish->nodes ? wish->nodes : asked->max_nodes;
     if (wish->count) {
         asked->num_tasks = wish->count;
         asked->min_cpus = wish->count;

@@ -51,12 +51,29 @@ static const struct pleat_adapter_ops *load_library(void)
     return NULL;
 }
 
+static int (*plain_nodes)(json_t **nodes, struct pleat_error *err);
+
+static int nodes_and_reservations(json_t **nodes, struct pleat_error *err)
+{
+    int failure = plain_nodes(nodes, err);
+    if (failure)
+        return failure;
+    failure = pleat_slurm_ask_reservations(*nodes, err);
+    if (failure) {
+        json_decref(*nodes);
+        *nodes = NULL;
+    }
+    return failure;
+}
+
 static const struct pleat_adapter_ops *ops(void)
 {
     static struct pleat_adapter_ops chosen;
     const struct pleat_adapter_ops *library = by_commands ? NULL : load_library();
     chosen = library ? *library : pleat_slurm_commands;
     chosen.accounts = pleat_slurm_ask_accounts;
+    plain_nodes = chosen.nodes;
+    chosen.nodes = nodes_and_reservations;
     if (no_munge)
         chosen.seal = NULL;
     return &chosen;
@@ -105,7 +122,8 @@ static const char *const forget[] = {"SLURM_",   "SBATCH_", "SALLOC_", "SRUN_", 
                                      "SCANCEL_", "SINFO_",  "SLURMD_", NULL};
 static const char *const keep[] = {"SLURM_CONF", NULL};
 /* In the order of enum pleat_slurm_text. */
-static const char *const texts[] = {"partition", "account", "qos", "constraint", NULL};
+static const char *const texts[] = {"partition",  "account",     "qos",
+                                    "constraint", "reservation", NULL};
 static const char *const never[] = {"PartitionConfig", "PartitionNodeLimit", "PartitionTimeLimit",
                                     "BadConstraints", NULL};
 

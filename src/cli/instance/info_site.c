@@ -27,7 +27,28 @@ static void add_count(struct pleat_string *text, const char *before, int64_t cou
     pleat_string_addf(text, "%s%" PRId64 " %s%s", before, count, what, count == 1 ? "" : "s");
 }
 
-/* "site            c1: slurm, 8 processors on 2 nodes: 2 used, 1 used by others, 5 free" */
+/* Processors that nobody uses, and nobody gets, of nodes that are in such a state: "2 reserved, ".
+ */
+static void add_closed(struct pleat_string *text, const json_t *nodes, const char *state,
+                       const char *other)
+{
+    int64_t count = 0;
+    size_t i;
+    const json_t *node;
+    json_array_foreach(nodes, i, node)
+    {
+        int64_t left = pleat_reply_int(node, "processors", 0) - pleat_reply_int(node, "used", 0) -
+                       pleat_reply_int(node, "background", 0);
+        bool is = pleat_reply_is(node, "state", state) || pleat_reply_is(node, "state", other);
+        count += is && left > 0 ? left : 0;
+    }
+    if (count > 0)
+        pleat_string_addf(text, "%" PRId64 " %s, ", count, state);
+}
+
+/* "site            c1: slurm, 8 processors on 2 nodes: 2 used, 1 used by others, 2 reserved, 3
+ * free"
+ */
 static void print_site(const json_t *site)
 {
     static const char *const members[] = {"processors", "used", "background", "free"};
@@ -46,8 +67,13 @@ static void print_site(const json_t *site)
     if (nodes) {
         add_count(&text, ", ", sums[0], "processor");
         add_count(&text, " on ", (int64_t)json_array_size(nodes), "node");
-        pleat_string_addf(&text, ": %" PRId64 " used, %" PRId64 " used by others, %" PRId64 " free",
-                          sums[1], sums[2], sums[3]);
+        pleat_string_addf(&text, ": %" PRId64 " used, %" PRId64 " used by others, ", sums[1],
+                          sums[2]);
+        add_closed(&text, nodes, "reserved", "reserved");
+        add_closed(&text, nodes, "outside", "outside");
+        add_closed(&text, nodes, "drained", "draining");
+        add_closed(&text, nodes, "down", "down");
+        pleat_string_addf(&text, "%" PRId64 " free", sums[3]);
     }
     print_line("site", &text);
 }

@@ -504,7 +504,7 @@ def test_answers_whatever_it_is_told(a):
     chance = random.Random(18)
     values = [None, True, 0, -1, 1, 2 ** 31, 2 ** 63 - 1, 1.5, "", "a1", "-x", "a" * 300, "\n", "\u00e9", [], ["x"], {}, {"A": "b"}]
     members = ["name", "count", "nodes", "near", "minutes", "memory_mb", "partition", "account", "qos", "constraint",
-               "exclusive", "few", "now", "job", "prefix", "node", "argv", "environment", "other"]
+               "reservation", "exclusive", "few", "now", "job", "prefix", "node", "argv", "environment", "other"]
     right = {"name": "x", "count": 1, "job": 1, "prefix": "x", "node": "a1", "argv": ["x"]}
     with speaking(a, "commands", PATH="/nowhere") as adapter:
         for _ in range(500):
