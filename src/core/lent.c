@@ -3,7 +3,6 @@
 #include "core/lent.h"
 #include "core/claims.h"
 #include "core/node.h"
-#include "policy/home.h"
 #include "policy/shares.h"
 
 int64_t notice_of(const struct pleat_core *core, const struct pleat_component *component)

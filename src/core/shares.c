@@ -1,6 +1,5 @@
 #include "core/shares.h"
 #include "core/claims.h"
-#include "policy/home.h"
 #include "policy/shares.h"
 
 /* ---- at the start ---- */
@@ -201,10 +200,10 @@ bool shares_fit(const struct pleat_core *core, uint32_t component, uint32_t clai
     if (pleat_view_share_nodes(&core->view, comp) == 0)
         return true;
     for (uint32_t p = first; p != PLEAT_NONE; p = core->pieces.items[p].next) {
-        const uint32_t home = pleat_view_home(&core->view, comp->site, core->pieces.items[p].node);
+        const uint32_t home = pleat_view_share_home(&core->view, comp, core->pieces.items[p].node);
         int32_t there = 0;
         for (uint32_t q = first; q != PLEAT_NONE; q = core->pieces.items[q].next)
-            there += pleat_view_home(&core->view, comp->site, core->pieces.items[q].node) == home
+            there += pleat_view_share_home(&core->view, comp, core->pieces.items[q].node) == home
                          ? (int32_t)core->pieces.items[q].count
                          : 0;
         if (there > pleat_view_share_room(&core->view, comp, home))

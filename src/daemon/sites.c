@@ -131,13 +131,14 @@ void sites_look(struct daemon *d, uint32_t index)
 
 static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
 {
+    const struct pleat_view *view = pleat_core_view(d->core);
     const struct pleat_claim *claim = pleat_core_claim(d->core, index);
-    struct pleat_site_claim known = {
-        .id = claim->id,
-        .index = index,
-        .count = claim->count,
-        .job = pleat_core_view(d->core)->components[claim->component].job,
-        .stays = pleat_view_folds(&pleat_core_view(d->core)->components[claim->component])};
+    const struct pleat_component *component = &view->components[claim->component];
+    struct pleat_site_claim known = {.id = claim->id,
+                                     .index = index,
+                                     .count = claim->count,
+                                     .job = component->job,
+                                     .stays = pleat_view_folds(component)};
     for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)
         known.piece_count++;
     struct pleat_piece *pieces = calloc(known.piece_count + 1, sizeof(*pieces));
@@ -145,7 +146,7 @@ static int adopt(struct daemon *d, uint32_t index, struct pleat_error *err)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
     if (known.piece_count > 0 && known.stays) {
         const uint32_t node = pleat_core_piece(d->core, claim->first_piece)->node;
-        known.is_guest = pleat_view_home(pleat_core_view(d->core), claim->site, node) != node;
+        known.is_guest = pleat_view_share_home(view, component, node) != node;
     }
     uint32_t i = 0;
     for (uint32_t p = claim->first_piece; p != PLEAT_NONE; p = pleat_core_piece(d->core, p)->next)

@@ -30,7 +30,7 @@ const char *slots_cpus(struct daemon *d, uint32_t site, uint32_t node)
 struct search {
     uint32_t missing; /* number of slots, on whichever node */
     uint32_t site;
-    bool folds;
+    const struct pleat_component *component;
     struct node_slots_list *nodes;
 };
 
@@ -69,8 +69,8 @@ static int add_range(struct daemon *d, struct search *search, const struct pleat
     search->missing -= count;
     if (count == 0)
         return 0;
-    uint32_t home = pleat_view_home(pleat_core_view(d->core), search->site, piece->node);
-    if (search->folds && home != piece->node)
+    uint32_t home = pleat_view_share_home(pleat_core_view(d->core), search->component, piece->node);
+    if (pleat_view_folds(search->component) && home != piece->node)
         return add_guest(d, search, piece, count, home);
     struct node_slots *node = node_at(search->nodes, piece->node);
     if (!node)
@@ -135,8 +135,7 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
 {
     if (component->site == PLEAT_NONE || processors < 1)
         return 0;
-    struct search search = {(uint32_t)processors, component->site, pleat_view_folds(component),
-                            nodes};
+    struct search search = {(uint32_t)processors, component->site, component, nodes};
     int rc = 0;
     for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;
          c = pleat_core_claim(d->core, c)->next)

@@ -11,10 +11,5 @@ const struct pleat_node *pleat_view_node(const struct pleat_view *view, uint32_t
 /* The number of the node whose processes may use what another one has: that one, or the one with
  * which it shares its host. */
 uint32_t pleat_view_home(const struct pleat_view *view, uint32_t site, uint32_t node);
-/* Whether all processors of a claim are of nodes that are the same host as another one: they came
- * with a later allocation there. */
-bool pleat_view_is_guest(const struct pleat_view *view, uint32_t claim);
-/* How many such processors this claim and those behind it have, of the same component. */
-int32_t pleat_view_guests_from(const struct pleat_view *view, uint32_t claim);
 
 #endif

@@ -57,7 +57,7 @@ bool pleat_view_has_guests(const struct pleat_view *view, const struct pleat_com
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = view->claims[c].next)
         for (uint32_t p = view->claims[c].first_piece; p != PLEAT_NONE; p = view->pieces[p].next) {
             const uint32_t node = view->pieces[p].node;
-            if (pleat_view_home(view, component->site, node) != node)
+            if (pleat_view_share_home(view, component, node) != node)
                 return true;
         }
     return false;

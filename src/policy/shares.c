@@ -35,8 +35,35 @@ static int32_t processors_on(const struct pleat_view *view, const struct pleat_c
     int32_t sum = 0;
     struct walk at = from_first(component);
     for (const struct pleat_piece *piece; (piece = next_of(view, &at));)
-        if (piece->node == node || pleat_view_home(view, component->site, piece->node) == node)
+        if (piece->node == node || pleat_view_share_home(view, component, piece->node) == node)
             sum += (int32_t)piece->count;
+    return sum;
+}
+
+uint32_t pleat_view_share_home(const struct pleat_view *view,
+                               const struct pleat_component *component, uint32_t node)
+{
+    const uint32_t home = pleat_view_home(view, component->site, node);
+    const bool own = home == node || component->lead_node == node ||
+                     pleat_view_share_on(view, component, node) > 0;
+    return own ? node : home;
+}
+
+bool pleat_view_is_guest(const struct pleat_view *view, uint32_t claim)
+{
+    const struct pleat_claim *c = &view->claims[claim];
+    const struct pleat_component *component = &view->components[c->component];
+    for (uint32_t p = c->first_piece; p != PLEAT_NONE; p = view->pieces[p].next)
+        if (pleat_view_share_home(view, component, view->pieces[p].node) == view->pieces[p].node)
+            return false;
+    return c->first_piece != PLEAT_NONE;
+}
+
+int32_t pleat_view_guests_from(const struct pleat_view *view, uint32_t claim)
+{
+    int32_t sum = 0;
+    for (uint32_t c = claim; c != PLEAT_NONE; c = view->claims[c].next)
+        sum += pleat_view_is_guest(view, c) ? view->claims[c].count : 0;
     return sum;
 }
 

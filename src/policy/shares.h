@@ -33,6 +33,15 @@ uint32_t pleat_view_share_nodes(const struct pleat_view *view,
 /* Its processes on a node. */
 int32_t pleat_view_share_on(const struct pleat_view *view, const struct pleat_component *component,
                             uint32_t node);
+/* The node where the processes are that use what a component has of that node: that one, if it has
+ * some there, or else the one with which it shares its host. */
+uint32_t pleat_view_share_home(const struct pleat_view *view,
+                               const struct pleat_component *component, uint32_t node);
+/* Whether all processors of a claim are used by processes of its component that are on other nodes:
+ * they came with a later allocation on their host. */
+bool pleat_view_is_guest(const struct pleat_view *view, uint32_t claim);
+/* How many such processors this claim and those behind it have, of the same component. */
+int32_t pleat_view_guests_from(const struct pleat_view *view, uint32_t claim);
 /* How many more processors it could use on a node. */
 int32_t pleat_view_share_room(const struct pleat_view *view,
                               const struct pleat_component *component, uint32_t node);

@@ -31,7 +31,7 @@ static struct pleat_batch_node *only_node(const struct pleat_batch_allocation *o
 static bool is_open_for(const struct pleat_batch_site *site,
                         const struct pleat_batch_allocation *one, uint64_t job)
 {
-    return job && one->owner == job && one->state == PLEAT_BATCH_HELD && !one->taken &&
+    return one->owner == job && one->state == PLEAT_BATCH_HELD && !one->taken &&
            !pleat_batch_has_shut_node(site, one);
 }
 
@@ -60,7 +60,8 @@ static struct pleat_batch_allocation *take_on_host(struct pleat_batch_site *site
     for (size_t i = 0; i < site->allocations.count; i++) {
         struct pleat_batch_allocation *one = site->allocations.items[i];
         const struct pleat_batch_node *node = only_node(one);
-        if (!node || !is_open_for(site, one, wish->job) || strcmp(node->host, home->host) != 0)
+        if (!node || !wish->job || !is_open_for(site, one, wish->job) ||
+            strcmp(node->host, home->host) != 0)
             continue;
         if (fewer && node->book.free > 0 && node->book.free < wish->count)
             own.count = node->book.free;
@@ -87,7 +88,8 @@ static struct pleat_batch_node *home_of(struct pleat_batch_site *site,
 {
     struct pleat_batch_node *node = NULL;
     const struct pleat_batch_allocation *one = pleat_batch_of_node(site, part->node, &node);
-    bool may = one && node && !one->is_guest && is_open_for(site, one, job) && is_in_use(node);
+    bool may =
+        job && one && node && !one->is_guest && is_open_for(site, one, job) && is_in_use(node);
     return may ? node : NULL;
 }
 
@@ -95,8 +97,10 @@ static struct pleat_batch_node *home_of(struct pleat_batch_site *site,
 static bool take_own(struct pleat_batch_site *site, struct pleat_batch_allocation *one,
                      const struct pleat_site_wish *wish)
 {
+    /* the job may have got what it has there from the one for which it was asked */
+    const bool beside = one == pleat_batch_of_claim(site, wish->beside);
     bool some = false;
-    if (!is_open_for(site, one, wish->job))
+    if (!is_open_for(site, one, beside ? one->owner : wish->job))
         return false;
     for (size_t i = 0; i < wish->part_count; i++) {
         struct pleat_batch_node *node = NULL;

@@ -265,6 +265,35 @@ static void test_the_agent_of_a_later_claim_on_its_hosts_comes_back(void **state
     hand_finish(&h);
 }
 
+/* Another folded job is started on what it gives up of a later claim: that has its own processes
+ * there, though the node is the host of another one. */
+static void test_room_is_made_of_a_later_claim_on_its_hosts(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t folded = run(&h, 2, 2);
+    grows(&h, folded, GUEST_B, B, 2);
+    struct pleat_event site = {.kind = PLEAT_EV_SITE,
+                               .u.site = {.capacity = 4, .node_most = NODE_MOST}};
+    assert_int_equal(hand_feed(&h, site), 0); /* nothing else is left */
+    uint32_t waiter = submit(&h);
+    is(&h, waiter, PLEAT_QUEUED);
+    assert_int_equal(hand_resize(&h, folded, 2, waiter), 0);
+    hand_shrinks(&h, folded, 2);
+    assert_int_equal(hand_started(&h, waiter), 0);
+    is(&h, waiter, PLEAT_RUNNING);
+    const struct pleat_view *view = pleat_core_view(h.core);
+    const struct pleat_component *other = hand_component(&h, waiter);
+    assert_int_equal(other->lead_node, GUEST_B);
+    assert_int_equal(pleat_view_share_on(view, other, GUEST_B), 8);
+    assert_int_equal(pleat_view_share_home(view, other, GUEST_B), GUEST_B);
+    assert_int_equal(pleat_view_share_home(view, hand_component(&h, folded), GUEST_B), B);
+    assert_int_equal(pleat_view_share_room(view, other, GUEST_B), 6);
+    assert_false(pleat_view_is_guest(view, other->first_claim));
+    has(&h, folded, 1, 1);
+    hand_finish(&h);
+}
+
 /* ---- leaving ---- */
 
 /* Whichever of them it is, it leaves that, and keeps the other. */
@@ -419,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_a_folded_run_takes_nothing_that_its_hosts_cannot_use),
         cmocka_unit_test(test_policies_grow_a_folded_run_on_its_hosts),
         cmocka_unit_test(test_the_agent_of_a_later_claim_on_its_hosts_comes_back),
+        cmocka_unit_test(test_room_is_made_of_a_later_claim_on_its_hosts),
         cmocka_unit_test(test_a_folded_run_leaves_later_claims_on_its_hosts),
         cmocka_unit_test(test_a_folded_run_cannot_leave_its_first_claim_on_its_hosts),
         cmocka_unit_test(test_a_later_claim_of_a_folded_run_vanishes),
