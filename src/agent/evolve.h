@@ -71,6 +71,7 @@ struct pleat_proc {
     uint32_t failures;       /* of starts */
     int16_t priority;
     int64_t ask;        /* the number of the request, of its parent */
+    int64_t started_us; /* when its child was started (monotonic) */
     int64_t due_us;     /* until it must have registered, or is told to end (monotonic); 0 */
     json_t *slots;      /* NULL: not bound */
     json_t *argv, *env; /* its own program, and variables of its own; NULL */

@@ -25,6 +25,12 @@
 #define RENEW_GRACE_US (PLEAT_US_PER_S / 2)
 #define FAILURES_MAX 3 /* starts of a process that was asked for, until it is given up */
 #define LINGER_US (PLEAT_US_PER_S / 4)
+/* So many children are started in a turn, so that those that ask are answered meanwhile; */
+#define STARTS_MAX 4
+/* and no more than so many are on their way to hello at a time, as they share the node's processors
+ * until then, and wait for the agent only so long. One that takes longer is not counted. */
+#define STARTING_MAX 16
+#define STARTING_US (2 * PLEAT_US_PER_S)
 
 static uint64_t next_run(const struct pleat_agent *agent)
 {
@@ -82,6 +88,7 @@ static void start_child(struct pleat_proc *proc)
                      : pleat_error_set(&err, PLEAT_E_NOMEM, "no memory for its environment");
     json_decref(env);
     proc->ended = proc->registered = proc->renews = false;
+    proc->started_us = pleat_clock_monotonic_us();
     proc->due_us = proc->of_start || proc->argv ? 0 : pleat_clock_monotonic_us() + REGISTER_US;
     if (result)
         pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 " cannot be started: %s", run->id,
@@ -376,6 +383,33 @@ static bool has_ended(const struct pleat_proc *proc)
     return proc->ended && !(proc->child && pleat_run_is_live(proc->child));
 }
 
+/* Starts what is wanted, a few at a time; *next: when to look again. */
+static void start_some(struct pleat_evolve *evolve, int64_t now, int64_t *next)
+{
+    int starting = 0, begun = 0;
+    int64_t again = 0;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        const struct pleat_proc *proc = evolve->procs.items[i];
+        int64_t until = proc->started_us + STARTING_US;
+        if (!proc->child || proc->registered || proc->ended || proc->told_running || until <= now)
+            continue;
+        starting++;
+        again = again && again < until ? again : until;
+    }
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        if (!is_to_start(evolve->procs.items[i]))
+            continue;
+        if (begun == STARTS_MAX || starting == STARTING_MAX) {
+            again = begun == STARTS_MAX && starting < STARTING_MAX ? now + 1 : again;
+            *next = again && (!*next || again < *next) ? again : *next;
+            return;
+        }
+        start_child(evolve->procs.items[i]);
+        begun++;
+        starting++;
+    }
+}
+
 static void pump(struct pleat_run *run)
 {
     struct pleat_evolve *evolve = run->evolve;
@@ -387,9 +421,7 @@ static void pump(struct pleat_run *run)
     for (size_t i = evolve->procs.count; i-- > 0;)
         if (i < evolve->procs.count && has_ended(evolve->procs.items[i]))
             settle_one(evolve->procs.items[i]);
-    for (size_t i = 0; i < evolve->procs.count; i++)
-        if (is_to_start(evolve->procs.items[i]))
-            start_child(evolve->procs.items[i]);
+    start_some(evolve, now, &next);
     if (evolve->sweeps)
         pleat_runs_sweep(run->agent);
     evolve->sweeps = false;
