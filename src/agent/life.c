@@ -137,7 +137,7 @@ void pleat_run_start_settled(struct pleat_run *run, const struct pleat_error *fa
 {
     if (!failure) {
         run->state = PLEAT_RUN_RUNNING;
-        run->agent->memory_wait_us = 0;
+        run->agent->memory_wait_us *= run->leader != NULL; /* processes of one that runs wait */
         if (run->stdin_path)
             run->input_is_file = pleat_process_input_is_file(run->now.pid);
     }

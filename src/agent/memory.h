@@ -58,7 +58,7 @@ int64_t pleat_memory_proportional_kb(const struct pleat_agent *agent, pid_t pid)
 /* ---- memory_watch.c ---- */
 
 /* Looks at all live runs from now on; soon, where one was started since the last call
- * (agent->memory_wait_us is 0). */
+ * (agent->memory_wait_us is 0). A process that joins an evolving run changes nothing about when. */
 void pleat_memory_arm(struct pleat_agent *agent);
 
 #endif
