@@ -362,6 +362,13 @@ static int check_one_node(const struct pleat_core *core, const struct pleat_comp
     return 0;
 }
 
+/* Likewise, but for what its application has added where that may be on any node. */
+static bool is_on_one_node(const struct pleat_core *core, const struct pleat_component *component)
+{
+    return component->site != PLEAT_NONE && !pleat_view_roams(component) &&
+           pleat_view_is_on_one_node(&core->view, component, component->site);
+}
+
 /* A folded run whose processes stay on its nodes has a processor on each, none elsewhere, and no
  * more than processes. */
 static int check_shares(const struct pleat_core *core, const struct pleat_component *component,
@@ -415,8 +422,7 @@ static int check_nodes(const struct pleat_core *core, struct pleat_error *err)
         FAIL("closed nodes have %lld processors more than their sites keep", (long long)shut);
     for (size_t i = 0; !rc && i < core->components.count; i++) {
         const struct pleat_component *component = &core->components.items[i];
-        if (component->site != PLEAT_NONE &&
-            pleat_view_is_on_one_node(&core->view, component, component->site))
+        if (is_on_one_node(core, component))
             rc = check_one_node(core, component, err);
         if (!rc && (component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING))
             rc = check_shares(core, component, err);

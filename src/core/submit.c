@@ -69,6 +69,9 @@ static int check_sizes(const struct pleat_core *core, const struct pleat_compone
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "processes are prepared for a job that asks for them itself, has at "
                                "least one, and is not resized by Pleat");
+    if (component->flags & PLEAT_COMPONENT_ROAMS && !(component->flags & PLEAT_COMPONENT_PREPARES))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "only processes that agents prepare may be on any node");
     if (component->sizes_kind == PLEAT_SIZES_LIST
             ? component->sizes_parameter < 0 ||
                   (size_t)component->sizes_parameter >= core->size_lists.count

@@ -189,11 +189,13 @@ static bool is_anew(struct daemon *d, const struct pleat_effect *effect)
 }
 
 /* Nodes that come with claims are not known to the core before. */
-static bool is_on_one_node(struct daemon *d, const struct pleat_component *component, uint32_t site)
+static bool is_on_one_node(struct daemon *d, const struct pleat_component *component, uint32_t site,
+                           enum pleat_purpose purpose)
 {
     if (d->config.sites[site].brings_agents)
-        return !(component->flags & PLEAT_COMPONENT_SPREADS);
-    return pleat_view_is_on_one_node(pleat_core_view(d->core), component, site);
+        return !(component->flags & PLEAT_COMPONENT_SPREADS) &&
+               !(purpose == PLEAT_FOR_BUFFER && pleat_view_roams(component));
+    return pleat_view_asks_on_one_node(pleat_core_view(d->core), component, site, purpose);
 }
 
 /* How many processors programs that cannot go on wait for on each node whose slots pleatd hands out
@@ -262,20 +264,21 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
     const struct pleat_view *view = pleat_core_view(d->core);
     const struct pleat_component *component = &view->components[effect->component];
     const bool stays = pleat_view_folds(component) && pleat_view_share_nodes(view, component) < 2;
-    const struct pleat_site_wish wish = {.id = effect->id,
-                                         .index = effect->u.claim.index,
-                                         .count = effect->u.claim.count,
-                                         .purpose = (enum pleat_purpose)effect->u.claim.purpose,
-                                         .job = component->job,
-                                         .beside = last_claim(d, effect->component),
-                                         .on_one_node =
-                                             is_on_one_node(d, component, effect->u.claim.site),
-                                         .stays = stays,
-                                         .stays_on = component->lead_node,
-                                         .anew = is_anew(d, effect),
-                                         .wanted = wanted,
-                                         .parts = parts,
-                                         .part_count = part_count};
+    const enum pleat_purpose purpose = (enum pleat_purpose)effect->u.claim.purpose;
+    const struct pleat_site_wish wish = {
+        .id = effect->id,
+        .index = effect->u.claim.index,
+        .count = effect->u.claim.count,
+        .purpose = purpose,
+        .job = component->job,
+        .beside = last_claim(d, effect->component),
+        .on_one_node = is_on_one_node(d, component, effect->u.claim.site, purpose),
+        .stays = stays,
+        .stays_on = component->lead_node,
+        .anew = is_anew(d, effect),
+        .wanted = wanted,
+        .parts = parts,
+        .part_count = part_count};
     int rc = site->ops->claim(site, &wish, err);
     free(wanted);
     free(parts);

@@ -43,14 +43,17 @@ enum {
                                  * Its limits and accepted sizes are numbers of processes. The
                                  * number is chosen at its start; a resize changes only its
                                  * processors */
-    PLEAT_COMPONENT_EVOLVES = 128,  /* asks for processes itself while it runs, and has a buffer of
-                                     * prepared ones */
-    PLEAT_COMPONENT_ONCE = 256,     /* never started again when it may have been started */
-    PLEAT_COMPONENT_SPREADS = 512,  /* may be on several nodes of its site; without the flag a
-                                     * component is on one */
-    PLEAT_COMPONENT_PREPARES = 1024 /* EVOLVES, and is not malleable: agents start its processes on
-                                     * the processors of its buffer, and say what has become of
-                                     * them (core/prepare.h) */
+    PLEAT_COMPONENT_EVOLVES = 128,   /* asks for processes itself while it runs, and has a buffer of
+                                      * prepared ones */
+    PLEAT_COMPONENT_ONCE = 256,      /* never started again when it may have been started */
+    PLEAT_COMPONENT_SPREADS = 512,   /* may be on several nodes of its site; without the flag a
+                                      * component is on one */
+    PLEAT_COMPONENT_PREPARES = 1024, /* EVOLVES, and is not malleable: agents start its processes on
+                                      * the processors of its buffer, and say what has become of
+                                      * them (core/prepare.h) */
+    PLEAT_COMPONENT_ROAMS = 2048     /* PREPARES: processors of its buffer may be on any node of its
+                                      * site, and stay there when the application uses them; those
+                                      * of its start are on one */
 };
 /* flags of SITE, when it joins */
 enum {

@@ -164,7 +164,8 @@ int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_com
                            uint32_t node)
 {
     int32_t held = 0;
-    if (pleat_view_keeps_to_a_node(view, component, component->site))
+    if (pleat_view_keeps_to_a_node(view, component, component->site) &&
+        !pleat_view_roams(component))
         return component->lead_node == node ? component->processors : 0;
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = view->claims[c].next)
         for (uint32_t p = view->claims[c].first_piece; p != PLEAT_NONE; p = view->pieces[p].next)
@@ -176,7 +177,8 @@ int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_com
 int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_component *component,
                            uint32_t node)
 {
-    if (pleat_view_keeps_to_a_node(view, component, component->site))
+    if (pleat_view_keeps_to_a_node(view, component, component->site) &&
+        !pleat_view_roams(component))
         return component->lead_node == node ? component->processors : 0;
     uint32_t nodes = pleat_view_share_nodes(view, component);
     if (nodes > 0) /* which it gives back is decided when it does */

@@ -67,6 +67,23 @@ int32_t pleat_view_beside(const struct pleat_view *view, const struct pleat_node
  * led. */
 bool pleat_view_has_guests(const struct pleat_view *view, const struct pleat_component *component);
 
+/* Whether the processors of a component's buffer may be on other nodes than that from which it is
+ * led. */
+static inline bool pleat_view_roams(const struct pleat_component *component)
+{
+    return (component->flags & PLEAT_COMPONENT_ROAMS) != 0;
+}
+
+/* Whether processors that a component asks for must be on one node: on that from which it is led,
+ * if it has some. */
+static inline bool pleat_view_asks_on_one_node(const struct pleat_view *view,
+                                               const struct pleat_component *component,
+                                               uint32_t site, enum pleat_purpose purpose)
+{
+    return pleat_view_is_on_one_node(view, component, site) &&
+           !(purpose == PLEAT_FOR_BUFFER && pleat_view_roams(component));
+}
+
 /* The record of the lent node on which a running component is; NULL: it is on none, or its
  * processors were not told. */
 const struct pleat_node *pleat_view_lent_node(const struct pleat_view *view,

@@ -1,4 +1,5 @@
 /* Decisions of a plan about buffers: prepared processes are requested and released. */
+#include "policy/nodes.h"
 #include "policy/plan_decisions.h"
 #include "policy/policy.h"
 
@@ -41,6 +42,12 @@ static int32_t size_after(const struct pleat_plan *plan, uint32_t component)
                : target;
 }
 
+/* Whether agents prepare processes of the component only on the node from which it is led. */
+static bool stays(const struct pleat_component *component)
+{
+    return component->flags & PLEAT_COMPONENT_PREPARES && !pleat_view_roams(component);
+}
+
 /* How many processors may be asked for: agents prepare processes only where the component may be.
  */
 static int32_t may_ask(const struct pleat_plan *plan, uint32_t component)
@@ -49,9 +56,8 @@ static int32_t may_ask(const struct pleat_plan *plan, uint32_t component)
     int32_t most = pleat_plan_growable(plan, comp->site);
     if (plan->view->buffers[comp->buffer].quiet_until_us > plan->view->now_us)
         return 0;
-    return comp->flags & PLEAT_COMPONENT_PREPARES
-               ? pleat_smaller(most, pleat_plan_on_a_node(plan, component, comp->site))
-               : most;
+    return stays(comp) ? pleat_smaller(most, pleat_plan_on_a_node(plan, component, comp->site))
+                       : most;
 }
 
 /* Takes from what is free in this plan what a decision asks for. */

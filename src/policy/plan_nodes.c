@@ -154,6 +154,8 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
         return;
     if (plan->view->sites[site].node_most >
         0) { /* an untied one gets a node that is not there yet */
+        if (node != PLEAT_NONE && pleat_view_roams(comp))
+            count = pleat_smaller(count, pleat_larger(plan->nodes[node], 0));
         if (node != PLEAT_NONE)
             plan->nodes[node] -= count;
         return;

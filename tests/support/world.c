@@ -152,7 +152,8 @@ static void carry_out_claim(struct world *world, const struct pleat_effect *effe
         .purpose = (enum pleat_purpose)effect->u.claim.purpose,
         .job = component->job,
         .beside = beside == PLEAT_NONE ? 0 : pleat_core_claim(world->core, beside)->id,
-        .on_one_node = pleat_view_is_on_one_node(view, component, effect->u.claim.site)};
+        .on_one_node = pleat_view_asks_on_one_node(view, component, effect->u.claim.site,
+                                                   (enum pleat_purpose)effect->u.claim.purpose)};
     int rc;
     if (effect->kind == PLEAT_DO_CLAIM)
         rc = site->ops->claim(site, &wish, NULL);

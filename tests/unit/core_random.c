@@ -46,7 +46,8 @@ static struct pleat_event random_submit(struct pleat_random *random, const struc
         event.flags |= PLEAT_COMPONENT_EVOLVES;
     if ((event.flags & PLEAT_COMPONENT_EVOLVES) && event.u.submit.job_kind == PLEAT_MOLDABLE &&
         minimum > 0 && event.u.submit.job % 4)
-        event.flags |= PLEAT_COMPONENT_PREPARES;
+        event.flags |=
+            PLEAT_COMPONENT_PREPARES | (event.u.submit.job % 8 < 4 ? PLEAT_COMPONENT_ROAMS : 0);
     if (pleat_random_below(random, 3) == 0)
         event.flags |= PLEAT_COMPONENT_ASKS;
     if (pleat_random_below(random, 2) == 0)
@@ -166,7 +167,7 @@ static void submit_several(struct pleat_random *random, struct world *world)
         struct pleat_event event = random_submit(random, world);
         event.u.submit.job = job;
         event.u.submit.ordinal = (uint16_t)i;
-        event.flags &= (uint16_t)~PLEAT_COMPONENT_PREPARES;
+        event.flags &= (uint16_t) ~(PLEAT_COMPONENT_PREPARES | PLEAT_COMPONENT_ROAMS);
         if (flexible) {
             event.u.submit.job_kind = PLEAT_RIGID;
             event.u.submit.sizes_kind = PLEAT_SIZES_ANY;
