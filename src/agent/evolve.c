@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "agent/life.h"
+#include "agent/link.h"
+#include "agent/networks.h"
 #include "agent/owner.h"
 
 #define SECRET_BYTES 32
@@ -66,8 +68,13 @@ static void proc_free(struct pleat_proc *proc)
     json_decref(proc->argv);
     json_decref(proc->env);
     json_decref(proc->groups);
+    json_decref(proc->far.wish);
+    for (int i = 0; i < PLEAT_FAR_STREAMS; i++)
+        pleat_string_finish(&proc->far.unwritten[i]);
+    free(proc->far.text);
     free(proc->directory);
     free(proc->address);
+    free(proc->local);
     free(proc);
 }
 
@@ -100,12 +107,40 @@ uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve)
     return count;
 }
 
+bool pleat_proc_has_child(const struct pleat_proc *proc)
+{
+    return proc->child || proc->far.part;
+}
+
 struct pleat_proc *pleat_proc_of_child(const struct pleat_run *child)
 {
     const struct pleat_evolve *evolve = child->leader ? child->leader->evolve : NULL;
     for (size_t i = 0; evolve && i < evolve->procs.count; i++)
         if (evolve->procs.items[i]->child == child)
             return evolve->procs.items[i];
+    return NULL;
+}
+
+json_t *pleat_proc_variables(const struct pleat_proc *proc)
+{
+    json_t *all = json_array();
+    size_t i = 0, j = 0;
+    json_t *entry = NULL, *own = NULL;
+    json_array_foreach(proc->evolve->env, i, entry)
+    {
+        const char *text = json_string_value(entry);
+        size_t length = strcspn(text, "=") + 1;
+        bool replaced = false;
+        json_array_foreach(proc->env, j, own) replaced =
+            replaced || strncmp(json_string_value(own), text, length) == 0;
+        if (!replaced && json_array_append(all, entry))
+            goto no_memory;
+    }
+    if (!all || (proc->env && json_array_extend(all, proc->env)))
+        goto no_memory;
+    return all;
+no_memory:
+    json_decref(all);
     return NULL;
 }
 
@@ -116,16 +151,17 @@ struct pleat_proc *pleat_proc_of_child(const struct pleat_run *child)
 static int make_secret(struct pleat_evolve *evolve, struct pleat_error *err)
 {
     unsigned char bytes[SECRET_BYTES];
-    char text[2 * SECRET_BYTES + 1];
+    char *text = evolve->key;
+    const size_t length = 2 * SECRET_BYTES;
     if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
         return pleat_error_sys(err, errno, "no random numbers for the secret of a run");
     for (size_t i = 0; i < SECRET_BYTES; i++)
         snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    text[sizeof(text) - 1] = '\n';
+    explicit_bzero(bytes, sizeof(bytes));
     int fd = open(evolve->secret, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return pleat_error_sys(err, errno, "cannot make %s", evolve->secret);
-    bool bad = write(fd, text, sizeof(text)) != (ssize_t)sizeof(text);
+    bool bad = write(fd, text, length) != (ssize_t)length || write(fd, "\n", 1) != 1;
     bad = close(fd) || bad;
     return bad ? pleat_error_set(err, PLEAT_E_SYSTEM, "cannot write %s", evolve->secret) : 0;
 }
@@ -184,6 +220,10 @@ int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *r
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
     evolve->run = run;
     evolve->maximum = request->evolves->maximum;
+    evolve->out[0] = evolve->out[1] = -1;
+    if (request->evolves->nodes)
+        pleat_networks_own(pleat_link_is_tcp(run->agent) ? run->agent->link.address.host : NULL,
+                           evolve->host, sizeof(evolve->host));
     (void)uv_timer_init(&run->agent->loop, &evolve->timer); /* cannot fail */
     evolve->timer.data = evolve;
     run->evolve = evolve;
@@ -232,6 +272,7 @@ void pleat_evolve_destroy(struct pleat_run *run)
     if (!evolve)
         return;
     pleat_evolve_stop(run);
+    pleat_evolve_forget_news(evolve);
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
         if (proc->child)
@@ -240,9 +281,13 @@ void pleat_evolve_destroy(struct pleat_run *run)
     }
     pleat_array_finish(&evolve->procs);
     pleat_array_finish(&evolve->gone);
-    pleat_string_finish(&evolve->news);
+    pleat_array_finish(&evolve->news);
     json_decref(evolve->argv);
     json_decref(evolve->env);
+    for (int i = 0; i < PLEAT_FAR_STREAMS; i++)
+        if (evolve->out[i] >= 0)
+            close(evolve->out[i]);
+    explicit_bzero(evolve->key, sizeof(evolve->key));
     run->evolve = NULL;
     evolve->run = NULL;
     uv_close((uv_handle_t *)&evolve->timer, on_closed);

@@ -9,8 +9,10 @@
  *
  * Process 0 is the main process of the run. Each other process is a run of its own in this agent
  * (`run->leader`), with a reaper, that is not told to the daemon: so it is started, bound, watched
- * and ended as any run is. What is said between a process and the agent: docs/protocol.md,
- * "Processes of evolving runs".
+ * and ended as any run is. A process on another node is a run of that node's agent (far.h), and
+ * here a part of the run (evolve_far.c), which the daemon has started and ended, and about which it
+ * hands on what is said. What is said between a process and the agent: docs/protocol.md, "Processes
+ * of evolving runs".
  *
  *   a process is      with                     until
  *   waiting           asked, no claim          a processor is ordered for it
@@ -38,6 +40,7 @@
 struct pleat_evolve_request {
     uint32_t count;   /* processes at the start, from 1 */
     uint32_t maximum; /* processors that the job may have */
+    bool nodes;       /* processes may be on other nodes, too */
 };
 
 enum pleat_evolve_answer_kind { PLEAT_ANSWER_ADDED, PLEAT_ANSWER_DONE, PLEAT_ANSWER_REFUSED };
@@ -51,24 +54,51 @@ struct pleat_evolve_answer {
     char *text; /* REFUSED */
 };
 
+/* How the child of a process has ended. */
+struct pleat_proc_end {
+    bool failed;     /* it was not started, */
+    bool user_fault; /* and its user can do something about that */
+    bool lost;       /* with its node, or that node's agent */
+    int code, signal;
+    int64_t cpu_us, max_rss_kb;
+    const char *text; /* NULL: code and signal tell all */
+};
+
+enum { PLEAT_FAR_STREAMS = 2 }; /* output and errors */
+
+/* What the agent knows of a process on another node. */
+struct pleat_far_child {
+    uint32_t node;
+    uint32_t part;  /* its number among the parts of the run; 0: it has no child there */
+    json_t *wish;   /* what the daemon is told about that, until it is started; else NULL */
+    bool unwanted;  /* the daemon was told that it is to end */
+    int64_t serial; /* of its connection to that node's agent; 0: it has not said hello */
+    struct pleat_proc_end end;
+    char *text;                                       /* of `end` */
+    int64_t taken[PLEAT_FAR_STREAMS];                 /* bytes of its output that have come, */
+    struct pleat_string unwritten[PLEAT_FAR_STREAMS]; /* and the last of them, which wait */
+};
+
 struct pleat_proc {
     struct pleat_evolve *evolve;
     uint32_t id, parent;     /* parent: PLEAT_EVOLVE_NOBODY of those of the start */
     uint64_t claim;          /* its processor; 0: it waits for one, or is of the start */
     uint64_t order;          /* the daemon's number of the order that prepared it */
-    struct pleat_run *child; /* its run; NULL: not started, or process 0 */
-    bool of_start;           /* it is on a processor of the start: */
-    uint32_t place;          /* which of these */
-    bool handed;             /* it is the application's, or will be once it is there */
-    bool registered;         /* it has said hello since its child was started */
-    bool prepared, taken;    /* the daemon was told that it is */
-    bool stopping;           /* the application stops it */
-    bool bye;                /* it has said that it ends */
-    bool unwanted;           /* the daemon gives it back */
-    bool renews;             /* its child ends, so that its own program can be started */
-    bool ended;              /* its child has ended */
-    bool told_running;       /* the others know that it runs */
-    uint32_t failures;       /* of starts */
+    struct pleat_run *child; /* its run; NULL: not started, process 0, or far */
+    bool is_far;             /* its processor is on another node: */
+    struct pleat_far_child far;
+    bool of_start;        /* it is on a processor of the start: */
+    uint32_t place;       /* which of these */
+    bool handed;          /* it is the application's, or will be once it is there */
+    bool registered;      /* it has said hello since its child was started */
+    bool prepared, taken; /* the daemon was told that it is */
+    bool stopping;        /* the application stops it */
+    bool bye;             /* it has said that it ends */
+    bool unwanted;        /* the daemon gives it back */
+    bool renews;          /* its child ends, so that its own program can be started */
+    bool ended;           /* its child has ended */
+    bool told_running;    /* the others know that it runs */
+    uint32_t failures;    /* of starts */
     int16_t priority;
     int64_t ask;        /* the number of the request, of its parent */
     int64_t started_us; /* when its child was started (monotonic) */
@@ -78,8 +108,9 @@ struct pleat_proc {
     char *directory;    /* NULL: the run's */
     json_t *groups;     /* names; NULL: none */
     char *address;      /* NULL: not registered */
+    char *local;        /* where those of its node reach it; NULL: at its address */
     struct pleat_connection *connection; /* NULL: none */
-    size_t news_at;                      /* what of the run's news it has been sent */
+    size_t news_at;                      /* how many of the run's news it has been sent */
     uint32_t nonsense;   /* connections that were closed since it said what is no line */
     int64_t last_number; /* the highest number of a request */
     struct pleat_evolve_answer *answers; /* a ring; NULL: none yet */
@@ -93,6 +124,14 @@ struct pleat_gone_claim {
 };
 PLEAT_ARRAY(pleat_gone_claims, struct pleat_gone_claim);
 
+/* A line about a process on that node: for those on other nodes, and for those there. */
+struct pleat_news {
+    bool is_far;
+    uint32_t node;
+    char *texts[2];
+};
+PLEAT_ARRAY(pleat_news_list, struct pleat_news);
+
 /* A connection that has not said hello. */
 struct pleat_stranger {
     struct pleat_evolve *evolve;
@@ -104,6 +143,10 @@ struct pleat_evolve {
     struct pleat_run *run; /* NULL once destroyed, while the timer is being closed */
     uint32_t maximum;
     char socket[128], secret[128];
+    char key[65];               /* what is in the file `secret` */
+    char host[64];              /* the address of this node, for processes on others; "": none */
+    uint32_t last_part;         /* numbers of parts up to this one were used */
+    int out[PLEAT_FAR_STREAMS]; /* where what is written on other nodes goes; -1: not opened */
     struct pleat_listener *listener; /* NULL: not any more */
     json_t *argv, *env;
     struct pleat_procs procs; /* ordered by id */
@@ -118,9 +161,9 @@ struct pleat_evolve {
     int64_t iteration, iteration_us, told_iteration;
     bool told_demand;
     bool sweeps; /* some of its processes were told to end in this turn */
-    /* lines for all processes that are not sent to each of them yet, and when such were sent last
-     * (monotonic) */
-    struct pleat_string news;
+    /* what has become of processes, and is not sent to each of them yet, and when such were sent
+     * last (monotonic) */
+    struct pleat_news_list news;
     int64_t news_us;
 };
 
@@ -141,10 +184,41 @@ void pleat_proc_remove(struct pleat_proc *proc);
 bool pleat_proc_waits(const struct pleat_proc *proc);
 /* How many requests are not served: they wait, or their process is on its way. */
 uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve);
+/* Whether it was started, and what became of that is not settled. */
+bool pleat_proc_has_child(const struct pleat_proc *proc);
+/* The variables of the job, and those of the process's own, which replace them. NULL: no memory. */
+json_t *pleat_proc_variables(const struct pleat_proc *proc);
 /* The process whose child this is; NULL: none's. */
 struct pleat_proc *pleat_proc_of_child(const struct pleat_run *child);
 
+/* ---- evolve_far.c ---- */
+
+/* Has the daemon start a process on its node. */
+void pleat_far_start(struct pleat_proc *proc);
+/* Has the daemon end it. */
+void pleat_far_end(struct pleat_proc *proc);
+/* It has ended, and all is known of it: forgets it, here and there. Accepts one without a child. */
+void pleat_far_drop(struct pleat_proc *proc);
+/* The part with that number is not known here, and has ended: nothing of it is needed. */
+void pleat_far_forget(const struct pleat_run *run, int64_t part);
+/* The process that has that part; NULL: none has. */
+struct pleat_proc *pleat_far_find(const struct pleat_evolve *evolve, int64_t part);
+/* Sends a line, without its end, to a process on another node; and ends its connection. */
+void pleat_far_say(struct pleat_proc *proc, const char *text);
+void pleat_far_cut_off(struct pleat_proc *proc);
+/* Writes what has come of a process's output, as far as that does not block. */
+void pleat_far_write(struct pleat_proc *proc);
+/* Tells that what has come of a stream, and is written, need not be kept. */
+void pleat_far_tell_heard(const struct pleat_proc *proc, int stream);
+/* Whether something of it is unwritten. */
+bool pleat_far_is_full(const struct pleat_proc *proc);
+/* Tells the daemon again what it may have missed; and what `list` says. Nonzero: no memory. */
+void pleat_far_report(struct pleat_evolve *evolve);
+int pleat_far_describe(const struct pleat_evolve *evolve, json_t *text);
+
 /* ---- evolve_tell.c ---- */
+
+bool pleat_proc_is_connected(const struct pleat_proc *proc);
 
 /* Sends one line to a process; steals line. Does nothing where it is not connected. */
 void pleat_proc_say(struct pleat_proc *proc, json_t *line);
@@ -155,6 +229,7 @@ void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, 
 /* Sends what was spread, unless it can wait: returns the time when it has to be sent; 0: there is
  * nothing. now: INT64_MAX: it cannot wait. */
 int64_t pleat_evolve_send_news(struct pleat_evolve *evolve, int64_t now);
+void pleat_evolve_forget_news(struct pleat_evolve *evolve);
 /* The first lines to a process that has registered: itself, and all others. */
 void pleat_proc_welcome(struct pleat_proc *proc);
 /* Tells a prepared process that it is handed over. */
@@ -176,6 +251,8 @@ void pleat_evolve_report(const struct pleat_run *run);
 /* The process of a child was executed, or could not be; nothing of it is left. */
 void pleat_evolve_child_started(struct pleat_run *child, const struct pleat_error *failure);
 void pleat_evolve_child_over(struct pleat_run *child);
+/* The child of a process runs, here or on another node. */
+void pleat_proc_started(struct pleat_proc *proc);
 /* The process has registered: it is prepared, or the application's. */
 void pleat_proc_registered(struct pleat_proc *proc);
 /* A prepared process is handed over, for a request whose program is its own, if argv is there. */
@@ -205,7 +282,25 @@ int pleat_evolve_known(struct pleat_run *run, const json_t *params,
 /* The requests of a process: add, cancel, stop, group. Each answers. */
 void pleat_evolve_ask(struct pleat_proc *proc, const char *what, const json_t *line);
 
+/* ---- evolve_heard.c ---- */
+
+/* The requests `part_told`, `part_output` and `process_said`, about processes on other nodes. */
+int pleat_evolve_part_told(struct pleat_run *run, const json_t *params,
+                           struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_evolve_part_output(struct pleat_run *run, const json_t *params, const char *bytes,
+                             size_t count, struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_evolve_said(struct pleat_run *run, const json_t *params,
+                      struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* ---- evolve_talk.c ---- */
+
+/* Why a hello makes no sense; NULL: it does. */
+const char *pleat_hello_read(const json_t *line, int64_t *process, const char **address,
+                             const char **local);
+/* A process has said where it is. False: no memory. */
+bool pleat_proc_hello(struct pleat_proc *proc, const char *address, const char *local);
+/* What else it says. */
+void pleat_proc_hear(struct pleat_proc *proc, const char *what, const json_t *line);
 
 /* Listens to processes. */
 int pleat_evolve_listen(struct pleat_run *run, struct pleat_error *err) PLEAT_MUST_CHECK;

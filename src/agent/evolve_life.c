@@ -40,35 +40,11 @@ static uint64_t next_run(const struct pleat_agent *agent)
 
 /* ---- starting ---- */
 
-/* The variables of the job, and those of the process's own, which replace them. */
-static json_t *variables_of(const struct pleat_proc *proc)
-{
-    json_t *all = json_array();
-    size_t i = 0, j = 0;
-    json_t *entry = NULL, *own = NULL;
-    json_array_foreach(proc->evolve->env, i, entry)
-    {
-        const char *text = json_string_value(entry);
-        size_t length = strcspn(text, "=") + 1;
-        bool replaced = false;
-        json_array_foreach(proc->env, j, own) replaced =
-            replaced || strncmp(json_string_value(own), text, length) == 0;
-        if (!replaced && json_array_append(all, entry))
-            goto no_memory;
-    }
-    if (!all || (proc->env && json_array_extend(all, proc->env)))
-        goto no_memory;
-    return all;
-no_memory:
-    json_decref(all);
-    return NULL;
-}
-
-static void start_child(struct pleat_proc *proc)
+static void start_here(struct pleat_proc *proc)
 {
     struct pleat_run *run = proc->evolve->run;
     struct pleat_error err = {0};
-    json_t *env = variables_of(proc);
+    json_t *env = pleat_proc_variables(proc);
     const struct pleat_run_request request = {
         .id = next_run(run->agent),
         .job = run->job,
@@ -87,9 +63,6 @@ static void start_child(struct pleat_proc *proc)
     int result = env ? pleat_run_start(run->agent, &request, &err)
                      : pleat_error_set(&err, PLEAT_E_NOMEM, "no memory for its environment");
     json_decref(env);
-    proc->ended = proc->registered = proc->renews = false;
-    proc->started_us = pleat_clock_monotonic_us();
-    proc->due_us = proc->of_start || proc->argv ? 0 : pleat_clock_monotonic_us() + REGISTER_US;
     if (result)
         pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 " cannot be started: %s", run->id,
                   run->job, proc->id, err.text);
@@ -99,20 +72,37 @@ static void start_child(struct pleat_proc *proc)
     proc->ended = !proc->child || !pleat_run_is_live(proc->child);
 }
 
+static void start_child(struct pleat_proc *proc)
+{
+    proc->ended = proc->registered = proc->renews = false;
+    proc->started_us = pleat_clock_monotonic_us();
+    proc->due_us = proc->of_start || proc->argv ? 0 : proc->started_us + REGISTER_US;
+    if (proc->is_far)
+        pleat_far_start(proc);
+    else
+        start_here(proc);
+}
+
+void pleat_proc_started(struct pleat_proc *proc)
+{
+    if (!proc->argv || !proc->handed || proc->registered)
+        return;
+    proc->told_running = true; /* any program will do */
+    if (proc->claim && !proc->taken) {
+        proc->prepared = proc->taken = true;
+        pleat_proc_tell(proc);
+    }
+    pleat_evolve_spread(proc, NULL, 0, 0);
+}
+
 void pleat_evolve_child_started(struct pleat_run *child, const struct pleat_error *failure)
 {
     struct pleat_proc *proc = pleat_proc_of_child(child);
     if (!proc)
         return;
     proc->ended = failure != NULL;
-    if (!failure && proc->argv && proc->handed && !proc->registered) { /* any program will do */
-        proc->told_running = true;
-        if (proc->claim && !proc->taken) {
-            proc->prepared = proc->taken = true;
-            pleat_proc_tell(proc);
-        }
-        pleat_evolve_spread(proc, NULL, 0, 0);
-    }
+    if (!failure)
+        pleat_proc_started(proc);
 }
 
 void pleat_evolve_child_over(struct pleat_run *child)
@@ -125,6 +115,7 @@ void pleat_evolve_child_over(struct pleat_run *child)
 /* The processes of its child are told to end when the turn is over. */
 static void end_child(struct pleat_proc *proc, int64_t grace_us)
 {
+    pleat_far_end(proc); /* the daemon gives it a grace of its own */
     if (!proc->child)
         return;
     pleat_run_end(proc->child, grace_us);
@@ -146,7 +137,7 @@ static void renew(struct pleat_proc *proc)
 void pleat_proc_hand_over(struct pleat_proc *proc)
 {
     proc->handed = true;
-    if (proc->argv && proc->child) {
+    if (proc->argv && pleat_proc_has_child(proc)) {
         renew(proc);
     } else if (proc->registered) {
         proc->told_running = true;
@@ -188,7 +179,7 @@ void pleat_proc_stop(struct pleat_proc *proc, bool unwanted)
     proc->unwanted = unwanted;
     proc->due_us = pleat_clock_monotonic_us() + (unwanted ? UNUSED_LEAVE_US : LEAVE_US);
     pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
-    if (!proc->child && proc->id > 0) /* it was not started yet */
+    if (!pleat_proc_has_child(proc) && proc->id > 0) /* it was not started yet */
         proc->ended = true;
 }
 
@@ -210,43 +201,65 @@ void pleat_evolve_end(struct pleat_run *run, int64_t grace_us)
 bool pleat_evolve_holds(const struct pleat_run *run)
 {
     const struct pleat_evolve *evolve = run->evolve;
-    for (size_t i = 0; evolve && i < evolve->procs.count; i++)
-        if (evolve->procs.items[i]->child) /* it lives, or its end is not settled */
+    /* without the daemon, which ends what is left of a run on other nodes, nothing is heard of that
+     */
+    bool far = run->agent->reporting;
+    for (size_t i = 0; evolve && i < evolve->procs.count; i++) /* it lives, or is not settled */
+        if (evolve->procs.items[i]->child || (far && evolve->procs.items[i]->far.part))
             return true;
     return false;
 }
 
 /* ---- settling ---- */
 
-/* What the run has used counts all of its processes. */
-static void count_use(struct pleat_run *run, const struct pleat_run *child)
+/* How its child has ended, if it had one. */
+static struct pleat_proc_end end_of(const struct pleat_proc *proc)
 {
-    run->cpu_us += child->cpu_us;
-    if (child->max_rss_kb > run->max_rss_kb)
-        run->max_rss_kb = child->max_rss_kb;
-    pleat_memory_largest(run, child->max_rss_kb);
+    const struct pleat_run *child = proc->child;
+    if (!child && !proc->far.part)
+        return (struct pleat_proc_end){.failed = true};
+    if (!child)
+        return proc->far.end;
+    bool failed = child->state == PLEAT_RUN_FAILED;
+    return (struct pleat_proc_end){.failed = failed,
+                                   .user_fault = failed && child->user_fault,
+                                   .code = child->code,
+                                   .signal = child->signal,
+                                   .cpu_us = child->cpu_us,
+                                   .max_rss_kb = child->max_rss_kb,
+                                   .text = child->failure.text[0] ? child->failure.text : NULL};
 }
 
-static const char *reason_of(const struct pleat_proc *proc, const struct pleat_run *child)
+/* What the run has used counts all of its processes. */
+static void count_use(struct pleat_run *run, const struct pleat_proc_end *end)
+{
+    run->cpu_us += end->cpu_us;
+    if (end->max_rss_kb > run->max_rss_kb)
+        run->max_rss_kb = end->max_rss_kb;
+    pleat_memory_largest(run, end->max_rss_kb);
+}
+
+static const char *reason_of(const struct pleat_proc *proc, const struct pleat_proc_end *end)
 {
     if (proc->stopping)
         return "stopped";
-    if (!child || child->state == PLEAT_RUN_FAILED || (!proc->taken && !proc->registered))
+    if (end->lost)
+        return "lost";
+    if (end->failed || (!proc->taken && !proc->registered))
         return "not started";
-    return proc->bye || (!child->code && !child->signal) ? "ended" : "died";
+    return proc->bye || (!end->code && !end->signal) ? "ended" : "died";
 }
 
 /* A process that was asked for could not be started: it waits again, unless that is its user's
  * fault, or it has failed too often. True: it waits. */
-static bool waits_again(struct pleat_proc *proc, const struct pleat_run *child)
+static bool waits_again(struct pleat_proc *proc, const struct pleat_proc_end *end)
 {
-    bool user_fault = child && child->state == PLEAT_RUN_FAILED && child->user_fault;
     if (proc->of_start || proc->stopping || proc->evolve->ending)
         return false;
-    if (!proc->unwanted && (user_fault || ++proc->failures >= FAILURES_MAX))
+    if (!proc->unwanted && (end->user_fault || ++proc->failures >= FAILURES_MAX))
         return false;
     proc->claim = proc->order = 0;
-    proc->ended = proc->registered = proc->prepared = proc->unwanted = false;
+    proc->ended = proc->registered = proc->prepared = proc->unwanted = proc->is_far = false;
     json_decref(proc->slots);
     proc->slots = NULL;
     return true;
@@ -259,26 +272,25 @@ static void warn(struct pleat_run *run, const char *text)
         json_pack("{s:I, s:o}", "run", (json_int_t)run->id, "text", pleat_json_text(text)));
 }
 
-static void warn_of_failure(const struct pleat_proc *proc, const struct pleat_run *child)
+static void warn_of_failure(const struct pleat_proc *proc, const struct pleat_proc_end *end)
 {
     char text[400];
-    if (!child || !child->failure.text[0])
+    if (!end->text)
         return;
     snprintf(text, sizeof(text), "process %" PRIu32 " was not started: %.300s", proc->id,
-             child->failure.text);
+             end->text);
     warn(proc->evolve->run, text);
 }
 
 /* The daemon's word for what became of the process on a claim. */
-static const char *gone_reason(const struct pleat_proc *proc, const struct pleat_run *child,
+static const char *gone_reason(const struct pleat_proc *proc, const struct pleat_proc_end *end,
                                const char *reason)
 {
-    bool user_fault = child && child->state == PLEAT_RUN_FAILED && child->user_fault;
     if (proc->unwanted && !proc->taken)
         return "unused";
-    if (!proc->taken && !proc->registered)
-        return user_fault ? "died" : "not started"; /* which the node has nothing to do with */
-    return !strcmp(reason, "died") || !strcmp(reason, "not started") ? "died" : "stopped";
+    if (!proc->taken && !proc->registered) /* which the node has nothing to do with: */
+        return end->user_fault ? "died" : "not started";
+    return !strcmp(reason, "stopped") || !strcmp(reason, "ended") ? "stopped" : "died";
 }
 
 /* A process of the start has gone. The last processor of the start is given up, so the process that
@@ -308,38 +320,43 @@ static void close_ranks(struct pleat_evolve *evolve, const struct pleat_proc *go
     (void)pleat_bind_close(last->child);
 }
 
+static void drop_child(struct pleat_proc *proc)
+{
+    struct pleat_run *child = proc->child;
+    proc->child = NULL;
+    if (child)
+        pleat_run_destroy(child);
+    pleat_far_drop(proc);
+}
+
 /* Nothing is left of the process. */
 static void settle_one(struct pleat_proc *proc)
 {
     struct pleat_evolve *evolve = proc->evolve;
-    struct pleat_run *child = proc->child;
-    if (child)
-        count_use(evolve->run, child);
-    if (proc->renews && !proc->stopping && !evolve->ending) {
-        proc->child = NULL;
-        if (child)
-            pleat_run_destroy(child);
+    const struct pleat_proc_end end = end_of(proc);
+    count_use(evolve->run, &end);
+    if (proc->renews && !proc->stopping && !evolve->ending && !end.lost) {
+        drop_child(proc);
         proc->ended = proc->registered = proc->renews = false;
         free(proc->address);
-        proc->address = NULL;
+        free(proc->local);
+        proc->address = proc->local = NULL;
         pleat_connection_close(proc->connection);
         proc->connection = NULL;
         return; /* it is started, with its own program, in this turn */
     }
-    const char *reason = reason_of(proc, child);
-    warn_of_failure(proc, child);
+    const char *reason = reason_of(proc, &end);
+    warn_of_failure(proc, &end);
     if (proc->of_start) {
         close_ranks(evolve, proc);
         pleat_evolve_tell_start_left(evolve);
     } else if (proc->claim) {
-        pleat_evolve_tell_gone(evolve, proc->claim, proc->order, gone_reason(proc, child, reason));
+        pleat_evolve_tell_gone(evolve, proc->claim, proc->order, gone_reason(proc, &end, reason));
     }
-    bool waits = proc->handed && !proc->taken && waits_again(proc, child);
+    bool waits = proc->handed && !proc->taken && waits_again(proc, &end);
     if (!waits && proc->handed)
-        pleat_evolve_spread(proc, reason, child ? child->code : 0, child ? child->signal : 0);
-    proc->child = NULL;
-    if (child)
-        pleat_run_destroy(child);
+        pleat_evolve_spread(proc, reason, end.lost ? 0 : end.code, end.signal);
+    drop_child(proc);
     if (!waits)
         pleat_proc_remove(proc);
 }
@@ -367,13 +384,13 @@ static void look_at_time(struct pleat_proc *proc, int64_t now, int64_t *next)
     if (proc->id == 0)
         return; /* only the end of the run ends that */
     end_child(proc, proc->unwanted ? UNUSED_GRACE_US : GRACE_US);
-    proc->ended = !proc->child || proc->ended;
+    proc->ended = !pleat_proc_has_child(proc) || proc->ended;
 }
 
 static bool is_to_start(const struct pleat_proc *proc)
 {
     const struct pleat_evolve *evolve = proc->evolve;
-    return !proc->child && !proc->ended && proc->id > 0 &&
+    return !pleat_proc_has_child(proc) && !proc->ended && proc->id > 0 &&
            evolve->run->state == PLEAT_RUN_RUNNING && !evolve->ending && !evolve->run->killing &&
            (proc->of_start || (proc->claim && evolve->asks));
 }
@@ -425,9 +442,12 @@ static void pump(struct pleat_run *run)
     if (evolve->sweeps)
         pleat_runs_sweep(run->agent);
     evolve->sweeps = false;
-    for (size_t i = 0; i < evolve->procs.count;
-         i++) /* what has ended is settled in the next turn */
-        next = has_ended(evolve->procs.items[i]) ? now : next;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        struct pleat_proc *proc = evolve->procs.items[i];
+        pleat_far_write(proc);
+        /* what has ended is settled in the next turn; what does not take output is tried again */
+        next = has_ended(proc) || pleat_far_is_full(proc) ? now : next;
+    }
     pleat_evolve_tell_demand(evolve);
     int64_t news = pleat_evolve_send_news(evolve, now);
     next = news && (!next || news < next) ? news : next;

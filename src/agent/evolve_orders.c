@@ -50,10 +50,13 @@ int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct ple
 {
     struct pleat_evolve *evolve = run->evolve;
     uint64_t claim = 0, order = 0;
+    int64_t node = -1;
     const json_t *slots = NULL;
     int result = read_claim(run, params, &claim, &order, err);
     if (!result)
         result = pleat_param_slots(params, &slots, err);
+    if (!result)
+        result = pleat_get_int(params, "node", false, 0, UINT32_MAX - 1, &node, err);
     if (result)
         return result;
     struct pleat_proc *proc = pleat_proc_on(evolve, claim);
@@ -77,6 +80,8 @@ int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct ple
     proc->claim = claim;
     proc->order = order;
     proc->slots = slots ? json_deep_copy(slots) : NULL;
+    proc->is_far = node >= 0;
+    proc->far.node = node >= 0 ? (uint32_t)node : 0;
     return 0;
 }
 

@@ -53,23 +53,26 @@ static void iteration(struct pleat_proc *proc, const json_t *line)
     evolve->iteration_us = mean_us;
 }
 
-static void on_message(void *arg, struct pleat_connection *connection,
-                       const struct pleat_message *message)
+void pleat_proc_hear(struct pleat_proc *proc, const char *what, const json_t *line)
 {
     static const char *const asks[] = {"add", "cancel", "stop", "group"};
-    struct pleat_proc *proc = arg;
-    const char *what = message->method;
-    (void)connection;
     for (size_t i = 0; i < sizeof(asks) / sizeof(*asks); i++)
         if (!strcmp(what, asks[i])) {
-            pleat_evolve_ask(proc, what, message->json);
+            pleat_evolve_ask(proc, what, line);
             return;
         }
     if (!strcmp(what, "iteration"))
-        iteration(proc, message->json);
+        iteration(proc, line);
     else if (!strcmp(what, "bye"))
         proc->bye = true;
     /* other words are of later versions */
+}
+
+static void on_message(void *arg, struct pleat_connection *connection,
+                       const struct pleat_message *message)
+{
+    (void)connection;
+    pleat_proc_hear(arg, message->method, message->json);
 }
 
 static void on_closed(void *arg, struct pleat_connection *connection,
@@ -93,19 +96,50 @@ static bool is_it(const struct pleat_proc *proc, const struct pleat_connection *
     return run && pleat_run_has_process(run, pleat_connection_peer_pid(connection));
 }
 
+const char *pleat_hello_read(const json_t *line, int64_t *process, const char **address,
+                             const char **local)
+{
+    if (pleat_get_int(line, "process", true, 0, UINT32_MAX, process, NULL) ||
+        pleat_get_string(line, "address", true, address, NULL) || strlen(*address) > ADDRESS_MAX ||
+        (strncmp(*address, "ipc://", 6) != 0 && strncmp(*address, "tcp://", 6) != 0) ||
+        pleat_get_string(line, "local", false, local, NULL) ||
+        (*local && (strlen(*local) > ADDRESS_MAX || strncmp(*local, "ipc://", 6) != 0)))
+        return "a hello has 'process', and an 'address' that begins with ipc:// or tcp://";
+    return NULL;
+}
+
 static const char *why_not(const struct pleat_evolve *evolve, const json_t *line,
                            const struct pleat_connection *connection, struct pleat_proc **proc,
-                           const char **address)
+                           const char **address, const char **local)
 {
     int64_t id = -1;
-    if (pleat_get_int(line, "process", true, 0, UINT32_MAX, &id, NULL) ||
-        pleat_get_string(line, "address", true, address, NULL) || strlen(*address) > ADDRESS_MAX ||
-        (strncmp(*address, "ipc://", 6) != 0 && strncmp(*address, "tcp://", 6) != 0))
-        return "a hello has 'process', and an 'address' that begins with ipc:// or tcp://";
+    const char *why = pleat_hello_read(line, &id, address, local);
+    if (why)
+        return why;
     *proc = pleat_proc_find(evolve, (uint32_t)id);
-    if (!*proc || (*proc)->ended || (id > 0 && !(*proc)->child))
+    if (!*proc || (*proc)->ended || (id > 0 && !pleat_proc_has_child(*proc)))
         return "there is no process of that number";
     return is_it(*proc, connection) ? NULL : "you are not the process of that number";
+}
+
+bool pleat_proc_hello(struct pleat_proc *proc, const char *address, const char *local)
+{
+    char *copy = strdup(address), *near = local ? strdup(local) : NULL;
+    if (!copy || (local && !near)) {
+        free(copy);
+        free(near);
+        return false;
+    }
+    bool moved = proc->address && strcmp(proc->address, copy) != 0;
+    free(proc->address);
+    free(proc->local);
+    proc->address = copy;
+    proc->local = near;
+    proc->news_at = proc->evolve->news.count; /* its welcome has what was before */
+    pleat_proc_registered(proc);
+    if (moved && proc->handed)
+        pleat_evolve_spread(proc, NULL, 0, 0);
+    return true;
 }
 
 static void hello(struct pleat_stranger *stranger, const json_t *line)
@@ -114,24 +148,19 @@ static void hello(struct pleat_stranger *stranger, const json_t *line)
                                                                 .closed = on_closed};
     struct pleat_connection *connection = stranger->connection;
     struct pleat_proc *proc = NULL;
-    const char *address = NULL;
-    const char *why = why_not(stranger->evolve, line, connection, &proc, &address);
-    char *copy = why ? NULL : strdup(address);
+    const char *address = NULL, *local = NULL;
+    const char *why = why_not(stranger->evolve, line, connection, &proc, &address, &local);
     drop_stranger(stranger);
-    if (!copy || pleat_connection_start(connection, &callbacks, proc)) {
+    if (why || pleat_connection_start(connection, &callbacks, proc)) {
         turn_away(connection, why ? why : "no memory");
-        free(copy);
         return;
     }
     pleat_connection_close(proc->connection); /* it connects again */
     proc->connection = connection;
-    proc->news_at = proc->evolve->news.length; /* its welcome has what was before */
-    bool moved = proc->address && strcmp(proc->address, copy) != 0;
-    free(proc->address);
-    proc->address = copy;
-    pleat_proc_registered(proc);
-    if (moved && proc->handed)
-        pleat_evolve_spread(proc, NULL, 0, 0);
+    if (pleat_proc_hello(proc, address, local))
+        return;
+    pleat_connection_close(connection);
+    proc->connection = NULL;
 }
 
 static void on_first(void *arg, struct pleat_connection *connection,

@@ -3,6 +3,7 @@
 #include "agent/evolve.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/log.h"
@@ -22,24 +23,48 @@
 
 /* ---- to processes ---- */
 
+bool pleat_proc_is_connected(const struct pleat_proc *proc)
+{
+    return proc->connection || proc->far.serial;
+}
+
 static void cut_off(struct pleat_proc *proc)
 {
+    if (proc->far.serial)
+        pleat_far_cut_off(proc);
     pleat_connection_close(proc->connection);
     proc->connection = NULL;
+}
+
+static const char *news_for(const struct pleat_news *news, const struct pleat_proc *proc)
+{
+    bool near = news->is_far == proc->is_far && (!proc->is_far || news->node == proc->far.node);
+    return news->texts[near];
+}
+
+/* The same, to a process on another node. */
+static void say_far(struct pleat_proc *proc, const char *text)
+{
+    const struct pleat_news_list *news = &proc->evolve->news;
+    for (; proc->news_at < news->count; proc->news_at++)
+        pleat_far_say(proc, news_for(&news->items[proc->news_at], proc));
+    if (text)
+        pleat_far_say(proc, text);
 }
 
 /* Sends to a process what it has not been sent of the news, and then a line (NULL: none). */
 static void say_text(struct pleat_proc *proc, const char *text)
 {
-    const struct pleat_string *news = &proc->evolve->news;
+    const struct pleat_news_list *news = &proc->evolve->news;
     struct pleat_string out = {0};
-    if (proc->news_at < news->length)
-        pleat_string_add_bytes(&out, news->text + proc->news_at, news->length - proc->news_at);
-    proc->news_at = news->length;
-    if (text) {
-        pleat_string_add(&out, text);
-        pleat_string_add(&out, "\n");
+    if (!proc->connection) {
+        say_far(proc, text);
+        return;
     }
+    for (; proc->news_at < news->count; proc->news_at++)
+        pleat_string_addf(&out, "%s\n", news_for(&news->items[proc->news_at], proc));
+    if (text)
+        pleat_string_addf(&out, "%s\n", text);
     if (pleat_connection_backlog(proc->connection) > UNREAD_MAX) {
         pleat_log("run %llu (job %s): process %u does not read what it is told: it is cut off",
                   (unsigned long long)proc->evolve->run->id, proc->evolve->run->job, proc->id);
@@ -52,10 +77,10 @@ static void say_text(struct pleat_proc *proc, const char *text)
 
 void pleat_proc_say(struct pleat_proc *proc, json_t *line)
 {
-    char *text = line && proc->connection ? json_dumps(line, JSON_COMPACT) : NULL;
+    char *text = line && pleat_proc_is_connected(proc) ? json_dumps(line, JSON_COMPACT) : NULL;
     if (text)
         say_text(proc, text);
-    else if (proc->connection) /* it asks again on its next connection */
+    else if (pleat_proc_is_connected(proc)) /* it asks again on its next connection */
         cut_off(proc);
     free(text);
     json_decref(line);
@@ -67,56 +92,65 @@ static json_t *parent_of(const struct pleat_proc *proc)
                                                : json_integer((json_int_t)proc->parent);
 }
 
-/* What others may know of a process. */
-static json_t *about(const struct pleat_proc *proc)
+static bool on_one_node(const struct pleat_proc *one, const struct pleat_proc *other)
+{
+    return one->is_far == other->is_far && (!one->is_far || one->far.node == other->far.node);
+}
+
+/* What others may know of a process. near: they are on its node. */
+static json_t *about(const struct pleat_proc *proc, bool near)
 {
     return json_pack("{s:s, s:I, s:s, s:s*, s:o, s:O*}", "do", "process", "process",
                      (json_int_t)proc->id, "state", proc->told_running ? "running" : "coming",
-                     "address", proc->address, "parent", parent_of(proc), "groups", proc->groups);
+                     "address", near && proc->local ? proc->local : proc->address, "parent",
+                     parent_of(proc), "groups", proc->groups);
 }
 
-/* There is no memory for news: who is connected is cut off. */
-static void forget_news(struct pleat_evolve *evolve)
+void pleat_evolve_forget_news(struct pleat_evolve *evolve)
 {
-    for (size_t i = 0; i < evolve->procs.count; i++) {
-        if (evolve->procs.items[i]->connection)
-            cut_off(evolve->procs.items[i]);
+    for (size_t i = 0; i < evolve->news.count; i++)
+        for (int near = 0; near < 2; near++)
+            free(evolve->news.items[i].texts[near]);
+    for (size_t i = 0; i < evolve->procs.count; i++)
         evolve->procs.items[i]->news_at = 0;
-    }
-    pleat_string_finish(&evolve->news);
+    evolve->news.count = 0;
 }
 
 void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal)
 {
     struct pleat_evolve *evolve = proc->evolve;
-    json_t *line = reason ? json_pack("{s:s, s:I, s:s, s:s, s:i, s:i}", "do", "process", "process",
-                                      (json_int_t)proc->id, "state", "gone", "reason", reason,
-                                      "code", code, "signal", signal)
-                          : about(proc);
-    char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
-    json_decref(line);
-    if (text) {
-        pleat_string_add(&evolve->news, text);
-        pleat_string_add(&evolve->news, "\n");
+    struct pleat_news news = {.is_far = proc->is_far, .node = proc->far.node};
+    for (int near = 0; near < 2; near++) {
+        json_t *line = reason ? json_pack("{s:s, s:I, s:s, s:s, s:i, s:i}", "do", "process",
+                                          "process", (json_int_t)proc->id, "state", "gone",
+                                          "reason", reason, "code", code, "signal", signal)
+                              : about(proc, near);
+        news.texts[near] = line ? json_dumps(line, JSON_COMPACT) : NULL;
+        json_decref(line);
     }
-    if (!text || evolve->news.failed) /* they connect again, and are told all of it anew */
-        forget_news(evolve);
-    free(text);
+    if (news.texts[0] && news.texts[1] && !pleat_array_push(&evolve->news, news))
+        return;
+    free(news.texts[0]);
+    free(news.texts[1]);
+    /* no memory: they connect again, and are told all of it anew */
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        if (pleat_proc_is_connected(evolve->procs.items[i]))
+            cut_off(evolve->procs.items[i]);
+    pleat_evolve_forget_news(evolve);
 }
 
 int64_t pleat_evolve_send_news(struct pleat_evolve *evolve, int64_t now)
 {
-    if (evolve->news.length == 0)
+    if (evolve->news.count == 0)
         return 0;
     if (now != INT64_MAX && evolve->procs.count > FEW && now < evolve->news_us + NEWS_US)
         return evolve->news_us + NEWS_US;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *to = evolve->procs.items[i];
-        if (to->connection && to->news_at < evolve->news.length)
+        if (pleat_proc_is_connected(to) && to->news_at < evolve->news.count)
             say_text(to, NULL);
-        to->news_at = 0;
     }
-    evolve->news.length = 0;
+    pleat_evolve_forget_news(evolve);
     evolve->news_us = pleat_clock_monotonic_us();
     return 0;
 }
@@ -128,7 +162,8 @@ void pleat_proc_welcome(struct pleat_proc *proc)
     size_t next = 0, bytes = 0;
     for (; list && next < evolve->procs.count && bytes < LIST_MAX; next++) {
         const struct pleat_proc *other = evolve->procs.items[next];
-        json_t *item = other->handed && !other->ended ? about(other) : NULL;
+        json_t *item =
+            other->handed && !other->ended ? about(other, on_one_node(other, proc)) : NULL;
         bytes += item ? json_dumpb(item, NULL, 0, JSON_COMPACT) : 0;
         if (item && json_array_append_new(list, item))
             item = NULL; /* it connects again where its list is not whole */
@@ -137,9 +172,11 @@ void pleat_proc_welcome(struct pleat_proc *proc)
                                    (json_int_t)proc->id, "parent", parent_of(proc), "state",
                                    proc->handed ? "running" : "prepared", "processes", list,
                                    "maximum", (json_int_t)evolve->maximum));
-    for (; proc->connection && next < evolve->procs.count; next++)
-        if (evolve->procs.items[next]->handed && !evolve->procs.items[next]->ended)
-            pleat_proc_say(proc, about(evolve->procs.items[next]));
+    for (; pleat_proc_is_connected(proc) && next < evolve->procs.count; next++) {
+        const struct pleat_proc *other = evolve->procs.items[next];
+        if (other->handed && !other->ended)
+            pleat_proc_say(proc, about(other, on_one_node(other, proc)));
+    }
 }
 
 void pleat_proc_go(struct pleat_proc *proc)
@@ -226,6 +263,7 @@ void pleat_evolve_report(const struct pleat_run *run)
         if (evolve->procs.items[i]->claim)
             pleat_proc_tell(evolve->procs.items[i]);
     pleat_evolve_tell_start_left(evolve);
+    pleat_far_report(evolve);
     if (evolve->told_demand)
         pleat_agent_notify(run->agent, "demanded", demand_of(evolve));
 }

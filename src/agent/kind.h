@@ -99,6 +99,7 @@ extern const struct pleat_run_kind pleat_kind_malleable, pleat_kind_script; /* k
 extern const struct pleat_run_kind pleat_kind_folded;                       /* kind_folded.c */
 extern const struct pleat_run_kind pleat_kind_spread, pleat_kind_part;
 extern const struct pleat_run_kind pleat_kind_evolving, pleat_kind_process; /* kind_evolving.c */
+extern const struct pleat_run_kind pleat_kind_far;
 /* All kinds: the plain one first; NULL at the end. */
 extern const struct pleat_run_kind *const pleat_kinds[];
 

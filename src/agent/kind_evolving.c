@@ -16,7 +16,7 @@ static void add_variables(const struct pleat_evolve *evolve, uint32_t id, struct
     pleat_run_add_variable(own, PLEAT_PROCESS_ENV, text);
     pleat_run_add_variable(own, PLEAT_PROCESS_SOCKET_ENV, evolve->socket);
     pleat_run_add_variable(own, PLEAT_PROCESS_SECRET_ENV, evolve->secret);
-    pleat_run_add_variable(own, PLEAT_PROCESS_HOST_ENV, "ipc");
+    pleat_run_add_variable(own, PLEAT_PROCESS_HOST_ENV, *evolve->host ? evolve->host : "ipc");
     pleat_run_add_variable(own, PLEAT_PROCESS_DIR_ENV, evolve->run->scratch);
 }
 
@@ -69,7 +69,8 @@ static void unwanted(struct pleat_run *run)
 static int describe(const struct pleat_run *run, json_t *text)
 {
     return run->evolve ? json_object_set_new(text, "processes",
-                                             json_integer((json_int_t)run->evolve->procs.count))
+                                             json_integer((json_int_t)run->evolve->procs.count)) ||
+                             pleat_far_describe(run->evolve, text)
                        : 0;
 }
 

@@ -7,6 +7,7 @@
 #include "agent/agent.h"
 #include "agent/ending.h"
 #include "agent/evolve.h"
+#include "agent/far.h"
 #include "agent/inflow.h"
 #include "agent/kind.h"
 #include "agent/life.h"
@@ -162,7 +163,8 @@ static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t 
     struct pleat_run *run = NULL;
     int result = get_run(agent, params, &run, err);
     if (!result)
-        result = pleat_remote_told(run, params, err);
+        result = run->evolve ? pleat_evolve_part_told(run, params, err)
+                             : pleat_remote_told(run, params, err);
     if (!result)
         look(run);
     return result;
@@ -196,9 +198,30 @@ static int do_part_output(struct pleat_agent *agent, const json_t *params, json_
     (void)answer;
     struct pleat_run *run = NULL;
     int result = get_run(agent, params, &run, err);
-    return result ? result
-                  : pleat_remote_output(run, params, agent->request->bytes,
-                                        agent->request->bytes_count, err);
+    const char *bytes = agent->request->bytes;
+    const size_t count = agent->request->bytes_count;
+    if (result)
+        return result;
+    return run->evolve ? pleat_evolve_part_output(run, params, bytes, count, err)
+                       : pleat_remote_output(run, params, bytes, count, err);
+}
+
+static int do_process_said(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                           struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_evolve_said(run, params, err);
+}
+
+static int do_process_told(struct pleat_agent *agent, const json_t *params, json_t **answer,
+                           struct pleat_error *err)
+{
+    (void)answer;
+    struct pleat_run *run = NULL;
+    int result = get_run(agent, params, &run, err);
+    return result ? result : pleat_far_told(run, params, err);
 }
 
 static int do_input(struct pleat_agent *agent, const json_t *params, json_t **answer,
@@ -451,6 +474,8 @@ static const struct {
     {"answer", do_answer},
     {"part_told", do_part_told},
     {"part_output", do_part_output},
+    {"process_said", do_process_said},
+    {"process_told", do_process_told},
     {"part_heard", do_part_heard},
     {"input", do_input},
     {"output_heard", do_part_heard},

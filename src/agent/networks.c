@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum { NETWORKS_MAX = 32 };
@@ -64,4 +66,63 @@ void pleat_networks_add(json_t *hello)
         host[sizeof(host) - 1] = '\0';
         (void)json_object_set_new(hello, "host", json_string(host)); /* NULL is no member */
     }
+}
+
+/* ---- this host, as others see it ---- */
+
+static bool is_loopback(const struct sockaddr_storage *own)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+    memcpy(&v4, own, sizeof(v4));
+    memcpy(&v6, own, sizeof(v6));
+    return own->ss_family == AF_INET ? ntohl(v4.sin_addr.s_addr) >> 24 == 127
+                                     : IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+}
+
+/* A connected socket for datagrams has the address of its route, and sends nothing. */
+static bool on_the_way(const struct addrinfo *to, char *text, size_t size)
+{
+    struct sockaddr_storage own = {0};
+    socklen_t length = sizeof(own);
+    int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool good = fd >= 0 && !connect(fd, to->ai_addr, to->ai_addrlen) &&
+                !getsockname(fd, (struct sockaddr *)&own, &length) && !is_loopback(&own) &&
+                !getnameinfo((struct sockaddr *)&own, length, text, (socklen_t)size, NULL, 0,
+                             NI_NUMERICHOST);
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+static bool of_an_interface(char *text, size_t size)
+{
+    struct ifaddrs *all = NULL;
+    bool found = false;
+    if (getifaddrs(&all))
+        return false;
+    for (const struct ifaddrs *one = all; one && !found; one = one->ifa_next) {
+        json_t *entry = network(one);
+        const char *address = json_string_value(json_object_get(entry, "address"));
+        found = address != NULL;
+        if (found)
+            snprintf(text, size, "%s", address);
+        json_decref(entry);
+    }
+    freeifaddrs(all);
+    return found;
+}
+
+void pleat_networks_own(const char *towards, char *text, size_t size)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_DGRAM};
+    struct addrinfo *found = NULL;
+    bool good = false;
+    if (towards && !getaddrinfo(towards, "9", &hints, &found)) { /* any port will do */
+        for (const struct addrinfo *to = found; to && !good; to = to->ai_next)
+            good = on_the_way(to, text, size);
+        freeaddrinfo(found);
+    }
+    if (!good && !of_an_interface(text, size))
+        snprintf(text, size, "127.0.0.1");
 }

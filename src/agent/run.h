@@ -100,13 +100,14 @@ struct pleat_run {
 
     struct pleat_part_end part;
 
-    const struct pleat_run_kind *kind; /* the kind's functions; the next ten members are the
+    const struct pleat_run_kind *kind; /* the kind's functions; the next members are the
                                         * kind's: */
     struct pleat_malleable *malleable; /* NULL: no mailbox */
     struct pleat_evolve *evolve;       /* its processes ask for more; NULL: they do not */
     struct pleat_run *leader; /* the run that this is a process of (evolve.h); NULL: of none. The
                                * daemon knows only that one */
     uint32_t process_id;      /* which */
+    struct pleat_far *far;    /* as process_id, but another agent has the leader (far.h) */
     struct pleat_launches *launches; /* NULL: the main process is the launcher of the program */
     struct pleat_folded *folded;     /* NULL: each process has a processor */
     struct pleat_remote *remote;     /* NULL: it has no parts on other nodes */
@@ -171,7 +172,9 @@ struct pleat_run_request {
                  * (shm/mailbox.h) */
     const struct pleat_folded_request *folded;  /* NULL: not folded */
     const struct pleat_evolve_request *evolves; /* NULL: its processes ask for no others */
-    struct pleat_run *leader;                   /* as in struct pleat_run */
+    const struct pleat_far_request *far; /* a process of such a run, which another node's agent
+                                          * leads; NULL: it is none */
+    struct pleat_run *leader;            /* as in struct pleat_run */
     uint32_t process_id;
     int64_t linger_us;
     const char *scratch; /* NULL: none */

@@ -274,8 +274,32 @@ static int read_evolves(const json_t *params, struct pleat_evolve_request *evolv
     if (!result)
         result =
             pleat_get_int(member, "maximum", true, count, PLEAT_PARAM_RANKS_MAX, &maximum, err);
+    if (!result)
+        result = pleat_get_bool(member, "nodes", false, &evolves->nodes, err);
     evolves->count = (uint32_t)count;
     evolves->maximum = (uint32_t)maximum;
+    return result;
+}
+
+/* Reads which process of a run it is whose processes ask for others. */
+static int read_far(const json_t *params, struct pleat_start_request *request,
+                    struct pleat_error *err)
+{
+    const json_t *member = json_object_get(params, "process");
+    struct pleat_run_request *run = &request->run;
+    int64_t id = 0;
+    if (!member || json_is_null(member))
+        return 0;
+    int result = pleat_get_int(member, "id", true, 1, UINT32_MAX - 1, &id, err);
+    if (!result)
+        result = pleat_get_string(member, "secret", true, &request->far.secret, err);
+    if (!result && (!run->part || !run->scratch || run->folded || run->mailbox_ranks))
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "run %" PRIu64 " is a process of another run: it is a part of "
+                                 "that, has a scratch directory, and is a plain one",
+                                 run->id);
+    request->far.process = (uint32_t)id;
+    run->far = &request->far;
     return result;
 }
 
@@ -311,5 +335,7 @@ int pleat_start_request_read(const json_t *params, struct pleat_start_request *r
     if (!result)
         result = read_evolves(params, &request->evolves, err);
     request->run.evolves = request->evolves.count ? &request->evolves : NULL;
+    if (!result)
+        result = read_far(params, request, err);
     return result ? result : check_evolves(&request->run, err);
 }

@@ -3,6 +3,7 @@
 #define PLEAT_AGENT_START_REQUEST_H
 
 #include "agent/evolve.h"
+#include "agent/far.h"
 #include "agent/folded.h"
 #include "agent/run.h"
 
@@ -11,6 +12,7 @@ struct pleat_start_request {
     struct pleat_run_request run;
     struct pleat_folded_request folded;
     struct pleat_evolve_request evolves;
+    struct pleat_far_request far;
     struct pleat_limits limits;
 };
 

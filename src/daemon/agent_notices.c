@@ -216,6 +216,8 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t there,
         parts_output(agent, part, message);
     else if (!strcmp(message->method, "part_said") && parts_is_other(agent, component))
         parts_said(agent, component, message->params);
+    else if (!strcmp(message->method, "process_said") && parts_is_other(agent, component))
+        parts_process_said(agent, component, message->params);
     else if (parts_is_other(agent, component))
         parts_notice(agent, component, message->method, message->params);
     else if (!strcmp(message->method, "part_wanted"))
@@ -224,6 +226,8 @@ static bool is_of_parts(struct agent *agent, uint32_t component, uint64_t there,
         parts_unwanted(agent, component, message->params);
     else if (!strcmp(message->method, "part_order"))
         parts_order(agent, message->params);
+    else if (!strcmp(message->method, "process_told"))
+        parts_process_told(agent, message->params);
     else if (!strcmp(message->method, "part_heard"))
         parts_heard(agent, message->params);
     else if (!strcmp(message->method, "part_role"))

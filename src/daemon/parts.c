@@ -7,6 +7,7 @@
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
 #include "daemon/parts_inside.h"
+#include "daemon/parts_process.h"
 #include "daemon/parts_start.h"
 #include "daemon/runs.h"
 #include "daemon/specs.h"
@@ -37,13 +38,19 @@ static bool claim_has_node(struct daemon *d, uint32_t claim, uint32_t node)
 }
 
 /* A growth's claim counts, too, though it is the component's only when the growth has been
- * applied. */
+ * applied; so do those with prepared processes. */
 bool part_has_node(struct daemon *d, uint32_t component, uint32_t node)
 {
     const struct pleat_component *comp = component_of(d, component);
     uint32_t growth =
         comp->resize != PLEAT_NONE ? pleat_core_resize(d->core, comp->resize)->claim : PLEAT_NONE;
     for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = pleat_core_claim(d->core, c)->next)
+        if (claim_has_node(d, c, node))
+            return true;
+    uint32_t prepared = comp->buffer != PLEAT_NONE
+                            ? pleat_core_view(d->core)->buffers[comp->buffer].first_claim
+                            : PLEAT_NONE;
+    for (uint32_t c = prepared; c != PLEAT_NONE; c = pleat_core_claim(d->core, c)->next)
         if (claim_has_node(d, c, node))
             return true;
     return growth != PLEAT_NONE && claim_has_node(d, growth, node);
@@ -147,14 +154,14 @@ static void ended(struct daemon *d, struct part *part, json_t *end)
 static void ended_with(struct daemon *d, struct part *part, int code, const char *text)
 {
     ended(d, part,
-          json_pack("{s:i, s:i, s:o*}", "code", code, "signal", 0, "text",
-                    text ? pleat_json_text(text) : NULL));
+          json_pack("{s:i, s:i, s:o*, s:b}", "code", code, "signal", 0, "text",
+                    text ? pleat_json_text(text) : NULL, "failed", code == CODE_NOT_STARTED));
 }
 
 void part_lost(struct daemon *d, struct part *part)
 {
     part->failed = true;
-    ended_with(d, part, CODE_LOST, NULL);
+    ended(d, part, json_pack("{s:i, s:i, s:b}", "code", CODE_LOST, "signal", 0, "lost", (int)true));
 }
 
 /* Sends the request to start it, once its node's agent is there. */
@@ -163,13 +170,14 @@ void part_go_on(struct daemon *d, struct part *part)
     struct pleat_error err = {0};
     struct agent *agent = agent_get(d, part->site, part->node);
     const bool has_mailbox = has_mailboxes(d, part->run);
+    const bool process = part->role == PART_PROCESS;
     if (part->state != PART_WANTED || !agent)
         return;
     if (!agent->connection || !agent->listed) {
         agent_want(agent);
         return;
     }
-    part_take_number(d, part, has_mailbox);
+    part_take_number(d, part, has_mailbox || process);
     if (!part_has_room(d, part))
         return;
     /* the ranks of other nodes have half of it: it is of no use */
@@ -178,7 +186,7 @@ void part_go_on(struct daemon *d, struct part *part)
         return;
     }
     part->state = PART_SENT;
-    if (part_start(d, part, &err))
+    if (process ? part_process_start(d, part, &err) : part_start(d, part, &err))
         ended_with(d, part, CODE_NOT_STARTED, err.text);
 }
 
@@ -186,7 +194,8 @@ void part_go_on(struct daemon *d, struct part *part)
 
 void part_set_role(struct daemon *d, struct part *part, const char *name)
 {
-    static const char *const names[] = {[PART_NOW] = "now", [PART_NEW] = "new", [PART_OLD] = "old"};
+    static const char *const names[] = {
+        [PART_NOW] = "now", [PART_NEW] = "new", [PART_OLD] = "old", [PART_PROCESS] = "process"};
     const enum part_role before = part->role;
     for (size_t i = 0; name && i < sizeof(names) / sizeof(*names); i++)
         if (!strcmp(names[i], name))
@@ -246,24 +255,26 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
     }
     const struct part *before = parts_find_on(d, (uint64_t)run, agent->site, (uint32_t)node);
     bool busy = before && before->state != PART_ENDED;
+    const bool process = json_is_object(json_object_get(params, "process"));
     struct part fresh = {.run = (uint64_t)run,
                          .number = (uint32_t)number,
                          .site = agent->site,
                          .node = (uint32_t)node,
-                         .role =
-                             json_is_true(json_object_get(params, "waits")) ? PART_NEW : PART_NOW,
+                         .role = process                                          ? PART_PROCESS
+                                 : json_is_true(json_object_get(params, "waits")) ? PART_NEW
+                                                                                  : PART_NOW,
                          .wish = json_deep_copy(params)};
     struct part *part = part_add(d, &fresh);
     if (!part)
         return;
     if (!part_has_node(d, component, part->node) || part->node == agent->node)
         ended_with(d, part, CODE_NOT_STARTED, "the job has no other node with that name");
-    else if (busy && !has_mailboxes(d, part->run))
+    else if (busy && !process && !has_mailboxes(d, part->run))
         ended_with(d, part, CODE_NOT_STARTED, "the job has a part on that node already");
     else if (parts_pending_exit(d, part->run))
         ended_with(d, part, CODE_UNWANTED, NULL);
     else {
-        if (!has_mailboxes(d, part->run))
+        if (!process && !has_mailboxes(d, part->run))
             forget_earlier(d, part);
         part_go_on(d, part);
     }
@@ -281,11 +292,23 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
         part_end(d, part, PART_REST_GRACE_S);
 }
 
+static void drop(struct part *part)
+{
+    json_decref(part->wish);
+    json_decref(part->end);
+}
+
 void parts_left(struct agent *agent, const json_t *params)
 {
     struct daemon *d = agent->daemon;
     struct part *part = parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
                                    (uint32_t)json_integer_value(json_object_get(params, "part")));
+    if (part && part->role == PART_PROCESS && part->state == PART_ENDED) {
+        part_forget(d, part);
+        drop(part); /* its agent has counted what it used */
+        *part = d->parts.items.items[--d->parts.items.count];
+        return;
+    }
     const struct part *there = part ? parts_find_on(d, part->run, part->site, part->node) : NULL;
     if (part && part == there && part->state == PART_ENDED)
         parts_leave_node(d, part);
@@ -320,9 +343,12 @@ static void exited(struct daemon *d, struct part *part, const json_t *params)
                    json_is_true(json_object_get(params, "lost"));
     part->bad_us = part_number_in(params, "code") > 0 && !told ? daemon_now_us(d) : 0;
     ended(d, part,
-          json_pack("{s:I, s:I, s:O?}", "code", (json_int_t)part_number_in(params, "code"),
-                    "signal", (json_int_t)part_number_in(params, "signal"), "text",
-                    json_object_get(params, "text")));
+          json_pack("{s:I, s:I, s:O?, s:b, s:I, s:I}", "code",
+                    (json_int_t)part_number_in(params, "code"), "signal",
+                    (json_int_t)part_number_in(params, "signal"), "text",
+                    json_object_get(params, "text"), "lost",
+                    json_is_true(json_object_get(params, "lost")), "cpu_us",
+                    (json_int_t)part->cpu_us, "max_rss_kb", (json_int_t)part->max_rss_kb));
 }
 
 void parts_notice(struct agent *agent, uint32_t component, const char *method, const json_t *params)
@@ -346,8 +372,11 @@ void parts_notice(struct agent *agent, uint32_t component, const char *method, c
         go_on_after(d, part);
         parts_change_again(d, part->site, part->node);
     } else if (!strcmp(method, "start_failed") && part->state != PART_ENDED) {
-        ended_with(d, part, (int)part_number_in(params, "code"),
-                   json_string_value(json_object_get(params, "text")));
+        ended(d, part,
+              json_pack("{s:I, s:i, s:O?, s:b, s:O?}", "code",
+                        (json_int_t)part_number_in(params, "code"), "signal", 0, "text",
+                        json_object_get(params, "text"), "failed", (int)true, "user_fault",
+                        json_object_get(params, "user_fault")));
     } else if (!strcmp(method, "exited") && part->state != PART_ENDED) {
         exited(d, part, params);
     } else if (!strcmp(method, "folded")) {
@@ -420,12 +449,6 @@ bool parts_has(const struct daemon *d, uint64_t run)
         if (d->parts.items.items[i].run == run && d->parts.items.items[i].state != PART_ENDED)
             return true;
     return false;
-}
-
-static void drop(struct part *part)
-{
-    json_decref(part->wish);
-    json_decref(part->end);
 }
 
 void parts_forget(struct daemon *d, uint64_t run)

@@ -35,7 +35,10 @@ enum part_state {
 enum part_role {
     PART_NOW, /* the processes that are the run */
     PART_NEW, /* new processes, which wait: nothing that happens to them affects the run */
-    PART_OLD  /* old processes, which are leaving: likewise */
+    PART_OLD, /* old processes, which are leaving: likewise */
+    /* a process of a run whose processes ask for more (parts_process.h): likewise; on its node
+     * there may be any number of them */
+    PART_PROCESS
 };
 
 struct part {
@@ -93,6 +96,9 @@ bool parts_is_followed(struct daemon *d, const struct part *part);
 /* The notices `part_wanted` and `part_unwanted` of the agent that leads the run. */
 void parts_wanted(struct agent *agent, uint32_t component, const json_t *params);
 void parts_unwanted(struct agent *agent, uint32_t component, const json_t *params);
+/* The notices `process_said` of the agent of a process, and `process_told` of that which leads. */
+void parts_process_said(struct agent *agent, uint32_t component, const json_t *params);
+void parts_process_told(struct agent *agent, const json_t *params);
 /* The notices `part_order` and `part_left` of that agent. */
 void parts_order(struct agent *agent, const json_t *params);
 void parts_left(struct agent *agent, const json_t *params);

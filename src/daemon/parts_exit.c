@@ -101,7 +101,8 @@ static void add_parts(struct daemon *d, uint64_t run, json_t *params)
         }
         if (part->over_memory && part->role == PART_NOW)
             json_object_set_new(params, "over_memory", json_true());
-        if (!json_is_integer(json_object_get(params, "cpu_us")))
+        /* the agent that leads has counted what its processes used */
+        if (!json_is_integer(json_object_get(params, "cpu_us")) || part->role == PART_PROCESS)
             continue;
         raise_member(params, "cpu_us", number_in(params, "cpu_us") + part->cpu_us);
         raise_member(params, "memory_kb", number_in(params, "memory_kb") + part->memory_kb);
@@ -114,7 +115,8 @@ void parts_end_spoiled(struct daemon *d)
 {
     for (size_t i = 0; i < d->parts.items.count; i++) {
         struct part *part = &d->parts.items.items[i];
-        if (!part->bad_us || daemon_now_us(d) < part->bad_us + BAD_US || part->role == PART_NEW)
+        if (!part->bad_us || daemon_now_us(d) < part->bad_us + BAD_US || part->role == PART_NEW ||
+            part->role == PART_PROCESS)
             continue;
         const struct pleat_component *c = component_of(d, part->run);
         part->bad_us = 0;

@@ -37,6 +37,8 @@ static enum part_role role_of(const json_t *runs, const json_t *part)
 {
     size_t index;
     const json_t *entry;
+    if (json_is_object(json_object_get(part, "process")))
+        return PART_PROCESS;
     if (json_is_true(json_object_get(part, "waits")))
         return PART_NEW;
     json_array_foreach(runs, index, entry)
@@ -166,7 +168,10 @@ void parts_listed(struct agent *agent)
                 part->state = PART_WANTED; /* its agent was not asked, or does not have it any
                                             * more */
         }
-        part_go_on(d, part);
+        if (agent->gone && part->state == PART_WANTED && part->role == PART_PROCESS)
+            part_lost(d, part); /* its processor is gone, too */
+        else
+            part_go_on(d, part);
     }
     parts_change_again(d, agent->site, agent->node);
 }

@@ -6,9 +6,10 @@
 
 /* ---- numbers ---- */
 
-/* On its agent a part of a malleable run is a run of its own, so that two of them can be there
- * beside one another: the number has that of the part above that of the run. An agent of an earlier
- * Pleat has all parts under the number of the run, one at a time. */
+/* On its agent a part of a malleable run, and a process of one that asks for more, is a run of its
+ * own, so that several can be there beside one another: the number has that of the part above that
+ * of the run. An agent of an earlier Pleat has all parts under the number of the run, one at a
+ * time. */
 #define RUN_BITS 40
 #define RUN_MASK ((UINT64_C(1) << RUN_BITS) - 1)
 #define PARTS_MOST (UINT64_C(1) << 22)
@@ -84,7 +85,7 @@ struct part *parts_find_there(const struct agent *agent, uint64_t there)
 
 bool part_has_room(struct daemon *d, const struct part *part)
 {
-    for (size_t i = 0; i < d->parts.items.count; i++) {
+    for (size_t i = 0; part->role != PART_PROCESS && i < d->parts.items.count; i++) {
         const struct part *other = &d->parts.items.items[i];
         const bool beside = part->role == PART_NEW && other->role == PART_NOW &&
                             other->state == PART_STARTED && part->there != other->there;

@@ -14,6 +14,7 @@
 #include "daemon/notes.h"
 #include "daemon/slots.h"
 #include "daemon/turn_inputs.h"
+#include "policy/nodes.h"
 #include "wire/message.h"
 
 static struct process_order *find(struct daemon *d, uint64_t claim)
@@ -91,20 +92,26 @@ static void prepare(struct daemon *d, const struct job *job, const struct pleat_
     const struct pleat_piece *piece = pleat_core_piece(d->core, claim->first_piece);
     struct process_order *order = renew(d, effect, component->lead_node);
     int rc = order ? 0 : pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory");
-    if (!rc && piece->node != component->lead_node)
+    const bool far = piece->node != component->lead_node;
+    const char *feature = far ? PLEAT_FEATURE_ROAMS : PLEAT_FEATURE_PROCESSES;
+    if (!rc && far && !pleat_view_roams(component))
         rc = pleat_error_set(&err, PLEAT_E_UNSUPPORTED,
                              "its processor is on node %u, and the job is on node %u: processes "
                              "are prepared on that node only",
                              piece->node, component->lead_node);
-    if (!rc && !agent_knows(d, component->site, component->lead_node, PLEAT_FEATURE_PROCESSES))
+    if (!rc && !agent_knows(d, component->site, component->lead_node, feature))
         rc = pleat_error_set(&err, PLEAT_E_UNSUPPORTED,
                              "the agent was started before Pleat was upgraded, and prepares none");
-    json_t *slots = !rc && slots_are_bound(d, component->site) ? slot_of(piece) : NULL;
+    /* those of another node are told to the agent of that (parts_process.h) */
+    json_t *slots = !rc && !far && slots_are_bound(d, component->site) ? slot_of(piece) : NULL;
+    if (!rc && far)
+        agent_reach(d, component->site, piece->node); /* needed in a moment */
     if (!rc)
         rc = agent_send(d, component->site, component->lead_node, "prepare",
-                        json_pack("{s:I, s:I, s:I, s:o*}", "run", (json_int_t)effect->u.claim.run,
-                                  "claim", (json_int_t)effect->id, "number",
-                                  (json_int_t)order->number, "slots", slots),
+                        json_pack("{s:I, s:I, s:I, s:o*, s:o*}", "run",
+                                  (json_int_t)effect->u.claim.run, "claim", (json_int_t)effect->id,
+                                  "number", (json_int_t)order->number, "slots", slots, "node",
+                                  far ? json_integer((json_int_t)piece->node) : NULL),
                         &err);
     if (!rc)
         return;

@@ -67,7 +67,8 @@ void pleat_submission_of_spec(const struct pleat_spec *spec, struct pleat_submis
                        (relaunches ? PLEAT_COMPONENT_RELAUNCHES : 0) |
                        (spec->once ? PLEAT_COMPONENT_ONCE : 0) |
                        (spreads(spec) ? PLEAT_COMPONENT_SPREADS : 0) |
-                       (evolves(spec) ? PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_PREPARES : 0)),
+                       (evolves(spec) ? PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_PREPARES : 0) |
+                       (evolves(spec) && !spec->one_node ? PLEAT_COMPONENT_ROAMS : 0)),
         .priority = spec->priority,
         .kind = (uint8_t)spec->kind,
         .sizes_kind = (uint8_t)spec->sizes.kind,

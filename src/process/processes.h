@@ -73,6 +73,7 @@ struct pleat_processes {
     uint8_t window_messages_log, window_bytes_log;
     char secret[41], public[41];
     char address[256];
+    char local[256]; /* where those of this host reach it besides; "": nowhere */
 
     void *context, *in, *out, *doorman; /* of libzmq */
     /* who gets what comes: pleat_stream_take */

@@ -59,6 +59,17 @@ static int watch(struct pleat_processes *all, void *socket, struct pleat_error *
     return 0;
 }
 
+/* Those of this host reach it without the network, if that can be had. */
+static void bind_near(struct pleat_processes *all, const char *dir)
+{
+    char wish[256];
+    size_t size = sizeof(all->local);
+    int length = snprintf(wish, sizeof(wish), "ipc://%s/%d.%d", dir, all->self, (int)getpid());
+    if (length < 0 || (size_t)length >= sizeof(wish) || zmq_bind(all->in, wish) ||
+        zmq_getsockopt(all->in, ZMQ_LAST_ENDPOINT, all->local, &size))
+        all->local[0] = '\0';
+}
+
 /* Where others can reach this process: what the agent has said, completed. */
 static int bind_in(struct pleat_processes *all, struct pleat_error *err)
 {
@@ -88,6 +99,8 @@ static int bind_in(struct pleat_processes *all, struct pleat_error *err)
                                "cannot listen on %.200s, which pleat-agent has named "
                                "(PLEAT_PROCESS_HOST): %s",
                                wish, zmq_strerror(zmq_errno()));
+    if (strcmp(host, "ipc") != 0 && dir && *dir == '/')
+        bind_near(all, dir);
     return 0;
 }
 

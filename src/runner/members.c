@@ -39,9 +39,10 @@ int pleat_runner_add_processes(const struct pleat_run_order *order, json_t *para
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "its node does not see the files of the host where it was "
                                "submitted: a job whose processes ask for others cannot run there");
-    json_t *member = json_pack("{s:i, s:i}", "count", order->processes, "maximum",
-                               order->spec->maximum > order->processes ? order->spec->maximum
-                                                                       : order->processes);
+    json_t *member =
+        json_pack("{s:i, s:i, s:b}", "count", order->processes, "maximum",
+                  order->spec->maximum > order->processes ? order->spec->maximum : order->processes,
+                  "nodes", order->roams);
     return member && !json_object_set_new(params, "processes", member)
                ? 0
                : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

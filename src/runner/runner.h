@@ -75,6 +75,7 @@ struct pleat_run_order {
     const char *from;       /* the checkpoint that it goes on from; NULL: as the spec says */
     const char *stdin_path; /* NULL: no input */
     bool stdin_sent;        /* the input is sent to the agent instead, while the run goes on */
+    bool roams;             /* its processes may be on other nodes, too (PLEAT_COMPONENT_ROAMS) */
     const char *stdout_path, *stderr_path;
     /* the node does not see the files of this machine: output is sent to the daemon, the script
      * (`program`, in `scratch`) comes with the order, and the run is in its scratch directory */
