@@ -3,6 +3,7 @@
 #include "agent/evolve.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -70,13 +71,45 @@ static void answer_again(struct pleat_proc *proc, int64_t number)
 
 /* ---- additions ---- */
 
-/* Whether a run on one node can meet what is required. */
-static int check_place(const struct pleat_proc *proc, const json_t *line, struct pleat_error *err)
+struct wish {
+    const json_t *argv, *env;
+    const char *directory;
+    int64_t priority;
+    bool is_placed; /* it must be on a certain node: */
+    int64_t node;   /* which; -1: this one */
+};
+
+/* Whether processes may be on other nodes, too. */
+static bool roams(const struct pleat_evolve *evolve)
+{
+    return *evolve->host != '\0';
+}
+
+/* Another node than this one; only processes that are prepared there are known. */
+static int read_other_node(const struct pleat_proc *proc, const char *node, struct wish *wish,
+                           const struct utsname *name, struct pleat_error *err)
+{
+    char *end = NULL;
+    unsigned long number = strtoul(node, &end, 10);
+    if (roams(proc->evolve) && *node >= '0' && *node <= '9' && !*end && number < UINT32_MAX) {
+        wish->node = (int64_t)number;
+        return 0;
+    }
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "a process on node '%.60s' is not possible: this job's processes are "
+                           "on node %u (%s)%s",
+                           node, proc->evolve->run->agent->options.node, name->nodename,
+                           roams(proc->evolve) ? ", and on others, which have numbers" : "");
+}
+
+/* Where it must be. */
+static int read_place(const struct pleat_proc *proc, const json_t *line, struct wish *wish,
+                      struct pleat_error *err)
 {
     const struct pleat_agent_options *here = &proc->evolve->run->agent->options;
     const char *site = NULL, *node = NULL, *arch = NULL;
     char number[16];
-    struct utsname name;
+    struct utsname name = {0};
     snprintf(number, sizeof(number), "%u", here->node);
     int result = pleat_get_string(line, "site", false, &site, err);
     if (!result)
@@ -91,24 +124,17 @@ static int check_place(const struct pleat_proc *proc, const json_t *line, struct
             "a process at site '%.60s' is not possible: this job's processes are "
             "all at site '%s'",
             site, here->site);
+    wish->is_placed = node || arch;
+    wish->node = -1;
     if (uname(&name) == 0 && arch && strcmp(arch, name.machine) != 0)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "no node of this job is of the architecture '%.60s': they are %s",
+                               "no process of the architecture '%.60s' is possible: the node of "
+                               "this job's start is %s",
                                arch, name.machine);
     if (node && strcmp(node, number) != 0 && strcmp(node, name.nodename) != 0)
-        return pleat_error_set(
-            err, PLEAT_E_UNSUPPORTED,
-            "a process on node '%.60s' is not possible: this job's processes are "
-            "all on node %s (%s)",
-            node, number, name.nodename);
+        return read_other_node(proc, node, wish, &name, err);
     return 0;
 }
-
-struct wish {
-    const json_t *argv, *env;
-    const char *directory;
-    int64_t priority;
-};
 
 static int read_wish(const struct pleat_proc *proc, const json_t *line, struct wish *wish,
                      struct pleat_error *err)
@@ -131,16 +157,24 @@ static int read_wish(const struct pleat_proc *proc, const json_t *line, struct w
         result = pleat_error_set(err, PLEAT_E_INVALID,
                                  "'env' and 'directory' are of a program of its own: name it in "
                                  "'argv', since a prepared process has begun in its own already");
-    return result ? result : check_place(proc, line, err);
+    return result ? result : read_place(proc, line, wish, err);
 }
 
-/* A process that is prepared and not handed over, the readiest first. NULL: there is none. */
-static struct pleat_proc *find_prepared(const struct pleat_evolve *evolve)
+static bool is_where_wished(const struct pleat_proc *proc, const struct wish *wish)
+{
+    return !wish->is_placed ||
+           (wish->node < 0 ? !proc->is_far : proc->is_far && proc->far.node == wish->node);
+}
+
+/* A process that is prepared and not handed over, where it is wished, the readiest first. NULL:
+ * there is none. */
+static struct pleat_proc *find_prepared(const struct pleat_evolve *evolve, const struct wish *wish)
 {
     struct pleat_proc *coming = NULL;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
-        if (proc->handed || proc->unwanted || proc->ended || !proc->claim)
+        if (proc->handed || proc->unwanted || proc->ended || !proc->claim ||
+            !is_where_wished(proc, wish))
             continue;
         if (proc->registered)
             return proc;
@@ -176,7 +210,14 @@ static void add(struct pleat_proc *proc, int64_t number, const json_t *line)
                "processes have come");
         return;
     }
-    struct pleat_proc *added = find_prepared(evolve);
+    struct pleat_proc *added = find_prepared(evolve, &wish);
+    if (!added && wish.is_placed && roams(evolve)) { /* the next processor may be anywhere */
+        refuse(proc, number,
+               "no process is prepared now where this one must be, and where the next one will be "
+               "is Pleat's choice: ask again later, or for any node; or keep the job to one node "
+               "(--one-node)");
+        return;
+    }
     bool is_new = !added;
     if (is_new)
         added = pleat_proc_new(evolve, proc->id);

@@ -782,6 +782,62 @@ static void test_words_about_other_processes(void **state)
     hand_finish(&h);
 }
 
+/* ---- on several nodes ---- */
+
+/* At a site of two nodes of 4 processors a job has all those of node 0, and a request waits. */
+static uint32_t fills_a_node(struct hand *h, uint16_t more)
+{
+    hand_init(h, 8);
+    for (uint32_t node = 0; node < 2; node++) {
+        struct pleat_event event = {.kind = PLEAT_EV_NODE, .u.node = {.node = node, .slots = 4}};
+        assert_int_equal(hand_feed(h, event), 0);
+    }
+    h->flags = (uint16_t)(PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_PREPARES | more);
+    uint32_t component = hand_submit(h, PLEAT_MOLDABLE, 4, 8, 4);
+    h->flags = 0;
+    assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), 4), 0);
+    assert_int_equal(hand_started(h, component), 0);
+    hand_mark(h);
+    assert_int_equal(demanded(h, component, 1, 0, 1), 0);
+    return component;
+}
+
+static void test_one_that_stays_has_nothing_elsewhere(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t component = fills_a_node(&h, 0);
+    assert_int_equal(hand_count(&h, PLEAT_DO_CLAIM), 0);
+    has(&h, component, 0, 0, 0);
+    hand_finish(&h);
+}
+
+static void test_added_processes_may_be_on_another_node(void **state)
+{
+    (void)state;
+    for (int restarted = 0; restarted < 2; restarted++) {
+        struct hand h;
+        uint32_t component = fills_a_node(&h, PLEAT_COMPONENT_ROAMS);
+        h.node = 1;
+        struct pleat_effect order = prepare(&h);
+        assert_int_equal(demanded(&h, component, 1, 0, 0), 0);
+        assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), 0);
+        h.node = 0;
+        if (restarted)
+            hand_restart(&h);
+        on(&h, component, 5);
+        assert_int_equal(hand_component(&h, component)->lead_node, 0);
+        /* three are left there for others, and none where it is led */
+        uint32_t other = hand_submit(&h, PLEAT_RIGID, 3, 3, 0);
+        hand_gets(&h, other, 1);
+        /* its node goes: the run goes on */
+        assert_int_equal(hand_lost(&h, order), 0);
+        on(&h, component, 4);
+        is(&h, component, PLEAT_RUNNING);
+        hand_finish(&h);
+    }
+}
+
 static void test_what_agents_do_not_prepare_for(void **state)
 {
     (void)state;
@@ -798,6 +854,7 @@ static void test_what_agents_do_not_prepare_for(void **state)
          0},
         {PLEAT_COMPONENT_PREPARES | PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_FOLLOWS,
          PLEAT_MOLDABLE, 1},
+        {PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_ROAMS, PLEAT_MOLDABLE, 1},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct pleat_event event = {.kind = PLEAT_EV_SUBMIT,
@@ -919,6 +976,8 @@ int main(void)
         cmocka_unit_test(test_requeued_with_prepared_processes),
         cmocka_unit_test(test_times_of_processors_are_added_up),
         cmocka_unit_test(test_words_about_other_processes),
+        cmocka_unit_test(test_one_that_stays_has_nothing_elsewhere),
+        cmocka_unit_test(test_added_processes_may_be_on_another_node),
         cmocka_unit_test(test_what_agents_do_not_prepare_for),
         cmocka_unit_test(test_the_level_is_the_most_requests_in_a_row),
         cmocka_unit_test(test_what_is_recalled_takes_the_place_of_what_was),
