@@ -29,6 +29,10 @@ json_t *pleat_runner_fold(const struct pleat_spec *spec, int32_t processes, stru
     return member;
 }
 
+/* The most that an agent takes for a maximum. A job without one of its own has PLEAT_SIZE_MAX: as
+ * many as its site has. */
+#define PROCESSES_MAX 65536
+
 int pleat_runner_add_processes(const struct pleat_run_order *order, json_t *params,
                                struct pleat_error *err)
 {
@@ -39,10 +43,10 @@ int pleat_runner_add_processes(const struct pleat_run_order *order, json_t *para
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "its node does not see the files of the host where it was "
                                "submitted: a job whose processes ask for others cannot run there");
-    json_t *member =
-        json_pack("{s:i, s:i, s:b}", "count", order->processes, "maximum",
-                  order->spec->maximum > order->processes ? order->spec->maximum : order->processes,
-                  "nodes", order->roams);
+    int32_t most = order->spec->maximum < PROCESSES_MAX ? order->spec->maximum : PROCESSES_MAX;
+    json_t *member = json_pack("{s:i, s:i, s:b}", "count", order->processes, "maximum",
+                               most > order->processes ? most : order->processes, "nodes",
+                               order->roams);
     return member && !json_object_set_new(params, "processes", member)
                ? 0
                : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -237,3 +237,14 @@ def test_no_more_processors_are_claimed_than_are_asked_for(pleat):
     assert wait_until(settled, "nothing is on its way") == (0, 2)
     assert pleat.job(job.job)["buffer"]["requests"] == 5
     job.end()
+
+
+def test_many_of_the_start_that_say_nothing(pleat):
+    """More than are on their way at a time, and none of them is waited for: the program does not ask for processes."""
+    pleat.configure(text=CONFIG.replace("processors = 8", "processors = 40"))
+    job = pleat.submit("--evolving", "-n", 36, "--", "/bin/sleep", 1000)
+    pleat.wait_for(job, "running")
+    wait_until(lambda: len(pleat.job_pids(job)) == 36, "all 36 are there")
+    pleat.pleat("cancel", job, check=0)
+    pleat.wait_end(job)
+    pleat.wait_free(40)
