@@ -8,7 +8,7 @@ if(PLEAT_TESTS)
     set_tests_properties(system-bench-adapt PROPERTIES LABELS system TIMEOUT 120)
     add_test(NAME system-bench-agent
       COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/agent/measure.py
-        --build ${CMAKE_BINARY_DIR} --repeats 1 --percent 2 --processes 10 --requests 1100)
+        --build ${CMAKE_BINARY_DIR} --repeats 1 --percent 2 --processes 80 --requests 1100)
     set_tests_properties(system-bench-agent PROPERTIES LABELS system TIMEOUT 240 ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
     add_test(NAME system-bench-cluster
       COMMAND ${Python3_EXECUTABLE} ${smoke} ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cluster/measure.py
