@@ -35,7 +35,13 @@ class Instance:
         return self
 
     def __exit__(self, *_):
-        self.run("stop", "--force")
+        try:
+            done = self.run("stop", "--force")
+            why = done.stderr.strip() if done.returncode else ""
+        except (OSError, subprocess.TimeoutExpired) as error:
+            why = str(error)
+        if why: # its directory stays: without it nobody could end what runs there
+            sys.exit(f"bench agent: pleatd could not be stopped: {why}\nIt still runs. End it with: PLEAT_DIR={self.dir} pleat stop --force")
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def run(self, *words):
