@@ -59,6 +59,8 @@ struct sim {
     /* of all executions that are over: requests by step */
     int history[DEMAND_STEPS_MAX];
     int asked[DEMAND_STEPS_MAX]; /* of the present one */
+    double iterations_us;        /* means of all, added up */
+    uint32_t most;               /* requests in a row */
 };
 
 static void plan(struct sim *sim, struct due due, int64_t delay_us)
@@ -236,6 +238,8 @@ static void end_execution(struct sim *sim)
     int64_t idle = buffer->prepared + buffer->preparing + buffer->leaving;
     double waited_us = (double)(buffer->waited_us + idle * (sim->now_us - buffer->counted_us));
     sim->outcome->waste_s = waited_us / 1e6;
+    sim->iterations_us += (double)buffer->iteration_us;
+    sim->most = buffer->row_most > sim->most ? buffer->row_most : sim->most;
     sim->outcome->elapsed_s = ((double)sim->now_us - sim->begun_us) / 1e6;
     sim->over = true;
     feed(sim, (struct pleat_event){.kind = PLEAT_EV_EXITED,
@@ -321,10 +325,10 @@ static void happen(struct sim *sim, const struct due *due)
         prepared(sim, due);
         break;
     case UNUSED:
-        say_of(sim, PLEAT_EV_PROCESS_GONE, due->claim, due->index, PLEAT_PROCESS_UNUSED);
+        say_of(sim, PLEAT_EV_PROCESS_GONE, due->claim, due->index, PLEAT_GONE_UNUSED);
         break;
     case STOPPED:
-        say_of(sim, PLEAT_EV_PROCESS_GONE, due->claim, due->index, PLEAT_PROCESS_STOPPED);
+        say_of(sim, PLEAT_EV_PROCESS_GONE, due->claim, due->index, PLEAT_GONE_STOPPED);
         break;
     case STEP:
         take_step(sim);
@@ -381,6 +385,13 @@ static void set_parameter(struct sim *sim, enum pleat_parameter which, int64_t v
 /* What earlier executions asked for, as the store of pleatd tells it. */
 static void tell_history(struct sim *sim, int executions)
 {
+    if (executions > 0)
+        feed(sim, (struct pleat_event){
+                      .kind = PLEAT_EV_RECALLED,
+                      .component = sim->component,
+                      .u.recalled = {.iteration_us = llround(sim->iterations_us / executions),
+                                     .executions = executions,
+                                     .most = sim->most}});
     for (int step = 0; executions > 0 && step < sim->demand->steps;) {
         struct pleat_event event = {.kind = PLEAT_EV_HISTORY,
                                     .component = sim->component,
