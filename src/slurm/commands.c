@@ -265,14 +265,22 @@ static void fill(struct words *words, const char *const *fixed,
     }
 }
 
-/* Finds the job that salloc was given, by its name, which no other job has. */
+/* Finds the job that salloc was given, by its name, which no other job has, but those of attempts
+ * before it that were given nothing: Slurm remembers these for a while. */
 static int find_given(const char *name, json_t **job, struct pleat_error *err)
 {
-    json_t *jobs;
+    json_t *jobs, *given = NULL;
+    const json_t *each;
+    size_t i;
     int failure = ask_jobs(name, &jobs, err);
     if (failure) /* it may be there */
         return pleat_error_prefix(err, PLEAT_E_CLOSED, "an allocation was given");
-    *job = json_incref(json_array_get(jobs, 0));
+    json_array_foreach(jobs, i, each)
+    {
+        if (!given || !is_over(json_string_value(json_object_get(each, "state"))))
+            given = json_array_get(jobs, i);
+    }
+    *job = json_incref(given);
     json_decref(jobs);
     return *job ? 0
                 : pleat_error_set(err, PLEAT_E_PROTOCOL, "squeue does not know the job of salloc");
