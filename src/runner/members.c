@@ -44,9 +44,9 @@ int pleat_runner_add_processes(const struct pleat_run_order *order, json_t *para
                                "its node does not see the files of the host where it was "
                                "submitted: a job whose processes ask for others cannot run there");
     int32_t most = order->spec->maximum < PROCESSES_MAX ? order->spec->maximum : PROCESSES_MAX;
-    json_t *member = json_pack("{s:i, s:i, s:b}", "count", order->processes, "maximum",
-                               most > order->processes ? most : order->processes, "nodes",
-                               order->roams);
+    json_t *member =
+        json_pack("{s:i, s:i, s:b}", "count", order->processes, "maximum",
+                  most > order->processes ? most : order->processes, "nodes", order->roams);
     return member && !json_object_set_new(params, "processes", member)
                ? 0
                : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
