@@ -13,7 +13,8 @@
 struct pleat_inflow {
     uv_poll_t poll;
     struct pleat_run *run; /* NULL: destroyed */
-    int pipe[2];           /* -1: closed */
+    int pipe[2];           /* the writing end, when the input has ended, is the reading one */
+    bool ended;            /* so that the run sees the end of its input */
     char *piece;           /* the piece that is being written; NULL: none is */
     size_t count, written;
     int64_t taken; /* bytes of all pieces before that one */
@@ -24,10 +25,19 @@ static void tell(const struct pleat_inflow *flow)
 {
     pleat_agent_notify(flow->run->agent, "input_taken",
                        json_pack("{s:I, s:I, s:b}", "run", (json_int_t)flow->run->id, "offset",
-                                 (json_int_t)flow->taken, "end", flow->pipe[1] < 0));
+                                 (json_int_t)flow->taken, "end", flow->ended));
 }
 
 static void on_writable(uv_poll_t *poll, int status, int events);
+
+/* Ends the input. The descriptor keeps its number, by which the loop knows it, until the run is
+ * over: the loop would forget whatever else got that number meanwhile, such as another run's
+ * output. */
+static void end_input(struct pleat_inflow *flow)
+{
+    (void)dup3(flow->pipe[0], flow->pipe[1], O_CLOEXEC); /* both are open: it succeeds */
+    flow->ended = true;
+}
 
 /* Writes what the pipe takes; tells when all of the piece is written. */
 static void go_on(struct pleat_inflow *flow)
@@ -46,10 +56,8 @@ static void go_on(struct pleat_inflow *flow)
     free(flow->piece);
     flow->piece = NULL;
     flow->count = flow->written = 0;
-    if (flow->ends && flow->pipe[1] >= 0) {
-        close(flow->pipe[1]);
-        flow->pipe[1] = -1;
-    }
+    if (flow->ends && !flow->ended)
+        end_input(flow);
     tell(flow);
 }
 
@@ -85,7 +93,7 @@ int pleat_inflow_take(struct pleat_run *run, const json_t *params, const char *b
     if (flow->piece)
         return pleat_error_set(err, PLEAT_E_BUSY,
                                "run %" PRIu64 " has not read the last piece of input", run->id);
-    if (flow->pipe[1] >= 0 && (int64_t)count > known) {
+    if (!flow->ended && (int64_t)count > known) {
         flow->count = count - (size_t)known;
         flow->piece = malloc(flow->count);
         if (!flow->piece) {
@@ -143,7 +151,6 @@ void pleat_inflow_destroy(struct pleat_run *run)
     flow->run = NULL;
     free(flow->piece);
     uv_close((uv_handle_t *)&flow->poll, on_closed);
-    for (int end = 0; end < 2; end++)
-        if (flow->pipe[end] >= 0)
-            close(flow->pipe[end]);
+    close(flow->pipe[0]);
+    close(flow->pipe[1]);
 }

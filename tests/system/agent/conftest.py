@@ -99,17 +99,29 @@ class Daemon:
     def send(self, message):
         self.connection.sendall(json.dumps(message).encode() + b"\n")
 
+    def receive(self):
+        try:
+            chunk = self.connection.recv(65536)
+        except ConnectionResetError:
+            chunk = b""
+        if not chunk:
+            raise Lost()
+        self.buffer += chunk
+
     def read(self):
+        """A message; what is attached to it is a member "attached" of its params."""
         while b"\n" not in self.buffer:
-            try:
-                chunk = self.connection.recv(65536)
-            except ConnectionResetError:
-                chunk = b""
-            if not chunk:
-                raise Lost()
-            self.buffer += chunk
-        line, self.buffer = self.buffer.split(b"\n", 1)
-        return json.loads(line)
+            self.receive()
+        line, rest = self.buffer.split(b"\n", 1)
+        message = json.loads(line)
+        count = message.get("bytes", 0)
+        while len(rest) < count:  # a message is taken as a whole: waiting may be given up here
+            self.receive()
+            rest = self.buffer.split(b"\n", 1)[1]
+        if "bytes" in message:
+            message["params"]["attached"] = rest[:count]
+        self.buffer = rest[count:]
+        return message
 
     def pump_until(self, condition, what, limit_s=LIMIT_S):
         """However much else is told meanwhile."""
@@ -132,10 +144,12 @@ class Daemon:
         else:
             self.results[message["id"]] = message
 
-    def call(self, method, **params):
+    def call(self, method, attached=b"", **params):
         number = self.next_id
         self.next_id += 1
-        self.send({"id": number, "method": method, "params": params})
+        message = {"id": number, "method": method, "params": params}
+        self.send({**message, "bytes": len(attached)} if attached else message)
+        self.connection.sendall(attached)
         self.pump_until(lambda: number in self.results, f"an answer to '{method}' {params}")
         answer = self.results.pop(number)
         if "error" in answer:

@@ -277,3 +277,21 @@ def test_scratch_goes_with_the_run(linked, tmp_path):
     failed = linked.daemon.expect("start_failed", 2)
     assert str(scratch) in failed["text"] and not failed["user_fault"]
     assert scratch.read_text() == "somebody else's"
+
+
+def test_an_input_that_has_ended_takes_nothing_from_others(linked):
+    """Its descriptor is not used for another run's output before the run itself is over."""
+    daemon = linked.daemon
+    linked.start(1, "sh", "-c", "cat; echo over; sleep 1000", stdin_sent=True, output_sent=True)
+    daemon.call("input", b"words\n", run=1, offset=0, end=False)
+    assert daemon.expect("output", 1, stream=1)["attached"] == b"words\n"
+    daemon.call("input", run=1, offset=6, end=True)
+    assert daemon.expect("input_taken", 1, end=True)["offset"] == 6
+    assert daemon.expect("output", 1, offset=6)["attached"] == b"over\n"
+    linked.start(2, "sh", "-c", "echo one; while [ ! -e go ]; do sleep 0.01; done; echo two; sleep 1000", output_sent=True)
+    assert daemon.expect("output", 2)["attached"] == b"one\n"
+    daemon.call("output_heard", run=1, stream=1, offset=11)
+    daemon.call("kill", run=1, grace_s=0)
+    daemon.expect("exited", 1)
+    linked.touch("go")
+    assert daemon.expect("output", 2, offset=4)["attached"] == b"two\n"
