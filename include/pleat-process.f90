@@ -25,8 +25,7 @@ module pleat_process
 
   ! What was begun; an unset one is NULL.
   type, bind(c), public :: pleat_processes
-    private
-    type(c_ptr) :: ptr = c_null_ptr
+    type(c_ptr) :: ptr = c_null_ptr ! for functions of the module pleat that take it
   end type
 
   type, bind(c), public :: pleat_process_error

@@ -399,6 +399,29 @@ module pleat
       type(pleat_csr), value :: handle
       integer(c_int), value :: field
     end function
+    ! Beside the module pleat_process: processes%ptr of its pleat_processes is what these take. mpi: 1 for Open MPI, 2 for
+    ! MPICH, 0: not said.
+    integer(c_int) function pleat_process_mpi_prepare(processes, mpi, err) bind(c, name='pleat_process_mpi_prepare_for')
+      import
+      type(c_ptr), value :: processes
+      integer(c_int), value :: mpi
+      type(pleat_error), intent(inout) :: err
+    end function
+    integer(c_int) function pleat_process_mpi_join(processes, comm, process, timeout_ms, err) &
+      bind(c, name='pleat_process_mpi_join_fortran')
+      import
+      type(c_ptr), value :: processes
+      integer(c_int), intent(inout) :: comm
+      integer(c_int32_t), value :: process
+      integer(c_int), value :: timeout_ms
+      type(pleat_error), intent(inout) :: err
+    end function
+    integer(c_int) function pleat_process_mpi_leave(comm, leaves, err) bind(c, name='pleat_process_mpi_leave_fortran')
+      import
+      integer(c_int), intent(inout) :: comm
+      integer(c_int), value :: leaves
+      type(pleat_error), intent(inout) :: err
+    end function
     subroutine pleat_owned_block(rows, size, rank, first, count) bind(c, name='pleat_owned_block')
       import
       integer(c_int64_t), value :: rows
@@ -537,7 +560,8 @@ module pleat
     pleat_array_descriptor, &
     pleat_particles_set_count, pleat_particles_data, pleat_particles_count, pleat_particles_on_owner, &
     pleat_csr_set_lengths, pleat_csr_first, pleat_csr_count, pleat_csr_start, pleat_csr_field, &
-    pleat_owned_block, pleat_session_limits, pleat_value_register, pleat_rows_create, pleat_array_create, &
+    pleat_owned_block, pleat_process_mpi_prepare, pleat_process_mpi_join, pleat_process_mpi_leave, &
+    pleat_session_limits, pleat_value_register, pleat_rows_create, pleat_array_create, &
     pleat_items_register, pleat_particles_create, pleat_csr_create, pleat_owned_register, pleat_session_create, &
     pleat_session_failure, pleat_error_text, pleat_rows_view
 

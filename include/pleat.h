@@ -623,6 +623,64 @@ int pleat_owned_register(struct pleat_session *session, const char *name, int64_
 /* The rows that a rank has when there are `size` ranks. */
 void pleat_owned_block(int64_t rows, int size, int rank, int64_t *first, int64_t *count);
 
+/* ---- beside libpleat-process: communicators that grow with added processes ---- */
+
+/* For programs that ask for processes themselves (pleat-process.h, `pleat run --evolving`) and
+ * whose processes use MPI. The program is linked with libpleat-process, too. Each process of the
+ * run is started by itself, and has an MPI_COMM_WORLD of one rank; these functions make larger
+ * communicators of them. Open MPI only (docs/processes.md, "Beside MPI", says why, and what there
+ * is else). */
+
+/* The type of messages that pleat_process_mpi_join takes for itself. A process that is to be joined
+ * must not take messages of any type (PLEAT_PROCESS_TYPE) from its inviter before. */
+#define PLEAT_PROCESS_MPI_TYPE 2147483647
+
+/* Prepares this process, after pleat_processes_begin and before MPI_Init; in all processes, and in
+ * process 0 also where it does not use MPI. It sets environment variables of Open MPI's
+ * (EVENT_NOEPOLL and some that begin with OMPI_; those that are set stay as they are, but for what
+ * it does not work without). In process 0 it starts ompi-server, a child that ends with the thread
+ * that calls this; the others wait, half a minute at most, until that is there. Without Pleat it
+ * only sets variables. PLEAT_E_UNSUPPORTED: an MPI that cannot do it, the program is linked without
+ * libpleat-process, or was started by mpirun; PLEAT_E_STATE: MPI has been initialized;
+ * PLEAT_E_TIMEOUT: process 0 does not call it, or ompi-server does not come up; PLEAT_E_CLOSED:
+ * process 0 is gone; PLEAT_E_SYSTEM, PLEAT_E_NOMEM. */
+static inline int pleat_process_mpi_prepare(const struct pleat_processes *processes,
+                                            struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Joins a process to a communicator. It is called by all ranks of *comm, with the number of the
+ * process that is to join; and by that process, which gives MPI_COMM_NULL in *comm, and the number
+ * of the process that is rank 0 of the others. Each of them may be there first; the process may
+ * also be one that is still coming. On success *comm is a communicator with one rank more, the last
+ * one of which is the process that joined. It belongs to the caller; the former one is freed if it
+ * is not MPI_COMM_WORLD or MPI_COMM_SELF, and its error handler is carried over. timeout_ms: how
+ * long rank 0, and the process that joins, wait for each other: -1: as long as it takes; the other
+ * ranks wait for rank 0. If it fails *comm is as it was. The death of a process that joins is
+ * noticed until both connect. One that dies in the milliseconds after that, or later, leaves the
+ * others waiting in MPI, as a rank of any MPI program that dies: the run has to be cancelled.
+ * PLEAT_E_CLOSED: the process is gone; PLEAT_E_TIMEOUT: it did not come in time; PLEAT_E_NOTFOUND:
+ * no such number is known; PLEAT_E_STATE: this process was not prepared, is to leave, or MPI does
+ * not run; PLEAT_E_UNSUPPORTED as above; PLEAT_E_INVALID, PLEAT_E_MPI, PLEAT_E_SYSTEM,
+ * PLEAT_E_NOMEM. All ranks of *comm get the same code. */
+int pleat_process_mpi_join(struct pleat_processes *processes, MPI_Comm *comm, int32_t process,
+                           int timeout_ms, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Makes a communicator without those ranks that leave, in the order of before. Collective over
+ * *comm; leaves: not 0 in the ranks that leave, which get MPI_COMM_NULL. *comm is replaced as in
+ * pleat_process_mpi_join. One that has left can call MPI_Finalize and end, or be stopped
+ * (pleat_process_stop), or be joined again. PLEAT_E_INVALID, PLEAT_E_MPI. */
+int pleat_process_mpi_leave(MPI_Comm *comm, int leaves, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* The same for Fortran, whose communicators are integers; and with the number of the MPI for which
+ * the program was compiled, for languages that cannot use this header: 1 for Open MPI, 2 for MPICH,
+ * 0: not said. */
+int pleat_process_mpi_join_fortran(struct pleat_processes *processes, MPI_Fint *comm,
+                                   int32_t process, int timeout_ms,
+                                   struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_process_mpi_leave_fortran(MPI_Fint *comm, int leaves,
+                                    struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_process_mpi_prepare_for(const struct pleat_processes *processes, int mpi_kind,
+                                  struct pleat_error *err) PLEAT_MUST_CHECK;
+
 /* ---- which library, which MPI ---- */
 
 /* MPI implementations differ in their handles, so each has its own libpleat. The program passes
@@ -643,6 +701,12 @@ int pleat_session_create_for(struct pleat_session **session, int api_version, in
 static inline int pleat_session_create(struct pleat_session **session, struct pleat_error *err)
 {
     return pleat_session_create_for(session, PLEAT_API_VERSION, PLEAT_MPI_KIND, err);
+}
+
+static inline int pleat_process_mpi_prepare(const struct pleat_processes *processes,
+                                            struct pleat_error *err)
+{
+    return pleat_process_mpi_prepare_for(processes, PLEAT_MPI_KIND, err);
 }
 
 #if defined(__GNUC__)

@@ -461,6 +461,24 @@ private:
     pleat_session *session_;
 };
 
+/* Beside pleat::processes: communicators that grow with added processes (pleat_process_mpi_prepare
+ * and so on). `comm` is replaced. */
+inline void prepare_mpi(const processes &all)
+{
+    pleat_error err;
+    check(pleat_process_mpi_prepare(all, &err), err);
+}
+inline void join(processes &all, MPI_Comm &comm, int32_t process, int timeout_ms = -1)
+{
+    pleat_error err;
+    check(pleat_process_mpi_join(all, &comm, process, timeout_ms, &err), err);
+}
+inline void leave(MPI_Comm &comm, bool leaves)
+{
+    pleat_error err;
+    check(pleat_process_mpi_leave(&comm, leaves ? 1 : 0, &err), err);
+}
+
 } // namespace pleat
 
 #include "pleat-data.hpp"

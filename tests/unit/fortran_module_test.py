@@ -15,7 +15,7 @@ def read(*path):
 
 module = read("include", "pleat.f90")
 # Fortran has the integer handles of MPI, and c_sizeof
-WITHOUT = {"pleat_session_comm", "pleat_array_comm", "pleat_element_bytes"}
+WITHOUT = {"pleat_session_comm", "pleat_array_comm", "pleat_element_bytes", "pleat_process_mpi_join", "pleat_process_mpi_leave"}
 exported = set(re.findall(r"\b(pleat_\w+);", read("src", "app", "pleat.map"))) - WITHOUT
 bound = set(re.findall(r"name='(pleat_\w+)'", module))
 if exported != bound:

@@ -42,7 +42,7 @@ for name, (_, *arguments) in declared.FUNCTIONS.items():
         sys.exit(f"bindings/python: {name} has {len(arguments)} arguments, in C ({' '.join(words.split())})")
 # each is used somewhere, but what has another way in Python
 used = "".join(read("bindings", "python", "pleat", name) for name in os.listdir(package) if name.endswith(".py") and name != "_prototypes.py")
-OTHERWISE = {"pleat_session_comm", "pleat_array_comm"}  # Fortran's numbers, which mpi4py takes
+OTHERWISE = {"pleat_session_comm", "pleat_array_comm", "pleat_process_mpi_join", "pleat_process_mpi_leave"}  # Fortran's numbers, which mpi4py takes
 unused = {name for name in exported - OTHERWISE if f".{name}" not in used}
 differ("functions that nothing calls", unused, set())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_void_p
+from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 
 API_VERSION = 1
 OPEN_MPI, MPICH = 1, 2  # PLEAT_MPI_KIND
@@ -142,6 +142,11 @@ FUNCTIONS: dict[str, tuple] = {
     "pleat_csr_start": (c_void_p, c_void_p),
     "pleat_csr_field": (c_void_p, c_void_p, c_int),
     "pleat_owned_register": (c_int, c_void_p, c_char_p, c_int64, c_size_t, POINTER(COwned), c_void_p, ERR),
+    "pleat_process_mpi_prepare_for": (c_int, c_void_p, c_int, ERR),
+    "pleat_process_mpi_join": (c_int, c_void_p, c_void_p, c_int32, c_int, ERR),
+    "pleat_process_mpi_join_fortran": (c_int, c_void_p, INTS, c_int32, c_int, ERR),
+    "pleat_process_mpi_leave": (c_int, c_void_p, c_int, ERR),
+    "pleat_process_mpi_leave_fortran": (c_int, INTS, c_int, ERR),
     "pleat_owned_block": (None, c_int64, c_int, c_int, POINTER(c_int64), POINTER(c_int64)),
 }
 

@@ -194,7 +194,8 @@ def _load() -> ctypes.CDLL:
     return library
 
 
-def _milliseconds(timeout: float | None) -> int:
+def milliseconds(timeout: float | None) -> int:
+    """Seconds, as C takes them; None is for ever."""
     return -1 if timeout is None else min(max(0, int(timeout * 1000 + 0.999)), 2**31 - 1)
 
 
@@ -205,7 +206,8 @@ def _texts(texts: Iterable[str] | None) -> Any:
     return (c_char_p * (len(encoded) + 1))(*encoded, None)
 
 
-def _number(value: int, what: str) -> int:
+def number(value: int, what: str) -> int:
+    """The number, which C takes in 32 bits."""
     if not -(2**31) <= value < 2**31:
         raise error_of(-1, f"{what} is {value}, which does not fit into 32 bits")
     return value
@@ -254,6 +256,16 @@ class Processes:
             if outcome < 0:
                 raise error_of(outcome, err.text.decode(errors="replace"))
 
+    @property
+    def handle(self) -> c_void_p:
+        """What C knows these processes by, for `pleat.joining`."""
+        return self._handle
+
+    @property
+    def library(self) -> str:
+        """The file of the library, as it was loaded."""
+        return self._library._name
+
     # ---- who there is ----
 
     @property
@@ -288,7 +300,7 @@ class Processes:
     def about(self, process: int) -> About:
         """What is known of a process."""
         info = _Info()
-        self._call("pleat_process_about", _number(process, "a process"), byref(info))
+        self._call("pleat_process_about", number(process, "a process"), byref(info))
         return About(info.process, None if info.parent < 0 else info.parent, State(info.state), Reason(info.reason),
                      None if info.code < 0 else info.code, info.signal or None)
 
@@ -300,18 +312,18 @@ class Processes:
         def text(value: str | None) -> bytes | None:
             return None if value is None else value.encode()
         wish = _Wish(_texts(argv), _texts(None if variables is None else [f"{key}={value}" for key, value in variables.items()]),
-                     text(directory), _number(priority, "a priority"), text(site), text(node), text(architecture))
+                     text(directory), number(priority, "a priority"), text(site), text(node), text(architecture))
         process = c_int32(-1)
         outcome = self._call("pleat_process_add", byref(wish), byref(process))
         return Added(process.value, outcome == 1)
 
     def cancel(self, process: int) -> None:
         """Withdraws a request of this process's own that waits."""
-        self._call("pleat_process_cancel", _number(process, "a process"))
+        self._call("pleat_process_cancel", number(process, "a process"))
 
     def stop(self, process: int) -> None:
         """Ends a process: it gets a notice, and SIGTERM later."""
-        self._call("pleat_process_stop", _number(process, "a process"))
+        self._call("pleat_process_stop", number(process, "a process"))
 
     def iteration(self, number: int) -> None:
         """Says that an iteration begins, for policies that predict the demand."""
@@ -341,8 +353,8 @@ class Processes:
     def send(self, process: int, data: bytes, type: int = 0, timeout: float | None = None) -> bool:
         """Sends bytes; waits while the window is full. False: it is still full, and nothing was sent."""
         data = bytes(data)
-        return self._call("pleat_process_send", _number(process, "a process"), _number(type, "a type"), data, len(data),
-                          _milliseconds(timeout)) != _FULL
+        return self._call("pleat_process_send", number(process, "a process"), number(type, "a type"), data, len(data),
+                          milliseconds(timeout)) != _FULL
 
     def receive(self, source: int = ANY, type: int = ANY, timeout: float | None = None) -> Message | None:
         """Takes the first message from that process and of that type; None: none has come in time."""
@@ -357,8 +369,8 @@ class Processes:
     def probe(self, source: int = ANY, type: int = ANY, timeout: float | None = None) -> Message | None:
         """The message that `receive` would take, without its data."""
         message = _Message()
-        if self._call("pleat_process_probe", _number(source, "a process"), _number(type, "a type"), byref(message),
-                      _milliseconds(timeout)) == _NOTHING:
+        if self._call("pleat_process_probe", number(source, "a process"), number(type, "a type"), byref(message),
+                      milliseconds(timeout)) == _NOTHING:
             return None
         return Message(message.source, message.type, b"", message.size)
 
@@ -379,7 +391,7 @@ class Processes:
     def tell(self, group: str, data: bytes, type: int = 0, timeout: float | None = None) -> int | None:
         """Sends to all members but this process; to how many. None: not to all, as a window is full."""
         data, sent = bytes(data), c_int()
-        full = self._call("pleat_process_group_send", group.encode(), _number(type, "a type"), data, len(data), _milliseconds(timeout),
+        full = self._call("pleat_process_group_send", group.encode(), number(type, "a type"), data, len(data), milliseconds(timeout),
                           byref(sent)) == _FULL
         return None if full else sent.value
 

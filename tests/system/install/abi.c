@@ -93,6 +93,13 @@ IS(pleat_csr_field, void *(*)(const csr *, int));
 IS(pleat_owned_register, int (*)(session *, const char *, int64_t, size_t,
                                  const struct pleat_owned_ops *, void *, error *));
 IS(pleat_owned_block, void (*)(int64_t, int, int, int64_t *, int64_t *));
+IS(pleat_process_mpi_prepare_for, int (*)(const struct pleat_processes *, int, error *));
+IS(pleat_process_mpi_join, int (*)(struct pleat_processes *, MPI_Comm *, int32_t, int, error *));
+IS(pleat_process_mpi_join_fortran,
+   int (*)(struct pleat_processes *, MPI_Fint *, int32_t, int, error *));
+IS(pleat_process_mpi_leave, int (*)(MPI_Comm *, int, error *));
+IS(pleat_process_mpi_leave_fortran, int (*)(MPI_Fint *, int, error *));
+_Static_assert(PLEAT_PROCESS_MPI_TYPE == INT32_MAX, "the type of its messages");
 
 _Static_assert(sizeof(error) == 484 && offsetof(error, text) == 4, "struct pleat_error");
 _Static_assert(PLEAT_API_VERSION == 1, "another version needs another SONAME");
