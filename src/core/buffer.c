@@ -265,7 +265,7 @@ void buffer_enter(struct pleat_core *core, uint32_t component)
     buffer->iteration_us = buffer->waited_us = buffer->held_us = 0;
     buffer->counted_us = now_of(core);
     buffer->requests = buffer->satisfied = buffer->waiting = buffer->failures = 0;
-    buffer->row = buffer->again = 0;
+    buffer->row = buffer->again = buffer->reclaimed = 0;
     buffer->quiet_until_us = 0;
     review_anew(core, comp->buffer);
 }
@@ -363,27 +363,36 @@ static int stage_of(const struct pleat_claim *claim)
     return claim->process == PLEAT_KEPT_UNPREPARING ? 3 : 0;
 }
 
-/* Gives back `wanted` claims of the buffer: first those that are prepared, then those that are
- * requested, each from the end of the list. */
-static void release(struct pleat_core *core, uint32_t component, int32_t wanted)
+/* Is a claim on that node? PLEAT_NONE: on any. */
+static bool is_on(const struct pleat_core *core, const struct pleat_claim *claim, uint32_t node)
 {
+    return node == PLEAT_NONE || (claim->first_piece != PLEAT_NONE &&
+                                  core->pieces.items[claim->first_piece].node == node);
+}
+
+/* Gives back `wanted` claims of the buffer, those on a node or any: first those that are prepared,
+ * then those that are requested, each from the end of the list. Returns how many these are. */
+static int32_t release(struct pleat_core *core, uint32_t component, int32_t wanted, uint32_t node)
+{
+    int32_t left = wanted;
     const struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
     for (int stage = 0; stage < 3; stage++) {
         uint32_t previous;
-        for (uint32_t c = buffer->last_claim; c != PLEAT_NONE && wanted > 0; c = previous) {
+        for (uint32_t c = buffer->last_claim; c != PLEAT_NONE && left > 0; c = previous) {
             previous = claim_at(core, c)->previous;
             core->operations++;
-            if (stage_of(claim_at(core, c)) != stage)
+            if (stage_of(claim_at(core, c)) != stage || !is_on(core, claim_at(core, c), node))
                 continue;
             buffer_give_back(core, c);
-            wanted--;
+            left--;
         }
     }
+    return wanted - left;
 }
 
 void buffer_release_all(struct pleat_core *core, uint32_t component)
 {
-    release(core, component, INT32_MAX);
+    (void)release(core, component, INT32_MAX, PLEAT_NONE);
 }
 
 void buffer_trim(struct pleat_core *core, uint32_t component)
@@ -394,7 +403,7 @@ void buffer_trim(struct pleat_core *core, uint32_t component)
     int32_t room = most > size ? most - size : 0;
     int32_t above = pleat_view_buffered(&core->view, comp) - room;
     if (above > 0)
-        release(core, component, above);
+        (void)release(core, component, above, PLEAT_NONE);
 }
 
 void buffer_allocated(struct pleat_core *core, uint32_t claim)
@@ -446,8 +455,10 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
     uint32_t component = event->component;
     const struct pleat_component *comp = component_at(core, component);
     int32_t request = event->u.buffer.request, count = event->u.buffer.release;
-    bool ok = comp->buffer != PLEAT_NONE && is_running(comp) && request >= 0 && count >= 0 &&
-              request <= pleat_view_buffer_room(&core->view, comp);
+    uint32_t waiter = event->u.buffer.waiter ? event->u.buffer.waiter - 1 : PLEAT_NONE;
+    bool ok = comp->buffer != PLEAT_NONE && is_running(comp) &&
+              (waiter == PLEAT_NONE || waiter < core->components.count) && request >= 0 &&
+              count >= 0 && request <= pleat_view_buffer_room(&core->view, comp);
     if (ok && request > 0) {
         const struct pleat_site *site = site_at(core, comp->site);
         ok = request <= pleat_view_site_unused(site) - pleat_view_site_left(site);
@@ -468,7 +479,14 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
             disarm(core, &buffer->deadline);
     }
     /* at most as many as the buffer has: a growth in this plan may have left fewer */
-    release(core, component, count);
+    uint32_t node = event->u.buffer.node ? event->u.buffer.node - 1 : PLEAT_NONE;
+    int32_t released = release(core, component, count, node);
+    if (released > 0 && waiter != PLEAT_NONE) {
+        struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
+        buffer->reclaimed += (uint32_t)released;
+        buffer->reclaimed_for = component_at(core, waiter)->job;
+        buffer->reclaimed_us = now_of(core);
+    }
     buffer_place(core, component, request);
     return 0;
 }

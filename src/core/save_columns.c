@@ -270,7 +270,11 @@
     X(31, row)                                                                                     \
     X(32, row_most)                                                                                \
     X(33, recalled_most)                                                                           \
-    X(34, again)
+    X(34, again)                                                                                   \
+    X(35, reclaimed)                                                                               \
+    X(36, spare2)                                                                                  \
+    X(37, reclaimed_for)                                                                           \
+    X(38, reclaimed_us)
 
 #define INPUT_MEMBERS(X)                                                                           \
     X(1, bytes)                                                                                    \

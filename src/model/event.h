@@ -362,6 +362,9 @@ struct pleat_event {
             int32_t review_iteration; /* or its iteration; INT32_MAX: at none */
             int32_t request, release; /* prepared processes to be got, and to be given back as far
                                        * as there are any */
+            /* MANDATORY, of components whose agents prepare processes: the component for which room
+             * is made, and the only node on which, each plus 1; 0: not said; on any */
+            uint32_t waiter, node;
         } buffer;
         uint8_t bytes[48];
     } u;

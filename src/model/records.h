@@ -371,9 +371,15 @@ struct pleat_buffer {
     uint32_t row_most;      /* the most in a row, in all runs of the component */
     uint32_t recalled_most; /* the most in a row in earlier executions */
     uint32_t again;         /* the last request was not satisfied: the next one is the same again */
+    /* PREPARES: how many processors of the buffer went to waiting components in this run; to which
+     * job last, and when */
+    uint32_t reclaimed;
+    uint32_t spare2;
+    uint64_t reclaimed_for;
+    int64_t reclaimed_us;
 };
 
-_Static_assert(sizeof(struct pleat_buffer) == 160, "no padding in a buffer");
+_Static_assert(sizeof(struct pleat_buffer) == 184, "no padding in a buffer");
 
 /* Requests at an iteration, in all recorded executions of an application. */
 struct pleat_history_row {

@@ -13,6 +13,21 @@ int32_t pleat_view_buffer_room(const struct pleat_view *view,
     return room > 0 ? room : 0;
 }
 
+struct pleat_buffered_on pleat_view_buffered_on(const struct pleat_view *view,
+                                                const struct pleat_buffer *buffer, uint32_t node)
+{
+    struct pleat_buffered_on sum = {0};
+    for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = view->claims[c].next) {
+        const struct pleat_claim *claim = &view->claims[c];
+        if (claim->state != PLEAT_CLAIM_HELD || claim->first_piece == PLEAT_NONE ||
+            view->pieces[claim->first_piece].node != node)
+            continue;
+        sum.prepared += claim->process == PLEAT_KEPT_WAITING;
+        sum.leaving += claim->process == PLEAT_KEPT_UNPREPARING;
+    }
+    return sum;
+}
+
 /* The first row of an iteration that is not before `iteration`. */
 static size_t row_of(const struct pleat_history *history, int64_t iteration)
 {

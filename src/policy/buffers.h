@@ -57,6 +57,14 @@ static inline int64_t pleat_view_iteration(const struct pleat_buffer *buffer)
     return buffer->iteration_us > 0 ? buffer->iteration_us : buffer->recalled_us;
 }
 
+/* Where agents prepare processes: prepared ones of a buffer on a node; and those that are being
+ * ended there, so that their processors go back. */
+struct pleat_buffered_on {
+    int32_t prepared, leaving;
+};
+struct pleat_buffered_on pleat_view_buffered_on(const struct pleat_view *view,
+                                                const struct pleat_buffer *buffer, uint32_t node);
+
 /* How many more processes a buffer may get: all processors of its component stay within its
  * maximum. */
 int32_t pleat_view_buffer_room(const struct pleat_view *view,

@@ -207,10 +207,16 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
 /* Asks for processors for requests of a component for which nothing is prepared, or on its way: as
  * many as may be used for growing and it has room for. Before all reviews of the plan. */
 void pleat_plan_serve(struct pleat_plan *plan, uint32_t component);
-/* Takes up to `processors` prepared processes out of the buffers of a site, as they compute
- * nothing; first those of the component that started last. Returns how many. Their processors are
- * not free in this plan. */
-int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors);
+/* Takes up to `processors` prepared processes out of the buffers of a site, or of one of its nodes
+ * (PLEAT_NONE: of all), for a waiting component, as they compute nothing; first those of the
+ * component that started last. Returns how many. Their processors are not free in this plan. */
+int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, uint32_t node,
+                            int32_t processors, uint32_t waiter);
+/* How many that would be at most on a node, where agents prepare processes. *coming: how many more
+ * processors buffers there are giving back already; of those for which no process has to be ended
+ * any more nobody knows on which node they are: these count, too. */
+int32_t pleat_plan_buffered_on(const struct pleat_plan *plan, uint32_t site, uint32_t node,
+                               int32_t *coming);
 /* Asks for another pass at that time. If a policy keeps asking while nothing happens, passes come
  * at most once a second. */
 void pleat_plan_wake(struct pleat_plan *plan, int64_t at_us);

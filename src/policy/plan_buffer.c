@@ -116,15 +116,26 @@ void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
     take(plan, component, decision->u.buffer.request);
 }
 
-int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t processors)
+/* How many prepared processes this plan could still take out of a buffer: on a node, or PLEAT_NONE.
+ */
+static int32_t to_take(const struct pleat_plan *plan, const struct pleat_buffer *buffer,
+                       uint32_t node)
+{
+    int32_t held = node == PLEAT_NONE ? buffer->prepared
+                                      : pleat_view_buffered_on(plan->view, buffer, node).prepared;
+    return is_preempted(plan, buffer->component) ? 0 : held - taken_out(plan, buffer->component);
+}
+
+int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, uint32_t node,
+                            int32_t processors, uint32_t waiter)
 {
     const struct pleat_view *view = plan->view;
     int32_t left = processors;
     for (uint32_t b = view->sites[site].buffers_first; b != PLEAT_NONE && left > 0;
          b = view->buffers[b].next) {
         const struct pleat_buffer *buffer = &view->buffers[b];
-        int32_t held = buffer->prepared - taken_out(plan, buffer->component);
-        if (held <= 0 || is_preempted(plan, buffer->component))
+        int32_t held = to_take(plan, buffer, node);
+        if (held <= 0)
             continue;
         struct pleat_event *decision = buffer_decision(plan, buffer->component);
         if (!decision)
@@ -133,8 +144,29 @@ int32_t pleat_plan_unbuffer(struct pleat_plan *plan, uint32_t site, int32_t proc
         decision->u.buffer.review_us = PLEAT_NEVER;
         decision->u.buffer.review_iteration = INT32_MAX;
         decision->u.buffer.release = held < left ? held : left;
+        if (view->components[buffer->component].flags & PLEAT_COMPONENT_PREPARES) {
+            decision->u.buffer.waiter = waiter + 1;
+            decision->u.buffer.node = node + 1; /* PLEAT_NONE: 0 */
+        }
         left -= decision->u.buffer.release;
         plan->unbuffers = true;
     }
     return processors - left;
+}
+
+int32_t pleat_plan_buffered_on(const struct pleat_plan *plan, uint32_t site, uint32_t node,
+                               int32_t *coming)
+{
+    const struct pleat_view *view = plan->view;
+    int32_t prepared = 0;
+    *coming = 0;
+    if (!view->prepares || view->sites[site].buffers_first == PLEAT_NONE)
+        return 0;
+    *coming = view->sites[site].releasing;
+    for (uint32_t b = view->sites[site].buffers_first; b != PLEAT_NONE; b = view->buffers[b].next) {
+        int32_t held = to_take(plan, &view->buffers[b], node);
+        prepared += held > 0 ? held : 0;
+        *coming += pleat_view_buffered_on(view, &view->buffers[b], node).leaving;
+    }
+    return prepared;
 }

@@ -37,7 +37,8 @@ int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t proces
     return shrink_all(pass, site, processors, waiter);
 }
 
-/* Shrinks components of one node until a waiter that must be on one has its shortfall there. */
+/* Makes room on one node for a waiter that must be on one: prepared processes go first, as they do
+ * no work, then components of the node are shrunk for what is missing. */
 static bool make_room_on(struct pleat_pass *pass, uint32_t waiter, const struct pleat_node *node,
                          enum pleat_room room)
 {
@@ -48,12 +49,18 @@ static bool make_room_on(struct pleat_pass *pass, uint32_t waiter, const struct 
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
     if (need > 0 && node->slots < pleat_accept_start(pass->view, component))
         return false;
+    int32_t coming, buffered = pleat_plan_buffered_on(pass->plan, node->site, node->node, &coming);
+    need -= need > 0 ? pleat_smaller(need, coming) : 0;
+    int32_t taken = need > 0 ? pleat_smaller(need, buffered) : 0;
+    need -= taken;
     pleat_plan_shrink_only(pass->plan, node->site, node->node);
     if (need > 0)
         need = pleat_pass_shrink(pass, node->site, need, waiter);
     pleat_plan_shrink_only(pass->plan, PLEAT_NONE, PLEAT_NONE);
     if (need > 0)
         pleat_plan_rollback(pass->plan, mark);
+    else if (taken > 0)
+        (void)pleat_plan_unbuffer(pass->plan, node->site, node->node, taken, waiter);
     return need <= 0;
 }
 
@@ -92,7 +99,7 @@ static bool make_room_at(struct pleat_pass *pass, uint32_t waiter, uint32_t site
     pleat_plan_mark mark = pleat_plan_remember(pass->plan);
     int32_t lacks = pleat_pass_shrink(pass, site, need, waiter);
     if (lacks <= 0 || place->resizing_count > 0 || (pass->view->room_partly && lacks < need)) {
-        (void)pleat_plan_unbuffer(pass->plan, site, idle);
+        (void)pleat_plan_unbuffer(pass->plan, site, PLEAT_NONE, idle, waiter);
         return true;
     }
     pleat_plan_rollback(pass->plan, mark);

@@ -382,6 +382,51 @@ static void test_room_is_made_from_prepared_processes(void **state)
     hand_finish(&h);
 }
 
+/* A job that keeps to one node gets what is prepared there, not on another one. */
+static void test_room_on_a_node_is_made_from_prepared_processes(void **state)
+{
+    (void)state;
+    struct hand h;
+    struct pleat_effect orders[4];
+    hand_init(&h, 8);
+    for (uint32_t n = 0; n < 2; n++) {
+        struct pleat_event node = {.kind = PLEAT_EV_NODE, .u.node = {.node = n, .slots = 4}};
+        assert_int_equal(hand_feed(&h, node), 0);
+    }
+    uint32_t component = run(&h, 1, 8, 1); /* on node 0 */
+    assert_int_equal(demanded(&h, component, 4, 0, 4), 0);
+    size_t asked = h.mark, given = 0;
+    for (size_t i = asked; i < h.effects.count && given < 4; i++) {
+        struct pleat_effect claim = h.effects.items[i];
+        if (claim.kind != PLEAT_DO_CLAIM)
+            continue;
+        h.node = given % 2; /* in turn */
+        assert_int_equal(hand_claimed(&h, claim, 1), 0);
+        orders[given] = hand_last(&h, PLEAT_DO_PREPARE);
+        assert_int_equal(says(&h, PLEAT_EV_PREPARED, orders[given++], 0), 0);
+    }
+    h.node = 0;
+    assert_int_equal(demanded(&h, component, 4, 0, 0), 0);
+    has(&h, component, 4, 0, 0);
+    hand_mark(&h);
+    /* node 0 has one free, node 1 two */
+    h.flags = 0;
+    uint32_t waiting = hand_submit(&h, PLEAT_RIGID, 3, 3, 0);
+    has(&h, component, 2, 0, 2);
+    assert_int_equal(demanded(&h, component, 5, 1, 0), 0); /* another pass asks for no more */
+    has(&h, component, 2, 0, 2);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(gone(&h, orders[2 * i], PLEAT_GONE_UNUSED), 0); /* those of node 0 */
+    has(&h, component, 2, 0, 0);
+    assert_int_equal(buffer(&h, component)->reclaimed, 2);
+    assert_int_equal(buffer(&h, component)->reclaimed_for, hand_component(&h, waiting)->job);
+    assert_int_equal(hand_release_all(&h), 2);
+    is(&h, waiting, PLEAT_CLAIMING);
+    has(&h, component, 2, 0, 0);
+    hand_gets(&h, waiting, 0);
+    hand_finish(&h);
+}
+
 /* ---- processes that end ---- */
 
 static void test_a_process_is_stopped(void **state)
@@ -960,6 +1005,7 @@ int main(void)
         cmocka_unit_test(test_given_back_while_it_is_being_prepared),
         cmocka_unit_test(test_handed_over_while_it_is_to_be_ended),
         cmocka_unit_test(test_room_is_made_from_prepared_processes),
+        cmocka_unit_test(test_room_on_a_node_is_made_from_prepared_processes),
         cmocka_unit_test(test_a_process_is_stopped),
         cmocka_unit_test(test_a_stopped_process_makes_room_for_another),
         cmocka_unit_test(test_a_process_dies),

@@ -84,8 +84,8 @@ static void test_what_is_used_stays(void **state)
     assert_int_equal(used(&event), 12);
     event = filled(PLEAT_EV_BUFFER);
     pleat_event_clean(&event);
-    assert_int_equal(event.u.buffer.release, -1);
-    assert_int_equal(used(&event), 20);
+    assert_int_equal(event.u.buffer.node, UINT32_MAX);
+    assert_int_equal(used(&event), 28);
     event = filled(PLEAT_EV_FORGET);
     pleat_event_clean(&event);
     assert_int_equal(used(&event), 0);
@@ -127,7 +127,7 @@ static void test_numbers_stay(void **state)
         {114, "remembered", 48},  {117, "unlearned", 4},   {118, "recalled", 16},
         {128, "pass", 0},         {129, "start", 16},      {130, "resize", 20},
         {131, "tried", 0},        {132, "wake", 8},        {133, "promise", 12},
-        {134, "preempt", 0},      {135, "buffer", 20},     {136, "refuse", 4},
+        {134, "preempt", 0},      {135, "buffer", 28},     {136, "refuse", 4},
     };
     size_t count = 0;
     for (unsigned kind = 0; kind < PLEAT_EV_COUNT; kind++)
