@@ -1,7 +1,10 @@
 /* What an evolving job has asked for, and what its buffer was worth, as clients see it. */
 #include "daemon/buffer_json.h"
 
+#include <math.h>
+
 #include "daemon/daemon.h"
+#include "policy/policy.h"
 
 /* Processor time without work, and all processor time, up to now where the run goes on. */
 static void times_of(struct daemon *d, const struct pleat_component *c,
@@ -29,4 +32,107 @@ json_t *buffer_to_json(struct daemon *d, const struct pleat_component *c)
         (json_int_t)buffer->waiting, "satisfaction",
         buffer->requests ? json_real((double)buffer->satisfied / buffer->requests) : json_null(),
         "waste", held_us > 0 ? waited_us / held_us : 0, "waited_s", waited_us / 1e6);
+}
+
+/* ---- why ---- */
+
+/* Seconds since 1970; null: never. */
+static json_t *moment(int64_t us)
+{
+    return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
+}
+
+/* Does the pass ask for processors for it? */
+static bool is_served(const struct pleat_pass *pass, uint32_t component)
+{
+    for (size_t i = 0; i < pass->plan->decisions.count; i++) {
+        const struct pleat_event *decision = &pass->plan->decisions.items[i];
+        if (decision->kind == PLEAT_EV_BUFFER && decision->component == component &&
+            decision->u.buffer.request > 0)
+            return true;
+    }
+    return false;
+}
+
+/* Why requests wait; NULL: none does. *until_us: when that is over; *behind: for whom what is free
+ * is kept. */
+static const char *why_waits(const struct pleat_pass *pass, uint32_t component, int64_t *until_us,
+                             uint32_t *behind)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *comp = &view->components[component];
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
+    const struct pleat_site *site = &view->sites[comp->site];
+    if (buffer->waiting == 0)
+        return NULL;
+    if (pleat_view_lacking(buffer) == 0)
+        return "coming";
+    if (pleat_view_buffer_room(view, comp) == 0)
+        return "maximum";
+    *until_us = buffer->quiet_until_us;
+    if (buffer->quiet_until_us > view->now_us)
+        return "failed";
+    *until_us = site->quiet_until_us;
+    if (site->quiet_until_us > view->now_us)
+        return "quiet";
+    *until_us = PLEAT_NEVER;
+    if (pleat_view_is_closed(view, comp->site))
+        return "drained";
+    if (is_served(pass, component))
+        return "next";
+    if (pleat_plan_idle(pass->plan, comp->site) == 0)
+        return "none free";
+    if (pass->plan->sites[comp->site].withheld)
+        *behind = view->queue_first;
+    return "kept";
+}
+
+/* What earlier executions asked for on average until a process that is asked for now is there, and
+ * in the iterations that a prediction covers. */
+static void add_expected(const struct pleat_view *view, const struct pleat_component *comp,
+                         json_t *object)
+{
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
+    int64_t iteration_us = pleat_view_iteration(buffer);
+    if (buffer->executions < 1 || iteration_us < 1)
+        return;
+    double ahead = ceil((double)view->sites[comp->site].slowest_claim_us / (double)iteration_us);
+    int64_t from = (int64_t)buffer->iteration + 1;
+    int64_t to = buffer->iteration + (int64_t)fmin(ahead, INT32_MAX) + view->buffer_range;
+    json_object_set_new(object, "from", json_integer(from));
+    json_object_set_new(object, "to", json_integer(to));
+    json_object_set_new(
+        object, "expected",
+        json_real((double)pleat_view_requested(view, comp, from, to) / buffer->executions));
+}
+
+json_t *buffer_why_to_json(struct daemon *d, const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *comp = &view->components[component];
+    json_t *object = buffer_to_json(d, comp);
+    if (!json_is_object(object))
+        return object;
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
+    uint32_t most =
+        buffer->row_most > buffer->recalled_most ? buffer->row_most : buffer->recalled_most;
+    int64_t until_us = PLEAT_NEVER;
+    uint32_t behind = PLEAT_NONE;
+    const char *waits = why_waits(pass, component, &until_us, &behind);
+    json_t *more = json_pack(
+        "{s:s, s:i, s:b, s:I, s:i, s:f, s:i, s:s?, s:o, s:o, s:I, s:o, s:o}", "policy",
+        pass->policies[PLEAT_BUFFER]->name, "level", pleat_view_level(view, buffer), "derived",
+        view->buffer_derived, "most", (json_int_t)most, "executions", buffer->executions,
+        "allocation_s", (double)view->sites[comp->site].slowest_claim_us / 1e6, "maximum",
+        pleat_view_limit(view, comp), "waits", waits, "until_s",
+        until_us > view->now_us ? moment(until_us) : json_null(), "behind",
+        behind == PLEAT_NONE ? json_null() : json_integer((json_int_t)view->components[behind].job),
+        "reclaimed", (json_int_t)buffer->reclaimed, "reclaimed_for",
+        buffer->reclaimed ? json_integer((json_int_t)buffer->reclaimed_for) : json_null(),
+        "reclaimed_s", buffer->reclaimed ? moment(buffer->reclaimed_us) : json_null());
+    if (more)
+        json_object_update(object, more);
+    json_decref(more);
+    add_expected(view, comp, object);
+    return object;
 }

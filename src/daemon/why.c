@@ -5,6 +5,7 @@
 
 #include "daemon/account.h"
 #include "daemon/asked_text.h"
+#include "daemon/buffer_json.h"
 #include "daemon/curve.h"
 #include "daemon/daemon.h"
 #include "daemon/decided.h"
@@ -232,7 +233,7 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
     int32_t most = comp->processors + (answer.growable > 0 ? answer.growable : 0);
     return json_pack(
         "{s:I, s:s, s:s, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:b, "
-        "s:i, s:b, s:o}",
+        "s:i, s:b, s:o, s:o}",
         "not_now", (json_int_t)job_not_now(job_of_component(d, component), comp), "code",
         pleat_size_name(answer.code), "site", d->config.sites[comp->site].name, "cap",
         comp->cap < PLEAT_SIZE_MAX ? json_integer(comp->cap) : json_null(), "least",
@@ -242,7 +243,8 @@ static json_t *size_to_json(struct daemon *d, const struct pleat_pass *pass, uin
         "until_s", json_seconds(answer.until_us), "resize", resize_to_json(d, view, comp),
         "declared", declared_to_json(d, comp), "asked", asked_to_json(d, comp), "own_cap",
         (int)pleat_view_ask(view, comp)->caps, "credit", pleat_view_ask(view, comp)->credit,
-        "section", pleat_view_is_not_now(view, comp), "spot", curve_spot_to_json(d, comp, most));
+        "section", pleat_view_is_not_now(view, comp), "spot", curve_spot_to_json(d, comp, most),
+        "buffer", buffer_why_to_json(d, pass, component));
 }
 
 /* ---- all of it ---- */

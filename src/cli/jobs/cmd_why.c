@@ -72,6 +72,24 @@ static void print_waiting(const struct pleat_term *term, const json_t *waiting)
     }
 }
 
+/* Of a job that asks for processes itself. */
+static void print_buffer(const struct pleat_term *term, const json_t *buffer)
+{
+    struct pleat_string text = {0}, requests = {0}, reclaimed = {0};
+    if (!json_is_object(buffer))
+        return;
+    pleat_why_add_buffer(buffer, &text);
+    print_string(term, "buffer", &text);
+    if (pleat_reply_int(buffer, "waiting", 0) > 0) {
+        pleat_why_add_requests(buffer, &requests);
+        print_string(term, "requests", &requests);
+    }
+    if (pleat_reply_int(buffer, "reclaimed", 0) > 0) {
+        pleat_why_add_reclaimed(buffer, &reclaimed);
+        print_string(term, "gave", &reclaimed);
+    }
+}
+
 static int print_why(const json_t *why)
 {
     struct pleat_term term;
@@ -84,6 +102,7 @@ static int print_why(const json_t *why)
     print_string(&term, "", &headline);
     if (json_is_object(waiting))
         print_waiting(&term, waiting);
+    print_buffer(&term, json_object_get(json_object_get(why, "size"), "buffer"));
     json_array_foreach(pleat_reply_array(why, "decisions"), i, decision)
     {
         struct pleat_string text = {0};
@@ -119,8 +138,11 @@ const struct pleat_cli_command pleat_cmd_why = {
             "which jobs are\n"
             "being shrunk for it, which start it was promised. Of a running job: what "
             "keeps it from\n"
-            "growing. Below that are the last decisions about the job: time, policy, "
-            "reason.\n"
+            "growing; if it asks for processes itself, how large its buffer is and why, why "
+            "requests\n"
+            "wait, and which job got processors of the buffer. Below that are the last "
+            "decisions about\n"
+            "the job: time, policy, reason.\n"
             "\n"
             "Exit codes: 0; 2 usage; 3 no daemon; 4 no such job.\n"
             "\n"

@@ -314,6 +314,8 @@ static void add_size_code(const json_t *why, const json_t *size, struct pleat_st
     const char *code = pleat_reply_text(size, "code", "");
     if (!strcmp(code, "next")) {
         pleat_string_add(out, "it is to be changed next");
+    } else if (!strcmp(code, "fixed") && json_is_object(json_object_get(size, "buffer"))) {
+        pleat_string_add(out, "its size is its program's: it asks for processes, and stops them");
     } else if (!strcmp(code, "fixed")) {
         pleat_string_addf(out, "it is %s: that does not change while it runs",
                           pleat_reply_text(why, "kind", "?"));

@@ -20,6 +20,13 @@ void pleat_why_add_holder(const json_t *holder, struct pleat_string *out);
  * frame of `pleat top` has. */
 void pleat_why_add_short(const json_t *waiting, double now_s, struct pleat_string *out);
 
+/* For a job that asks for processes itself, of which `buffer` is a member of `size`: append how
+ * large its buffer is, and what that follows from; why requests wait; to whom processors of it
+ * went. */
+void pleat_why_add_buffer(const json_t *buffer, struct pleat_string *out);
+void pleat_why_add_requests(const json_t *buffer, struct pleat_string *out);
+void pleat_why_add_reclaimed(const json_t *buffer, struct pleat_string *out);
+
 /* Appends what a policy that goes by a learned curve says of a job's size: `spot` of `size`. */
 void pleat_why_add_spot(const json_t *spot, struct pleat_string *out);
 

@@ -1,9 +1,9 @@
-"""What earlier runs of a program asked for, kept from run to run: the next one has it ready."""
+"""What earlier runs of a program asked for, kept from run to run: the next one has it ready. What is said of buffers."""
 import shutil
 
 import pytest
 
-from conftest import CONFIG, Evolving, wait_until
+from conftest import BUFFERED, CONFIG, Evolving, wait_until
 
 PERIODIC = CONFIG + "buffer = periodic\nbuffer_level = 0\nbuffer_derived = 1\nbuffer_review_s = 1000\nbuffer_pending = 1\n"
 
@@ -98,3 +98,53 @@ def test_the_level_is_the_most_requests_in_a_row(pleat):
     other.wait(0, "welcome")
     assert buffer_of(pleat, other)["prepared"] == buffer_of(pleat, other)["coming"] == 0
     assert other.end()["state"] == "done"
+
+
+def buffer_why(pleat, job, **members):
+    """Waits until `why` says that of the job's buffer; returns all that it says, and as text."""
+    def there():
+        found = pleat.call("why", job=job.job)["size"]["buffer"]
+        return found if all(found[name] == value for name, value in members.items()) else None
+    found = wait_until(there, f"why says {members}; it says {pleat.call('why', job=job.job)['size']['buffer']}")
+    return found, " ".join(pleat.pleat("why", job.job, check=0).stdout.split())
+
+
+def test_why_says_to_whom_a_prepared_processor_went(pleat):
+    pleat.configure(text=BUFFERED)
+    job = Evolving(pleat, "-n", 3, "--max", 8)
+    job.wait(3, "welcome", state="prepared")
+    found, text = buffer_why(pleat, job, prepared=1)
+    assert (found["policy"], found["level"], found["reclaimed"], found["waits"]) == ("periodic", 1, 0, None)
+    assert "its size is its program's" in text and "1 prepared, 0 coming; policy periodic, level 1" in text, text
+    other = pleat.submit("-n", 5, "--", "sleep", "1000")
+    pleat.wait_for(other, "running")
+    found, text = buffer_why(pleat, job, reclaimed=1, prepared=0)
+    assert found["reclaimed_for"] == other
+    assert f"1 processor of its buffer went to jobs that waited, the last one to job {other} at" in text, text
+    job.add()
+    found, text = buffer_why(pleat, job, waiting=1, waits="none free")
+    assert "1 waits: no processor is free" in text, text
+    pleat.pleat("cancel", other, check=0)
+    job.size(4)
+    assert job.end()["state"] == "done"
+
+
+def test_why_requests_wait_at_the_maximum(pleat):
+    job = start(pleat, "small", 1)
+    job.add()
+    job.add()
+    found, text = buffer_why(pleat, job, waiting=2, waits="maximum")
+    assert (found["policy"], found["maximum"]) == ("none", 1)
+    assert "nothing is prepared in advance (buffer policy none)" in text and "2 wait: it has its maximum, 1" in text, text
+    assert job.end()["state"] == "done"
+
+
+def test_why_what_earlier_runs_asked_for(pleat):
+    pleat.configure(text=CONFIG + "buffer = periodic-prediction\nbuffer_level = 0\n")
+    ask_at_100(pleat, False)
+    job = start(pleat, "asks-at-100", 4)
+    job.say(0, "iteration", iteration=97, mean_us=100000000)
+    found, text = buffer_why(pleat, job, prepared=1)
+    assert (found["executions"], found["from"], found["to"], found["expected"]) == (1, 98, 103, 1)
+    assert "1 earlier run asked for 1 on average in iterations 98 to 103" in text, text
+    assert job.end()["state"] == "done"
