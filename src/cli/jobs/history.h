@@ -13,7 +13,8 @@ enum pleat_history_kind {
     PLEAT_HISTORY_WORK,   /* processor-seconds */
     PLEAT_HISTORY_MOMENT, /* seconds since 1970 */
     PLEAT_HISTORY_SHARE,  /* 0 to 1 */
-    PLEAT_HISTORY_MEMORY  /* KiB */
+    PLEAT_HISTORY_MEMORY, /* KiB */
+    PLEAT_HISTORY_PART    /* 0 to 1; the column is shown only where a row has it */
 };
 
 /* A member of a row. title NULL: the column is only in output for programs. */

@@ -61,30 +61,48 @@ static void set_cell(struct pleat_table *table, size_t at, const json_t *row,
         pleat_table_set(table, at, pleat_time_moment(value, text));
         break;
     case PLEAT_HISTORY_SHARE:
+    case PLEAT_HISTORY_PART:
         pleat_table_setf(table, at, isfinite(value) ? "%.1f %%" : "-", 100 * value);
         break;
     }
 }
 
+/* Is the column in the table? */
+static bool is_shown(const struct pleat_history_column *column, const json_t *rows, bool chosen)
+{
+    size_t i;
+    const json_t *row;
+    if (!column->title || chosen || column->kind != PLEAT_HISTORY_PART)
+        return column->title != NULL;
+    json_array_foreach(rows, i, row)
+    {
+        if (json_is_number(json_object_get(row, column->member)))
+            return true;
+    }
+    return false;
+}
+
 int pleat_history_table(const json_t *rows, const struct pleat_history_column *columns, bool chosen)
 {
     struct pleat_column shown[COLUMNS_MAX];
+    const struct pleat_history_column *from[COLUMNS_MAX];
     size_t count = 0, i;
     json_t *row;
-    for (const struct pleat_history_column *c = columns; c->member && count < COLUMNS_MAX; c++)
-        if (c->title)
-            shown[count++] = (struct pleat_column){
-                c->title, c->kind == PLEAT_HISTORY_TEXT ? PLEAT_COLUMN_CUT : PLEAT_COLUMN_NUMBER};
+    for (const struct pleat_history_column *c = columns; c->member && count < COLUMNS_MAX; c++) {
+        if (!is_shown(c, rows, chosen))
+            continue;
+        from[count] = c;
+        shown[count++] = (struct pleat_column){
+            c->title, c->kind == PLEAT_HISTORY_TEXT ? PLEAT_COLUMN_CUT : PLEAT_COLUMN_NUMBER};
+    }
     struct pleat_table *table = pleat_table_create(shown, count);
     if (chosen)
         pleat_table_keep_rows(table);
     json_array_foreach(rows, i, row)
     {
-        size_t at = 0;
         pleat_table_row(table);
-        for (const struct pleat_history_column *c = columns; c->member; c++)
-            if (c->title)
-                set_cell(table, at++, row, c);
+        for (size_t at = 0; at < count; at++)
+            set_cell(table, at, row, from[at]);
     }
     int code = pleat_table_print(table);
     pleat_table_destroy(table);

@@ -24,6 +24,10 @@ static const struct pleat_history_column by_job[] = {
     {"resize_s", "STOOD", PLEAT_HISTORY_SPAN},
     {"cpu_s", "CPU", PLEAT_HISTORY_SPAN},
     {"memory_kb", "MEMORY", PLEAT_HISTORY_MEMORY},
+    {"requests", NULL, PLEAT_HISTORY_COUNT},
+    {"satisfied", NULL, PLEAT_HISTORY_COUNT},
+    {"satisfaction", "S", PLEAT_HISTORY_PART},
+    {"waste", "W", PLEAT_HISTORY_PART},
     {"max_rss_kb", NULL, PLEAT_HISTORY_MEMORY},
     {"attempt", NULL, PLEAT_HISTORY_COUNT},
     {"exit_code", NULL, PLEAT_HISTORY_COUNT},
@@ -48,6 +52,8 @@ static const struct pleat_history_column by_resize[] = {
         {"wait_s", "WAIT", PLEAT_HISTORY_SPAN}, {"run_s", "RUN", PLEAT_HISTORY_SPAN},              \
         {"processor_s", "PROCESSORS", PLEAT_HISTORY_WORK},                                         \
         {"resizes", "RESIZES", PLEAT_HISTORY_COUNT}, {"resize_s", "STOOD", PLEAT_HISTORY_SPAN},    \
+        {"requests", NULL, PLEAT_HISTORY_COUNT}, {"satisfied", NULL, PLEAT_HISTORY_COUNT},         \
+        {"satisfaction", "S", PLEAT_HISTORY_PART}, {"waste", "W", PLEAT_HISTORY_PART},             \
     {                                                                                              \
         NULL, NULL, PLEAT_HISTORY_TEXT                                                             \
     }
@@ -147,6 +153,10 @@ static json_t *job_row(const json_t *job)
     double run_s = pleat_reply_real(job, "run_s");
     for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++)
         json_object_set(row, same[i], json_object_get(job, same[i]));
+    static const char *const of_buffer[] = {"requests", "satisfied", "satisfaction", "waste"};
+    for (size_t i = 0; i < sizeof(of_buffer) / sizeof(of_buffer[0]); i++)
+        json_object_set(row, of_buffer[i],
+                        json_object_get(json_object_get(job, "buffer"), of_buffer[i]));
     count(row, "resizes", resizes_of(job));
     json_object_set_new(row, "mean_processors",
                         run_s > 0 ? json_real(number_of(job, "processor_s") / run_s) : json_null());
@@ -198,6 +208,26 @@ static void add_resizes(const json_t *job, json_t *rows, json_t *index)
     json_decref(seen);
 }
 
+/* Adds what an evolving job asked for: S over all requests of the group, W over its processor time.
+ */
+static void add_buffer(json_t *row, const json_t *job)
+{
+    const json_t *buffer = json_object_get(job, "buffer");
+    if (!json_is_object(buffer))
+        return;
+    count(row, "requests", pleat_reply_int(buffer, "requests", 0));
+    count(row, "satisfied", pleat_reply_int(buffer, "satisfied", 0));
+    double held_s = number_of(row, "held_s"), more_s = number_of(buffer, "held_s");
+    double waited_s = number_of(row, "waste") * held_s + number_of(buffer, "waste") * more_s;
+    add(row, "held_s", more_s);
+    double requests = number_of(row, "requests");
+    json_object_set_new(row, "satisfaction",
+                        requests > 0 ? json_real(number_of(row, "satisfied") / requests)
+                                     : json_null());
+    json_object_set_new(
+        row, "waste", held_s + more_s > 0 ? json_real(waited_s / (held_s + more_s)) : json_null());
+}
+
 /* Adds a job to the row of its name or day. Waits and run times are means, all else are sums. */
 static void add_to_group(const json_t *job, const char *member, const char *key, json_t *rows,
                          json_t *index)
@@ -216,6 +246,7 @@ static void add_to_group(const json_t *job, const char *member, const char *key,
         json_real((number_of(row, "run_s") * before + number_of(job, "run_s")) / (before + 1)));
     add(row, "processor_s", number_of(job, "processor_s"));
     add(row, "resize_s", number_of(job, "resize_s"));
+    add_buffer(row, job);
 }
 
 static void day_of(const json_t *job, char *day, size_t size)

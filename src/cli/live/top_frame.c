@@ -230,6 +230,29 @@ static double time_of(const json_t *job, double now_s)
     return (isfinite(over) ? over : now_s) - from;
 }
 
+/* "2 ready, 1 coming, 3 waited for, S 80 %, W 5 %": an evolving job's buffer, what it waits for,
+ * and what the buffer was worth so far. */
+static void add_buffer(const json_t *buffer, struct pleat_string *out)
+{
+    static const char *const counts[][2] = {
+        {"prepared", "ready"}, {"coming", "coming"}, {"waiting", "waited for"}};
+    const char *comma = "";
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        long long count = (long long)pleat_reply_int(buffer, counts[i][0], 0);
+        if (count <= 0)
+            continue;
+        pleat_string_addf(out, "%s%lld %s", comma, count, counts[i][1]);
+        comma = ", ";
+    }
+    if (json_is_number(json_object_get(buffer, "satisfaction"))) {
+        pleat_string_addf(out, "%sS %.0f %%", comma,
+                          100 * pleat_reply_real(buffer, "satisfaction"));
+        comma = ", ";
+    }
+    if (pleat_reply_real(buffer, "waste") > 0)
+        pleat_string_addf(out, "%sW %.0f %%", comma, 100 * pleat_reply_real(buffer, "waste"));
+}
+
 static void add_remark(const json_t *job, double now_s, struct pleat_string *out)
 {
     const json_t *why = json_object_get(job, "why"), *resize = json_object_get(job, "resize");
@@ -247,6 +270,8 @@ static void add_remark(const json_t *job, double now_s, struct pleat_string *out
         pleat_string_add(out, pleat_reply_text(job, "reason", ""));
     else if (pleat_reply_true(job, "section"))
         pleat_string_add(out, "its program says not now");
+    else
+        add_buffer(json_object_get(job, "buffer"), out);
 }
 
 static void style_state(struct line *line, const json_t *job)

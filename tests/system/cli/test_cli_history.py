@@ -141,3 +141,27 @@ def test_what_runs_asked_for(cli):
     assert both[1].startswith("./heat") and both[2] == "" and both[3:] == lines
     with cli.fake({"programs": {"programs": []}}):
         assert "nothing is known of such a program" in cli("history", "--program", "x").stderr
+
+
+def evolved(number, requests, satisfied, waste, held_s):
+    buffer = {"requests": requests, "satisfied": satisfied, "satisfaction": satisfied / requests if requests else None,
+              "waste": waste, "held_s": held_s, "prepared": 0, "coming": 0, "leaving": 0, "waiting": 0}
+    return entry(number, "mesh", 10 * number, kind="moldable", buffer=buffer)
+
+
+def test_evolving_jobs(cli):
+    """S and W per run, and over runs: S over all requests, W over all processor time. Others have no such columns."""
+    jobs = [evolved(1, 4, 1, 0.5, 100), evolved(2, 6, 6, 0.1, 300), evolved(3, 0, 0, 0, 0), entry(4, "heat", 90)]
+    with cli.fake({"history": {"jobs": jobs, "more": False}}):
+        lines = cli("history", env={"COLUMNS": "200"}).stdout.splitlines()
+        assert lines[0].split()[-3:] == ["S", "W", "ENDED"], lines[0]
+        assert lines[1].endswith(" 25.0 % 50.0 % exit 0") and lines[2].endswith(" 100.0 % 10.0 % exit 0"), lines
+        names = cli("history", "--by", "name", env={"COLUMNS": "200"}).stdout
+        assert re.search(r"^mesh +3 .* 70.0 % 20.0 %$", names, re.M), names
+        assert re.search(r"^heat +1 .* - +-$", names, re.M), names
+        rows = list(csv.DictReader(io.StringIO(cli("history", "--csv").stdout)))
+        assert [(row["requests"], row["satisfied"], row["satisfaction"]) for row in rows] == [
+            ("4", "1", "0.250000"), ("6", "6", "1.000000"), ("0", "0", ""), ("", "", "")]
+        assert cli("history", "--format", "job,satisfaction").stdout.split()[:2] == ["JOB", "S"]
+    with cli.fake({"history": {"jobs": JOBS, "more": False}}):
+        assert "W " not in cli("history").stdout.splitlines()[0]

@@ -269,3 +269,19 @@ def test_nonsense(cli, answer):
     with cli.fake({"top": answer}):
         done = cli("top", env={"COLUMNS": "70"})
     assert done.returncode == 0 and done.stderr == ""
+
+
+@pytest.mark.parametrize("buffer, remark", [
+    ({"prepared": 2, "coming": 1, "leaving": 0, "requests": 5, "satisfied": 4, "waiting": 3, "satisfaction": 0.8, "waste": 0.052},
+     "2 ready, 1 coming, 3 waited for, S 80 %, W 5 %"),
+    ({"prepared": 0, "coming": 0, "leaving": 0, "requests": 0, "satisfied": 0, "waiting": 0, "satisfaction": None, "waste": 0}, "-"),
+    (None, "-")])
+def test_an_evolving_job(cli, buffer, remark):
+    """What is prepared and waited for, S and W, while there is nothing more urgent to say."""
+    frame = copy.deepcopy(FRAME)
+    frame["jobs"][0]["buffer"] = frame["jobs"][1]["buffer"] = buffer
+    with cli.fake({"top": frame}):
+        lines = cli("top", "--once").stdout.splitlines()
+    heat, resizing = (next(line for line in lines if re.match(rf". +{job} ", line)) for job in (1, 2))
+    assert heat.endswith(" " + remark), heat
+    assert resizing.endswith("granted -> 1"), resizing
