@@ -245,7 +245,6 @@ void pleat_evolve_stop(struct pleat_run *run)
     struct pleat_evolve *evolve = run->evolve;
     if (!evolve)
         return;
-    (void)pleat_evolve_send_news(evolve, INT64_MAX);
     pleat_listener_close(evolve->listener);
     evolve->listener = NULL;
     while (evolve->strangers) {
@@ -264,6 +263,16 @@ void pleat_evolve_stop(struct pleat_run *run)
 static void on_closed(uv_handle_t *handle)
 {
     free(handle->data);
+}
+
+void pleat_evolve_forget_news(struct pleat_evolve *evolve)
+{
+    for (size_t i = 0; i < evolve->news.count; i++)
+        for (int near = 0; near < 2; near++)
+            free(evolve->news.items[i].texts[near]);
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        evolve->procs.items[i]->news_at = 0;
+    evolve->news.count = 0;
 }
 
 void pleat_evolve_destroy(struct pleat_run *run)

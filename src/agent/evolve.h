@@ -171,6 +171,8 @@ struct pleat_evolve {
 
 int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *request,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Drops what was spread, and is not sent. */
+void pleat_evolve_forget_news(struct pleat_evolve *evolve);
 /* Closes all connections and listens no more. Accepts a run without it. */
 void pleat_evolve_stop(struct pleat_run *run);
 void pleat_evolve_destroy(struct pleat_run *run);
@@ -229,7 +231,6 @@ void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, 
 /* Sends what was spread, unless it can wait: returns the time when it has to be sent; 0: there is
  * nothing. now: INT64_MAX: it cannot wait. */
 int64_t pleat_evolve_send_news(struct pleat_evolve *evolve, int64_t now);
-void pleat_evolve_forget_news(struct pleat_evolve *evolve);
 /* The first lines to a process that has registered: itself, and all others. */
 void pleat_proc_welcome(struct pleat_proc *proc);
 /* Tells a prepared process that it is handed over. */

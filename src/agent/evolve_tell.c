@@ -106,16 +106,6 @@ static json_t *about(const struct pleat_proc *proc, bool near)
                      parent_of(proc), "groups", proc->groups);
 }
 
-void pleat_evolve_forget_news(struct pleat_evolve *evolve)
-{
-    for (size_t i = 0; i < evolve->news.count; i++)
-        for (int near = 0; near < 2; near++)
-            free(evolve->news.items[i].texts[near]);
-    for (size_t i = 0; i < evolve->procs.count; i++)
-        evolve->procs.items[i]->news_at = 0;
-    evolve->news.count = 0;
-}
-
 void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal)
 {
     struct pleat_evolve *evolve = proc->evolve;

@@ -56,6 +56,8 @@ static bool goes_on(struct pleat_run *run)
 static void over(struct pleat_run *run, bool broken)
 {
     (void)broken;
+    if (run->evolve)
+        (void)pleat_evolve_send_news(run->evolve, INT64_MAX);
     pleat_evolve_stop(run);
 }
 
