@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import BUFFERED, daemon
+from conftest import daemon
 
 JOINED = os.path.join(daemon.BUILD, "apps", "joined")
 MPICH = os.path.join(daemon.BUILD, "apps", "mpich", "joined")
@@ -29,10 +29,7 @@ def result(pleat, number):
     return pleat.output(number)
 
 
-@pytest.mark.parametrize("policy", ["none", "periodic"])
-def test_added_processes_join_and_leave(pleat, policy):
-    if policy == "periodic":
-        pleat.configure(text=BUFFERED)
+def test_added_processes_join_and_leave(pleat):
     number = pleat.submit("--evolving", "--max", 5, "--", JOINED, "--ranks", 4, "--rounds", 2)
     assert result(pleat, number) == "RESULT ok joins=6 leaves=3 lost=0\n"
 
