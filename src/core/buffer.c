@@ -392,6 +392,12 @@ static int32_t release(struct pleat_core *core, uint32_t component, int32_t want
 
 void buffer_release_all(struct pleat_core *core, uint32_t component)
 {
+    const struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
+    /* those that are on their way back are asked for again: the run is over, and with it whoever
+     * would have answered for them */
+    for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
+        if (stage_of(claim_at(core, c)) == 3)
+            process_effect(core, c);
     (void)release(core, component, INT32_MAX, PLEAT_NONE);
 }
 

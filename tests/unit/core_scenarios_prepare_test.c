@@ -675,6 +675,27 @@ static void test_processes_are_asked_for_again_after_a_restart(void **state)
     hand_finish(&h);
 }
 
+static void test_it_ends_while_prepared_processes_are_to_end(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    uint32_t component = run(&h, 3, 4, 3);
+    struct pleat_effect order = prepared(&h, component);
+    assert_int_equal(hand_limits(&h, component, 3, 3), 0);
+    assert_int_equal(hand_count(&h, PLEAT_DO_UNPREPARE), 1);
+    hand_mark(&h);
+    assert_int_equal(hand_exited(&h, component, 0), 0);
+    has(&h, component, 0, 0, 1);
+    /* its agent has not answered, and may not do so any more */
+    assert_int_equal(hand_count(&h, PLEAT_DO_UNPREPARE), 1);
+    assert_int_equal(hand_last(&h, PLEAT_DO_UNPREPARE).id, order.id);
+    assert_int_equal(gone(&h, order, PLEAT_GONE_UNUSED), 0);
+    assert_int_equal(hand_release_all(&h), 2);
+    is(&h, component, PLEAT_DONE);
+    hand_finish(&h);
+}
+
 static void test_ends_with_prepared_processes(void **state)
 {
     (void)state;
@@ -1016,6 +1037,7 @@ int main(void)
         cmocka_unit_test(test_its_agent_is_away),
         cmocka_unit_test(test_the_agent_of_a_processes_node_is_away),
         cmocka_unit_test(test_processes_are_asked_for_again_after_a_restart),
+        cmocka_unit_test(test_it_ends_while_prepared_processes_are_to_end),
         cmocka_unit_test(test_ends_with_prepared_processes),
         cmocka_unit_test(test_a_node_is_lost_after_the_end),
         cmocka_unit_test(test_cancelled_with_prepared_processes),
