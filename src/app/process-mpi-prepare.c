@@ -183,7 +183,9 @@ static int wait_for_server(const struct pleat_processes *processes, const char *
         if (pleat_clock_monotonic_us() > until)
             return pleat_error_set(err, PLEAT_E_TIMEOUT,
                                    "process 0 has started no " SERVER
-                                   ": it has to call pleat_process_mpi_prepare, too");
+                                   " on this node: it has to call pleat_process_mpi_prepare, too, "
+                                   "and all that are joined are on one node (pleat run "
+                                   "--one-node)");
         pause_shortly();
     }
     return 0;

@@ -1,6 +1,7 @@
 // two.cpp - two processes of an evolving job as ranks of one communicator, in C++.
 #include <cstdio>
 #include <pleat.hpp>
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -19,5 +20,7 @@ int main(int argc, char **argv)
         MPI_Comm_free(&comm);
     }
     MPI_Finalize();
+    while (!joins && all.list().size() > 1) // the run ends with process 0: the other one is to end before
+        usleep(10000);
     return joins && comm != MPI_COMM_NULL;
 }

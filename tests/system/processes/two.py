@@ -1,4 +1,6 @@
 """Two processes of an evolving job as ranks of one communicator, in Python."""
+import time
+
 from pleat import joining, processes
 
 with processes.begin() as everybody:
@@ -17,3 +19,5 @@ with processes.begin() as everybody:
         print(f"{comm.allreduce(total)} of {comm.size}", flush=True)
         comm.Free()
     MPI.Finalize()
+    while not joins and len(everybody.list()) > 1:  # the run ends with process 0: the other one is to end before
+        time.sleep(0.01)
