@@ -149,7 +149,8 @@ class Daemon:
         self.next_id += 1
         message = {"id": number, "method": method, "params": params}
         self.send({**message, "bytes": len(attached)} if attached else message)
-        self.connection.sendall(attached)
+        if attached:  # else there may be nobody any more: an agent that is told to quit has gone
+            self.connection.sendall(attached)
         self.pump_until(lambda: number in self.results, f"an answer to '{method}' {params}")
         answer = self.results.pop(number)
         if "error" in answer:
