@@ -143,15 +143,26 @@ static bool is_told_of(const struct pleat_core *core, uint32_t component,
     return lead && !lead->away && pleat_view_share_on(&core->view, comp, home->node) > 0;
 }
 
-/* Which CPUs a guest has is known when its agent is there: what waited for that is asked for again.
- */
-static void tell_home(struct pleat_core *core, const struct pleat_node *guest)
+static bool has_guest(const struct pleat_core *core, const struct pleat_node *home)
 {
-    const struct pleat_node *home =
-        guest->home > 0 ? pleat_view_node(&core->view, guest->site, guest->home - 1) : NULL;
+    for (size_t n = 0; n < core->nodes.count; n++)
+        if (core->nodes.items[n].site == home->site && core->nodes.items[n].home == home->node + 1)
+            return true;
+    return false;
+}
+
+/* Which CPUs a guest has is known when its agent is there, and can be told when that of its home
+ * is: what waited for either is asked for again. (Runs led from a node that is back are asked for
+ * anyway.) */
+static void tell_home(struct pleat_core *core, const struct pleat_node *back)
+{
+    const struct pleat_node *home = back->home > 0
+                                        ? pleat_view_node(&core->view, back->site, back->home - 1)
+                                    : has_guest(core, back) ? back
+                                                            : NULL;
     for (uint32_t c = 0; home && !home->away && c < core->components.count; c++)
         if (component_at(core, c)->resize != PLEAT_NONE &&
-            (is_led_from(core, c, home) || is_told_of(core, c, home)))
+            ((home != back && is_led_from(core, c, home)) || is_told_of(core, c, home)))
             outstanding_effects(core, c);
 }
 

@@ -50,7 +50,9 @@ static int add_guest(struct daemon *d, struct search *search, const struct pleat
     struct pleat_cpu_list cpus = {0};
     const char *text = agent_cpus(d, search->site, piece->node);
     struct node_slots *node = node_at(search->nodes, home);
-    int rc = !node ? PLEAT_E_NOMEM : text ? 0 : PLEAT_E_BUSY;
+    /* after a restart the home's agent may not have called yet: what it knows is not known then */
+    bool there = text && agent_stands_on(d, search->site, home);
+    int rc = !node ? PLEAT_E_NOMEM : there ? 0 : PLEAT_E_BUSY;
     if (!rc && (!agent_knows(d, search->site, home, PLEAT_FEATURE_GUESTS) ||
                 pleat_cpu_list_parse(text, &cpus, NULL) || piece->first > cpus.count ||
                 count > cpus.count - piece->first))
@@ -155,7 +157,10 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
     if (!rc && bound && d->config.sites[component->site].shares_time)
         rc = widen(d, component->site, nodes);
     if (rc == PLEAT_E_BUSY)
-        return pleat_error_set(err, rc, "the agent of its later allocation has not called yet");
+        return pleat_error_set(
+            err, rc,
+            "the agent of its later allocation, or of the one whose host that is, has "
+            "not called yet");
     if (rc == PLEAT_E_STATE)
         return pleat_error_set(err, rc,
                                "its processes cannot be told which CPUs its later allocation was "
