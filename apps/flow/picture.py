@@ -37,8 +37,10 @@ def read(path):
     """Rows of four numbers, their iterations rising."""
     try:
         lines = pathlib.Path(path).read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        fail(f"cannot read {path}: {error}")
+    except UnicodeDecodeError:
+        fail(f"{path} is no log of flow (flow --log FILE)")
+    except OSError as error:
+        fail(f"cannot read {path}: {error.strerror}")
     rows = []
     for number, line in enumerate(lines, 1):
         try:
