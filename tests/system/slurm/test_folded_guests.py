@@ -9,7 +9,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import Pleat, go_file
-from test_folded import CPUS, attached, cpus_of, ends_well, on_cpus, ring
+from test_folded import CPUS, LOCAL, attached, cpus_of, ends_well, on_cpus, ring
 from test_hosts import both_mpis, ranks
 from test_malleable import configured, has
 
@@ -29,7 +29,7 @@ def begun(pleat, mpi, go, *options, processes=2):
     """It is on one processor, and may have two; the host, and its processes."""
     # an agent of an earlier test may hold a CPU: the later allocation would have to share one then
     wait_until(lambda: not any(node.pids("pleat-agent") for node in pleat.cluster.nodes), "no agents are left")
-    job = pleat.submit("--processes", processes, "--max", 1, *options, *ring(mpi, go))
+    job = pleat.submit("--processes", processes, "--max", 1, *LOCAL, *options, *ring(mpi, go))
     attached(pleat, job, processes, 1)
     [(host, pids)] = ranks(pleat).items()
     has(pleat, (host, 1))

@@ -9,7 +9,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import Pleat, go_file
-from test_folded import CPUS, attached, cpus_of, ends_well, on_cpus, ring
+from test_folded import CPUS, LOCAL, attached, cpus_of, ends_well, on_cpus, ring
 from test_folded_guests import SETTINGS, resizes  # noqa: F401 (of the cluster)
 from test_hosts import both_mpis, ranks
 from test_malleable import allocations, configured, has
@@ -38,7 +38,7 @@ def begun(pleat, mpi, go):
     """It is on a processor of each of two hosts, with two processes on each, and may have two processors there; its processes."""
     wait_until(lambda: not any(node.pids("pleat-agent") for node in pleat.cluster.nodes), "no agents are left")
     others = [held(pleat, "a1", 1), held(pleat, "a2", 1), held(pleat, "a3", 2)]
-    job = pleat.submit("--processes", 4, "--min", 2, "--max", 2, *ring(mpi, go))
+    job = pleat.submit("--processes", 4, "--min", 2, "--max", 2, *LOCAL, *ring(mpi, go))
     attached(pleat, job, 4, 2)
     there = ranks(pleat)
     assert {host: len(pids) for host, pids in there.items()} == {"a1": 2, "a2": 2}, there
