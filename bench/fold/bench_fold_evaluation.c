@@ -27,6 +27,8 @@ static const char usage[] =
     "  --times X        X times the usual work (default 1)\n"
     "  --only PARTS     of self-coscheduling: heuristics,queues,loads; of coscheduling-classes:\n"
     "                   loads,arrivals; separated by commas\n"
+    "  --stated         of jobs that arrive: only the workloads, MPLs and utilizations that\n"
+    "                   the paper's statements are about\n"
     "  --mpi NAME       openmpi or mpich alone\n"
     "  --quick          hardly any work, few programs: only to see that it runs\n";
 
@@ -138,6 +140,7 @@ static void read_options(int argc, char **argv, const char **out)
         {.name = "times", .real = &eval.times, .from = 1e-6, .to = 1e6},
         {.name = "only", .list = &eval.only, .choices = parts},
         {.name = "mpi", .text = &eval.mpi, .choices = mpis},
+        {.name = "stated", .flag = &eval.stated},
         {.name = "quick", .flag = &eval.quick}};
     bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     if (eval.quick)

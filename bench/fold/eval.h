@@ -33,6 +33,7 @@ struct eval {
     int rounds;
     double times; /* of the usual work */
     bool quick;
+    bool stated;            /* of jobs that arrive: only what the paper's statements are about */
     const char *mpi, *only; /* NULL: all */
     struct pleat_page page; /* without its head */
     struct eval_shapes shapes;
