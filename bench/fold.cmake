@@ -36,7 +36,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
   target_link_libraries(bench-live PUBLIC bench-fold pleat-experiment PkgConfig::jansson)
   add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/arrivals.c
     ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_classes.c ${fold_dir}/eval_curves.c
-    ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_koala.c ${fold_dir}/eval_loads.c
+    ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_keep.c ${fold_dir}/eval_koala.c ${fold_dir}/eval_loads.c
     ${fold_dir}/eval_policies.c ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/eval_virtual.c
     ${fold_dir}/koala_criteria.c ${fold_dir}/koala_figure.c ${fold_dir}/koala_page.c
     ${fold_dir}/loads.c ${fold_dir}/virtual_criteria.c ${fold_dir}/virtual_page.c

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTIONS_MAX = 8 };
+enum { OPTIONS_MAX = 16 };
 
 static bool read_number(const struct bench_option *option, const char *program, const char *text)
 {

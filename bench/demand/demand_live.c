@@ -270,9 +270,10 @@ void demand_execute(const struct demand *demand, int round, int execution,
              demand->scale.step_s * 1e6 * demand_speed(round, execution));
     snprintf(most, sizeof(most), "%d", DEMAND_MOST);
     in_scratch(path, "demand", 0);
+    /* --program: the time of a step is an argument, so each execution would be another program */
     for (int policy = 0; policy < DEMAND_POLICIES; policy++)
-        pids[policy] = start(WORDS(BENCH_PLEAT, "run", "--evolving", "--max", most, "--",
-                                   BENCH_DEMAND_APP, path, objects, step),
+        pids[policy] = start(WORDS(BENCH_PLEAT, "run", "--evolving", "--program", "demand", "--max",
+                                   most, "--", BENCH_DEMAND_APP, path, objects, step),
                              policy);
     for (int policy = 0; policy < DEMAND_POLICIES; policy++) {
         char *text = finish(pids[policy], policy, demand_policy_names[policy]);

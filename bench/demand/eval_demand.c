@@ -200,4 +200,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return rc;
 }
 
-const struct eval_part eval_demand = {"demand", plan, runs, do_round, report};
+const struct eval_part eval_demand = {"demand", plan, runs, do_round, report, NULL};

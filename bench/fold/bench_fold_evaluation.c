@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "eval.h"
+#include "eval_keep.h"
 #include "figure/gnuplot.h"
 #include "loads.h"
 #include "machine.h"
@@ -22,7 +23,8 @@ static const char usage[] =
     "                   virtual-malleability-live, koala-malleable-live, job-mixes-live,\n"
     "                   application-agent-live\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
-    "  --repeats N      rounds (default 9, at most 50)\n"
+    "  --repeats N      rounds (default 9, at most 50), those included that --keep has\n"
+    "  --keep FILE      keeps rounds there, and goes on with those that are there (not all pages)\n"
     "  --minutes M      begins no round after M minutes\n"
     "  --times X        X times the usual work (default 1)\n"
     "  --only PARTS     of self-coscheduling: heuristics,queues,loads; of coscheduling-classes:\n"
@@ -122,7 +124,8 @@ static const struct eval_about pages[] = {
 };
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
-static double minutes; /* 0: no limit */
+static double minutes;   /* 0: no limit */
+static const char *kept; /* a file; NULL: rounds are not kept */
 static struct eval eval = {.about = pages, .rounds = 9, .times = 1};
 
 static void read_options(int argc, char **argv, const char **out)
@@ -136,6 +139,7 @@ static void read_options(int argc, char **argv, const char **out)
         {.name = "page", .text = &page, .choices = names},
         {.name = "out", .text = out},
         {.name = "repeats", .number = &eval.rounds, .least = 1, .most = REPEATS_MAX},
+        {.name = "keep", .text = &kept},
         {.name = "minutes", .real = &minutes, .from = 0, .to = MINUTES_MAX},
         {.name = "times", .real = &eval.times, .from = 1e-6, .to = 1e6},
         {.name = "only", .list = &eval.only, .choices = parts},
@@ -168,16 +172,40 @@ static int plan(void)
     return runs;
 }
 
-static void measure(int runs)
+/* What the rounds that are kept depend on. */
+static const char *setting(void)
+{
+    static char text[256];
+    snprintf(text, sizeof(text), "%s, --times %g, --only %s, --mpi %s%s%s", eval.about->name,
+             eval.times, eval.only ? eval.only : "all", eval.mpi ? eval.mpi : "all",
+             eval.stated ? ", --stated" : "", eval.quick ? ", --quick" : "");
+    return text;
+}
+
+/* The first round that is to be run: after those that are kept. */
+static int first_round(struct pleat_error *err)
+{
+    eval.rounds = 0;
+    if (!kept)
+        return 0;
+    eval_now(eval.begun, sizeof(eval.begun));
+    return eval_keep_read(&eval, kept, setting(), err);
+}
+
+static int measure(int rounds, int runs, struct pleat_error *err)
 {
     const struct eval_part *const *parts = eval.about->parts;
-    int rounds = eval.rounds;
-    progress_begin(eval.rounds * runs, eval.quick);
-    for (eval.rounds = 0; eval.rounds < rounds && progress_goes_on(minutes); eval.rounds++)
+    int rc = 0;
+    progress_begin(rounds > eval.rounds ? (rounds - eval.rounds) * runs : 0, eval.quick);
+    while (!rc && eval.rounds < rounds && progress_goes_on(minutes)) {
         for (size_t i = 0; parts[i]; i++)
             if (is_wanted(parts[i]))
                 parts[i]->round(&eval, eval.rounds);
+        eval.rounds++;
+        rc = kept ? eval_keep_write(&eval, kept, setting(), err) : 0;
+    }
     progress_end();
+    return rc;
 }
 
 static void join(char *text, size_t size, int argc, char **argv)
@@ -208,21 +236,21 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_fold_evaluation: it needs two processors\n");
         return 1;
     }
-    int runs = plan();
+    int runs = plan(), rounds = eval.rounds;
     if (!runs) {
         fprintf(stderr,
                 "bench_fold_evaluation: the page %s has nothing that --only and --mpi name\n",
                 eval.about->name);
         return 2;
     }
-    if (check_gnuplot(&err) || eval_prepare(&eval, out, &err)) { /* before anything is run */
+    if (check_gnuplot(&err) || eval_prepare(&eval, out, &err) ||
+        first_round(&err)) { /* before anything is run */
         fprintf(stderr, "bench_fold_evaluation: %s\n", err.text);
         return 1;
     }
     trial_init();
-    measure(runs);
+    int rc = measure(rounds, runs, &err);
     trial_finish();
-    int rc = 0;
     const struct eval_part *const *parts = eval.about->parts;
     for (size_t i = 0; !rc && parts[i]; i++)
         rc = is_wanted(parts[i]) ? parts[i]->report(&eval, &err) : 0;

@@ -126,12 +126,17 @@ static void add_processor(struct pleat_page *page)
     pleat_page_item(page, "machine: %s, 2 processors of it used; Linux %s", model, name.release);
 }
 
+void eval_now(char *text, size_t size)
+{
+    time_t now = time(NULL);
+    strftime(text, size, "%Y-%m-%d %H:%M", localtime(&now));
+}
+
 static void add_head(const struct eval *eval, struct pleat_page *page, const char *command)
 {
     char date[32];
-    time_t now = time(NULL);
     double loads[1] = {0};
-    strftime(date, sizeof(date), "%Y-%m-%d %H:%M", localtime(&now));
+    eval_now(date, sizeof(date));
     if (getloadavg(loads, 1) != 1)
         loads[0] = NAN;
     pleat_string_addf(&page->text, "# %s\n\n", eval->about->title);
@@ -145,7 +150,11 @@ static void add_head(const struct eval *eval, struct pleat_page *page, const cha
               "over rounds, in brackets its bounds, each with 95 %% confidence, whatever the "
               "values' distribution; \"unclear\" is what these bounds do not decide.");
     add_processor(page);
-    pleat_page_item(page, "date: %s; rounds: %d", date, eval->rounds);
+    if (*eval->begun)
+        pleat_page_item(page, "date: %s to %s, in one or more goes (`--keep`); rounds: %d",
+                        eval->begun, date, eval->rounds);
+    else
+        pleat_page_item(page, "date: %s; rounds: %d", date, eval->rounds);
     pleat_page_item(page,
                     "other work on the machine meanwhile: %.2f processors (median over runs; most "
                     "%.2f); load average at the end %.1f",

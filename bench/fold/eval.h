@@ -19,6 +19,7 @@ struct eval_shape {
 PLEAT_ARRAY(eval_shapes, struct eval_shape);
 
 struct eval_part;
+struct eval_keeper;
 
 /* A page: what it is about, and its parts. */
 struct eval_about {
@@ -38,6 +39,7 @@ struct eval {
     struct pleat_page page; /* without its head */
     struct eval_shapes shapes;
     struct bench_series others; /* processors that others used, by run */
+    char begun[32];             /* the first round, where rounds are kept (eval_keep.h); else "" */
 };
 
 struct eval_part {
@@ -46,6 +48,7 @@ struct eval_part {
     int (*runs)(void); /* of a round */
     void (*round)(struct eval *eval, int round);
     int (*report)(struct eval *eval, struct pleat_error *err);
+    void (*keep)(struct eval_keeper *keeper); /* each value that was measured; NULL: it cannot */
 };
 
 extern const struct eval_part eval_heuristics, eval_queues, eval_policies, eval_loads,
@@ -77,6 +80,9 @@ void eval_cell(struct pleat_page *page, const struct bench_paired *ratio);
 void eval_cell_series(struct pleat_page *page, const struct bench_series *series);
 /* Each round's mean (of the logarithms) over several series of ratios. */
 struct bench_paired eval_mean(const struct bench_paired *ratios, int count);
+
+/* "2026-11-28 10:15". */
+void eval_now(char *text, size_t size);
 
 /* Makes the folder of `directory` for the page, so that it is known before that it can be written.
  */

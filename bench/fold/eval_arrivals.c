@@ -5,6 +5,7 @@
 
 #include "arrivals.h"
 #include "eval.h"
+#include "eval_keep.h"
 
 #define LEVELS 3
 #define UTILIZATIONS 2
@@ -104,6 +105,34 @@ static void do_round(struct eval *eval, int round)
                     arrivals_round(arrivals, cells[m][k][l].service_s, round, seed);
                     bench_add(&eval->others, bench_median(&arrivals->others));
                 }
+}
+
+static void keep_ways(struct arrivals *arrivals, struct eval_keeper *keeper)
+{
+    static const char *const names[] = {"of 1", "of 2", "of 3", "of 4"};
+    _Static_assert(LOAD_PROGRAMS == 4, "a name for each program");
+    for (int w = 0; w < ARRIVALS_WAYS; w++) {
+        struct arrivals_result *result = &arrivals->results[w];
+        eval_keep_within(keeper, "%s, %s", arrivals->name, arrivals_ways[w].name);
+        eval_keep_series(keeper, "response", &result->response);
+        eval_keep_count(keeper, "late", &result->late);
+        for (int p = 0; p < load_mix_programs(arrivals->mix); p++)
+            eval_keep_series(keeper, names[p], &result->of[p]);
+    }
+}
+
+static void keep(struct eval_keeper *keeper)
+{
+    for (int m = 0; m < TRIAL_MPIS; m++)
+        for (int k = 0; k < LOAD_KINDS; k++)
+            for (int l = 0; l < LEVELS; l++) {
+                eval_keep_within(keeper, "%s %s, MPL %d", trial_mpi_name((enum trial_mpi)m),
+                                 set->kinds[k].name, levels[l]);
+                eval_keep_number(keeper, "one job, s", &cells[m][k][l].service_s);
+                for (int u = 0; u < UTILIZATIONS; u++)
+                    if (cells[m][k][l].wanted[u])
+                        keep_ways(&cells[m][k][l].at[u], keeper);
+            }
 }
 
 /* ---- what came of it ---- */
@@ -359,4 +388,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return 0;
 }
 
-const struct eval_part eval_arrivals = {"arrivals", plan, runs, do_round, report};
+const struct eval_part eval_arrivals = {"arrivals", plan, runs, do_round, report, keep};

@@ -301,4 +301,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return 0;
 }
 
-const struct eval_part eval_classes = {"times", plan, runs, do_round, report};
+const struct eval_part eval_classes = {"times", plan, runs, do_round, report, NULL};

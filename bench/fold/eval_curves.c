@@ -310,4 +310,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return rc;
 }
 
-const struct eval_part eval_curves = {"curves", plan, runs, do_round, report};
+const struct eval_part eval_curves = {"curves", plan, runs, do_round, report, NULL};

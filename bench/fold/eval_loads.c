@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "eval.h"
+#include "eval_keep.h"
 #include "loads.h"
 
 #define LEVELS 3
@@ -49,6 +50,12 @@ static void do_round(struct eval *eval, int round)
         if (load_at(i)->others.count)
             bench_add(&eval->others, bench_median(&load_at(i)->others));
     }
+}
+
+static void keep(struct eval_keeper *keeper)
+{
+    for (int i = 0; load_at(i); i++)
+        load_keep(load_at(i), keeper);
 }
 
 /* ---- what came of it ---- */
@@ -158,4 +165,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return 0;
 }
 
-const struct eval_part eval_loads = {"loads", plan, runs, do_round, report};
+const struct eval_part eval_loads = {"loads", plan, runs, do_round, report, keep};

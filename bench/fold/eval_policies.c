@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "eval.h"
+#include "eval_keep.h"
 #include "loads.h"
 
 #define MIXES LOAD_MIXES
@@ -61,6 +62,12 @@ static void do_round(struct eval *eval, int round)
         if (load->others.count)
             bench_add(&eval->others, bench_median(&load->others));
     }
+}
+
+static void keep(struct eval_keeper *keeper)
+{
+    for (int i = 0; i < TRIAL_MPIS * MIXES; i++)
+        load_keep(&(&of_mix[0][0])[i], keeper);
 }
 
 /* ---- tables and figure ---- */
@@ -340,4 +347,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return 0;
 }
 
-const struct eval_part eval_policies = {"policies", plan, runs, do_round, report};
+const struct eval_part eval_policies = {"policies", plan, runs, do_round, report, keep};

@@ -289,4 +289,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return rc;
 }
 
-const struct eval_part eval_scaling = {"scaling", plan, runs, do_round, report};
+const struct eval_part eval_scaling = {"scaling", plan, runs, do_round, report, NULL};

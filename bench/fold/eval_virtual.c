@@ -201,4 +201,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return 0;
 }
 
-const struct eval_part eval_virtual = {"virtual", plan, runs, do_round, report};
+const struct eval_part eval_virtual = {"virtual", plan, runs, do_round, report, NULL};

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "eval_keep.h"
 #include "machine.h"
 #include "progress.h"
 
@@ -187,6 +188,27 @@ static void run_way(struct load *load, int which)
     bench_add(&result->cpu, cpu);
     for (int p = 0; p < load->program_count; p++)
         bench_add(&result->means[p], sums[p] / counts[p]);
+}
+
+void load_keep(struct load *load, struct eval_keeper *keeper)
+{
+    static const char *const names[] = {"times 1", "times 2", "times 3", "times 4"};
+    static const char *const means[] = {"mean 1", "mean 2", "mean 3", "mean 4"};
+    _Static_assert(LOAD_PROGRAMS == 4, "a name for each program");
+    for (int w = 0; load->name && w < LOAD_WAYS; w++) {
+        struct load_result *result = &load->results[w];
+        if (!is_run(load, w))
+            continue;
+        eval_keep_within(keeper, "%s %s, %d processes, %s", trial_mpi_name(load->mpi), load->name,
+                         load->processes, load_ways[w].name);
+        eval_keep_series(keeper, "response", &result->response);
+        eval_keep_series(keeper, "cpu", &result->cpu);
+        eval_keep_count(keeper, "late", &result->late);
+        for (int p = 0; p < load->program_count; p++) {
+            eval_keep_series(keeper, names[p], &result->times[p]);
+            eval_keep_series(keeper, means[p], &result->means[p]);
+        }
+    }
 }
 
 struct bench_paired load_response(const struct load *load, enum load_ways way, enum load_ways over)

@@ -9,6 +9,8 @@
 #define LOAD_PROGRAMS 4 /* at most */
 #define LOAD_JOBS 6
 
+struct eval_keeper;
+
 /* Programs of a workload, whose jobs take turns. */
 struct load_mix {
     const char *name, *programs[LOAD_PROGRAMS + 1]; /* NULL-terminated */
@@ -100,6 +102,8 @@ struct load {
 struct load load_of(enum trial_mpi mpi, const struct load_mix *mix, int processes, double times);
 void load_round(struct load *load, int round);
 int load_runs(const struct load *load);
+/* Each value that was measured of it. */
+void load_keep(struct load *load, struct eval_keeper *keeper);
 /* Ratios by round, without any where a round took too long: of the workload's response times; of
  * the mean times of a program's jobs. */
 struct bench_paired load_response(const struct load *load, enum load_ways way, enum load_ways over);

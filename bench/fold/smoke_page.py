@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """smoke_page.py BENCH_FOLD_EVALUATION [PAGE...]: it runs, writes its pages with all their parts, and leaves nothing
-in memory behind. What it measured is not judged. Without PAGE: all but those that compare live and simulated runs."""
+in memory behind; and a page can be made in several goes. What it measured is not judged. Without PAGE: all but those that compare
+live and simulated runs."""
 
+import json
 import os
 import pathlib
 import re
@@ -123,9 +125,48 @@ def check(program, name):
         sys.exit(f"left in /dev/shm: {shared(bench.pid)}")
 
 
+def check_kept(program):
+    """A page in two goes; and files with which it cannot go on."""
+    def go(*options, code=0):
+        done = subprocess.run([program, "--page", "coscheduling-arrivals", "--quick", "--mpi", "openmpi", "--out", scratch,
+                               "--keep", kept, *options], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if done.returncode != code:
+            sys.exit(f"{options}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        return done.stderr
+
+    def series():
+        return [value for value in json.loads(kept.read_text(encoding="utf-8"))["values"].values() if isinstance(value, list)]
+
+    with tempfile.TemporaryDirectory() as scratch:
+        kept = pathlib.Path(scratch, "kept")
+        go("--repeats", "1")
+        first = series()
+        go("--repeats", "2")
+        both = series()
+        if not first or any(len(two) != 2 * len(one) or two[:len(one)] != one for one, two in zip(first, both, strict=True)):
+            sys.exit(f"the second go did not add a round to the first: {first} {both}")
+        whole = kept.read_bytes()
+        go("--repeats", "2")  # there is nothing to be run
+        if kept.read_bytes() != whole:
+            sys.exit("a go without a round changed what is kept")
+        page = pathlib.Path(scratch, "coscheduling-arrivals", "page.md").read_text(encoding="utf-8")
+        if "(`--keep`); rounds: 2" not in page:
+            sys.exit(f"the page does not say that it has two rounds:\n{page}")
+        if "the same options" not in go("--repeats", "3", "--stated", code=1) or kept.read_bytes() != whole:
+            sys.exit("rounds of other options were taken")
+        lacking = json.loads(whole)
+        lacking["values"].popitem()
+        for text in (whole[:-9], b"[]", json.dumps(lacking).encode()):
+            kept.write_bytes(text)
+            if str(kept) not in go("--repeats", "3", code=1) or kept.read_bytes() != text:
+                sys.exit(f"a file was taken that is none of kept rounds: {text[-50:]}")
+
+
 def main():
     for name in sys.argv[2:] or [name for name in PARTS if not name.endswith("-live")]:
         check(sys.argv[1], name)
+    if not sys.argv[2:]:
+        check_kept(sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -189,4 +189,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return rc;
 }
 
-const struct eval_part eval_spots = {"spots", plan, runs, do_round, report};
+const struct eval_part eval_spots = {"spots", plan, runs, do_round, report, NULL};

@@ -1,0 +1,143 @@
+#include "eval_keep.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "figure/replace.h"
+#include "options.h"
+
+void eval_keep_within(struct eval_keeper *keeper, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(keeper->within, sizeof(keeper->within), format, arguments);
+    va_end(arguments);
+}
+
+/* The member of a value, "openmpi w1: response"; NULL where there is none to be read. */
+static const json_t *member(struct eval_keeper *keeper, const char *name, json_t *fresh)
+{
+    char full[256];
+    snprintf(full, sizeof(full), "%s: %s", keeper->within, name);
+    const json_t *found = json_object_get(keeper->values, full);
+    if (!keeper->reads && found) /* two values of one name: one would be lost */
+        keeper->strange = true;
+    if (!keeper->reads && json_object_set_new(keeper->values, full, fresh))
+        keeper->strange = true;
+    if (keeper->reads && !found)
+        keeper->strange = true;
+    return found;
+}
+
+void eval_keep_series(struct eval_keeper *keeper, const char *name, struct bench_series *series)
+{
+    json_t *fresh = keeper->reads ? NULL : json_array(), *value;
+    size_t i;
+    for (int n = 0; fresh && n < series->count; n++)
+        (void)json_array_append_new(fresh, json_real(series->values[n]));
+    const json_t *found = member(keeper, name, fresh);
+    if (!keeper->reads)
+        return;
+    keeper->strange |= !json_is_array(found);
+    json_array_foreach(found, i, value)
+    {
+        keeper->strange |= !json_is_number(value);
+        bench_add(series, json_number_value(value));
+    }
+}
+
+void eval_keep_number(struct eval_keeper *keeper, const char *name, double *number)
+{
+    const json_t *found = member(keeper, name, keeper->reads ? NULL : json_real(*number));
+    if (!keeper->reads)
+        return;
+    keeper->strange |= !json_is_number(found);
+    *number = json_number_value(found);
+}
+
+void eval_keep_count(struct eval_keeper *keeper, const char *name, int *count)
+{
+    double number = *count;
+    eval_keep_number(keeper, name, &number);
+    if (keeper->reads)
+        *count = (int)number;
+}
+
+static int keep_parts(struct eval *eval, struct eval_keeper *keeper, struct pleat_error *err)
+{
+    for (size_t i = 0; eval->about->parts[i]; i++) {
+        const struct eval_part *part = eval->about->parts[i];
+        if (!bench_is_listed(eval->only, part->name))
+            continue;
+        if (!part->keep)
+            return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                                   "the part %s of the page %s keeps nothing between runs: leave "
+                                   "--keep away, or name other parts with --only",
+                                   part->name, eval->about->name);
+        eval_keep_within(keeper, "%s", part->name);
+        part->keep(keeper);
+    }
+    eval_keep_within(keeper, "all");
+    eval_keep_series(keeper, "others", &eval->others);
+    return 0;
+}
+
+int eval_keep_read(struct eval *eval, const char *path, const char *what, struct pleat_error *err)
+{
+    struct eval_keeper keeper = {.reads = true};
+    struct eval_keeper none = {.values = json_object()};
+    json_error_t error;
+    const char *kept = NULL, *begun = NULL;
+    int rc = keep_parts(eval, &none, err), rounds = 0; /* before hours are spent on it */
+    json_decref(none.values);
+    if (rc || (access(path, F_OK) && errno == ENOENT))
+        return rc;
+    json_t *all = json_load_file(path, 0, &error);
+    if (!all)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%s:%d: %s: it is no file of --keep", path,
+                               error.line, error.text);
+    if (json_unpack(all, "{s:s, s:s, s:i, s:o}", "of", &kept, "begun", &begun, "rounds", &rounds,
+                    "values", &keeper.values))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: it is no file of --keep", path);
+    else if (strcmp(kept, what))
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "%s: its rounds are of '%s', and these would be of '%s': name another "
+                             "file with --keep, or give the same options",
+                             path, kept, what);
+    if (!rc)
+        rc = keep_parts(eval, &keeper, err);
+    if (!rc && (keeper.strange || rounds < 0))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: values are missing in it, or are none",
+                             path);
+    if (!rc) {
+        eval->rounds = rounds;
+        snprintf(eval->begun, sizeof(eval->begun), "%s", begun);
+    }
+    json_decref(all);
+    return rc;
+}
+
+int eval_keep_write(struct eval *eval, const char *path, const char *what, struct pleat_error *err)
+{
+    struct eval_keeper keeper = {.values = json_object()};
+    struct pleat_string text = {0};
+    int rc = keep_parts(eval, &keeper, err);
+    json_t *all = json_pack("{s:s, s:s, s:i, s:O}", "of", what, "begun", eval->begun, "rounds",
+                            eval->rounds, "values", keeper.values);
+    char *dumped = all ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
+    if (!rc && (!dumped || keeper.strange))
+        rc = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to keep rounds in %s", path);
+    pleat_string_add(&text, dumped ? dumped : "");
+    if (!rc)
+        rc = pleat_replace_text(path, &text, err);
+    pleat_string_finish(&text);
+    free(dumped);
+    json_decref(all);
+    json_decref(keeper.values);
+    return rc;
+}
