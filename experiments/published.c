@@ -17,11 +17,16 @@
     {                                                                                              \
         paper, what, {page, labels}, {{NULL, NULL}, {NULL, NULL}}, NULL                            \
     }
-/* Utrera 2010, chapter 4. TOGETHER: jobs that begin together; ARRIVING: these, and jobs that
- * arrive over time. */
+/* Utrera 2010, chapter 4. TOGETHER: jobs that begin together; POLICIES: these, under all rows of
+ * table 4.4, too; ARRIVING: these, and jobs that arrive over time. */
 #define TOGETHER(what, together)                                                                   \
     {                                                                                              \
         UTRERA, what, {NULL, NULL}, {{"self-coscheduling", together}, {NULL, NULL}}, NULL          \
+    }
+#define POLICIES(what, together, policies)                                                         \
+    {                                                                                              \
+        UTRERA, what, {NULL, NULL},                                                                \
+            {{"self-coscheduling", together}, {"coscheduling-policies", policies}}, NULL           \
     }
 #define ARRIVING(what, together, arrivals)                                                         \
     {                                                                                              \
@@ -133,7 +138,7 @@ static const struct pleat_published all[] = {
     CLASSES("figure 4.12", "3 yes, 3 no"),
     CLASSES("figure 4.13", "2 yes, 2 no"),
     NEITHER(UTRERA, "figure 4.14", "a drawing"),
-    TOGETHER("figure 4.15", "4 yes, 1 unclear"),
+    POLICIES("figure 4.15", "4 yes, 1 unclear", "20 unclear"),
     ARRIVING("figure 4.16", "2 yes", "1 yes, 1 unclear"),
     ARRIVING("figure 4.17", "2 no", "1 no, 1 unclear"),
     ARRIVING("figure 4.18", "4 yes", "1 yes, 1 no, 2 unclear"),
@@ -142,8 +147,8 @@ static const struct pleat_published all[] = {
     NEITHER(UTRERA, "tables 4.1 and 4.2", "definitions of ways of coscheduling"),
     TOGETHER("table 4.3", "12 yes, 4 no, 6 unclear"),
     NEITHER(UTRERA, "tables 4.4 and 4.5", "policies and workloads, which go into figure 4.15"),
-    TOGETHER("table 4.6", "1 yes, 1 unclear"),
-    TOGETHER("table 4.7", "4 yes"),
+    POLICIES("table 4.6", "1 yes, 1 unclear", "4 unclear"),
+    POLICIES("table 4.7", "4 yes", "16 unclear"),
     NEITHER(UTRERA, "tables 4.8 and 4.9", "workloads, which go into figures 4.16 to 4.20"),
     NEITHER(UTRERA, "figures 5.1 to 5.4", "drawings of virtual malleability and of FJT"),
     NEITHER(UTRERA, "figure 5.5", "an algorithm: policies fjt, fjt-figure"),
@@ -184,6 +189,7 @@ const char *pleat_published_command(const char *live_page)
     static const char *const commands[][2] = {
         {"self-coscheduling", "bench/run fold-evaluation"},
         {"coscheduling-arrivals", "bench/run fold-evaluation --page coscheduling-arrivals"},
+        {"coscheduling-policies", "bench/run fold-evaluation --page coscheduling-policies"},
         {"application-scaling", "bench/run fold-evaluation --page application-scaling"},
         {"virtual-malleability-live", "bench/run fold-evaluation --page virtual-malleability-live"},
         {"koala-malleable-live", "bench/run fold-evaluation --page koala-malleable-live"},
