@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import daemon
+from conftest import BUFFERED, daemon
 
 JOINED = os.path.join(daemon.BUILD, "apps", "joined")
 MPICH = os.path.join(daemon.BUILD, "apps", "mpich", "joined")
@@ -29,7 +29,10 @@ def result(pleat, number):
     return pleat.output(number)
 
 
-def test_added_processes_join_and_leave(pleat):
+@pytest.mark.parametrize("policy", ["none", "periodic"])
+def test_added_processes_join_and_leave(pleat, policy):
+    if policy == "periodic":
+        pleat.configure(text=BUFFERED)
     number = pleat.submit("--evolving", "--max", 5, "--", JOINED, "--ranks", 4, "--rounds", 2)
     assert result(pleat, number) == "RESULT ok joins=6 leaves=3 lost=0\n"
 
