@@ -128,7 +128,6 @@ struct pleat_agent {
 
     bool answering; /* a request is being answered: notifications wait in `behind` for the reply */
     struct pleat_string behind;
-    const struct pleat_message *request; /* which is being answered; NULL: none is */
 
     int64_t memory_wait_us; /* until the memory of runs is looked at again */
     int64_t folding_us;     /* when the timer of folded runs is due (monotonic) */

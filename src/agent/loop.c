@@ -221,13 +221,11 @@ static void answer(struct pleat_agent *agent, const struct pleat_message *messag
     json_t *result = NULL;
     int status;
     agent->answering = true;
-    agent->request = message;
     if (!agent->greeted)
         status = pleat_error_set(&err, PLEAT_E_PROTOCOL, "say hello before the first request");
     else
         status = pleat_agent_answer(agent, message, &result, &err);
     agent->answering = false;
-    agent->request = NULL;
     if (status) {
         json_decref(result);
         status = pleat_write_failure(&out, message->id, &err);

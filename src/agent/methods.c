@@ -6,18 +6,14 @@
 
 #include "agent/agent.h"
 #include "agent/ending.h"
-#include "agent/evolve.h"
-#include "agent/far.h"
-#include "agent/inflow.h"
 #include "agent/kind.h"
 #include "agent/life.h"
 #include "agent/limit_signal.h"
 #include "agent/malleable.h"
-#include "agent/outflow.h"
+#include "agent/methods_parts.h"
 #include "agent/owner.h"
 #include "agent/params.h"
 #include "agent/part_mailbox.h"
-#include "agent/remote.h"
 #include "agent/run.h"
 #include "agent/start_request.h"
 #include "base/clock.h"
@@ -28,19 +24,6 @@
 /* A run that another node has led: how far the numbers of its parts are from those that are known
  * to have been used. One that failed in a resize may be known on a node that is not heard yet. */
 #define NUMBERS_APART 100
-
-static int get_run(struct pleat_agent *agent, const json_t *params, struct pleat_run **run,
-                   struct pleat_error *err)
-{
-    uint64_t id = 0;
-    int result = pleat_param_id(params, "run", &id, err);
-    if (result)
-        return result;
-    *run = pleat_run_find(agent, id);
-    if (!*run)
-        return pleat_error_set(err, PLEAT_E_NOTFOUND, "this agent has no run %" PRIu64, id);
-    return 0;
-}
 
 static int do_start(struct pleat_agent *agent, const json_t *params, json_t **answer,
                     struct pleat_error *err)
@@ -80,7 +63,7 @@ static int do_ask(struct pleat_agent *agent, const json_t *params, json_t **answ
 {
     (void)answer;
     struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     return result ? result : run->kind->change(run, params, true, err);
 }
 
@@ -89,7 +72,7 @@ static int do_resize(struct pleat_agent *agent, const json_t *params, json_t **a
 {
     (void)answer;
     struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     return result ? result : run->kind->change(run, params, false, err);
 }
 
@@ -98,7 +81,7 @@ static int do_withdraw(struct pleat_agent *agent, const json_t *params, json_t *
 {
     (void)answer;
     struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     return result ? result : run->kind->withdraw(run, params, err);
 }
 
@@ -107,7 +90,7 @@ static int do_relaunch(struct pleat_agent *agent, const json_t *params, json_t *
 {
     (void)answer;
     struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     return result ? result : run->kind->relaunch(run, params, err);
 }
 
@@ -116,7 +99,7 @@ static int do_checkpoint(struct pleat_agent *agent, const json_t *params, json_t
 {
     (void)answer;
     struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     return result ? result : run->kind->checkpoint(run, params, false, err);
 }
 
@@ -125,7 +108,7 @@ static int do_withdraw_checkpoint(struct pleat_agent *agent, const json_t *param
 {
     (void)answer;
     struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     return result ? result : run->kind->checkpoint(run, params, true, err);
 }
 
@@ -137,7 +120,7 @@ static int do_answer(struct pleat_agent *agent, const json_t *params, json_t **a
     int64_t number = 0;
     bool granted = false;
     const char *reason = json_string_value(json_object_get(params, "reason"));
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     if (!result)
         result = pleat_get_int(params, "number", true, 1, UINT32_MAX, &number, err);
     if (!result)
@@ -147,150 +130,13 @@ static int do_answer(struct pleat_agent *agent, const json_t *params, json_t **a
     return result;
 }
 
-/* What was said of its parts may be what was waited for, and what a resize has started may have to
- * end. */
-static void look(struct pleat_run *run)
-{
-    run->kind->look(run);
-    if (run->succession)
-        pleat_runs_sweep(run->agent);
-}
-
-static int do_part_told(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                        struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    if (!result)
-        result = run->evolve ? pleat_evolve_part_told(run, params, err)
-                             : pleat_remote_told(run, params, err);
-    if (!result)
-        look(run);
-    return result;
-}
-
-static int do_part_order(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                         struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_part_mailbox_order(run, params, err);
-}
-
-static int do_part_said(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                        struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    if (!result)
-        result = pleat_remote_said(run, params, err);
-    if (!result)
-        look(run);
-    return result;
-}
-
-static int do_part_output(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                          struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    const char *bytes = agent->request->bytes;
-    const size_t count = agent->request->bytes_count;
-    if (result)
-        return result;
-    return run->evolve ? pleat_evolve_part_output(run, params, bytes, count, err)
-                       : pleat_remote_output(run, params, bytes, count, err);
-}
-
-static int do_process_said(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                           struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_evolve_said(run, params, err);
-}
-
-static int do_process_told(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                           struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_far_told(run, params, err);
-}
-
-static int do_input(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                    struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result
-                  : pleat_inflow_take(run, params, agent->request->bytes,
-                                      agent->request->bytes_count, err);
-}
-
-static int do_part_heard(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                         struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    if (!result)
-        result = pleat_outflow_heard(run, params, err);
-    if (!result)
-        pleat_run_look_at_end(run);
-    return result;
-}
-
-static int do_part_go(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                      struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_outflow_go(run, params, err);
-}
-
-static int do_prepare(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                      struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_evolve_prepare(run, params, err);
-}
-
-static int do_unprepare(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                        struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_evolve_unprepare(run, params, err);
-}
-
-static int do_process_known(struct pleat_agent *agent, const json_t *params, json_t **answer,
-                            struct pleat_error *err)
-{
-    (void)answer;
-    struct pleat_run *run = NULL;
-    int result = get_run(agent, params, &run, err);
-    return result ? result : pleat_evolve_known(run, params, err);
-}
-
 static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **answer,
                      struct pleat_error *err)
 {
     (void)answer;
     struct pleat_run *run = NULL;
     int64_t number = 0;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     if (!result)
         result = pleat_get_int(params, "signal", true, 1, SIGRTMAX, &number, err);
     if (result)
@@ -316,7 +162,7 @@ static int do_limit_signal(struct pleat_agent *agent, const json_t *params, json
     const char *name = NULL;
     int64_t number = 0;
     unsigned to = 0;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     if (!result)
         result = pleat_get_int(params, "signal", true, 1, SIGRTMAX, &number, err);
     if (!result)
@@ -337,7 +183,7 @@ static int do_kill(struct pleat_agent *agent, const json_t *params, json_t **ans
     (void)answer;
     struct pleat_run *run = NULL;
     int64_t grace_us = 0;
-    int result = get_run(agent, params, &run, err);
+    int result = pleat_method_run(agent, params, &run, err);
     if (!result)
         result = pleat_param_seconds(params, "grace_s", 0, &grace_us, err);
     if (result)
@@ -472,20 +318,6 @@ static const struct {
     {"checkpoint", do_checkpoint},
     {"withdraw_checkpoint", do_withdraw_checkpoint},
     {"answer", do_answer},
-    {"part_told", do_part_told},
-    {"part_output", do_part_output},
-    {"process_said", do_process_said},
-    {"process_told", do_process_told},
-    {"part_heard", do_part_heard},
-    {"input", do_input},
-    {"output_heard", do_part_heard},
-    {"output_go", do_part_go},
-    {"part_go", do_part_go},
-    {"part_order", do_part_order},
-    {"part_said", do_part_said},
-    {"prepare", do_prepare},
-    {"unprepare", do_unprepare},
-    {"process_known", do_process_known},
 };
 
 int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *message,
@@ -494,6 +326,9 @@ int pleat_agent_answer(struct pleat_agent *agent, const struct pleat_message *me
     for (size_t i = 0; i < sizeof(methods) / sizeof(*methods); i++)
         if (strcmp(message->method, methods[i].name) == 0)
             return methods[i].call(agent, message->params, result, err);
+    const struct pleat_part_method *method = pleat_part_method_find(message->method);
+    if (method)
+        return pleat_part_method_call(agent, method, message, err);
     return pleat_error_set(err, PLEAT_E_UNSUPPORTED, "the agent knows no method '%.60s'",
                            message->method);
 }

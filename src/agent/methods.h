@@ -1,4 +1,4 @@
-/* methods.h - requests of the daemon, each to its run. */
+/* methods.h - requests of the daemon, each to its run; those about parts are in methods_parts.h. */
 #ifndef PLEAT_AGENT_METHODS_H
 #define PLEAT_AGENT_METHODS_H
 
