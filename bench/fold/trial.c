@@ -1,20 +1,17 @@
-#include "trial.h"
+#include "trial_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,23 +21,8 @@
 
 #define TRIALS_MAX 8
 #define LISTEN_MS 20
-#define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#ifndef BENCH_MPICH_APPS /* there is no MPICH */
-#define BENCH_MPICH_APPS NULL
-#define BENCH_LIBRARY_MPICH NULL
-#define BENCH_MPI_TIME_MPICH NULL
-#endif
 
-struct running {
-    const struct trial_setup *setup; /* NULL: this place is free */
-    struct trial_result *result;
-    pid_t pid;
-    int pidfd, output, times, rate, fold, samples;
-    bool ended;
-    int64_t begun_us;
-};
-
-static struct running runs[TRIALS_MAX];
+static struct trial_running runs[TRIALS_MAX];
 static struct {
     double begun_s, busy_s, own_s;
 } meter; /* as it was when nothing ran and the first run was started */
@@ -49,25 +31,6 @@ static struct {
     struct pleat_fold_pool *mapped; /* NULL: there is none yet */
     int fd;
 } pool; /* of all folded runs that share processors in time */
-
-static const char *const apps[TRIAL_MPIS] = {BENCH_APPS, BENCH_MPICH_APPS};
-static const char *const libraries[TRIAL_MPIS] = {BENCH_LIBRARY_OPENMPI, BENCH_LIBRARY_MPICH};
-static const char *const timers[TRIAL_MPIS] = {BENCH_MPI_TIME_OPENMPI, BENCH_MPI_TIME_MPICH};
-
-const char *trial_mpi_name(enum trial_mpi mpi)
-{
-    return mpi == TRIAL_OPENMPI ? "openmpi" : "mpich";
-}
-
-const char *trial_apps(enum trial_mpi mpi)
-{
-    return apps[mpi];
-}
-
-bool trial_has(enum trial_mpi mpi)
-{
-    return apps[mpi] != NULL;
-}
 
 /* ---- beginning and ending ---- */
 
@@ -88,21 +51,14 @@ void trial_init(void)
     unsetenv("PLEAT_FOLD");
 }
 
-static void ask_daemon(int output, const char *const *argv);
-
-static bool needs_daemon(const struct trial_setup *setup)
-{
-    return setup->way == TRIAL_PLEAT || setup->way == TRIAL_MIX;
-}
-
 /* An agent that is killed leaves the files of its runs behind. */
 static void end_daemons(void)
 {
     for (int i = 0; i < TRIALS_MAX; i++) {
-        bool has_daemon = runs[i].setup && needs_daemon(runs[i].setup);
+        bool has_daemon = runs[i].setup && trial_needs_daemon(runs[i].setup);
         runs[i].setup = NULL;
         if (has_daemon)
-            ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
+            trial_ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
     }
 }
 
@@ -139,162 +95,9 @@ void trial_stop_if_interrupted(void)
     exit(128 + interrupted);
 }
 
-/* ---- commands ---- */
+/* ---- starting ---- */
 
-static void add(const char **argv, int *count, const char *const *words)
-{
-    while (words && *words && *count < TRIAL_WORDS_MAX - 1)
-        argv[(*count)++] = *words++;
-    argv[*count] = NULL;
-    if (words && *words) {
-        fprintf(stderr, "a command has too many words: %s\n", *words);
-        _exit(127);
-    }
-}
-
-static bool shares_time(const struct trial_setup *setup)
-{
-    return setup->settings && strstr(setup->settings, "share=time");
-}
-
-static void compose_fold(const char **argv, int *count, const struct running *run,
-                         const char *processes, const char *report)
-{
-    static char samples[64], path[64];
-    const struct trial_setup *setup = run->setup;
-    snprintf(samples, sizeof(samples), "/proc/%d/fd/%d", (int)getppid(), run->samples);
-    add(argv, count, WORDS(BENCH_FOLD_RUN, "--processes", processes, "--cpus", setup->cpus));
-    if (setup->settings)
-        add(argv, count, WORDS("--settings", setup->settings));
-    if (shares_time(setup)) {
-        snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)getppid(), pool.fd);
-        add(argv, count, WORDS("--pool", path));
-    }
-    for (const char *const *at = setup->plan; at && *at; at++)
-        add(argv, count, WORDS("--at", *at));
-    if (setup->samples)
-        add(argv, count, WORDS("--samples", samples));
-    add(argv, count, WORDS("--out", report, "--"));
-}
-
-static void compose_launch(const char **argv, int *count, const struct trial_setup *setup,
-                           const char *processes)
-{
-    if (setup->mpi == TRIAL_MPICH) {
-        add(argv, count,
-            WORDS("mpiexec.mpich", "-rmk", "user", "-launcher", "fork", "-bind-to", "none"));
-    } else {
-        add(argv, count,
-            WORDS("mpirun.openmpi", "--oversubscribe", "--bind-to", "none", "--mca",
-                  "orte_tmpdir_base", scratch_directory(), "--mca", "btl_vader_backing_directory",
-                  scratch_directory()));
-        /* what the runner passes on for a folded program as well */
-        if (setup->way != TRIAL_DEFAULT)
-            add(argv, count, WORDS("--mca", "mpi_yield_when_idle", "1"));
-    }
-    add(argv, count, WORDS("-n", processes));
-}
-
-/* A daemon of its own, which the first command starts. */
-static void use_daemon(void)
-{
-    char path[128];
-    snprintf(path, sizeof(path), "%s/daemon", scratch_directory());
-    mkdir(path, 0700);
-    setenv("PLEAT_DIR", path, 1);
-}
-
-/* Beside the daemon's files; returns its path. */
-static const char *write_file(const char *name, const char *text)
-{
-    static char path[128];
-    snprintf(path, sizeof(path), "%s/daemon/%s", scratch_directory(), name);
-    FILE *file = fopen(path, "we");
-    if (!file || fputs(text, file) < 0 || fclose(file)) {
-        fprintf(stderr, "cannot write %s: %s\n", path, strerror(errno));
-        _exit(127);
-    }
-    return path;
-}
-
-static void compose_mix(const char **argv, int *count, const struct trial_setup *setup)
-{
-    use_daemon();
-    write_file("pleat.conf", setup->site);
-    add(argv, count, WORDS(BENCH_PLEAT, "mix", "--json"));
-    add(argv, count, setup->options);
-    add(argv, count, WORDS(write_file("jobs.mix", setup->mix)));
-}
-
-static void compose_pleat(const char **argv, int *count, const struct trial_setup *setup,
-                          const char *processes)
-{
-    static char processors[16], site[80];
-    cpu_set_t mask = machine_mask(setup->cpus);
-    snprintf(processors, sizeof(processors), "%d", CPU_COUNT(&mask));
-    use_daemon();
-    /* on the CPUs that it inherits, as all here does */
-    snprintf(site, sizeof(site), "site \"local\" { processors = %s background = \"ignore\" }\n",
-             processors);
-    write_file("pleat.conf", site);
-    add(argv, count,
-        WORDS(BENCH_PLEAT, "run", "--processes", processes, "--min", processors, "--max",
-              processors));
-    if (setup->settings)
-        add(argv, count, WORDS("--fold", setup->settings));
-    add(argv, count, WORDS("--"));
-}
-
-static void compose_program(const char **argv, int *count, const struct running *run)
-{
-    static char processes[16], report[64], program[512], preload[512], times[64], rate[64];
-    const struct trial_setup *setup = run->setup;
-    snprintf(processes, sizeof(processes), "%d", setup->processes);
-    snprintf(report, sizeof(report), "/proc/%d/fd/%d", (int)getppid(), run->fold);
-    snprintf(times, sizeof(times), "/proc/%d/fd/%d", (int)getppid(), run->times);
-    snprintf(rate, sizeof(rate), "/proc/%d/fd/%d", (int)getppid(), run->rate);
-    snprintf(program, sizeof(program), "%s/%s", apps[setup->mpi], setup->program);
-    snprintf(preload, sizeof(preload), "LD_PRELOAD=%s",
-             setup->timed_mpi ? timers[setup->mpi] : libraries[setup->mpi]);
-    if (setup->way == TRIAL_FOLDED)
-        compose_fold(argv, count, run, processes, report);
-    if (setup->way == TRIAL_PLEAT)
-        compose_pleat(argv, count, setup, processes);
-    else
-        compose_launch(argv, count, setup, processes);
-    if (setup->way == TRIAL_FOLDED || setup->timed_mpi) /* for the ranks, not for mpirun */
-        add(argv, count, WORDS("env", preload));
-    add(argv, count, WORDS(program));
-    add(argv, count, setup->options);
-    if (!setup->untimed)
-        add(argv, count, WORDS("--times", times));
-    if (setup->rate)
-        add(argv, count, WORDS("--rate", rate));
-}
-
-static _Noreturn void run_child(const struct running *run, int output)
-{
-    const struct trial_setup *setup = run->setup;
-    const char *argv[TRIAL_WORDS_MAX];
-    int count = 0;
-    cpu_set_t mask = machine_mask(setup->cpus);
-    if (setup->way == TRIAL_MIX)
-        compose_mix(argv, &count, setup);
-    else
-        compose_program(argv, &count, run);
-    setpgid(0, 0);
-    dup2(setup->way == TRIAL_MIX ? run->fold : output, STDOUT_FILENO);
-    dup2(output, STDERR_FILENO);
-    /* fold-run binds what it starts. It stands for the agent, which is not bound to a job's
-     * processors: when it was, the order in which processes yield became another one, and alltoall
-     * took up to a tenth longer on 1 processor. */
-    if (setup->way == TRIAL_FOLDED || !sched_setaffinity(0, sizeof(mask), &mask))
-        execvp(argv[0], (char *const *)(uintptr_t)argv);
-    fprintf(stderr, "cannot start %s: %s\n", argv[0], strerror(errno));
-    _exit(127);
-}
-
-static void start(struct running *run)
+static void start(struct trial_running *run)
 {
     int output[2];
     run->times = memfd_create("times", MFD_CLOEXEC);
@@ -309,7 +112,7 @@ static void start(struct running *run)
     if (run->pid < 0)
         trial_give_up("cannot fork", strerror(errno));
     if (run->pid == 0)
-        run_child(run, output[1]);
+        trial_become(run, output[1], pool.fd);
     close(output[1]);
     run->output = output[0];
     fcntl(run->output, F_SETFL, O_NONBLOCK);
@@ -320,7 +123,7 @@ static void start(struct running *run)
 
 /* ---- watching ---- */
 
-static void read_output(const struct running *run)
+static void read_output(const struct trial_running *run)
 {
     struct trial_result *result = run->result;
     char rest[4096];
@@ -339,7 +142,7 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-static void collect(struct running *run, int status, const struct rusage *usage)
+static void collect(struct trial_running *run, int status, const struct rusage *usage)
 {
     struct trial_result *result = run->result;
     run->ended = true;
@@ -396,123 +199,6 @@ static void end_late(void)
     scratch_clear();
 }
 
-/* ---- what they left ---- */
-
-/* A line for each rank: its number, when its part began and ended, the processor time between;
- * nanoseconds. */
-static void read_times(const struct running *run)
-{
-    struct trial_result *result = run->result;
-    int fd = dup(run->times);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    double begun, ended, cpu, first = INFINITY, last = -INFINITY;
-    int rank, ranks = 0;
-    result->own_cpu_s = 0;
-    if (!file || fseek(file, 0, SEEK_SET))
-        trial_give_up("cannot read times", strerror(errno));
-    while (fscanf(file, "%d %lf %lf %lf", &rank, &begun, &ended, &cpu) == 4) {
-        ranks++;
-        first = fmin(first, begun);
-        last = fmax(last, ended);
-        result->own_cpu_s += cpu / 1e9;
-    }
-    fclose(file);
-    result->own_begun_s = first / 1e9;
-    result->own_ended_s = last / 1e9;
-    result->own_elapsed_s = (last - first) / 1e9;
-    if (result->outcome == TRIAL_DONE && !run->setup->untimed && ranks != run->setup->processes)
-        result->outcome = TRIAL_FAILED;
-    if (result->outcome != TRIAL_DONE || run->setup->untimed)
-        result->own_elapsed_s = result->own_cpu_s = NAN;
-}
-
-static void read_stamps(const struct running *run)
-{
-    struct trial_result *result = run->result;
-    int fd = dup(run->rate);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-    size_t room = 0;
-    if (!file || fseek(file, 0, SEEK_SET))
-        trial_give_up("cannot read stamps", strerror(errno));
-    for (double stamp; fscanf(file, "%lf", &stamp) == 1;) {
-        if (result->stamp_count == room) {
-            room = room ? 2 * room : 1024;
-            double *more = realloc(result->stamps, room * sizeof(*more));
-            if (!more)
-                trial_give_up("stamps", "no memory");
-            result->stamps = more;
-        }
-        result->stamps[result->stamp_count++] = stamp / 1e9;
-    }
-    fclose(file);
-}
-
-/* All that was written into a file. */
-static char *read_all(int fd)
-{
-    struct stat file;
-    if (fstat(fd, &file))
-        trial_give_up("cannot read what a run has written", strerror(errno));
-    char *text = calloc(1, (size_t)file.st_size + 1);
-    if (!text || pread(fd, text, (size_t)file.st_size, 0) != file.st_size)
-        trial_give_up("what a run has written", "it cannot be read");
-    return text;
-}
-
-/* A command of pleat; what it prints goes to `output`, or nowhere (-1). */
-static void ask_daemon(int output, const char *const *argv)
-{
-    int status;
-    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    pid_t pid = fork();
-    if (pid < 0)
-        trial_give_up("cannot fork", strerror(errno));
-    if (pid == 0) {
-        use_daemon();
-        dup2(output < 0 ? nowhere : output, STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
-        execv(argv[0], (char *const *)(uintptr_t)argv);
-        _exit(127);
-    }
-    close(nowhere);
-    waitpid(pid, &status, 0);
-}
-
-static void settle(struct running *run)
-{
-    struct trial_result *result = run->result;
-    if (run->setup->way != TRIAL_MIX)
-        read_times(run);
-    if (run->setup->way == TRIAL_PLEAT)
-        ask_daemon(run->fold, WORDS(BENCH_PLEAT, "show", "1", "--json"));
-    if (needs_daemon(run->setup))
-        ask_daemon(-1, WORDS(BENCH_PLEAT, "stop", "--force"));
-    if (run->setup->rate)
-        read_stamps(run);
-    if (run->setup->samples)
-        result->samples = read_all(run->samples);
-    ssize_t got = pread(run->fold, result->fold, sizeof(result->fold) - 1, 0);
-    result->fold[got > 0 ? got : 0] = '\0';
-    if (run->setup->way == TRIAL_MIX)
-        result->report = read_all(run->fold);
-    close(run->times);
-    close(run->rate);
-    close(run->fold);
-    close(run->samples);
-    close(run->output);
-    close(run->pidfd);
-    if (result->outcome != TRIAL_FAILED)
-        return;
-    char what[256];
-    if (run->setup->way == TRIAL_MIX)
-        snprintf(what, sizeof(what), "a job mix with %s failed", trial_mpi_name(run->setup->mpi));
-    else
-        snprintf(what, sizeof(what), "%s with %s, %d processes on CPUs %s failed",
-                 run->setup->program, trial_mpi_name(run->setup->mpi), run->setup->processes,
-                 run->setup->cpus);
-    trial_give_up(what, result->output[0] ? result->output : "it says nothing");
-}
-
 /* ---- one after another, or at the same time ---- */
 
 static double now_s(void)
@@ -544,7 +230,8 @@ void trial_start(const struct trial_setup *setup, struct trial_result *result)
         at++;
     if (at == TRIALS_MAX)
         trial_give_up("a run", "there are too many at the same time");
-    if (shares_time(setup) && !pool.mapped && pleat_fold_pool_create(&pool.mapped, &pool.fd, NULL))
+    if (trial_shares_time(setup) && !pool.mapped &&
+        pleat_fold_pool_create(&pool.mapped, &pool.fd, NULL))
         trial_give_up("runs that share processors", strerror(errno));
     if (!count_going()) {
         meter.begun_s = now_s();
@@ -552,7 +239,7 @@ void trial_start(const struct trial_setup *setup, struct trial_result *result)
         meter.own_s = own_s();
     }
     memset(result, 0, sizeof(*result));
-    runs[at] = (struct running){.setup = setup, .result = result};
+    runs[at] = (struct trial_running){.setup = setup, .result = result};
     start(&runs[at]);
     result->begun_s = (double)runs[at].begun_us / 1e6;
 }
@@ -561,10 +248,10 @@ struct trial_result *trial_next(void)
 {
     for (;;) {
         for (int i = 0; i < TRIALS_MAX; i++) {
-            struct running *run = &runs[i];
+            struct trial_running *run = &runs[i];
             if (!run->setup || !run->ended)
                 continue;
-            settle(run);
+            trial_settle(run);
             run->setup = NULL;
             if (!count_going())
                 scratch_clear();
@@ -591,53 +278,4 @@ double trial_run(const struct trial_setup *setup, struct trial_result *result)
     while (trial_next())
         ;
     return trial_others();
-}
-
-void trial_release(struct trial_result *result)
-{
-    free(result->stamps);
-    free(result->samples);
-    free(result->report);
-    result->stamps = NULL;
-    result->samples = NULL;
-    result->report = NULL;
-}
-
-/* What follows the name, or NULL. */
-static const char *find_member(const struct trial_result *result, const char *name)
-{
-    char key[64];
-    snprintf(key, sizeof(key), "\"%s\":", name);
-    const char *at = strstr(result->fold, key);
-    return at ? at + strlen(key) + strspn(at + strlen(key), " ") : NULL;
-}
-
-double trial_fold_number(const struct trial_result *result, const char *name)
-{
-    const char *at = find_member(result, name);
-    char *end;
-    double value = at ? strtod(at, &end) : NAN;
-    return at && end == at ? NAN : value;
-}
-
-bool trial_fold_is(const struct trial_result *result, const char *name, const char *text)
-{
-    const char *at = find_member(result, name);
-    size_t length = strlen(text);
-    return at && *at == '"' && !strncmp(at + 1, text, length) && at[1 + length] == '"';
-}
-
-double trial_idleness(const struct trial_result *result)
-{
-    double sum = 0, most = 0;
-    int count = 0;
-    if (find_member(result, "idleness"))
-        return trial_fold_number(result, "idleness");
-    for (const char *at = result->fold; (at = strstr(at, "\"useful_s\":")); count++) {
-        at += strlen("\"useful_s\":");
-        double useful = strtod(at, NULL);
-        sum += useful;
-        most = fmax(most, useful);
-    }
-    return most > 0 ? 1 - sum / (count * most) : NAN;
 }
