@@ -17,6 +17,7 @@
 
 #include "agent/cpuset.h"
 #include "agent/granted.h"
+#include "agent/memory.h"
 #include "agent/scratch.h"
 #include "agent/tree.h"
 #include "base/array.h"
@@ -130,7 +131,8 @@ struct pleat_agent {
     struct pleat_string behind;
 
     int64_t memory_wait_us; /* until the memory of runs is looked at again */
-    int64_t folding_us;     /* when the timer of folded runs is due (monotonic) */
+    struct pleat_memory_look memory_look;
+    int64_t folding_us; /* when the timer of folded runs is due (monotonic) */
     /* of the folded runs that share processors in time (fold.h); NULL: there was none yet */
     struct pleat_fold_pool *pool;
     int pool_fd;

@@ -452,6 +452,7 @@ static void finish(struct pleat_agent *agent)
     (void)uv_run(&agent->loop, UV_RUN_DEFAULT);
     pleat_array_finish(&agent->runs);
     pleat_process_tree_finish(&agent->tree);
+    pleat_memory_finish(agent);
     pleat_string_finish(&agent->env);
     pleat_string_finish(&agent->behind);
     pleat_array_finish(&agent->cpus);

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "agent/tree.h"
+
 struct pleat_agent;
 struct pleat_run;
 
@@ -29,8 +31,27 @@ struct pleat_run_memory {
     int64_t resident_kb; /* resident set sizes at the last look, summed */
     /* proportional set sizes at the last look; only where resident_kb was above the peak */
     int64_t measured_kb;
-    bool has_group; /* the run has a group, named as pleat_bind_group_name says */
-    bool over;      /* the run wanted more than its limit, and is ended because of that */
+    bool is_measured; /* in the present look, since resident_kb was above the peak */
+    bool has_group;   /* the run has a group, named as pleat_bind_group_name says */
+    bool over;        /* the run wanted more than its limit, and is ended because of that */
+};
+
+enum pleat_memory_stage {
+    PLEAT_MEMORY_RESTS,
+    PLEAT_MEMORY_LISTS,       /* all processes of the machine */
+    PLEAT_MEMORY_RESIDENT,    /* reads what they have resident */
+    PLEAT_MEMORY_PROPORTIONAL /* reads their proportional set sizes */
+};
+
+/* A look at the memory of all live runs, in several turns of the loop (memory_watch.c). Zeroed:
+ * none is under way. */
+struct pleat_memory_look {
+    enum pleat_memory_stage stage;
+    struct pleat_process_reading reading; /* of the list of processes */
+    struct pleat_process_tree tree;
+    size_t next; /* the process of the tree that is read next */
+    uint32_t turns;
+    int64_t took_us; /* in all of these */
 };
 
 /* Gives the run a group where it has a limit and a group can be made. *procs is the file into which
@@ -60,5 +81,7 @@ int64_t pleat_memory_proportional_kb(const struct pleat_agent *agent, pid_t pid)
 /* Looks at all live runs from now on; soon, where one was started since the last call
  * (agent->memory_wait_us is 0). A process that joins an evolving run changes nothing about when. */
 void pleat_memory_arm(struct pleat_agent *agent);
+/* Frees what a look has. The loop does not run any more. */
+void pleat_memory_finish(struct pleat_agent *agent);
 
 #endif

@@ -80,29 +80,57 @@ static int by_pid(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree,
-                            struct pleat_error *err)
+int pleat_process_tree_begin(const char *proc, struct pleat_process_tree *tree,
+                             struct pleat_process_reading *reading, struct pleat_error *err)
 {
-    DIR *directory = opendir(proc);
-    if (!directory)
-        return pleat_error_sys(err, errno, "cannot read the list of processes in %s", proc);
+    pleat_process_tree_stop(reading);
     tree->count = 0;
     tree->vanished = 0;
-    const struct dirent *entry;
-    int result = 0;
-    while (!result && (entry = readdir(directory)) != NULL) {
+    reading->directory = opendir(proc);
+    if (!reading->directory)
+        return pleat_error_sys(err, errno, "cannot read the list of processes in %s", proc);
+    return 0;
+}
+
+int pleat_process_tree_more(const char *proc, struct pleat_process_tree *tree,
+                            struct pleat_process_reading *reading, size_t most,
+                            struct pleat_error *err)
+{
+    const struct dirent *entry = NULL;
+    while (most > 0 && (entry = readdir(reading->directory)) != NULL) {
         struct pleat_process_entry process;
         if (!isdigit((unsigned char)entry->d_name[0]))
             continue;
-        if (pleat_process_tree_read_one(proc, (pid_t)atoi(entry->d_name), &process))
+        most--;
+        if (pleat_process_tree_read_one(proc, (pid_t)atoi(entry->d_name), &process)) {
             tree->vanished++;
-        else if (pleat_array_push(tree, process))
-            result = pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of processes");
+        } else if (pleat_array_push(tree, process)) {
+            pleat_process_tree_stop(reading);
+            tree->count = 0;
+            return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of processes");
+        }
     }
-    closedir(directory);
+    if (most == 0)
+        return 1;
+    pleat_process_tree_stop(reading);
     if (tree->count > 1)
         qsort(tree->items, tree->count, sizeof(*tree->items), by_pid);
-    return result;
+    return 0;
+}
+
+void pleat_process_tree_stop(struct pleat_process_reading *reading)
+{
+    if (reading->directory)
+        closedir(reading->directory);
+    reading->directory = NULL;
+}
+
+int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree,
+                            struct pleat_error *err)
+{
+    struct pleat_process_reading reading = {0};
+    int result = pleat_process_tree_begin(proc, tree, &reading, err);
+    return result ? result : pleat_process_tree_more(proc, tree, &reading, SIZE_MAX, err);
 }
 
 void pleat_process_tree_finish(struct pleat_process_tree *tree)

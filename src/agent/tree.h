@@ -7,6 +7,7 @@
 #ifndef PLEAT_AGENT_TREE_H
 #define PLEAT_AGENT_TREE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -42,6 +43,25 @@ struct pleat_process_tree {
 /* Reads all processes, but those that end meanwhile. Replaces what *tree held. */
 int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* The same in pieces, for who has other things to do meanwhile: it is begun, then `more` is called
+ * until it returns 0. A process that is started meanwhile may be missing. Zeroed: nothing is begun.
+ */
+struct pleat_process_reading {
+    DIR *directory; /* NULL: not begun, or at its end */
+};
+/* Empties the tree. What was begun before is stopped. */
+int pleat_process_tree_begin(const char *proc, struct pleat_process_tree *tree,
+                             struct pleat_process_reading *reading,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Reads up to `most` processes (1 at least). 1: there may be more. 0: that was all, and the tree is
+ * ordered, which it is not before. PLEAT_E_NOMEM: the reading has stopped. */
+int pleat_process_tree_more(const char *proc, struct pleat_process_tree *tree,
+                            struct pleat_process_reading *reading, size_t most,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Reads no more, if something was begun. */
+void pleat_process_tree_stop(struct pleat_process_reading *reading);
+
 void pleat_process_tree_finish(struct pleat_process_tree *tree);
 /* NULL: the process is not in the snapshot. */
 struct pleat_process_entry *pleat_process_tree_find(const struct pleat_process_tree *tree,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,6 +102,69 @@ static void test_snapshot(void **state)
     struct pleat_error err;
     assert_int_equal(pleat_process_tree_read("/nonexistent", &tree, &err), PLEAT_E_SYSTEM);
     assert_non_null(strstr(err.text, "/nonexistent"));
+}
+
+/* The same tree, whatever the pieces are. */
+static void test_in_pieces(void **state)
+{
+    (void)state;
+    char name[16];
+    for (int pid = 50; pid > 0; pid -= 7)
+        make_process(pid, "some", 'S', 0, pid, (unsigned long long)pid);
+    for (int i = 0; i < 5; i++) {
+        snprintf(name, sizeof(name), "word%d", i);
+        make(name, "stat", "x", 1);
+    }
+    make("60", "stat", "60 (cut", 7);
+    struct pleat_process_tree whole = {0}, tree = {0};
+    assert_int_equal(pleat_process_tree_read(proc, &whole, NULL), 0);
+    assert_int_equal(whole.count, 8);
+    for (size_t most = 1; most < 12; most++) {
+        struct pleat_process_reading reading = {0};
+        size_t pieces = 1;
+        int more = 1;
+        assert_int_equal(pleat_process_tree_begin(proc, &tree, &reading, NULL), 0);
+        assert_int_equal(tree.count, 0);
+        while ((more = pleat_process_tree_more(proc, &tree, &reading, most, NULL)) == 1)
+            assert_int_equal(tree.count + tree.vanished, most * pieces++);
+        assert_int_equal(more, 0);
+        assert_int_equal(pieces, (whole.count + whole.vanished) / most + 1);
+        assert_null(reading.directory);
+        assert_int_equal(tree.count, whole.count);
+        assert_int_equal(tree.vanished, 1);
+        for (size_t i = 0; i < tree.count; i++)
+            assert_int_equal(tree.items[i].pid, whole.items[i].pid);
+    }
+    pleat_process_tree_finish(&whole);
+    pleat_process_tree_finish(&tree);
+}
+
+/* One that is stopped, or begun anew, leaves nothing open. */
+static void test_pieces_that_are_given_up(void **state)
+{
+    (void)state;
+    make_process(1, "init", 'S', 0, 1, 1);
+    make_process(2, "some", 'S', 1, 1, 2);
+    struct pleat_process_tree tree = {0};
+    struct pleat_process_reading reading = {0};
+    struct pleat_error err;
+    struct rlimit before, few;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    few = before;
+    few.rlim_cur = 40;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    for (int i = 0; i < 100; i++) {
+        assert_int_equal(pleat_process_tree_begin(proc, &tree, &reading, NULL), 0);
+        assert_int_equal(pleat_process_tree_more(proc, &tree, &reading, 1, NULL), 1);
+    }
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    pleat_process_tree_stop(&reading);
+    assert_null(reading.directory);
+    pleat_process_tree_stop(&reading);
+    assert_int_equal(pleat_process_tree_begin("/nonexistent", &tree, &reading, &err),
+                     PLEAT_E_SYSTEM);
+    assert_int_equal(tree.count, 0);
+    pleat_process_tree_finish(&tree);
 }
 
 static void test_dying(void **state)
@@ -214,6 +278,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_snapshot, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_in_pieces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_pieces_that_are_given_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_dying, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_descent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_environ, set_up, tear_down),

@@ -103,6 +103,31 @@ def test_shared_memory_counts_once(limited):
     assert "at its peak" in limited.pleat("show", number, check=0).stdout
 
 
+# A number of processes that only sleep, until a file is there.
+CROWD = """
+i=0
+while [ $i -lt 400 ]; do sleep 1000 & i=$((i + 1)); done
+while [ ! -e "$0" ]; do sleep 0.05; done
+exit 0 # the agent ends those that are left
+"""
+
+
+def test_many_processes_are_measured(pleat):
+    """So many that they are not looked at in one turn of the agent: all of them count, each once."""
+    configure(pleat, "off")
+    go = pleat.path("go")
+    large = pleat.submit("--memory", "4G", "--", "sh", "-c", CROWD, go)
+    wait_until(lambda: (pleat.job(large)["memory_kb"] or 0) > 400 * 40, "it is measured")
+    small = pleat.submit("--memory", "8M", "--", "sh", "-c", CROWD, pleat.path("never"))
+    job = pleat.wait_end(small)
+    assert (job["state"], job["reason"]) == ("failed", "memory limit reached"), job
+    assert job["memory_kb"] >= 8 * MIB, job
+    assert not pleat.job_pids(small)
+    open(go, "w", encoding="ascii").close()
+    job = pleat.wait_end(large)
+    assert job["state"] == "done" and 400 * 40 < job["memory_kb"] < 400 * 1024, job
+
+
 def test_what_a_lost_agent_measured_is_kept(pleat):
     configure(pleat, "off")
     go = pleat.path("go")
