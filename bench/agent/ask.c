@@ -2,7 +2,8 @@
  *
  * - ask full N GO: when the file GO is there, adds N processes, which are prepared, and stops them;
  * - ask empty N: adds N processes one after another, none of which is prepared; stops each;
- * - ask many N GO: adds N processes at once, and waits until all are there, then until GO is there;
+ * - ask many N GO LATER: adds N processes at once, and waits until all are there; then asks LATER
+ *   times for one more, for which there is no processor, every 0.1 s; waits until GO is there;
  * - ask flood N: asks for N processes as fast as it can, while there is no processor;
  * - ask bare N: starts itself N times without Pleat, and waits for its first message.
  *
@@ -133,7 +134,7 @@ static void empty(int count)
     }
 }
 
-static void many(int count, const char *go)
+static void many(int count, const char *go, int later)
 {
     static int32_t ids[PROCESSES_MAX];
     double begun_us = now_us();
@@ -143,6 +144,13 @@ static void many(int count, const char *go)
         wait_for_byte(ids[i]);
     printf("many_all %.3f\n", now_us() - begun_us);
     printf("many_known %d\n", pleat_process_list(all, NULL, 0) - 1);
+    for (int i = 0; i < later; i++) {
+        int32_t process;
+        pause_ms(100);
+        printf("late_add %.3f\n", add(PLEAT_PROCESS_ADDED_LATER, &process));
+        check("cancel", pleat_process_cancel(all, process, &err));
+    }
+    puts("many_asked 1");
     fflush(stdout);
     wait_for_file(go);
 }
@@ -220,7 +228,7 @@ static int lead(int argc, char **argv)
     else if (!strcmp(what, "empty"))
         empty(count);
     else if (!strcmp(what, "many"))
-        many(count, go);
+        many(count, go, argc > 4 ? atoi(argv[4]) : 0);
     else if (!strcmp(what, "flood"))
         flood(count);
     else

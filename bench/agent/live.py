@@ -114,7 +114,7 @@ def turns(build, repeats):
 
 
 def many(build, count):
-    """As many processes at once: what each takes, and the agent's memory for each."""
+    """As many processes at once: what each takes, and the agent's memory for each; and what one more request takes then."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard)) # the first process is connected to all others
     try:
@@ -123,8 +123,9 @@ def many(build, count):
             first.touch()
             instance.results(instance.submit(2, "many", 1, first))
             before_kb = instance.agent_kb()
-            job = instance.submit(count + 1, "many", count, go)
-            instance.wait(job, lambda _: "many_known" in instance.output(job))
+            # long enough for a look of the agent at the memory of all, which it takes every 50 times as long as one lasts
+            job = instance.submit(count + 1, "many", count, go, max(2, count // 5))
+            instance.wait(job, lambda _: "many_asked" in instance.output(job))
             with_all_kb = instance.agent_kb()
             go.touch()
             found = instance.results(job)
@@ -133,6 +134,7 @@ def many(build, count):
     if found["many_known"] != [count]:
         sys.exit(f"bench agent: {found['many_known']} of {count} processes are known")
     return {"many_add": found["many_add"], "many_each": [found["many_all"][0] / count],
+            "late_add": found["late_add"], "late_longest": [max(found["late_add"])],
             "many_kb": [max(0, with_all_kb - before_kb) / count]}
 
 
@@ -157,6 +159,8 @@ ROWS = [("agent_add_full", "add_full", "us", 1, None, 1000),
         ("agent_stop", "stop", "us", 1, None, None),
         ("agent_many_add", "many_add", "us", 1, None, None),
         ("agent_many_each", "many_each", "us", 1, None, None),
+        ("agent_late_add", "late_add", "us", 1, None, None),
+        ("agent_late_add_longest", "late_longest", "us", 1, None, None),
         ("agent_many_memory_each", "many_kb", "KiB", 1, None, None),
         ("agent_requests_rate", "flood_rate", "1/s", 1, None, None),
         ("agent_requests_waiting", "flood_waiting", "requests", 1, None, None),
@@ -184,6 +188,7 @@ def table(found, processes, requests):
               "add_empty": "add, none is prepared", "first_empty": "... until its first message",
               "bare": "bare start until its first message", "stop_call": "stop", "stop": "... until it is gone",
               "many_add": f"add, of {processes} at once", "many_each": f"... all {processes} there, for each",
+              "late_add": "... add, when these are there", "late_longest": "... ... the longest",
               "many_kb": "... the agent's memory for each", "flood_rate": f"answers to {requests} requests",
               "flood_waiting": "... of which wait", "flood_refused": "... of which are refused", "cancel_rate": "requests cancelled"}
     units = {key: unit for _, key, unit, _, _, _ in ROWS} | {"bare": "us"}
