@@ -641,9 +641,10 @@ void pleat_owned_block(int64_t rows, int size, int rank, int64_t *first, int64_t
  * it does not work without). In process 0 it starts ompi-server, a child that ends with the thread
  * that calls this; the others wait, half a minute at most, until that is there. Without Pleat it
  * only sets variables. PLEAT_E_UNSUPPORTED: an MPI that cannot do it, the program is linked without
- * libpleat-process, or was started by mpirun; PLEAT_E_STATE: MPI has been initialized;
- * PLEAT_E_TIMEOUT: process 0 does not call it, or ompi-server does not come up; PLEAT_E_CLOSED:
- * process 0 is gone; PLEAT_E_SYSTEM, PLEAT_E_NOMEM. */
+ * libpleat-process, or was started by mpirun, or this process is on another node than process 0;
+ * PLEAT_E_STATE: MPI has been initialized; PLEAT_E_TIMEOUT: process 0 does not call it, or
+ * ompi-server does not come up; PLEAT_E_CLOSED: process 0 is gone; PLEAT_E_SYSTEM, PLEAT_E_NOMEM.
+ */
 static inline int pleat_process_mpi_prepare(const struct pleat_processes *processes,
                                             struct pleat_error *err) PLEAT_MUST_CHECK;
 

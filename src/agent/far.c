@@ -173,6 +173,7 @@ void pleat_far_add_variables(const struct pleat_run *run, struct pleat_string *o
     pleat_run_add_variable(own, PLEAT_PROCESS_SECRET_ENV, far->secret);
     pleat_run_add_variable(own, PLEAT_PROCESS_HOST_ENV, far->host);
     pleat_run_add_variable(own, PLEAT_PROCESS_DIR_ENV, run->scratch);
+    pleat_run_add_variable(own, PLEAT_PROCESS_AWAY_ENV, "1");
 }
 
 void pleat_far_again(const struct pleat_run *run)

@@ -23,6 +23,7 @@
 #include "app/process-mpi.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/processes.h"
 
 #define SERVER "ompi-server"
 #define BEGINNING "ompi-server.new" /* until all of it is there */
@@ -251,7 +252,13 @@ static int prepare_in_run(const struct pleat_processes *processes, struct pleat_
     char *path = pleat_process_mpi_path(SERVER);
     if (!path) /* this process is alone: nobody is joined */
         return 0;
-    int code = set_all(err);
+    /* the server and the daemons listen on the loopback address of their host only (below) */
+    int code = getenv(PLEAT_PROCESS_AWAY_ENV)
+                   ? pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                                     "process 0 has started no " SERVER
+                                     " on this node, since it is on another one: all that are "
+                                     "joined are on one node (pleat run --one-node)")
+                   : set_all(err);
     if (!code)
         code = pleat_process_self(processes) == 0 ? serve(path, err)
                                                   : wait_for_server(processes, path, err);

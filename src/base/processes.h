@@ -10,6 +10,7 @@
 #define PLEAT_PROCESS_SECRET_FD_ENV "PLEAT_PROCESS_SECRET_FD" /* or a descriptor of one */
 /* the address at which others reach it; "ipc": all are on one host */
 #define PLEAT_PROCESS_HOST_ENV "PLEAT_PROCESS_HOST"
-#define PLEAT_PROCESS_DIR_ENV "PLEAT_PROCESS_DIR" /* directory for its sockets there */
+#define PLEAT_PROCESS_DIR_ENV "PLEAT_PROCESS_DIR"   /* directory for its sockets there */
+#define PLEAT_PROCESS_AWAY_ENV "PLEAT_PROCESS_AWAY" /* it is on another node than process 0 */
 
 #endif

@@ -16,19 +16,24 @@ wait_until, is_alive, CONFIG, PLEAT = daemon.wait_until, daemon.is_alive, daemon
 
 PROCESS = str(pathlib.Path(__file__).resolve().with_name("process.py"))
 # One process is prepared, as soon as there is none.
-BUFFERED = CONFIG + "buffer = periodic\nbuffer_level = 1\nbuffer_review_s = 0.2\nbuffer_pending = 1\n"
+KEPT = "buffer = periodic\nbuffer_level = 1\nbuffer_review_s = 0.2\nbuffer_pending = 1\n"
+BUFFERED = CONFIG + KEPT
+CPUS = sorted(os.sched_getaffinity(0))
+# two nodes of two processors each
+NODES = (f'site "local" {{ cpus = "{CPUS[0]},{CPUS[0]},{CPUS[-1]},{CPUS[-1]}" nodes = 2 background = ignore }}\n'
+         "backoff_s = 0.2\ntry_s = 0.1\nidle_exit_s = 0\n")
 
 
 class Evolving:
     """A running evolving job."""
 
-    def __init__(self, pleat, *options, env=()):
+    def __init__(self, pleat, *options, env=(), program=(sys.executable, PROCESS)):
         self.pleat = pleat
         self.where = pleat.path("where")
         os.makedirs(self.where, exist_ok=True)
         variables = [word for pair in [("TEST_WHERE", self.where), *env]
                      for word in ("--env", f"{pair[0]}={pair[1]}")]
-        self.job = pleat.submit("--evolving", *options, *variables, "--", sys.executable, PROCESS)
+        self.job = pleat.submit("--evolving", *options, *variables, "--", *program)
         self.number = {}
 
     def tell(self, process, line):

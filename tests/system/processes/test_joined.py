@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import BUFFERED, daemon
+from conftest import BUFFERED, NODES, daemon
 
 JOINED = os.path.join(daemon.BUILD, "apps", "joined")
 MPICH = os.path.join(daemon.BUILD, "apps", "mpich", "joined")
@@ -40,6 +40,17 @@ def test_added_processes_join_and_leave(pleat, policy):
 def test_processes_of_the_start_are_joined_too(pleat):
     number = pleat.submit("--evolving", "-n", 2, "--max", 4, "--", JOINED, "--ranks", 3)
     assert result(pleat, number) == "RESULT ok joins=2 leaves=0 lost=0\n"
+
+
+def test_one_on_another_node_is_refused_at_once(pleat):
+    """It need not wait for what cannot be there."""
+    pleat.configure(text=NODES)
+    number = pleat.submit("--evolving", "-n", 2, "--max", 3, "--", JOINED, "--ranks", 3)
+    assert pleat.wait_end(number)["state"] == "failed"
+    text = ("process 2: prepare: process 0 has started no ompi-server on this node, since it is on another one: all that are "
+            "joined are on one node (pleat run --one-node)")
+    daemon.wait_until(lambda: text in pleat.output(number), f"it says why: {pleat.output(number)!r}", 10)
+    pleat.wait_free(4)
 
 
 def test_one_that_dies_before_it_joins_holds_up_nobody(pleat):

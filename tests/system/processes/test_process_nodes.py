@@ -2,15 +2,10 @@
 import os
 import signal
 
-from conftest import Evolving, daemon, is_alive, wait_until
+from conftest import KEPT, NODES, Evolving, daemon, is_alive, wait_until
 
-CPUS = sorted(os.sched_getaffinity(0))
-# two nodes of two processors each
 LIVE = os.path.join(daemon.BUILD, "tests", "process-live")
 FLOW = os.path.join(daemon.BUILD, "apps", "flow")
-NODES = (f'site "local" {{ cpus = "{CPUS[0]},{CPUS[0]},{CPUS[-1]},{CPUS[-1]}" nodes = 2 background = ignore }}\n'
-         "backoff_s = 0.2\ntry_s = 0.1\nidle_exit_s = 0\n")
-KEPT = "buffer = periodic\nbuffer_level = 1\nbuffer_review_s = 0.2\nbuffer_pending = 1\n"
 
 
 def environment(pid):
