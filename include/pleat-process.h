@@ -158,10 +158,11 @@ enum pleat_process_added {
  * PLEAT_E_UNSUPPORTED: this process was not started by `pleat run --evolving`; PLEAT_E_BUSY: the
  * agent has refused it, for example as too many requests wait; the text has its reason;
  * PLEAT_E_INVALID, PLEAT_E_TOOBIG: the wish; PLEAT_E_TIMEOUT: no answer: the process is not wanted
- * any more, and cancelled when the answer comes. */
+ * any more, and stopped when the answer comes. */
 int pleat_process_add(struct pleat_processes *processes, const struct pleat_process_wish *wish,
                       int32_t *process, struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Withdraws a request of this process's own that waits: the process will not come.
+/* Withdraws a request of this process's own that waits, or whose process is just starting: the
+ * process will not come, and no notice says that it came.
  * PLEAT_E_NOTFOUND: it is not one that this process has asked for; PLEAT_E_STATE: it is there
  * already, or gone; PLEAT_E_BUSY, PLEAT_E_TIMEOUT as for add. */
 int pleat_process_cancel(struct pleat_processes *processes, int32_t process,

@@ -94,7 +94,35 @@ void pleat_proc_remove(struct pleat_proc *proc)
 
 bool pleat_proc_waits(const struct pleat_proc *proc)
 {
-    return proc->handed && !proc->of_start && !proc->claim;
+    return proc->handed && !proc->of_start && !proc->claim && !proc->stopping;
+}
+
+/* NULL: none waits. */
+static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve)
+{
+    struct pleat_proc *best = NULL;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        struct pleat_proc *proc = evolve->procs.items[i];
+        if (pleat_proc_waits(proc) && (!best || proc->priority > best->priority))
+            best = proc;
+    }
+    return best;
+}
+
+struct pleat_proc *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                                    const struct pleat_proc *place)
+{
+    struct pleat_proc *proc = next_waiting(evolve);
+    if (!proc)
+        proc = pleat_proc_new(evolve, 0);
+    if (!proc)
+        return NULL;
+    proc->claim = claim;
+    proc->order = order;
+    proc->slots = place->slots ? json_deep_copy(place->slots) : NULL;
+    proc->is_far = place->is_far;
+    proc->far.node = place->far.node;
+    return proc;
 }
 
 uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve)
@@ -102,9 +130,15 @@ uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve)
     uint32_t count = 0;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         const struct pleat_proc *proc = evolve->procs.items[i];
-        count += proc->handed && !proc->of_start && !proc->taken;
+        count += proc->handed && !proc->of_start && !proc->taken && !proc->stopping;
     }
     return count;
+}
+
+bool pleat_proc_is_late(const struct pleat_proc *proc)
+{
+    return proc->handed && !proc->told_running &&
+           (proc->stopping || (proc->unwanted && !proc->taken));
 }
 
 bool pleat_proc_has_child(const struct pleat_proc *proc)
@@ -265,14 +299,20 @@ static void on_closed(uv_handle_t *handle)
     free(handle->data);
 }
 
-void pleat_evolve_forget_news(struct pleat_evolve *evolve)
+void pleat_evolve_drop_news(struct pleat_evolve *evolve, size_t count)
 {
-    for (size_t i = 0; i < evolve->news.count; i++)
+    struct pleat_news_list *news = &evolve->news;
+    for (size_t i = 0; i < count; i++)
         for (int near = 0; near < 2; near++)
-            free(evolve->news.items[i].texts[near]);
-    for (size_t i = 0; i < evolve->procs.count; i++)
-        evolve->procs.items[i]->news_at = 0;
-    evolve->news.count = 0;
+            free(news->items[i].texts[near]);
+    news->count -= count;
+    if (news->count)
+        memmove(news->items, news->items + count, news->count * sizeof(*news->items));
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        size_t *at = &evolve->procs.items[i]->news_at;
+        *at -= *at < count ? *at : count;
+    }
+    evolve->news_round = 0;
 }
 
 void pleat_evolve_destroy(struct pleat_run *run)
@@ -281,7 +321,7 @@ void pleat_evolve_destroy(struct pleat_run *run)
     if (!evolve)
         return;
     pleat_evolve_stop(run);
-    pleat_evolve_forget_news(evolve);
+    pleat_evolve_drop_news(evolve, evolve->news.count);
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
         if (proc->child)

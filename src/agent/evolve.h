@@ -20,6 +20,9 @@
  *   starting          child, not registered    it says hello, or has executed a program of its own
  *   prepared          registered, not handed   an add takes it, or the daemon gives it back
  *   running           handed, told as taken    its child has ended
+ *
+ * A process that the application does not want any more before it runs is `late`: it never comes,
+ * and on its claim another one is wanted when its child has ended.
  */
 #ifndef PLEAT_AGENT_EVOLVE_H
 #define PLEAT_AGENT_EVOLVE_H
@@ -165,14 +168,15 @@ struct pleat_evolve {
      * last (monotonic) */
     struct pleat_news_list news;
     int64_t news_us;
+    size_t news_round; /* the first of them, which everybody is being sent; 0: none */
 };
 
 /* ---- evolve.c ---- */
 
 int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *request,
                         struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Drops what was spread, and is not sent. */
-void pleat_evolve_forget_news(struct pleat_evolve *evolve);
+/* Drops the first `count` pieces of news, which everybody has been sent, or nobody is any more. */
+void pleat_evolve_drop_news(struct pleat_evolve *evolve, size_t count);
 /* Closes all connections and listens no more. Accepts a run without it. */
 void pleat_evolve_stop(struct pleat_run *run);
 void pleat_evolve_destroy(struct pleat_run *run);
@@ -184,8 +188,18 @@ struct pleat_proc *pleat_proc_new(struct pleat_evolve *evolve, uint32_t parent);
 void pleat_proc_remove(struct pleat_proc *proc);
 /* Whether it is asked for, and no processor is there for it. */
 bool pleat_proc_waits(const struct pleat_proc *proc);
+/* The process that is to be on a claim's processor, with the number of the daemon's order: the
+ * request that is served next, with the highest priority of those that wait and of these the first;
+ * or one more, to be prepared. place: another process, on the same processor before; else where it
+ * is, zeroed but for is_far, far.node and slots (borrowed). NULL: no memory, or all ids were used.
+ */
+struct pleat_proc *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                                    const struct pleat_proc *place);
 /* How many requests are not served: they wait, or their process is on its way. */
 uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve);
+/* Whether it is the application's and was never there, and is to end: its request is not wanted any
+ * more, or is served on another processor. So it is not begun, whenever it registers. */
+bool pleat_proc_is_late(const struct pleat_proc *proc);
 /* Whether it was started, and what became of that is not settled. */
 bool pleat_proc_has_child(const struct pleat_proc *proc);
 /* The variables of the job, and those of the process's own, which replace them. NULL: no memory. */
@@ -228,8 +242,8 @@ void pleat_proc_say(struct pleat_proc *proc, json_t *line);
  * end of the turn, or, where there are many processes, with what else comes within a moment; and in
  * any case before what is said to a process afterwards. */
 void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal);
-/* Sends what was spread, unless it can wait: returns the time when it has to be sent; 0: there is
- * nothing. now: INT64_MAX: it cannot wait. */
+/* Sends what was spread, unless it can wait, to as many as can be in a moment: returns the time
+ * when it has to be sent, or to the others; 0: there is nothing. now: INT64_MAX: it cannot wait. */
 int64_t pleat_evolve_send_news(struct pleat_evolve *evolve, int64_t now);
 /* The first lines to a process that has registered: itself, and all others. */
 void pleat_proc_welcome(struct pleat_proc *proc);
@@ -246,6 +260,14 @@ void pleat_evolve_tell_start_left(struct pleat_evolve *evolve);
 void pleat_evolve_tell_demand(struct pleat_evolve *evolve);
 /* Tells all again that the daemon may have missed. */
 void pleat_evolve_report(const struct pleat_run *run);
+/* Something that the job's user should know. */
+void pleat_evolve_warn(struct pleat_run *run, const char *text);
+
+/* ---- evolve_settle.c ---- */
+
+/* Nothing is left of the process: it is forgotten, waits again, or is started with its own program;
+ * the others, and the daemon, are told. May add another process behind all others. */
+void pleat_proc_settle(struct pleat_proc *proc);
 
 /* ---- evolve_life.c ---- */
 
@@ -258,8 +280,10 @@ void pleat_proc_started(struct pleat_proc *proc);
 void pleat_proc_registered(struct pleat_proc *proc);
 /* A prepared process is handed over, for a request whose program is its own, if argv is there. */
 void pleat_proc_hand_over(struct pleat_proc *proc);
-/* Tells a process to leave, and ends it a moment later: the application stops it, or (unwanted) the
- * daemon takes its processor back, and it was not handed over. */
+/* Tells a process to leave, and ends it a moment later, at once where it is just starting: the
+ * application stops it, or (unwanted) the daemon takes its processor back, and it was not handed
+ * over. The processor of one that the application stops before it was there is another process's.
+ */
 void pleat_proc_stop(struct pleat_proc *proc, bool unwanted);
 /* Ends all processes but the main one. */
 void pleat_evolve_end(struct pleat_run *run, int64_t grace_us);

@@ -241,17 +241,43 @@ static void add(struct pleat_proc *proc, int64_t number, const json_t *line)
 
 /* ---- the others ---- */
 
-static void cancel(struct pleat_proc *proc, int64_t number)
+static void drop(struct pleat_proc *waiting)
 {
-    struct pleat_evolve *evolve = proc->evolve;
+    pleat_evolve_spread(waiting, "stopped", 0, 0);
+    pleat_proc_remove(waiting);
+}
+
+/* The process that was added by that request, unless it is gone, or is to go. */
+static struct pleat_proc *find_asked(const struct pleat_proc *proc, int64_t number)
+{
+    const struct pleat_evolve *evolve = proc->evolve;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *other = evolve->procs.items[i];
-        if (other->parent != proc->id || other->ask != number || !pleat_proc_waits(other))
-            continue;
-        pleat_evolve_spread(other, "stopped", 0, 0);
-        pleat_proc_remove(other);
+        if (other->handed && other->parent == proc->id && other->ask == number && !other->stopping)
+            return other;
+    }
+    return NULL;
+}
+
+/* Its answer is not kept, since the number is that of an addition: asked again, it is answered by
+ * what is so then. */
+static void cancel(struct pleat_proc *proc, int64_t number)
+{
+    struct pleat_proc *other = find_asked(proc, number);
+    char text[120];
+    if (other && other->told_running) {
+        snprintf(text, sizeof(text),
+                 "process %u is there already: its request is over, and it can be stopped",
+                 other->id);
+        pleat_proc_say(proc, json_pack("{s:s, s:I, s:s}", "do", "refused", "number",
+                                       (json_int_t)number, "text", text));
         return;
     }
+    if (other && pleat_proc_waits(other))
+        drop(other);
+    else if (other) /* it is just starting, and will not come */
+        pleat_proc_stop(other, false);
+    pleat_proc_say(proc, json_pack("{s:s, s:I}", "do", "done", "number", (json_int_t)number));
 }
 
 static void stop(struct pleat_proc *proc, int64_t number, const json_t *line)
@@ -275,8 +301,7 @@ static void stop(struct pleat_proc *proc, int64_t number, const json_t *line)
                "process 0 cannot be stopped: the job ends with it, so it has to end by itself");
     } else if (pleat_proc_waits(other)) {
         done(proc, number);
-        pleat_evolve_spread(other, "stopped", 0, 0);
-        pleat_proc_remove(other);
+        drop(other);
     } else {
         done(proc, number);
         pleat_proc_stop(other, false);
@@ -334,7 +359,6 @@ void pleat_evolve_ask(struct pleat_proc *proc, const char *what, const json_t *l
     }
     if (!strcmp(what, "cancel")) { /* the number is that of the request that is not wanted */
         cancel(proc, number);
-        pleat_proc_say(proc, json_pack("{s:s, s:I}", "do", "done", "number", (json_int_t)number));
         return;
     }
     if (number <= proc->last_number) {

@@ -1,4 +1,4 @@
-/* evolve_life.c - how processes of an evolving run start and end.
+/* evolve_life.c - how processes of an evolving run are started and ended.
  *
  * Children are started, and settled when they have ended, only between two turns of the loop
  * (pleat_evolve_pump), since both change the agent's list of runs. */
@@ -21,9 +21,8 @@
 #define GRACE_US (5 * PLEAT_US_PER_S) /* from SIGTERM to SIGKILL */
 #define UNUSED_LEAVE_US (PLEAT_US_PER_S / 4)
 #define UNUSED_GRACE_US (2 * PLEAT_US_PER_S)
-/* A process that waits for its hand-over has nothing to lose. */
+/* A process that waits for its hand-over, or is just starting, has nothing to lose. */
 #define RENEW_GRACE_US (PLEAT_US_PER_S / 2)
-#define FAILURES_MAX 3 /* starts of a process that was asked for, until it is given up */
 #define LINGER_US (PLEAT_US_PER_S / 4)
 /* So many children are started in a turn, so that those that ask are answered meanwhile; */
 #define STARTS_MAX 4
@@ -85,7 +84,7 @@ static void start_child(struct pleat_proc *proc)
 
 void pleat_proc_started(struct pleat_proc *proc)
 {
-    if (!proc->argv || !proc->handed || proc->registered)
+    if (!proc->argv || !proc->handed || proc->registered || pleat_proc_is_late(proc))
         return;
     proc->told_running = true; /* any program will do */
     if (proc->claim && !proc->taken) {
@@ -156,14 +155,16 @@ void pleat_proc_registered(struct pleat_proc *proc)
     proc->registered = true;
     proc->evolve->asks = true;
     proc->due_us = proc->stopping || proc->unwanted ? proc->due_us : 0;
-    proc->told_running = proc->handed && !proc->renews;
-    if (first && proc->claim && !proc->prepared) {
+    bool comes = !pleat_proc_is_late(proc);
+    if (comes)
+        proc->told_running = proc->handed && !proc->renews;
+    if (first && comes && proc->claim && !proc->prepared) {
         proc->prepared = true;
         proc->taken = proc->handed;
         pleat_proc_tell(proc);
     }
     pleat_proc_welcome(proc);
-    if (first && proc->handed)
+    if (first && comes && proc->handed)
         pleat_evolve_spread(proc, NULL, 0, 0);
     if (proc->stopping || proc->unwanted || proc->renews || proc->evolve->ending)
         pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
@@ -171,13 +172,24 @@ void pleat_proc_registered(struct pleat_proc *proc)
 
 /* ---- ending ---- */
 
+/* Whether nothing of its program has happened yet, as far as is known, and it cannot be told to
+ * leave. */
+static bool is_starting(const struct pleat_proc *proc)
+{
+    return !proc->registered && !proc->told_running;
+}
+
 void pleat_proc_stop(struct pleat_proc *proc, bool unwanted)
 {
-    if (proc->stopping || proc->unwanted)
+    bool again = proc->stopping || proc->unwanted;
+    /* both may be: its request is not wanted any more, and neither is its processor */
+    proc->stopping = proc->stopping || !unwanted;
+    proc->unwanted = proc->unwanted || unwanted;
+    if (again)
         return;
-    proc->stopping = !unwanted;
-    proc->unwanted = unwanted;
-    proc->due_us = pleat_clock_monotonic_us() + (unwanted ? UNUSED_LEAVE_US : LEAVE_US);
+    proc->due_us = pleat_clock_monotonic_us();
+    if (!is_starting(proc))
+        proc->due_us += unwanted ? UNUSED_LEAVE_US : LEAVE_US;
     pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
     if (!pleat_proc_has_child(proc) && proc->id > 0) /* it was not started yet */
         proc->ended = true;
@@ -210,162 +222,19 @@ bool pleat_evolve_holds(const struct pleat_run *run)
     return false;
 }
 
-/* ---- settling ---- */
-
-/* How its child has ended, if it had one. */
-static struct pleat_proc_end end_of(const struct pleat_proc *proc)
-{
-    const struct pleat_run *child = proc->child;
-    if (!child && !proc->far.part)
-        return (struct pleat_proc_end){.failed = true};
-    if (!child)
-        return proc->far.end;
-    bool failed = child->state == PLEAT_RUN_FAILED;
-    return (struct pleat_proc_end){.failed = failed,
-                                   .user_fault = failed && child->user_fault,
-                                   .code = child->code,
-                                   .signal = child->signal,
-                                   .cpu_us = child->cpu_us,
-                                   .max_rss_kb = child->max_rss_kb,
-                                   .text = child->failure.text[0] ? child->failure.text : NULL};
-}
-
-/* What the run has used counts all of its processes. */
-static void count_use(struct pleat_run *run, const struct pleat_proc_end *end)
-{
-    run->cpu_us += end->cpu_us;
-    if (end->max_rss_kb > run->max_rss_kb)
-        run->max_rss_kb = end->max_rss_kb;
-    pleat_memory_largest(run, end->max_rss_kb);
-}
-
-static const char *reason_of(const struct pleat_proc *proc, const struct pleat_proc_end *end)
-{
-    if (proc->stopping)
-        return "stopped";
-    if (end->lost)
-        return "lost";
-    if (end->failed || (!proc->taken && !proc->registered))
-        return "not started";
-    return proc->bye || (!end->code && !end->signal) ? "ended" : "died";
-}
-
-/* A process that was asked for could not be started: it waits again, unless that is its user's
- * fault, or it has failed too often. True: it waits. */
-static bool waits_again(struct pleat_proc *proc, const struct pleat_proc_end *end)
-{
-    if (proc->of_start || proc->stopping || proc->evolve->ending)
-        return false;
-    if (!proc->unwanted && (end->user_fault || ++proc->failures >= FAILURES_MAX))
-        return false;
-    proc->claim = proc->order = 0;
-    proc->ended = proc->registered = proc->prepared = proc->unwanted = proc->is_far = false;
-    json_decref(proc->slots);
-    proc->slots = NULL;
-    return true;
-}
-
-static void warn(struct pleat_run *run, const char *text)
-{
-    pleat_agent_notify(
-        run->agent, "warning",
-        json_pack("{s:I, s:o}", "run", (json_int_t)run->id, "text", pleat_json_text(text)));
-}
-
-static void warn_of_failure(const struct pleat_proc *proc, const struct pleat_proc_end *end)
-{
-    char text[400];
-    if (!end->text)
-        return;
-    snprintf(text, sizeof(text), "process %" PRIu32 " was not started: %.300s", proc->id,
-             end->text);
-    warn(proc->evolve->run, text);
-}
-
-/* The daemon's word for what became of the process on a claim. */
-static const char *gone_reason(const struct pleat_proc *proc, const struct pleat_proc_end *end,
-                               const char *reason)
-{
-    if (proc->unwanted && !proc->taken)
-        return "unused";
-    if (!proc->taken && !proc->registered) /* which the node has nothing to do with: */
-        return end->user_fault ? "died" : "not started";
-    return !strcmp(reason, "stopped") || !strcmp(reason, "ended") ? "stopped" : "died";
-}
-
-/* A process of the start has gone. The last processor of the start is given up, so the process that
- * is there takes the place that is free. */
-static void close_ranks(struct pleat_evolve *evolve, const struct pleat_proc *gone)
-{
-    struct pleat_error err = {0};
-    struct pleat_proc *last = NULL;
-    evolve->start_left--;
-    for (size_t i = 0; i < evolve->procs.count; i++)
-        if (evolve->procs.items[i]->of_start && evolve->procs.items[i]->place == evolve->start_left)
-            last = evolve->procs.items[i];
-    if (!last || last == gone)
-        return;
-    last->place = gone->place;
-    json_decref(last->slots);
-    last->slots = json_incref(gone->slots);
-    if (!last->slots || !last->child)
-        return; /* not bound, or not started: it is bound when it is */
-    if (pleat_bind_plan(last->child, last->slots, &err)) {
-        pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 " stays where it was: %s",
-                  evolve->run->id, evolve->run->job, last->id, err.text);
-        return;
-    }
-    pleat_bind_open(last->child);
-    pleat_bind_accept(last->child, SIZE_MAX);
-    (void)pleat_bind_close(last->child);
-}
-
-static void drop_child(struct pleat_proc *proc)
-{
-    struct pleat_run *child = proc->child;
-    proc->child = NULL;
-    if (child)
-        pleat_run_destroy(child);
-    pleat_far_drop(proc);
-}
-
-/* Nothing is left of the process. */
-static void settle_one(struct pleat_proc *proc)
-{
-    struct pleat_evolve *evolve = proc->evolve;
-    const struct pleat_proc_end end = end_of(proc);
-    count_use(evolve->run, &end);
-    if (proc->renews && !proc->stopping && !evolve->ending && !end.lost) {
-        drop_child(proc);
-        proc->ended = proc->registered = proc->renews = false;
-        free(proc->address);
-        free(proc->local);
-        proc->address = proc->local = NULL;
-        pleat_connection_close(proc->connection);
-        proc->connection = NULL;
-        return; /* it is started, with its own program, in this turn */
-    }
-    const char *reason = reason_of(proc, &end);
-    warn_of_failure(proc, &end);
-    if (proc->of_start) {
-        close_ranks(evolve, proc);
-        pleat_evolve_tell_start_left(evolve);
-    } else if (proc->claim) {
-        pleat_evolve_tell_gone(evolve, proc->claim, proc->order, gone_reason(proc, &end, reason));
-    }
-    bool waits = proc->handed && !proc->taken && waits_again(proc, &end);
-    if (!waits && proc->handed)
-        pleat_evolve_spread(proc, reason, end.lost ? 0 : end.code, end.signal);
-    drop_child(proc);
-    if (!waits)
-        pleat_proc_remove(proc);
-}
-
 /* ---- after each turn ---- */
 
 static void on_timer(uv_timer_t *timer)
 {
     (void)timer; /* what is due is done when the turn is over */
+}
+
+/* From SIGTERM to SIGKILL. */
+static int64_t grace_of(const struct pleat_proc *proc)
+{
+    if (is_starting(proc) && (proc->stopping || proc->unwanted))
+        return RENEW_GRACE_US;
+    return proc->unwanted ? UNUSED_GRACE_US : GRACE_US;
 }
 
 static void look_at_time(struct pleat_proc *proc, int64_t now, int64_t *next)
@@ -378,12 +247,13 @@ static void look_at_time(struct pleat_proc *proc, int64_t now, int64_t *next)
     }
     proc->due_us = 0;
     if (!proc->stopping && !proc->unwanted)
-        warn(proc->evolve->run,
-             "a prepared process has not registered (pleat_processes_begin) within 60 s, and is "
-             "ended: a program that is run with --evolving has to call that");
+        pleat_evolve_warn(
+            proc->evolve->run,
+            "a prepared process has not registered (pleat_processes_begin) within 60 s, and is "
+            "ended: a program that is run with --evolving has to call that");
     if (proc->id == 0)
         return; /* only the end of the run ends that */
-    end_child(proc, proc->unwanted ? UNUSED_GRACE_US : GRACE_US);
+    end_child(proc, grace_of(proc));
     proc->ended = !pleat_proc_has_child(proc) || proc->ended;
 }
 
@@ -437,7 +307,7 @@ static void pump(struct pleat_run *run)
         look_at_time(evolve->procs.items[i], now, &next);
     for (size_t i = evolve->procs.count; i-- > 0;)
         if (i < evolve->procs.count && has_ended(evolve->procs.items[i]))
-            settle_one(evolve->procs.items[i]);
+            pleat_proc_settle(evolve->procs.items[i]);
     start_some(evolve, now, &next);
     if (evolve->sweeps)
         pleat_runs_sweep(run->agent);
@@ -450,7 +320,8 @@ static void pump(struct pleat_run *run)
     }
     pleat_evolve_tell_demand(evolve);
     int64_t news = pleat_evolve_send_news(evolve, now);
-    next = news && (!next || news < next) ? news : next;
+    if (news && (next <= now || news < next))
+        next = news;
     if (next)
         (void)uv_timer_start(&evolve->timer, on_timer,
                              next > now ? (uint64_t)((next - now) / 1000 + 1) : 50, 0);

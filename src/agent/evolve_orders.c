@@ -8,19 +8,6 @@
 #include "agent/params.h"
 #include "wire/message.h"
 
-/* The request that is served next: of those that wait the one with the highest priority, and of
- * these the first. NULL: none waits. */
-static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve)
-{
-    struct pleat_proc *best = NULL;
-    for (size_t i = 0; i < evolve->procs.count; i++) {
-        struct pleat_proc *proc = evolve->procs.items[i];
-        if (pleat_proc_waits(proc) && (!best || proc->priority > best->priority))
-            best = proc;
-    }
-    return best;
-}
-
 static bool forget_gone(struct pleat_evolve *evolve, uint64_t claim)
 {
     for (size_t i = 0; i < evolve->gone.count; i++) {
@@ -70,18 +57,11 @@ int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct ple
         pleat_evolve_tell_gone(evolve, claim, order, "unused");
         return 0;
     }
-    proc = next_waiting(evolve);
-    if (!proc)
-        proc = pleat_proc_new(evolve, 0);
-    if (!proc) {
+    const struct pleat_proc place = {.is_far = node >= 0,
+                                     .far.node = node >= 0 ? (uint32_t)node : 0,
+                                     .slots = (json_t *)(uintptr_t)slots};
+    if (!pleat_proc_place(evolve, claim, order, &place))
         pleat_evolve_tell_gone(evolve, claim, order, "not started");
-        return 0;
-    }
-    proc->claim = claim;
-    proc->order = order;
-    proc->slots = slots ? json_deep_copy(slots) : NULL;
-    proc->is_far = node >= 0;
-    proc->far.node = node >= 0 ? (uint32_t)node : 0;
     return 0;
 }
 

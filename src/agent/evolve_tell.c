@@ -20,6 +20,8 @@
  * long. */
 #define FEW 64
 #define NEWS_US 10000
+/* So long are processes sent news in one turn, so that those that ask are answered meanwhile. */
+#define TURN_US 2000
 
 /* ---- to processes ---- */
 
@@ -126,47 +128,94 @@ void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, 
     for (size_t i = 0; i < evolve->procs.count; i++)
         if (pleat_proc_is_connected(evolve->procs.items[i]))
             cut_off(evolve->procs.items[i]);
-    pleat_evolve_forget_news(evolve);
+    pleat_evolve_drop_news(evolve, evolve->news.count);
 }
 
 int64_t pleat_evolve_send_news(struct pleat_evolve *evolve, int64_t now)
 {
+    const bool can_wait = now != INT64_MAX, many = evolve->procs.count > FEW;
     if (evolve->news.count == 0)
         return 0;
-    if (now != INT64_MAX && evolve->procs.count > FEW && now < evolve->news_us + NEWS_US)
+    if (can_wait && !evolve->news_round && many && now < evolve->news_us + NEWS_US)
         return evolve->news_us + NEWS_US;
+    if (!can_wait || !evolve->news_round)
+        evolve->news_round = evolve->news.count;
+    const int64_t until = pleat_clock_monotonic_us() + TURN_US;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *to = evolve->procs.items[i];
-        if (pleat_proc_is_connected(to) && to->news_at < evolve->news.count)
-            say_text(to, NULL);
+        if (!pleat_proc_is_connected(to) || to->news_at >= evolve->news_round)
+            continue;
+        if (can_wait && pleat_clock_monotonic_us() >= until)
+            return now + 1; /* the others in the next turn */
+        say_text(to, NULL);
     }
-    pleat_evolve_forget_news(evolve);
+    pleat_evolve_drop_news(evolve, evolve->news_round);
     evolve->news_us = pleat_clock_monotonic_us();
-    return 0;
+    return evolve->news.count == 0 ? 0 : many ? evolve->news_us + NEWS_US : now + 1;
+}
+
+/* What a process that has registered is told of another one; NULL: nothing. *bad: no memory. To be
+ * freed. */
+static char *known_of(const struct pleat_proc *proc, const struct pleat_proc *other, bool *bad)
+{
+    if (!other->handed || other->ended)
+        return NULL;
+    json_t *item = about(other, on_one_node(other, proc));
+    char *text = item ? json_dumps(item, JSON_COMPACT) : NULL;
+    *bad = *bad || !text;
+    json_decref(item);
+    return text;
+}
+
+/* The rest of what it is told, in one piece: the processes from `next` on, which do not fit into
+ * its welcome. */
+static void say_rest(struct pleat_proc *proc, size_t next)
+{
+    const struct pleat_evolve *evolve = proc->evolve;
+    struct pleat_string lines = {0};
+    bool bad = false;
+    for (; !bad && pleat_proc_is_connected(proc) && next < evolve->procs.count; next++) {
+        char *text = known_of(proc, evolve->procs.items[next], &bad);
+        if (text && !proc->connection)
+            pleat_far_say(proc, text);
+        else if (text)
+            pleat_string_addf(&lines, "%s%s", lines.length ? "\n" : "", text);
+        free(text);
+    }
+    if (bad || lines.failed)
+        cut_off(proc); /* it connects again */
+    else if (lines.length)
+        say_text(proc, lines.text);
+    pleat_string_finish(&lines);
 }
 
 void pleat_proc_welcome(struct pleat_proc *proc)
 {
     const struct pleat_evolve *evolve = proc->evolve;
-    json_t *list = json_array();
-    size_t next = 0, bytes = 0;
-    for (; list && next < evolve->procs.count && bytes < LIST_MAX; next++) {
-        const struct pleat_proc *other = evolve->procs.items[next];
-        json_t *item =
-            other->handed && !other->ended ? about(other, on_one_node(other, proc)) : NULL;
-        bytes += item ? json_dumpb(item, NULL, 0, JSON_COMPACT) : 0;
-        if (item && json_array_append_new(list, item))
-            item = NULL; /* it connects again where its list is not whole */
+    struct pleat_string line = {0};
+    size_t next = 0;
+    bool bad = false, first = true;
+    bool begins = proc->handed && !proc->renews && !pleat_proc_is_late(proc);
+    pleat_string_addf(&line, "{\"do\":\"welcome\",\"process\":%u,\"state\":\"%s\",\"maximum\":%u,",
+                      proc->id, begins ? "running" : "prepared", evolve->maximum);
+    if (proc->parent == PLEAT_EVOLVE_NOBODY)
+        pleat_string_addf(&line, "\"parent\":null,\"processes\":[");
+    else
+        pleat_string_addf(&line, "\"parent\":%u,\"processes\":[", proc->parent);
+    for (; !bad && next < evolve->procs.count && line.length < LIST_MAX; next++) {
+        char *text = known_of(proc, evolve->procs.items[next], &bad);
+        if (text)
+            pleat_string_addf(&line, "%s%s", first ? "" : ",", text);
+        first = first && !text;
+        free(text);
     }
-    pleat_proc_say(proc, json_pack("{s:s, s:I, s:o, s:s, s:o, s:I}", "do", "welcome", "process",
-                                   (json_int_t)proc->id, "parent", parent_of(proc), "state",
-                                   proc->handed ? "running" : "prepared", "processes", list,
-                                   "maximum", (json_int_t)evolve->maximum));
-    for (; pleat_proc_is_connected(proc) && next < evolve->procs.count; next++) {
-        const struct pleat_proc *other = evolve->procs.items[next];
-        if (other->handed && !other->ended)
-            pleat_proc_say(proc, about(other, on_one_node(other, proc)));
-    }
+    pleat_string_addf(&line, "]}");
+    if (bad || line.failed)
+        cut_off(proc); /* it connects again */
+    else
+        say_text(proc, line.text);
+    pleat_string_finish(&line);
+    say_rest(proc, next);
 }
 
 void pleat_proc_go(struct pleat_proc *proc)
@@ -256,4 +305,11 @@ void pleat_evolve_report(const struct pleat_run *run)
     pleat_far_report(evolve);
     if (evolve->told_demand)
         pleat_agent_notify(run->agent, "demanded", demand_of(evolve));
+}
+
+void pleat_evolve_warn(struct pleat_run *run, const char *text)
+{
+    pleat_agent_notify(
+        run->agent, "warning",
+        json_pack("{s:I, s:o}", "run", (json_int_t)run->id, "text", pleat_json_text(text)));
 }

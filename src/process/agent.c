@@ -162,15 +162,22 @@ int pleat_agent_connect(struct pleat_processes *all, struct pleat_error *err)
 
 /* ---- what the agent says ---- */
 
-static bool was_unwanted(struct pleat_processes *all, int64_t number)
+/* An answer to an earlier request. What a request has added for which nobody waits any more is
+ * stopped, whether it waits, starts or is there by then: no processor is kept for nobody. */
+static int take_late(struct pleat_processes *all, const struct pleat_told_line *told)
 {
     struct pleat_numbers *unwanted = &all->agent.unwanted;
-    for (size_t i = 0; i < unwanted->count; i++)
-        if (unwanted->items[i] == number) {
-            unwanted->items[i] = unwanted->items[--unwanted->count];
-            return true;
-        }
-    return false;
+    size_t i = 0;
+    while (i < unwanted->count && unwanted->items[i] != told->number)
+        i++;
+    if (i == unwanted->count)
+        return 0;
+    unwanted->items[i] = unwanted->items[--unwanted->count];
+    if (told->what != PLEAT_TOLD_ADDED)
+        return 0;
+    return pleat_agent_say(all, json_pack("{s:s, s:I, s:i}", "do", "stop", "number",
+                                          (json_int_t)++all->agent.last_number, "process",
+                                          (int)told->process));
 }
 
 static int take_answer(struct pleat_processes *all, const struct pleat_told_line *told)
@@ -178,18 +185,8 @@ static int take_answer(struct pleat_processes *all, const struct pleat_told_line
     struct pleat_asked *asked = &all->agent.asked;
     int rc = 0;
     bool added = told->what == PLEAT_TOLD_ADDED;
-    if (told->number != asked->number) {
-        /* the processor is not kept for nobody: the request is withdrawn, or the process ended */
-        if (was_unwanted(all, told->number) && added) {
-            rc = pleat_agent_say(
-                all,
-                told->ready
-                    ? json_pack("{s:s, s:I, s:i}", "do", "stop", "number",
-                                (json_int_t)++all->agent.last_number, "process", (int)told->process)
-                    : json_pack("{s:s, s:I}", "do", "cancel", "number", (json_int_t)told->number));
-        }
-        return rc;
-    }
+    if (told->number != asked->number)
+        return take_late(all, told);
     if (asked->answered)
         return 0;
     if (added)

@@ -122,6 +122,12 @@ int pleat_process_add(struct pleat_processes *processes, const struct pleat_proc
 
 /* ---- cancel, stop ---- */
 
+static int is_over(int32_t process, int state, struct pleat_error *err)
+{
+    return pleat_error_set(err, PLEAT_E_STATE, "process %d %s, so that its request is over",
+                           process, state == PLEAT_PROCESS_GONE ? "is gone" : "is there already");
+}
+
 static int cancel(struct pleat_processes *all, int32_t process, struct pleat_error *err)
 {
     const struct pleat_peer *peer = pleat_peers_find(&all->peers, process);
@@ -133,10 +139,11 @@ static int cancel(struct pleat_processes *all, int32_t process, struct pleat_err
                                "not cancel it",
                                process, all->self);
     if (peer->state != PLEAT_PROCESS_COMING)
-        return pleat_error_set(err, PLEAT_E_STATE, "process %d %s, so that its request is over",
-                               process,
-                               peer->state == PLEAT_PROCESS_GONE ? "is gone" : "is there already");
-    return ask(all, json_pack("{s:s}", "do", "cancel"), peer->asked, false, err);
+        return is_over(process, peer->state, err);
+    int rc = ask(all, json_pack("{s:s}", "do", "cancel"), peer->asked, false, err);
+    /* it has come meanwhile; peers may have moved */
+    peer = rc == PLEAT_E_BUSY ? pleat_peers_find(&all->peers, process) : NULL;
+    return peer && peer->state != PLEAT_PROCESS_COMING ? is_over(process, peer->state, err) : rc;
 }
 
 int pleat_process_cancel(struct pleat_processes *processes, int32_t process,

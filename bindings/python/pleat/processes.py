@@ -318,7 +318,7 @@ class Processes:
         return Added(process.value, outcome == 1)
 
     def cancel(self, process: int) -> None:
-        """Withdraws a request of this process's own that waits."""
+        """Withdraws a request of this process's own that waits, or whose process is just starting."""
         self._call("pleat_process_cancel", number(process, "a process"))
 
     def stop(self, process: int) -> None:

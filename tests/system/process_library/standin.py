@@ -272,7 +272,12 @@ class Agent:
 
     def on_stop(self, _, number, line):
         self.say(number, do="done", number=line["number"])
-        self.say(line["process"], do="leave")
+        waiting = [each for each in self.queue if each[0] == line["process"]]
+        if waiting:
+            self.queue.remove(waiting[0])
+            self.gone(line["process"], "stopped")
+        else:
+            self.say(line["process"], do="leave")
 
     def on_group(self, _, number, line):
         (self.groups[number].add if line["join"] else self.groups[number].discard)(line["name"])

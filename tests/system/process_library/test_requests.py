@@ -79,6 +79,24 @@ def test_a_request_that_waits_is_cancelled():
         assert one.ask("cancel", 17)[0] == NOTFOUND
 
 
+def test_a_request_is_cancelled_when_its_process_has_just_come():
+    """The agent has the last word, and what it says before that is known."""
+    with Agent() as agent:
+        one, = agent.run(1)
+        assert one.ask("add") == (LATER, "1")
+        agent.mute = True
+        one.begin("cancel", 1)
+        wait_until(lambda: asked(agent, "cancel"))
+        number = asked(agent, "cancel")[0][1]["number"]
+        agent.mute = False
+        agent.say(0, do="process", process=1, state="running", parent=0)
+        agent.say(0, do="refused", number=number, text="process 1 is there already")
+        code, text = one.answer()
+        assert code == STATE and "process 1 is there already, so that its request is over" in text
+        assert one.ask("notice", 30000) == (1, "1 1 0 -1 0 0")
+        agent.queue.clear()
+
+
 def test_a_process_is_stopped():
     with Agent() as agent:
         one, two = agent.run(2)
@@ -172,15 +190,16 @@ def test_an_answer_that_comes_too_late_is_taken_back():
         agent.states[1], agent.next = "coming", 2
         agent.queue.append((1, 0, {"number": number}))
         agent.say(0, do="added", number=number, process=1, ready=False)
-        wait_until(lambda: asked(agent, "cancel") == [(0, {"do": "cancel", "number": number})])
-        # one that was ready is stopped
+        # also one that would wait, as it may be there when that is heard
+        wait_until(lambda: [line["process"] for _, line in asked(agent, "stop")] == [1])
+        assert not asked(agent, "cancel")
         agent.mute = True
         assert one.ask("add")[0] == TIMEOUT
         agent.mute = False
         late = asked(agent, "add")[1][1]["number"]
         agent.states[2] = "running"
         agent.say(0, do="added", number=late, process=2, ready=True)
-        wait_until(lambda: [line["process"] for _, line in asked(agent, "stop")] == [2])
+        wait_until(lambda: [line["process"] for _, line in asked(agent, "stop")] == [1, 2])
 
 
 @pytest.mark.parametrize("line", ["nonsense", "[1]", '{"do": 3}', '{"do": "process", "process": -1, "state": "running"}',

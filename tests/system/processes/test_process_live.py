@@ -4,9 +4,10 @@ import re
 
 import pytest
 
-from conftest import BUFFERED, daemon, wait_until
+from conftest import BUFFERED, CONFIG, daemon, wait_until
 
 LIVE = os.path.join(daemon.BUILD, "tests", "process-live")
+CROWD = os.path.join(daemon.BUILD, "tests", "process-crowd")
 
 
 def results(pleat, number):
@@ -46,3 +47,12 @@ def test_pleatd_dies_while_it_works(pleat):
             pleat.call("info")
     assert results(pleat, number)[0] == 30
     pleat.wait_free()
+
+
+def test_each_of_many_hears_of_all_others(pleat):
+    """So many that what is told of one is not sent to all others in one turn of the agent."""
+    pleat.configure(text=CONFIG.replace("processors = 8", "processors = 100"))
+    number = pleat.submit("--evolving", "-n", 100, "--", CROWD, 100)
+    assert pleat.wait_end(number)["state"] == "done", (pleat.output(number), pleat.output(number, "stderr"))
+    assert (pleat.output(number), pleat.output(number, "stderr")) == ("148 have told\n", "")
+    pleat.wait_free(100)
