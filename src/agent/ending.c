@@ -20,6 +20,7 @@
 #include "agent/log.h"
 #include "agent/notify.h"
 #include "agent/owner.h"
+#include "agent/reap.h"
 #include "agent/succession.h"
 #include "base/clock.h"
 

@@ -8,9 +8,6 @@
  * must be forgotten in the end. After an error (no memory, too many runs) there is no run. */
 int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *request,
                     struct pleat_error *err) PLEAT_MUST_CHECK;
-/* Takes note of all processes that have ended: those that reapers tell, and children of this
- * process. */
-void pleat_runs_reap(struct pleat_agent *agent);
 /* No process of the run is left: starts it again where that is wanted, else tells the daemon.
  * Called by ending.c. */
 void pleat_run_exited(struct pleat_run *run);

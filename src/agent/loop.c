@@ -19,6 +19,7 @@
 #include "agent/notify.h"
 #include "agent/outflow.h"
 #include "agent/owner.h"
+#include "agent/reap.h"
 #include "agent/run.h"
 #include "agent/shared_files.h"
 #include "base/clock.h"

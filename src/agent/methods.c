@@ -14,6 +14,7 @@
 #include "agent/owner.h"
 #include "agent/params.h"
 #include "agent/part_mailbox.h"
+#include "agent/reap.h"
 #include "agent/run.h"
 #include "agent/start_request.h"
 #include "base/clock.h"
