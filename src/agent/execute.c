@@ -9,6 +9,7 @@
 #include "agent/kind.h"
 #include "agent/link.h"
 #include "agent/process.h"
+#include "agent/screen.h"
 #include "base/processes.h"
 #include "base/remote.h"
 #include "shm/fold.h"
@@ -51,6 +52,7 @@ static bool is_own_variable(const char *entry)
                                         PLEAT_PROCESS_AWAY_ENV,
                                         PLEAT_PROCESS_HOST_ENV,
                                         PLEAT_PROCESS_DIR_ENV,
+                                        PLEAT_TERMINAL_ENV,
                                         NULL};
     for (size_t i = 0; names[i]; i++) {
         size_t length = strlen(names[i]);
@@ -111,6 +113,8 @@ static int make_env(const struct pleat_run *run, const struct pleat_generation *
     snprintf(text, sizeof(text), "%d:%" PRIu64, (int)agent->pid, agent->start);
     pleat_run_add_variable(&env->own, PLEAT_AGENT_ENV, text);
     run->kind->environment(run, generation, &env->own);
+    if (pleat_screen_of_rank(run))
+        pleat_run_add_variable(&env->own, PLEAT_TERMINAL_ENV, pleat_screen_of_rank(run));
     if (run->kind->leaves && run->agent->options.announced)
         pleat_run_add_variable(&env->own, PLEAT_ANNOUNCED_ENV, "1");
     const struct pleat_cpu_list *cpus = pleat_bind_cpus(run, generation != &run->now);

@@ -9,6 +9,8 @@
 
 #include "agent/agent.h"
 #include "agent/notify.h"
+#include "agent/outflow.h"
+#include "agent/screen.h"
 
 struct pleat_inflow {
     uv_poll_t poll;
@@ -35,8 +37,27 @@ static void on_writable(uv_poll_t *poll, int status, int events);
  * output. */
 static void end_input(struct pleat_inflow *flow)
 {
+    if (flow->ended)
+        return;
+    if (flow->run->screen) {
+        pleat_outflow_cut(flow->run);
+        pleat_screen_destroy(flow->run);
+    }
     (void)dup3(flow->pipe[0], flow->pipe[1], O_CLOEXEC); /* both are open: it succeeds */
     flow->ended = true;
+}
+
+void pleat_inflow_hang_up(struct pleat_run *run)
+{
+    struct pleat_inflow *flow = run->inflow;
+    if (!flow || !run->screen)
+        return;
+    (void)uv_poll_stop(&flow->poll);
+    flow->taken += (int64_t)flow->count; /* nobody reads it: nothing more is to be sent */
+    free(flow->piece);
+    flow->piece = NULL;
+    flow->count = flow->written = 0;
+    end_input(flow);
 }
 
 /* Writes what the pipe takes; tells when all of the piece is written. */
@@ -108,6 +129,19 @@ int pleat_inflow_take(struct pleat_run *run, const json_t *params, const char *b
     return 0;
 }
 
+/* A terminal is written to in the place of a pipe, which has no reading end here. 0 or an errno. */
+static int open_screen(const struct pleat_run *run, struct pleat_inflow *flow)
+{
+    flow->pipe[1] = pleat_screen_open(run);
+    if (flow->pipe[1] < 0)
+        return errno;
+    flow->pipe[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int code = flow->pipe[0] < 0 ? errno : 0;
+    if (code)
+        close(flow->pipe[1]);
+    return code;
+}
+
 int pleat_inflow_create(struct pleat_run *run, struct pleat_error *err)
 {
     char text[64];
@@ -115,9 +149,10 @@ int pleat_inflow_create(struct pleat_run *run, struct pleat_error *err)
     struct pleat_inflow *flow = calloc(1, sizeof(*flow));
     if (!flow)
         return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
-    if (pipe2(flow->pipe, O_CLOEXEC)) {
+    int code = run->screen ? open_screen(run, flow) : pipe2(flow->pipe, O_CLOEXEC) ? errno : 0;
+    if (code) {
         free(flow);
-        return pleat_error_sys(err, errno, "no pipe for the input of run %" PRIu64, run->id);
+        return pleat_error_sys(err, code, "no pipe for the input of run %" PRIu64, run->id);
     }
     (void)fcntl(flow->pipe[1], F_SETFL, O_NONBLOCK);
     int rc = uv_poll_init(&agent->loop, &flow->poll, flow->pipe[1]);
@@ -130,6 +165,8 @@ int pleat_inflow_create(struct pleat_run *run, struct pleat_error *err)
     flow->poll.data = flow;
     flow->run = run;
     run->inflow = flow;
+    if (run->screen)
+        return 0;
     /* the new process opens its files itself (process.h) */
     snprintf(text, sizeof(text), "%s/%d/fd/%d", agent->proc, (int)agent->pid, flow->pipe[0]);
     free(run->stdin_path);

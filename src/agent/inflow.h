@@ -16,5 +16,9 @@ void pleat_inflow_destroy(struct pleat_run *run);
  * this one is missing; PLEAT_E_BUSY: the piece before this one is not written yet. */
 int pleat_inflow_take(struct pleat_run *run, const json_t *params, const char *bytes, size_t count,
                       struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The request `hang_up`: the terminal that the agent has made for the run is gone, and its session
+ * gets SIGHUP, whatever was typed and not read. Nothing is done for a run that has none (any more).
+ */
+void pleat_inflow_hang_up(struct pleat_run *run);
 
 #endif

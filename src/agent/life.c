@@ -16,6 +16,7 @@
 #include "agent/outflow.h"
 #include "agent/owner.h"
 #include "agent/scratch.h"
+#include "agent/screen.h"
 #include "agent/shared_files.h"
 #include "agent/succession.h"
 #include "base/clock.h"
@@ -58,6 +59,7 @@ static void run_free(struct pleat_run *run)
     pleat_succession_free(run);
     pleat_inflow_destroy(run);
     pleat_outflow_destroy(run);
+    pleat_screen_destroy(run);
     run->kind->destroy(run);
     pleat_outcomes_finish(run);
     pleat_array_finish(&run->told);
@@ -123,6 +125,7 @@ static void start_failed(struct pleat_run *run, const struct pleat_error *failur
     pleat_scratch_remove(run->scratch, &run->scratch_lock);
     pleat_inflow_destroy(run);
     pleat_outflow_destroy(run);
+    pleat_screen_destroy(run);
     run->kind->destroy(run);
     pleat_bind_over(run);
     pleat_memory_over(run);
@@ -177,6 +180,8 @@ int pleat_run_start(struct pleat_agent *agent, const struct pleat_run_request *r
     }
     if (!result)
         result = run->kind->create(run, request, &failure);
+    if (!result && request->window)
+        result = pleat_screen_create(run, request->window, &failure);
     if (!result && (request->output_sent || request->part))
         result = pleat_outflow_create(run, &failure);
     if (!result && request->file)
@@ -291,6 +296,7 @@ void pleat_run_finish(struct pleat_run *run, bool broken)
     if (!broken) {
         pleat_inflow_destroy(run);
         pleat_outflow_destroy(run);
+        pleat_screen_destroy(run);
         pleat_bind_over(run);
         pleat_memory_over(run);
     }

@@ -15,6 +15,7 @@
 #include "agent/part_mailbox.h"
 #include "agent/remote.h"
 #include "agent/run.h"
+#include "agent/screen.h"
 
 struct pleat_part_method {
     const char *name;
@@ -78,6 +79,15 @@ static int output_heard(struct pleat_run *run, const json_t *params, struct plea
     return result;
 }
 
+static int hang_up(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    (void)params;
+    (void)err;
+    pleat_inflow_hang_up(run);
+    pleat_run_look_at_end(run); /* nobody is to hear any more what it has written */
+    return 0;
+}
+
 static const struct pleat_part_method methods[] = {
     {.name = "part_told", .call = part_told},
     {.name = "part_said", .call = part_said},
@@ -88,6 +98,8 @@ static const struct pleat_part_method methods[] = {
     {.name = "output_heard", .call = output_heard},
     {.name = "output_go", .call = pleat_outflow_go},
     {.name = "input", .take = pleat_inflow_take},
+    {.name = "window", .call = pleat_screen_resize},
+    {.name = "hang_up", .call = hang_up},
     {.name = "prepare", .call = pleat_evolve_prepare},
     {.name = "unprepare", .call = pleat_evolve_unprepare},
     {.name = "process_known", .call = pleat_evolve_known},

@@ -1,5 +1,5 @@
 /* methods_parts.h - requests of the daemon that are about parts of runs on other nodes, about
- * processes that a run asks for itself, and about what runs write. */
+ * processes that a run asks for itself, about what runs write, and about terminals. */
 #ifndef PLEAT_AGENT_METHODS_PARTS_H
 #define PLEAT_AGENT_METHODS_PARTS_H
 

@@ -10,6 +10,7 @@
 #include "agent/agent.h"
 #include "agent/log.h"
 #include "agent/notify.h"
+#include "agent/screen.h"
 
 enum { STREAMS = 2, CHUNK = 65536 };
 /* Nothing is told while this many bytes wait for the daemon to read them. */
@@ -20,6 +21,7 @@ struct stream {
     struct pleat_outflow *flow;
     int pipe[2]; /* -1: closed */
     bool polls;
+    bool over;  /* nothing more comes: no process has the terminal, or it was hung up */
     char *ring; /* byte n of the stream is at n modulo PLEAT_OUTFLOW_MOST; NULL: none yet */
     int64_t heard, sent, end; /* numbers of bytes: heard <= sent <= end */
 };
@@ -42,7 +44,7 @@ static size_t room(const struct stream *stream)
  * there is no room. */
 static bool take(struct stream *stream)
 {
-    if (stream->pipe[0] < 0 || room(stream) == 0)
+    if (stream->pipe[0] < 0 || stream->over || room(stream) == 0)
         return false;
     if (!stream->ring)
         stream->ring = malloc(PLEAT_OUTFLOW_MOST);
@@ -52,6 +54,8 @@ static bool take(struct stream *stream)
     size_t most = PLEAT_OUTFLOW_MOST - at;
     ssize_t count =
         read(stream->pipe[0], stream->ring + at, most < room(stream) ? most : room(stream));
+    /* of a terminal, once all that was written is read */
+    stream->over = count < 0 && errno == EIO;
     if (count <= 0)
         return false;
     stream->end += count;
@@ -118,7 +122,7 @@ void pleat_outflow_pump(struct pleat_agent *agent)
             struct stream *stream = &flow->streams[s];
             while (may_tell(flow) && tell(stream))
                 ;
-            if (!stream->polls && stream->pipe[0] >= 0 && room(stream) > 0)
+            if (!stream->polls && stream->pipe[0] >= 0 && !stream->over && room(stream) > 0)
                 stream->polls = !uv_poll_start(&stream->poll, UV_READABLE, on_readable);
         }
     }
@@ -176,6 +180,22 @@ int pleat_outflow_go(struct pleat_run *run, const json_t *params, struct pleat_e
     return 0;
 }
 
+void pleat_outflow_cut(struct pleat_run *run)
+{
+    struct stream *stream = run->outflow ? &run->outflow->streams[0] : NULL;
+    if (!stream || stream->pipe[0] < 0)
+        return;
+    stop(stream);
+    stream->over = true;
+    stream->heard = stream->sent = stream->end;
+    int none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    /* the loop knows it by its number; without another one the terminal stays as long as the run */
+    if (none < 0)
+        return;
+    (void)dup3(none, stream->pipe[0], O_CLOEXEC);
+    close(none);
+}
+
 /* ---- making ---- */
 
 static void on_closed(uv_handle_t *handle)
@@ -190,13 +210,16 @@ static int open_stream(struct pleat_run *run, struct stream *stream, char **path
 {
     struct pleat_agent *agent = run->agent;
     char text[64];
-    if (pipe2(stream->pipe, O_CLOEXEC) || fcntl(stream->pipe[0], F_SETFL, O_NONBLOCK))
+    if (run->screen ? (stream->pipe[0] = pleat_screen_open(run)) < 0
+                    : pipe2(stream->pipe, O_CLOEXEC) || fcntl(stream->pipe[0], F_SETFL, O_NONBLOCK))
         return pleat_error_sys(err, errno, "no pipe for what run %" PRIu64 " writes", run->id);
     int rc = uv_poll_init(&agent->loop, &stream->poll, stream->pipe[0]);
     if (rc < 0)
         return pleat_error_sys(err, -rc, "cannot watch what run %" PRIu64 " writes", run->id);
     stream->poll.data = stream;
     stream->flow->handles++;
+    if (run->screen)
+        return 0;
     /* the new process opens its files itself (process.h) */
     snprintf(text, sizeof(text), "%s/%d/fd/%d", agent->proc, (int)agent->pid, stream->pipe[1]);
     free(*path);
@@ -216,7 +239,7 @@ int pleat_outflow_create(struct pleat_run *run, struct pleat_error *err)
     }
     run->outflow = flow;
     int rc = open_stream(run, &flow->streams[0], &run->stdout_path, err);
-    return rc ? rc : open_stream(run, &flow->streams[1], &run->stderr_path, err);
+    return rc || run->screen ? rc : open_stream(run, &flow->streams[1], &run->stderr_path, err);
 }
 
 void pleat_outflow_destroy(struct pleat_run *run)

@@ -17,6 +17,10 @@ int pleat_outflow_create(struct pleat_run *run, struct pleat_error *err) PLEAT_M
 /* Accepts a run that has none. */
 void pleat_outflow_destroy(struct pleat_run *run);
 
+/* Of a run whose terminal is hung up: what it writes is read no more, and what was read is for
+ * nobody. */
+void pleat_outflow_cut(struct pleat_run *run);
+
 /* Reads and tells what can be read and told. To be called after each turn of the loop. */
 void pleat_outflow_pump(struct pleat_agent *agent);
 /* The daemon is another one, or has not heard all: nothing is told until `go`. */

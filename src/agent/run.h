@@ -38,6 +38,7 @@ struct pleat_part_state;
 struct pleat_relaunch;
 struct pleat_remote;
 struct pleat_run_kind;
+struct pleat_screen;
 struct pleat_starting;
 struct pleat_succession;
 
@@ -133,6 +134,7 @@ struct pleat_run {
     char *cwd; /* kept to start the run again */
     char *stdin_path, *stdout_path, *stderr_path;
     char *terminal;              /* instead of these three; NULL: none */
+    struct pleat_screen *screen; /* `terminal` is one that the agent has made; NULL: it is not */
     struct pleat_inflow *inflow; /* its input comes from pleatd; NULL: from a file */
     /* the input is a regular file or /dev/null: whoever opens it reads it from its beginning, and
      * takes nothing away from others */
@@ -159,9 +161,10 @@ struct pleat_run_request {
     bool stdin_sent; /* its input is sent by the daemon instead (inflow.h) */
     const char *stdout_path;
     const char *stderr_path;
-    const char *terminal;              /* instead of these three; NULL: none */
-    bool truncate;                     /* output files that exist are emptied first */
-    mode_t umask;                      /* of the run's processes */
+    const char *terminal; /* instead of these three; NULL: none */
+    const json_t *window; /* the agent makes a terminal of that size for it (screen.h); NULL: no */
+    bool truncate;        /* output files that exist are emptied first */
+    mode_t umask;         /* of the run's processes */
     const struct pleat_limits *limits; /* NULL: the agent's */
     int32_t nice;                      /* PLEAT_PROCESS_NICE_HERE: the agent's */
     uint32_t mailbox_ranks;

@@ -167,6 +167,12 @@ static int read_streams(const json_t *params, struct pleat_run_request *request,
         result = pleat_get_bool(params, "output_sent", false, &request->output_sent, err);
     if (!result && json_object_get(params, "terminal"))
         result = get_path(params, "terminal", &request->terminal, err);
+    request->window = json_object_get(params, "window");
+    if (!result && request->window &&
+        (request->terminal || !request->stdin_sent || !request->output_sent))
+        result = pleat_error_set(err, PLEAT_E_INVALID,
+                                 "'window' is of a terminal that is made here: it needs "
+                                 "'stdin_sent' and 'output_sent', and is not with 'terminal'");
     if (!result)
         result = pleat_get_bool(params, "truncate", false, &request->truncate, err);
     return result;

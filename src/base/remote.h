@@ -16,5 +16,7 @@
 #define PLEAT_NODE_NAME_ENV "PLEAT_NODE_NAME"
 /* Of every process of a run that has one: the scratch directory of its node. */
 #define PLEAT_SCRATCH_ENV "PLEAT_SCRATCH"
+/* Of an MPI launcher: the path of the terminal that the agent has made for rank 0. */
+#define PLEAT_TERMINAL_ENV "PLEAT_TERMINAL"
 
 #endif

@@ -63,8 +63,10 @@ struct pleat_launch_request {
     /* processors of each process. MPI processes are bound to theirs by `pmi`, which must be given,
      * if the job is bound (PLEAT_CPUS_ENV in base/cpus.h). 0: not specified */
     uint32_t cpus_per_task;
-    const char *terminal; /* path of rank 0's terminal; needs `pmi`; NULL: none */
-    bool is_root;         /* the command will run as root */
+    /* path of rank 0's terminal, or the variable that has it (pmi/task.h); needs `pmi`; NULL: none
+     */
+    const char *terminal;
+    bool is_root; /* the command will run as root */
     /* there are more processes than processors, now or after a later resize: waiting processes must
      * yield the processor */
     bool oversubscribed;

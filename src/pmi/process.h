@@ -28,7 +28,7 @@ struct pleat_pmi_program {
     uint32_t count;      /* number of processes */
     /* processors to which each process is bound if the job is bound; 0: none */
     uint32_t cpus_per_task;
-    /* path of the terminal that rank 0 gets, with its input and output; NULL: none */
+    /* the terminal that rank 0 gets, with its input and output (task.h); NULL: none */
     const char *terminal;
     sigset_t signals;         /* signals that the processes have blocked */
     struct sigaction on_pipe; /* their action for SIGPIPE */

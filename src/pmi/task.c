@@ -32,9 +32,12 @@ int pleat_pmi_bind_task(uint32_t task, uint32_t each)
     return code || pleat_cpu_set_count(&own) == 0 ? 0 : pleat_cpu_set_tell(0, &own);
 }
 
-int pleat_pmi_take_terminal(const char *path)
+int pleat_pmi_take_terminal(const char *name)
 {
     pid_t self = getpid();
+    const char *path = *name == '/' ? name : getenv(name);
+    if (!path)
+        return ENOENT;
     /* mpirun makes its processes leaders of groups, and a leader cannot begin a session */
     if (getsid(0) != self && getpgrp() == self && setpgid(0, getpgid(getppid())))
         return errno;

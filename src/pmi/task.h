@@ -11,9 +11,10 @@
  * use are divided instead. Does nothing if the job is not bound. 0 or an errno. */
 int pleat_pmi_bind_task(uint32_t task, uint32_t each);
 
-/* Makes the terminal at `path` the controlling one of this process, and its standard input, output
+/* Makes the terminal `name` (an absolute path, or a variable of the environment that has it, as
+ * PLEAT_TERMINAL_ENV) the controlling one of this process, and its standard input, output
  * and error; no other session may have it. The process leads a session of its own afterwards. 0 or
  * an errno. */
-int pleat_pmi_take_terminal(const char *path);
+int pleat_pmi_take_terminal(const char *name);
 
 #endif
