@@ -109,6 +109,7 @@ static void on_all_listed(struct agent *agent)
     parts_output_listed(agent);
     inputs_listed(agent);
     outputs_listed(agent);
+    terminals_listed(agent);
     couriers_listed(agent);
     if (is_settled(d))
         salvage_settled(d);

@@ -324,6 +324,7 @@ void agents_look(struct daemon *d)
     }
     outputs_look(d);
     couriers_look(d);
+    terminals_look(d);
     parts_end_spoiled(d);
     agent_exits(d);
 }

@@ -44,6 +44,7 @@ static int check_agent(struct daemon *d, const struct pleat_run_order *order,
     const char *const needed[] = {
         order->spec->cpus_per_task ? PLEAT_FEATURE_TASKS : NULL,
         order->spec->terminal ? PLEAT_FEATURE_TERMINAL : NULL,
+        order->terminal_far ? PLEAT_FEATURE_WINDOW : NULL,
         order->node_count || order->stdin_sent || order->apart ? PLEAT_FEATURE_STREAMS : NULL,
         order->node_count ? PLEAT_FEATURE_PLACES : NULL};
     for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)

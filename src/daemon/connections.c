@@ -22,6 +22,7 @@ static void client_gone(struct client *client)
     client->follow = (struct follow){0};
     parked_forget(client);
     inputs_forget(client);
+    terminals_forget(client);
     method_client_gone(client);
     client_drop(client);
 }

@@ -39,6 +39,7 @@
 #include "daemon/salvage.h"
 #include "daemon/site_list.h"
 #include "daemon/specs.h"
+#include "daemon/terminals.h"
 #include "daemon/turn_inputs.h"
 #include "runner/runner.h"
 #include "site/site.h"
@@ -101,6 +102,7 @@ struct daemon {
     struct client *clients;
     struct parked_answers parked;
     struct input_waits input_waits;
+    struct terminals terminals;
     struct couriers couriers;
     struct checkpoints checkpoints;
 

@@ -39,6 +39,8 @@ bool inputs_are_of_a_file(struct daemon *d, int64_t job)
 bool inputs_are_sent(struct daemon *d, int64_t job, uint32_t site, uint32_t node)
 {
     const struct pleat_config_site *known = &d->config.sites[site];
+    if (terminals_are_far(d, job, site, node))
+        return true;
     if (!known->brings_agents && !known->here.over_tcp)
         return false;
     return is_clients(d, job) || (agent_is_apart(d, site, node) && inputs_are_of_a_file(d, job));

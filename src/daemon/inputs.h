@@ -1,6 +1,6 @@
 /* inputs.h - standard input of `pleat run`, on its way to the agent that leads the job's run, where
- * that is not on this machine (or calls over TCP as if it were not); and that of a file which the
- * run's node does not see.
+ * that is not on this machine (or calls over TCP as if it were not); what is typed on a terminal
+ * that is passed on (terminals.h); and the content of a file which the run's node does not see.
  *
  * Only one piece is kept here: it is answered when the run has taken it, and the next one comes
  * then. A client that has lost pleatd asks again. */
@@ -33,7 +33,7 @@ struct input_piece {
 };
 
 /* Whether a run of the job on that node gets its input from here, and opens no file: that of `pleat
- * run`, or a file that the node does not see. */
+ * run`, what is typed there, or a file that the node does not see. */
 bool inputs_are_sent(struct daemon *d, int64_t job, uint32_t site, uint32_t node);
 /* Whether the job's input is a file that its user has named, and not that of `pleat run`. */
 bool inputs_are_of_a_file(struct daemon *d, int64_t job);

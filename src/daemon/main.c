@@ -220,6 +220,7 @@ static void finish(struct daemon *d)
     pleat_array_finish(&d->runs);
     parts_finish(d);
     processes_finish(d);
+    terminals_finish(d);
     pleat_core_destroy(d->core);
     pleat_store_close(d->store);
     pleat_config_finish(&d->config);

@@ -48,6 +48,8 @@ static int call(struct client *client, const struct pleat_message *message,
         {"forecast", method_forecast},
         {"checkpoint", method_checkpoint},
         {"input", method_input_of_job},
+        {"terminal", method_terminal},
+        {"window", method_window},
     };
     int rc = pleat_error_set(err, PLEAT_E_NOTFOUND, "no method '%s'", message->method);
     client->answer = answer;

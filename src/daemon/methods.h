@@ -32,7 +32,7 @@ method method_jobs, method_job, method_why, method_top, method_wait, method_outp
 /* methods_site.c */
 method method_site_add, method_site_remove, method_drain, method_undrain;
 /* methods_input.c */
-method method_input_of_job;
+method method_input_of_job, method_terminal, method_window;
 /* methods_nodes.c */
 method method_nodes;
 /* methods_daemon.c */

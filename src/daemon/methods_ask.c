@@ -103,7 +103,12 @@ int method_wait(struct client *client, int64_t request, const json_t *params,
                 struct pleat_error *err)
 {
     int64_t job;
+    bool terminal = false;
     int rc = params_job_if_named(client, params, &job, err);
+    if (!rc)
+        rc = pleat_get_bool(params, "terminal", false, &terminal, err);
+    if (!rc && terminal && job >= 0)
+        terminals_keep(client, job);
     if (!rc)
         parked_wait(client, request, job);
     return rc;

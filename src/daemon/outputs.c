@@ -96,8 +96,14 @@ void outputs_take(struct agent *agent, const struct job *job, const struct pleat
         pleat_get_int(message->params, "offset", true, 0, INT64_MAX / 2, &offset, NULL) ||
         !message->bytes || couriers_write(agent, job, message))
         return;
-    int code = put(agent->daemon, job->id, stream == 2 ? "stderr" : "stdout", (uint64_t)run, offset,
+    int code = 0;
+    bool shown = terminals_take(agent, job, (uint64_t)run, offset, message->bytes,
+                                message->bytes_count, &code);
+    if (!shown)
+        code = put(agent->daemon, job->id, stream == 2 ? "stderr" : "stdout", (uint64_t)run, offset,
                    message);
+    if (!code && shown)
+        return; /* it is heard when it was shown */
     if (!code) {
         tell(agent, "output_heard",
              json_pack("{s:I, s:I, s:I}", "run", (json_int_t)run, "stream", (json_int_t)stream,
@@ -112,12 +118,19 @@ void outputs_take(struct agent *agent, const struct job *job, const struct pleat
     tell(agent, "output_go", json_pack("{s:I, s:b}", "run", (json_int_t)run, "go", 0));
 }
 
+static bool is_sent(struct agent *agent, const struct active_run *run)
+{
+    const struct job *job = job_of_component(agent->daemon, run->component);
+    return agent->apart || (job && !job->ended &&
+                            terminals_are_far(agent->daemon, job->id, agent->site, agent->node));
+}
+
 void outputs_listed(struct agent *agent)
 {
     struct daemon *d = agent->daemon;
     agent->unheard = false;
-    for (size_t i = 0; agent->apart && i < d->runs.count; i++)
-        if (agent_of_run(d, &d->runs.items[i]) == agent)
+    for (size_t i = 0; i < d->runs.count; i++)
+        if (agent_of_run(d, &d->runs.items[i]) == agent && is_sent(agent, &d->runs.items[i]))
             tell(agent, "output_go",
                  json_pack("{s:I, s:b}", "run", (json_int_t)d->runs.items[i].run, "go", 1));
 }

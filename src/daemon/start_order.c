@@ -1,7 +1,6 @@
 #include "daemon/start_order.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "daemon/agent_link.h"
 #include "daemon/agent_network.h"
@@ -70,15 +69,10 @@ static void put_lead_first(struct node_slots_list *slots, uint32_t lead)
     slots->items[0] = first;
 }
 
-/* Prepares a run on a node that does not see this machine's files: input and output are sent. What
- * cannot be sent is refused. */
+/* Prepares a run on a node that does not see this machine's files: its script is sent. */
 static int send_all(struct start_order *made, struct pleat_error *err)
 {
     const struct pleat_spec *spec = made->order.spec;
-    if (spec->terminal)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "its node does not see the files of the host where it was "
-                               "submitted: there a job cannot have a terminal");
     if (!spec->script)
         return 0;
     char name[NAME_MAX + 1], *slash = strrchr(made->program, '/');
@@ -88,21 +82,6 @@ static int send_all(struct start_order *made, struct pleat_error *err)
     return length > 0 && (size_t)length < sizeof(made->program)
                ? 0
                : pleat_error_set(err, PLEAT_E_TOOBIG, "the name of its script is too long");
-}
-
-/* A terminal is of the host where `pleat run` was called, which is this one. Elsewhere its path is
- * that of another terminal, if of any. */
-static int check_terminal(struct daemon *d, const struct start_order *made, struct pleat_error *err)
-{
-    char here[256] = "";
-    const char *there = agent_stands_on(d, made->order.site, made->order.node);
-    if (!made->order.spec->terminal || !there || gethostname(here, sizeof(here) - 1) ||
-        !strcmp(here, there))
-        return 0;
-    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                           "it would run on the host %.200s: a job has a terminal only on the host "
-                           "where 'pleat run --pty' was called",
-                           there);
 }
 
 int start_order_make(struct daemon *d, const struct job *job, uint64_t run, int32_t processes,
@@ -158,6 +137,6 @@ int start_order_make(struct daemon *d, const struct job *job, uint64_t run, int3
     if (!rc && made->order.apart)
         rc = send_all(made, err);
     if (!rc)
-        rc = check_terminal(d, made, err);
+        rc = terminals_order(d, job, &made->order, err);
     return rc ? rc : name_nodes(d, made, err);
 }

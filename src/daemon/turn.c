@@ -244,6 +244,7 @@ static void act(struct daemon *d)
     d->turn.replies.count = 0;
     parked_check(d);
     inputs_check(d);
+    terminals_check(d);
     checkpoints_check(d);
     checkpoint_times_look(d);
     sites_leave(d);

@@ -103,8 +103,10 @@ struct pleat_spec {
     char *output, *error, *input;
     char *terminal; /* path of a pseudo-terminal, which is its input and output; NULL: its input and
                      * output are files */
-    char *save;     /* how often copies are saved between resizes: "300s", "100it"; NULL: never */
-    char *from;     /* absolute path of the checkpoint from which it goes on; NULL: none */
+    bool terminal_sent; /* its client passes on what is typed and shown, where the job is elsewhere
+                         */
+    char *save; /* how often copies are saved between resizes: "300s", "100it"; NULL: never */
+    char *from; /* absolute path of the checkpoint from which it goes on; NULL: none */
     struct pleat_spec_checkpoints checkpoints;
     char *checkpoint_dir; /* absolute path of the directory for its checkpoints; NULL: its own
                            * directory */

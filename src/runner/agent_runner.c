@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/remote.h"
 #include "launch/fold.h"
 #include "launch/launch.h"
 #include "launch/library.h"
@@ -117,7 +118,7 @@ static int launch_by_mpi(const struct agent_runner *runner, const struct pleat_r
         return rc;
     request->processes = (uint32_t)pleat_spec_tasks(order->spec, order->processes);
     request->cpus_per_task = (uint32_t)order->spec->cpus_per_task;
-    request->terminal = order->spec->terminal;
+    request->terminal = order->terminal_far ? PLEAT_TERMINAL_ENV : order->spec->terminal;
     request->apart = order->nodes_apart;
     if (request->mpi == PLEAT_MPI_MPICH || request->cpus_per_task || request->terminal ||
         request->apart) {
@@ -283,7 +284,9 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
     char job[32];
     snprintf(job, sizeof(job), "%llu", (unsigned long long)order->job);
     /* rank 0 has the terminal; the output of the others is shown there, too */
-    const char *shown = starts(runner, PLEAT_STARTS_LAUNCHED) ? order->spec->terminal : NULL;
+    const char *shown = starts(runner, PLEAT_STARTS_LAUNCHED) && !order->terminal_far
+                            ? order->spec->terminal
+                            : NULL;
     json_t *params = json_pack(
         "{s:I, s:s, s:s, s:s, s:s, s:b, s:i, s:s*, s:i, s:s*, s:s*}", "run", (json_int_t)order->run,
         "job", job, "cwd", order->apart ? order->scratch : order->spec->cwd, "stdout",
@@ -292,8 +295,13 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         order->stdin_sent ? NULL : order->stdin_path, "mailbox_ranks",
         starts(runner, PLEAT_STARTS_MAILBOX) ? order->most : 0, "scratch",
         has_scratch(runner, order) ? order->scratch : NULL, "limits", order->spec->limits);
-    if (params && order->apart)
+    if (params && (order->apart || order->terminal_far))
         json_object_set_new(params, "output_sent", json_true());
+    if (params && order->terminal_far)
+        json_object_set_new(params, "window",
+                            json_pack("{s:i, s:i, s:b}", "rows", order->rows, "columns",
+                                      order->columns, "rank",
+                                      starts(runner, PLEAT_STARTS_LAUNCHED)));
     if (params && order->apart && order->program) {
         json_object_set_new(params, "file", json_string(strrchr(order->program, '/') + 1));
         json_object_set_new(params, "text", json_string(order->spec->script));
@@ -306,7 +314,7 @@ static int runner_start(struct pleat_runner *base, const struct pleat_run_order 
         json_object_set_new(params, "memory_limit_kb", json_integer(order->spec->memory_limit_kb));
     if (params && order->spec->cpus_per_task > 0)
         json_object_set_new(params, "cpus_per_task", json_integer(order->spec->cpus_per_task));
-    if (params && order->spec->terminal && !shown)
+    if (params && order->spec->terminal && !order->terminal_far && !shown)
         json_object_set_new(params, "terminal", json_string(order->spec->terminal));
     int rc = add_command(runner, order, params, err);
     bool bad = params && starts_others(runner, order->spec) &&

@@ -75,7 +75,11 @@ struct pleat_run_order {
     const char *from;       /* the checkpoint that it goes on from; NULL: as the spec says */
     const char *stdin_path; /* NULL: no input */
     bool stdin_sent;        /* the input is sent to the agent instead, while the run goes on */
-    bool roams;             /* its processes may be on other nodes, too (PLEAT_COMPONENT_ROAMS) */
+    /* its terminal is of another host than its node: the agent makes one of this size for it, what
+     * is typed there is its input, which is sent, and so is its output */
+    bool terminal_far;
+    uint16_t rows, columns;
+    bool roams; /* its processes may be on other nodes, too (PLEAT_COMPONENT_ROAMS) */
     const char *stdout_path, *stderr_path;
     /* the node does not see the files of this machine: output is sent to the daemon, the script
      * (`program`, in `scratch`) comes with the order, and the run is in its scratch directory */

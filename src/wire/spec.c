@@ -154,6 +154,8 @@ static int read_files(const json_t *object, struct pleat_spec *spec, struct plea
         rc = pleat_error_set(err, PLEAT_E_INVALID,
                              "'terminal' takes the place of 'output', 'error' and 'input'");
     if (!rc)
+        rc = pleat_get_bool(object, "terminal_sent", false, &spec->terminal_sent, err);
+    if (!rc)
         rc = pleat_spec_copy_bounded(object, "from", PLEAT_SPEC_PATH_MAX, &spec->from, err);
     if (!rc)
         rc = pleat_spec_copy_bounded(object, "save", PLEAT_SPEC_NAME_MAX, &spec->save, err);

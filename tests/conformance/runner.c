@@ -196,6 +196,35 @@ static void test_starting(void **state)
     }
 }
 
+/* On this host it is named, on another one the agent makes it. */
+static void test_a_terminal(void **state)
+{
+    (void)state;
+    for (int far = 0; far < 2; far++) {
+        static const char *const there[] = {"window", "output_sent", "stdin_sent", NULL};
+        static const char *const here[] = {"terminal", NULL};
+        struct bed bed;
+        struct pleat_spec spec;
+        struct pleat_run_order order = run_order(&spec);
+        open_bed(&bed, "plain");
+        spec.terminal = (char *)(uintptr_t) "/dev/pts/7";
+        order.terminal_far = order.stdin_sent = far;
+        order.rows = 24;
+        order.columns = 80;
+        assert_int_equal(bed.runner->ops->start(bed.runner, &order, NULL), 0);
+        check_sent(&bed, "start", far ? there : here);
+        const json_t *window = json_object_get(bed.agent.params, "window");
+        assert_int_equal(json_object_get(bed.agent.params, "terminal") == NULL, far);
+        assert_int_equal(window != NULL, far);
+        if (far) {
+            assert_int_equal(json_integer_value(json_object_get(window, "rows")), 24);
+            assert_int_equal(json_integer_value(json_object_get(window, "columns")), 80);
+            assert_true(json_is_false(json_object_get(window, "rank")));
+        }
+        close_bed(&bed);
+    }
+}
+
 #ifdef HAS_FOLD
 static void check_folded_words(const struct bed *bed)
 {
@@ -621,6 +650,7 @@ int main(void)
     find_live();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_starting),
+        cmocka_unit_test(test_a_terminal),
         cmocka_unit_test(test_a_spec_that_cannot_be_started),
 #ifdef HAS_FOLD
         cmocka_unit_test(test_a_folded_one),

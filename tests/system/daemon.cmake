@@ -65,7 +65,7 @@ if(TARGET pleatd AND TARGET app-loop)
     endif()
   endforeach()
   set(daemon_parts
-    adaptation archive asked bad_jobs bind checkpoint checkpoint_times clean crossing crowd declared escape everyday examples fold_real folded_nodes folded_resize folding follow
+    adaptation archive asked bad_jobs bind checkpoint checkpoint_times clean crossing crowd declared escape everyday examples far_terminal fold_real folded_nodes folded_resize folding follow
     fortran guard
     history hosts input_sent job_options launches limit_signal lost_specs memory nodes not_now outset outside parts parts_output peers points
     pty python recovery relaunch replay rescue saving security silence sites spread standard_input starts strangers sweet_spot sweet_spot_learned tasks tcp times too_few

@@ -105,7 +105,8 @@ int pleat_daemon_resume(struct pleat_client **client, const atomic_int *interrup
         if (!status)
             return 0;
         *client = NULL;
-        if (status == PLEAT_INTERRUPTED || pleat_clock_monotonic_us() >= until_us)
+        bool stop = status == PLEAT_INTERRUPTED || (interrupted && atomic_load(interrupted));
+        if (stop || pleat_clock_monotonic_us() >= until_us)
             break;
         nanosleep(&pause, NULL);
     }

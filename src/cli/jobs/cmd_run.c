@@ -199,8 +199,10 @@ static int attend_terminal(struct pleat_client **client, int64_t job,
     int cancelled = 0, losses = 0, exit_code = PLEAT_EXIT_BEFORE_RUN, code = 0;
     for (;;) {
         json_t *answer = NULL;
-        int status = pleat_client_call(*client, "wait", json_pack("{s:I}", "job", (json_int_t)job),
-                                       &answer, &err);
+        /* on another host its terminal lasts as long as this connection, or the next one */
+        int status = pleat_client_call(
+            *client, "wait", json_pack("{s:I, s:b}", "job", (json_int_t)job, "terminal", 1),
+            &answer, &err);
         json_decref(answer);
         if (status == 0)
             break;
@@ -297,10 +299,12 @@ static int run_on_terminal(struct pleat_client **client, json_t *spec)
                                              : (pleat_fail(&err), PLEAT_EXIT_BEFORE_RUN);
     }
     json_object_set_new(spec, "terminal", json_string(terminal.path));
+    json_object_set_new(spec, "terminal_sent", json_true());
     /* not interrupted: otherwise the number of the job would be lost */
     int code = submit(client, spec, &job);
     if (!code) {
         pleat_client_set_interrupt(*client, pleat_interrupt_flag());
+        pleat_terminal_is_of(job);
         code = attend_terminal(client, job, &terminal);
     }
     pleat_terminal_end(&terminal);

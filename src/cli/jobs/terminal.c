@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/common/cli.h"
 #include "cli/common/interrupt.h"
+#include "cli/jobs/far_terminal.h"
 #include "cli/jobs/output.h"
 
 #define LOOK_MS 20   /* between looks whether a job has opened the terminal */
@@ -46,6 +48,7 @@ static void copy_window(void)
     int master = atomic_load(&shown);
     if (master >= 0 && ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0)
         (void)ioctl(master, TIOCSWINSZ, &size);
+    pleat_far_terminal_resized();
 }
 
 static struct termios raw_settings(void)
@@ -117,7 +120,7 @@ static void catch_signals(void)
 
 static void close_all(struct pleat_terminal *terminal)
 {
-    int *const all[] = {&terminal->master, &terminal->slave, &terminal->over[0],
+    int *const all[] = {&terminal->master, &terminal->slave, &terminal->far, &terminal->over[0],
                         &terminal->over[1]};
     atomic_store(&shown, -1);
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
@@ -142,7 +145,7 @@ static int open_pair(struct pleat_terminal *terminal)
 
 int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *err)
 {
-    *terminal = (struct pleat_terminal){.master = -1, .slave = -1, .over = {-1, -1}};
+    *terminal = (struct pleat_terminal){.master = -1, .slave = -1, .far = -1, .over = {-1, -1}};
     bool has_input = tcgetattr(STDIN_FILENO, &usual) == 0;
     if (!has_input || !isatty(STDOUT_FILENO))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
@@ -150,6 +153,8 @@ int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *er
                                "passed on, and output copied, whatever they are",
                                has_input ? "output" : "input");
     int code = open_pair(terminal);
+    if (!code && (terminal->far = pleat_far_terminal_begin()) < 0)
+        code = errno;
     if (!code) {
         atomic_store(&shown, terminal->master);
         copy_window();
@@ -170,6 +175,8 @@ struct passing {
     bool keys_end;  /* no more keys will come */
     bool is_over;   /* the job has ended */
     bool is_silent; /* no process has the job's end open */
+    bool is_far;    /* keys go to a terminal on another host */
+    bool far_ended; /* nothing more comes from there */
 };
 
 /* Whether a job has the terminal as its controlling terminal. */
@@ -178,19 +185,38 @@ static bool is_taken(const struct pleat_terminal *terminal)
     return tcgetsid(terminal->master) > 0;
 }
 
+static void close_slave(struct pleat_terminal *terminal)
+{
+    if (terminal->slave >= 0)
+        close(terminal->slave);
+    terminal->slave = -1;
+}
+
+/* Looks whether a job has a terminal on another host. */
+static void follow_far(struct passing *passing)
+{
+    bool was = passing->is_far;
+    bool lost = pleat_far_terminal_is_lost();
+    passing->is_far = pleat_far_terminal_is_there() && !lost && !is_taken(passing->terminal);
+    if (passing->is_far)
+        make_raw();
+    else if (was)
+        restore();
+    if (was && lost)
+        pleat_say("pleatd, through which keys go to the job's host, cannot be reached: waiting for "
+                  "it (Ctrl-C leaves)");
+}
+
 static void follow_job(struct passing *passing)
 {
-    struct pleat_terminal *terminal = passing->terminal;
-    if (!is_taken(terminal)) {
-        if (passing->is_silent) /* the job's output is shown as it was written */
+    if (!is_taken(passing->terminal)) {
+        if (passing->is_silent && !passing->is_far) /* output is shown as it was written */
             restore();
         return;
     }
     make_raw();
     passing->is_silent = false;
-    if (terminal->slave >= 0)
-        close(terminal->slave);
-    terminal->slave = -1;
+    close_slave(passing->terminal);
 }
 
 static void read_keys(struct passing *passing)
@@ -202,64 +228,84 @@ static void read_keys(struct passing *passing)
         passing->keys_end = true;
 }
 
-static void write_keys(struct passing *passing)
+static void write_keys(struct passing *passing, int end)
 {
-    ssize_t taken = write(passing->terminal->master, passing->keys, passing->count);
+    ssize_t taken = write(end, passing->keys, passing->count);
     if (taken > 0) {
         passing->count -= (size_t)taken;
         memmove(passing->keys, passing->keys + taken, passing->count);
     }
 }
 
-/* Shows what the job has written. False: there was nothing. */
-static bool show(struct passing *passing)
+/* Shows what the job has written to one of its ends. *ended: nothing more comes there. False: there
+ * was nothing. */
+static bool show(int end, bool *ended)
 {
     static char bytes[65536];
-    ssize_t got = read(passing->terminal->master, bytes, sizeof(bytes));
+    ssize_t got = read(end, bytes, sizeof(bytes));
     if (got > 0) {
         make_raw(); /* a job opened the terminal between two looks */
         (void)pleat_output_write(STDOUT_FILENO, bytes, (size_t)got);
     } else if (got == 0 || (errno != EINTR && errno != EAGAIN))
-        passing->is_silent = true; /* all that was written has been read */
+        *ended = true; /* all that was written has been read */
     return got > 0;
 }
 
-/* Waits until something happens. The first two ends are left out where nothing can be done about
- * them. */
+enum { KEYS, MASTER, FAR, OVER, ENDS };
+
+/* Waits until something happens. Ends are left out where nothing can be done about them. */
 static void await(struct passing *passing, struct pollfd *ends)
 {
+    const struct pleat_terminal *terminal = passing->terminal;
     bool keys = atomic_load(&raw) && !passing->keys_end && passing->count == 0;
-    short master = (short)(POLLIN | (passing->count > 0 ? POLLOUT : 0));
-    ends[0] = (struct pollfd){.fd = keys ? STDIN_FILENO : -1, .events = POLLIN};
-    ends[1] = (struct pollfd){.fd = passing->is_silent ? -1 : passing->terminal->master,
-                              .events = master};
-    ends[2] =
-        (struct pollfd){.fd = passing->is_over ? -1 : passing->terminal->over[0], .events = POLLIN};
-    bool waits = passing->is_silent || passing->terminal->slave >= 0;
-    if (poll(ends, 3, passing->is_over ? LAST_MS : waits ? LOOK_MS : IDLE_MS) < 0)
-        for (int i = 0; i < 3; i++)
+    short to_far = passing->is_far && passing->count > 0 ? POLLOUT : 0;
+    short to_master = !passing->is_far && passing->count > 0 ? POLLOUT : 0;
+    ends[KEYS] = (struct pollfd){.fd = keys ? STDIN_FILENO : -1, .events = POLLIN};
+    ends[MASTER] = (struct pollfd){.fd = passing->is_silent ? -1 : terminal->master,
+                                   .events = (short)(POLLIN | to_master)};
+    ends[FAR] = (struct pollfd){.fd = passing->far_ended ? -1 : terminal->far,
+                                .events = (short)(POLLIN | to_far)};
+    ends[OVER] = (struct pollfd){.fd = passing->is_over ? -1 : terminal->over[0], .events = POLLIN};
+    bool waits = !passing->is_far && (passing->is_silent || terminal->slave >= 0);
+    if (poll(ends, ENDS, passing->is_over ? LAST_MS : waits ? LOOK_MS : IDLE_MS) < 0)
+        for (int i = 0; i < ENDS; i++)
             ends[i].revents = 0;
+}
+
+/* Passes on what can be passed on. False: the job is over, and all was shown, or nothing more has
+ * come for a while. */
+static bool pass_some(struct passing *passing, const struct pollfd *ends)
+{
+    const short some = POLLIN | POLLHUP | POLLERR;
+    if (ends[KEYS].revents)
+        read_keys(passing);
+    if (passing->count > 0 && ends[MASTER].revents & POLLOUT)
+        write_keys(passing, passing->terminal->master);
+    if (passing->count > 0 && ends[FAR].revents & POLLOUT)
+        write_keys(passing, passing->terminal->far);
+    bool got = ends[MASTER].revents & some && show(passing->terminal->master, &passing->is_silent);
+    got = (ends[FAR].revents & some && show(passing->terminal->far, &passing->far_ended)) || got;
+    bool all = passing->is_silent && passing->far_ended;
+    bool nothing = !got && !ends[MASTER].revents && !ends[FAR].revents;
+    if (passing->is_over && (all || nothing))
+        return false;
+    if (ends[OVER].revents) {
+        passing->is_over = true;
+        passing->is_silent = false;
+        close_slave(passing->terminal); /* no job will open it */
+    }
+    return true;
 }
 
 static void *pass_on(void *arg)
 {
     struct passing passing = {.terminal = arg};
-    struct pollfd ends[3];
-    for (;;) {
+    struct pollfd ends[ENDS];
+    do {
+        follow_far(&passing);
         follow_job(&passing);
         await(&passing, ends);
-        if (ends[0].revents)
-            read_keys(&passing);
-        if (passing.count > 0 && ends[1].revents & POLLOUT)
-            write_keys(&passing);
-        bool shown_some = ends[1].revents & (POLLIN | POLLHUP | POLLERR) && show(&passing);
-        if (passing.is_over && (passing.is_silent || (!shown_some && !ends[1].revents)))
-            break;
-        if (ends[2].revents) {
-            passing.is_over = true;
-            passing.is_silent = false;
-        }
-    }
+    } while (pass_some(&passing, ends));
     restore();
     return NULL;
 }
@@ -278,6 +324,11 @@ int pleat_terminal_start(struct pleat_terminal *terminal, struct pleat_error *er
     return code ? pleat_error_sys(err, code, "--pty: no thread") : 0;
 }
 
+void pleat_terminal_is_of(int64_t job)
+{
+    pleat_far_terminal_start(job);
+}
+
 void pleat_terminal_leave(void)
 {
     atomic_store(&left, true);
@@ -288,6 +339,7 @@ void pleat_terminal_end(struct pleat_terminal *terminal)
 {
     if (!*terminal->path)
         return;
+    pleat_far_terminal_end();
     if (terminal->over[1] >= 0)
         close(terminal->over[1]);
     terminal->over[1] = -1;

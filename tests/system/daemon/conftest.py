@@ -217,6 +217,7 @@ class Instance:
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("PLEAT_", "XDG_"))}
         self.env["PLEAT_DIR"] = self.dir
         self.env["PLEAT_TEST_PROGRESS_MS"] = "50"  # agents tell every second, and tests wait for what they tell
+        self.program = PLEAT
         self.started = []
         self.connection = None
         self.instance_id = None
@@ -237,15 +238,15 @@ class Instance:
     def pleat(self, *words, check=None, timeout=LIMIT_S, given=None):
         """`given`: its standard input; without it that is /dev/null."""
         source = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
-        done = subprocess.run([PLEAT, *map(str, words)], env=self.env, cwd=self.dir, text=True,
+        done = subprocess.run([self.program, *map(str, words)], env=self.env, cwd=self.dir, text=True,
                               **source, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout, check=False)
         if check is not None:
             assert done.returncode == check, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done
 
-    def popen(self, *words, program=PLEAT, **options):
-        process = subprocess.Popen([program, *map(str, words)], env=self.env, cwd=self.dir,
+    def popen(self, *words, program=None, **options):
+        process = subprocess.Popen([program or self.program, *map(str, words)], env=self.env, cwd=self.dir,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, **options)
         self.started.append(process)

@@ -30,7 +30,7 @@ class Screen:
         self.usual = termios.tcgetattr(self.slave)
         self.text = ""
         self.process = subprocess.Popen(
-            [*(["sh", "-c", '"$@"; code=$?; echo and on; exit $code', "sh"] if shell else []), PLEAT, "run", *map(str, words)],
+            [*(["sh", "-c", '"$@"; code=$?; echo and on; exit $code', "sh"] if shell else []), pleat.program, "run", *map(str, words)],
             env=dict(pleat.env, TERM="dumb"), cwd=pleat.dir, stdin=self.slave,
             stdout=self.slave, stderr=self.slave, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))

@@ -9,6 +9,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import BIN, ENDED, HOME, Pleat
+from clusters.screen import Screen
 from clusters.world import USER, USER_ID
 from test_malleable import begun, both_mpis, ends, has, resized
 
@@ -47,6 +48,17 @@ def test_a_script(pleat):
     job = pleat.submit(pleat.dir + "/script", "given")
     assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.run("events", job).stdout)
     assert pleat.output(job) in ("a1 2 given\n", "a2 2 given\n")
+
+
+def test_a_terminal(pleat):
+    """As with a shared home, in the directory that the job has there."""
+    screen = Screen(pleat, "-n", 1, "--", "sh", "-c", 'hostname; test "$PWD" = "$PLEAT_SCRATCH" && stty size; read x; echo "got $x"; exit 5')
+    lines = screen.until("33 91\r\n").split("\r\n")
+    assert lines[0] in ("a1", "a2"), lines
+    screen.type("words\n")
+    screen.until("got words\r\n")
+    assert screen.end() == 5
+    pleat.cluster.until_empty()
 
 
 @both_mpis

@@ -7,9 +7,10 @@ import signal
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import APPS, BIN, ENDED, HOME, Pleat, go_file
+from clusters.pleat import APPS, ENDED, HOME, Pleat, go_file
+from clusters.screen import Screen
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
-from clusters.world import USER, USER_ID
+from clusters.world import USER_ID
 
 PATHS = {"openmpi": APPS, "mpich": f"{APPS}/mpich"}
 DAEMON = {"openmpi": "orted", "mpich": "hydra_pmi_proxy"}
@@ -302,9 +303,61 @@ def test_a_host_without_the_shared_home(pleat, mpi, which):
     host.run("umount", pleat.dir)  # nothing there is in use
 
 
-def test_a_terminal_is_of_one_host(pleat):
-    """Of that where it was asked for, however much the hosts share; the path may be that of another one elsewhere."""
-    run = f"{BIN}/pleat run --pty -n 1 -- true"
-    done = pleat.head.run("script", "-qec", run, "/dev/null", user=USER, env=pleat.env, check=False)
-    assert done.returncode == 125 and "only on the host where 'pleat run --pty' was called" in re.sub(r"\s+", " ", done.stdout), done
+def bash(pleat):
+    screen = Screen(pleat, "-n", 1, "--env", "PS1=ready> ", "--", "bash", "--norc", "--noprofile", "-i")
+    screen.until("ready> ")
+    return screen
+
+
+def test_a_terminal_on_another_host(pleat):
+    """It has the size of the user's, keys mean what they mean there, and it outlasts pleatd."""
+    screen = bash(pleat)
+    screen.type("hostname; stty size; exec 2>&1\n")
+    lines = screen.until("ready> ").split("\r\n")
+    assert lines[1] in [node.name for node in pleat.cluster.nodes] and lines[1] != pleat.head.name and lines[2] == "33 91", lines
+    screen.resize(20, 50)
+    screen.type("until [ \"$(stty size)\" = '20 50' ]; do sleep 0.01; done; echo resized$((1 + 1)); tail -f /dev/null\n")
+    screen.until("resized2\r\n")
+    wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
+    screen.type("\x03")
+    screen.until("ready> ")
+    screen.type("echo code $?; cat\n")
+    screen.until("code 130\r\n")
+    screen.type("words\n")
+    screen.until("words\r\nwords\r\n")  # the echo of the terminal, and cat
+    screen.type("\x04")
+    screen.until("ready> ")
+    screen.type("stty raw -echo; echo go; head -c 3 | od -An -tx1; stty sane\n")
+    screen.until("\ngo")
+    screen.type("\x03\x1b\x1a")
+    screen.until("03 1b 1a")
+    screen.until("ready> ")
+    pleat.kill_daemon()
+    screen.type("echo still here$((1 + 1)); exit 3\n")
+    screen.until("still here2\r\n")
+    assert screen.end() == 3
+    pleat.cluster.until_empty()
+
+
+def test_a_terminal_whose_user_is_gone(pleat):
+    """Nothing is left of it."""
+    screen = bash(pleat)
+    screen.type("tail -f /dev/null\n")
+    wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
+    screen.process.signal(signal.SIGKILL)
+    assert screen.end() == 128 + signal.SIGKILL
+    wait_until(lambda: not any(node.pids("tail") for node in pleat.cluster.nodes), "nothing is left")
+    pleat.cluster.until_empty()
+
+
+@both_mpis
+def test_a_terminal_of_rank_0(pleat, mpi):
+    code = 'test "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 0 || exit 0; stty size; trap "exit 7" INT; read x; echo "got $x"; read x'
+    screen = Screen(pleat, "-n", 2, "--mpi", mpi, "--runner", "mpi", "--", "sh", "-c", code)
+    screen.until("33 91\r\n")
+    wait_until(lambda: not screen.is_usual(), "keys go to the job")
+    screen.type("words\n")
+    screen.until("got words\r\n")
+    screen.type("\x03")
+    assert screen.end() == 7
     pleat.cluster.until_empty()
