@@ -106,6 +106,7 @@ def test_rest_may_end_by_itself(linked):
     script = "(trap 'echo told' TERM; echo $BASHPID > pids; read < fifo; echo done) & exit 4"
     linked.start(1, "bash", "-c", script, linger_s=1000)
     pids = linked.pids("pids", 1)
+    linked.daemon.expect("started", 1)
     listed = linked.daemon.call("list")["runs"]
     assert [run["state"] for run in listed] == ["running"]
     with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
