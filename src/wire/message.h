@@ -28,6 +28,8 @@
 #define PLEAT_FEATURE_TASKS "cpus_per_task"
 /* The same: runs on a terminal. */
 #define PLEAT_FEATURE_TERMINAL "terminal"
+/* The same: the agent makes terminals for runs whose user is on another host. */
+#define PLEAT_FEATURE_WINDOW "window"
 #define PLEAT_FEATURE_CHECKPOINTS "checkpoints"
 /* The same: parts of runs that another node's agent leads, and runs that have such parts. */
 #define PLEAT_FEATURE_PARTS "parts"
@@ -47,8 +49,6 @@
 #define PLEAT_FEATURE_PROCESSES "processes"
 /* The same: these may be on other nodes than that from which the run is led. */
 #define PLEAT_FEATURE_ROAMS "roams"
-/* The same: the agent makes terminals for runs whose user is on another host. */
-#define PLEAT_FEATURE_WINDOW "window"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */
