@@ -87,8 +87,10 @@ static void prepare(struct daemon *d, const struct job *job, const struct pleat_
     const struct pleat_component *component = job_component(d, job);
     const struct pleat_claim *claim = pleat_core_claim(d->core, effect->u.claim.index);
     struct pleat_error err = {0};
-    if (claim->id != effect->id || claim->first_piece == PLEAT_NONE)
-        return; /* it has gone meanwhile */
+    if (claim->id != effect->id || claim->first_piece == PLEAT_NONE ||
+        claim->state != PLEAT_CLAIM_HELD || claim->process != PLEAT_KEPT_PREPARING)
+        return; /* it has gone meanwhile, or what was said in the same turn answers the order that
+                   is repeated here: a process must not be started on what is given back */
     const struct pleat_piece *piece = pleat_core_piece(d->core, claim->first_piece);
     struct process_order *order = renew(d, effect, component->lead_node);
     int rc = order ? 0 : pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory");
@@ -222,13 +224,24 @@ static uint32_t reason_of(const json_t *params)
     return PLEAT_GONE_DIED;
 }
 
+/* Is the claim's process to be asked for again? So while effects wait, as the log cannot be
+ * written. */
+static bool is_asked_anew(const struct daemon *d, uint64_t claim)
+{
+    for (size_t i = 0; i < d->turn.effects.count; i++)
+        if (d->turn.effects.items[i].kind == PLEAT_DO_PREPARE &&
+            d->turn.effects.items[i].id == claim)
+            return true;
+    return false;
+}
+
 static void take_claim(struct daemon *d, uint64_t run, uint16_t kind, const json_t *params)
 {
     uint64_t claim = (uint64_t)json_integer_value(json_object_get(params, "claim"));
     uint64_t number = (uint64_t)json_integer_value(json_object_get(params, "number"));
     const struct process_order *order = find(d, claim);
-    if (order && number && number < order->number)
-        return;
+    if ((order && number && number < order->number) || is_asked_anew(d, claim))
+        return; /* said of an order that is given anew, which is answered as well */
     emit_kept(d, kind, claim, run, kind == PLEAT_EV_PROCESS_GONE ? reason_of(params) : 0);
 }
 

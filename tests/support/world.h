@@ -20,6 +20,7 @@ PLEAT_ARRAY(world_calls, struct world_call);
 struct world_process {
     uint64_t claim, run;
     uint32_t index, component; /* of the claim; of its owner */
+    uint64_t order;            /* the latest PREPARE of that claim that its agent has */
     enum { WORLD_PROCESS_STARTING, WORLD_PROCESS_WAITING, WORLD_PROCESS_TAKEN } state;
 };
 
@@ -47,10 +48,11 @@ struct world {
     /* components whose processes agents prepare: world_processes.h */
     struct world_processes processes;
     struct world_requests_array requests; /* by component */
-    struct pleat_effects told;            /* PREPARE and UNPREPARE so far */
+    struct pleat_effects told; /* PREPARE and UNPREPARE so far; orders are places in it */
     struct pleat_random handing;
     double prepare_fail;           /* a process that is prepared is not started, or dies */
     uint32_t crossed, gone_unused; /* processes handed over that were to be ended; ended so */
+    uint32_t outdated;             /* what was said of orders that were given anew meanwhile */
     struct pleat_site_instance *sites[8];
     uint32_t site_count;
     struct pleat_runner *runner;

@@ -72,6 +72,20 @@ static void say(struct world *world, uint16_t kind, uint32_t index, uint64_t cla
     world->host.emit(world->host.arg, &event);
 }
 
+/* What is said of an order that was given anew meanwhile is not taken: the new one is answered as
+ * well (src/daemon/processes.c). */
+static void say_of(struct world *world, uint16_t kind, const struct world_process *process,
+                   uint32_t reason)
+{
+    for (size_t i = world->told.count; i-- > process->order + 1;)
+        if (world->told.items[i].kind == PLEAT_DO_PREPARE &&
+            world->told.items[i].id == process->claim) {
+            world->outdated++;
+            return;
+        }
+    say(world, kind, process->index, process->claim, process->run, reason);
+}
+
 static void say_demand(struct world *world, uint32_t component)
 {
     const struct world_requests *requests = requests_of(world, component);
@@ -91,14 +105,14 @@ static void hand_over(struct world *world, struct world_process *process)
     process->state = WORLD_PROCESS_TAKEN;
     world->crossed += claim && claim->process == PLEAT_KEPT_UNPREPARING;
     pleat_fake_runner_add(world->runner, process->component, 1);
-    say(world, PLEAT_EV_TAKEN, process->index, process->claim, process->run, 0);
+    say_of(world, PLEAT_EV_TAKEN, process, 0);
 }
 
 static void has_started(struct world *world, struct world_process *process)
 {
     struct world_requests *requests = requests_of(world, process->component);
     process->state = WORLD_PROCESS_WAITING;
-    say(world, PLEAT_EV_PREPARED, process->index, process->claim, process->run, 0);
+    say_of(world, PLEAT_EV_PREPARED, process, 0);
     if (requests->waiting == 0)
         return;
     requests->waiting--;
@@ -121,7 +135,7 @@ static void on_started(void *arg, uint64_t token)
     if (pleat_random_unit(&world->handing) < world->prepare_fail) {
         uint32_t reason =
             pleat_random_below(&world->handing, 2) ? PLEAT_GONE_NOT_STARTED : PLEAT_GONE_DIED;
-        say(world, PLEAT_EV_PROCESS_GONE, process->index, process->claim, process->run, reason);
+        say_of(world, PLEAT_EV_PROCESS_GONE, process, reason);
         drop(world, process);
         return;
     }
@@ -130,20 +144,23 @@ static void on_started(void *arg, uint64_t token)
 
 /* ---- what they are told ---- */
 
+/* token: the number of the order */
 static void prepare(struct world *world, const struct pleat_effect *order, uint64_t token)
 {
     struct world_process *known = find(world, order->id);
     if (known) { /* repeated: so is the answer */
+        known->order = token;
         if (known->state == WORLD_PROCESS_WAITING)
-            say(world, PLEAT_EV_PREPARED, known->index, known->claim, known->run, 0);
+            say_of(world, PLEAT_EV_PREPARED, known, 0);
         if (known->state == WORLD_PROCESS_TAKEN)
-            say(world, PLEAT_EV_TAKEN, known->index, known->claim, known->run, 0);
+            say_of(world, PLEAT_EV_TAKEN, known, 0);
         return;
     }
     struct world_process process = {.claim = order->id,
                                     .run = order->u.claim.run,
                                     .index = order->u.claim.index,
                                     .component = order->component,
+                                    .order = token,
                                     .state = WORLD_PROCESS_STARTING};
     const struct pleat_component *job = world_job(world, order->component);
     if (job->run != process.run || job->state != PLEAT_RUNNING)
@@ -157,7 +174,7 @@ static void unprepare(struct world *world, const struct pleat_effect *order)
 {
     struct world_process *known = find(world, order->id);
     if (known && known->state == WORLD_PROCESS_TAKEN) {
-        say(world, PLEAT_EV_TAKEN, known->index, known->claim, known->run, 0);
+        say_of(world, PLEAT_EV_TAKEN, known, 0);
         return;
     }
     if (known)
@@ -200,8 +217,7 @@ void world_processes_lose(struct world *world, uint32_t site, uint32_t node)
         if (!led && here && process->state != WORLD_PROCESS_STARTING) {
             if (process->state == WORLD_PROCESS_TAKEN)
                 pleat_fake_runner_add(world->runner, process->component, -1);
-            say(world, PLEAT_EV_PROCESS_GONE, process->index, process->claim, process->run,
-                PLEAT_GONE_DIED);
+            say_of(world, PLEAT_EV_PROCESS_GONE, process, PLEAT_GONE_DIED);
         }
         if (led || here)
             drop(world, process);
@@ -324,7 +340,7 @@ static void end_one(struct world *world, uint32_t component)
     }
     if (process->state == WORLD_PROCESS_TAKEN)
         pleat_fake_runner_add(world->runner, component, -1);
-    say(world, PLEAT_EV_PROCESS_GONE, process->index, process->claim, process->run, reason);
+    say_of(world, PLEAT_EV_PROCESS_GONE, process, reason);
     drop(world, process);
 }
 

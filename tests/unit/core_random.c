@@ -518,9 +518,9 @@ static uint32_t totals[PLEAT_OUTCOME_COUNT];
 static uint32_t happened[256]; /* by kind of event */
 static uint32_t unknown;       /* starts that an agent may have done that is gone */
 static uint32_t shrunk_off, shrunk_off_taken, moved;
-/* processes that were handed over when they were to be ended; that were ended as nobody used them
- */
-static uint32_t crossed, gone_unused;
+/* processes that were handed over when they were to be ended; that were ended as nobody used them;
+ * what was said of orders that were given anew meanwhile */
+static uint32_t crossed, gone_unused, outdated;
 
 /* A test that never met a kind of event says nothing about it. */
 static void check_happened(void)
@@ -790,6 +790,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     moved += world.moved;
     crossed += world.crossed;
     gone_unused += world.gone_unused;
+    outdated += world.outdated;
     world_finish(&world);
 }
 
@@ -820,9 +821,10 @@ static void test_misbehaving(void **state)
     print_message("unknown %u, shrunk off what its site takes back %u, sooner than it said %u, "
                   "with the node that led %u\n",
                   unknown, shrunk_off, shrunk_off_taken, moved);
-    print_message("processes handed over while they were to be ended %u, ended unused %u\n",
-                  crossed, gone_unused);
-    assert_true((crossed > 0 && gone_unused > 0) || getenv("PLEAT_TEST_SEEDS"));
+    print_message("processes handed over while they were to be ended %u, ended unused %u, said of "
+                  "orders that were given anew %u\n",
+                  crossed, gone_unused, outdated);
+    assert_true((crossed > 0 && gone_unused > 0 && outdated > 0) || getenv("PLEAT_TEST_SEEDS"));
     assert_true((unknown > 0 && shrunk_off > 0 && shrunk_off_taken > 0 && moved > 0) ||
                 getenv("PLEAT_TEST_SEEDS"));
     /* a test that never met an outcome says nothing about it */
