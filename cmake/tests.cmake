@@ -17,10 +17,10 @@ set(pleat_busy_tests
 # Then the longest ones, since the last one would run alone: their seconds, about. (Of others ctest goes by what it has
 # measured, once it has.)
 set(pleat_long_tests
-  slurm-replace_short=140 gridengine-faults=136 slurm-faults=160 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=90
+  slurm-replace_short=140 gridengine-faults=136 slurm-faults=160 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=110
   agent-fold_pool=85 slurm-replace=80 gridengine-taken=75 slurm-taken=60 slurm-folded=55 bench-mix=50 daemon-folded_resize=45
   slurm-adapter=45 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=80 slurm-accounts=27 slurm-reserved=30
-  daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=20 daemon-fold_real=36 daemon-saving=36
+  daemon-far_terminal=55 daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=20 daemon-fold_real=36 daemon-saving=36
   daemon-folding=35 daemon-parts=50 daemon-python=45 bench-fold=33 bench-fold-live=25 bench-resize=33 daemon-launches=33 daemon-checkpoint=32 daemon-relaunch=32
   chaos-campaign=31 fold-groups-mpich=31 fold-library-openmpi=31 agent-fold_mpi-changes=30 daemon-sites=28 daemon-too_few=26
   chaos-damage=25 fold-threads-mpich=25 fold-conformance-openmpi=25 daemon-outside=23 daemon-examples=23 daemon-asked=23
