@@ -87,6 +87,7 @@ def test_processes_stuck_while_joining(pleat):
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
         ends_well(pleat, number)
+        os.unlink(pleat.path("end"))  # for which the next one would end at once
     pleat.wait_outcome(number, "relaunched")
     ends_well(pleat, number)
 
