@@ -40,7 +40,11 @@
         UTRERA, what, {NULL, NULL}, {{"program-classes", labels}, {NULL, NULL}}, NULL              \
     }
 
-#define AGENT(what, labels) SIMULATED(LIU, what, "application-agent", labels)
+#define AGENT_BOTH(what, labels, live)                                                             \
+    {                                                                                              \
+        LIU, what, {"application-agent", labels},                                                  \
+            {{"application-agent-live", live}, {NULL, NULL}}, NULL                                 \
+    }
 #define KOALA(what, labels) SIMULATED(BUISSON, what, "koala-malleable", labels)
 #define KOALA_BOTH(what, labels, live)                                                             \
     {                                                                                              \
@@ -118,8 +122,8 @@ static const struct pleat_published all[] = {
 
     NEITHER(LIU, "figures 1 and 2", "drawings of a flow and of predicting"),
     NEITHER(LIU, "figure 3", "an algorithm: buffer policy periodic-prediction"),
-    AGENT("figure 4", "5 claimed, 1 fitted, 2 not found"),
-    AGENT("figure 5", "2 claimed"),
+    AGENT_BOTH("figure 4", "5 claimed, 1 fitted, 2 not found", "1 yes, 3 no"),
+    AGENT_BOTH("figure 5", "2 claimed", "2 no"),
 
     NEITHER(UTRERA, "figures 1.1 to 1.5", "drawings of job types and schedules"),
     NEITHER(UTRERA, "figures 2.1 to 2.7", "drawings of MPI operations and schedules"),
@@ -189,6 +193,7 @@ const char *pleat_published_command(const char *live_page)
     static const char *const commands[][2] = {
         {"self-coscheduling", "bench/run fold-evaluation"},
         {"coscheduling-arrivals", "bench/run fold-evaluation --page coscheduling-arrivals"},
+        {"application-agent-live", "bench/run fold-evaluation --page application-agent-live"},
         {"coscheduling-policies", "bench/run fold-evaluation --page coscheduling-policies"},
         {"application-scaling", "bench/run fold-evaluation --page application-scaling"},
         {"virtual-malleability-live", "bench/run fold-evaluation --page virtual-malleability-live"},

@@ -188,7 +188,7 @@ def test_the_list_of_what_is_published_is_that_of_the_pages(cli):
             assert live or page["page"] in NAMES
     assert set(pages) == set(NAMES) - {"logs"} | {
         "self-coscheduling", "coscheduling-arrivals", "coscheduling-policies", "application-scaling",
-        "program-classes", "koala-malleable-live", "job-mixes-live", "virtual-malleability-live"}
+        "program-classes", "koala-malleable-live", "job-mixes-live", "virtual-malleability-live", "application-agent-live"}
     assert all(not found for found in pages.values()), ("on a page, not in experiments/published.c", pages)
     text = cli("experiment", "--list").stdout
     assert "pleat experiment koala-malleable" in text and "bench/run fold-evaluation" in text and "neither" in text
