@@ -8,10 +8,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
 BUILD = os.path.abspath(os.environ.get(
     "PLEAT_BUILD", os.path.join(os.path.dirname(__file__), "../../../build")))

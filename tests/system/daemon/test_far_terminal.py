@@ -12,7 +12,7 @@ import pytest
 from conftest import BUILD, breakable_agent, is_alive, wait_until, words_of
 from relaunching import MPIS
 from test_input_sent import resident_kb
-from test_pty import OF_RANKS, Screen, children_of
+from test_pty import Screen, children_of, rank_0_has_the_terminal
 
 # It stays the process that was started, and what it starts is there, too.
 ELSEWHERE = """hostname elsewhere && mount -t devpts -o newinstance,ptmxmode=0666,mode=620 none /dev/pts &&
@@ -212,20 +212,7 @@ def test_pleatd_cannot_be_started_again(far):
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_rank_0_of_an_mpi_program(far, mpi):
-    """It alone has the terminal, by which it is interrupted; what the others say is shown."""
-    screen = Screen(far, "--pty", "--mpi", mpi, "--runner", "mpi", "-n", 2, "--", "sh", "-c", OF_RANKS,
-                    far.path("other"), 7)
-    mine = screen.until(" is mine\r\n")
-    assert "rank 1 has none\r\n" in mine
-    name = mine.split("\r\n")[-1].strip()
-    assert name.startswith("pts/")
-    assert screen.until("33 91\r\n") == f"/dev/{name}\r\n"
-    screen.type("words\n")
-    screen.until("got words\r\n")
-    screen.type("\x03")
-    screen.until("interrupted\r\n")
-    assert screen.end() == 7
-    assert far.job(1)["exit_code"] == 7 and not far.job_pids(1)
+    rank_0_has_the_terminal(far, mpi)
 
 
 def test_a_job_that_is_started_again(far):

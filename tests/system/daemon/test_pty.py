@@ -1,78 +1,39 @@
 """`pleat run --pty`: a job that has a terminal, as seen from the terminal that `pleat run` has."""
 
-import fcntl
 import os
-import pty
-import select
 import signal
-import struct
 import subprocess
-import termios
-import time
 
 import pytest
 
 from conftest import BUILD, LIMIT_S, PLEAT, comm_of, is_alive, parent_of, wait_until, words_of
 from relaunching import MPIS, program
+from terminal import Terminal
 
 
 def children_of(pid):
     return [int(name) for name in os.listdir("/proc") if name.isdigit() and parent_of(int(name)) == pid]
 
 
-class Screen:
+class Screen(Terminal):
     """A terminal, and `pleat run --pty` in its foreground."""
 
     def __init__(self, pleat, *words, rows=33, columns=91, shell=False):
+        super().__init__(LIMIT_S, rows, columns)
         self.pleat = pleat
-        self.fd, self.slave = pty.openpty()
-        self.resize(rows, columns)
-        self.usual = termios.tcgetattr(self.slave)
-        self.text = ""
         self.process = subprocess.Popen(
             [*(["sh", "-c", '"$@"; code=$?; echo and on; exit $code', "sh"] if shell else []), pleat.program, "run", *map(str, words)],
             env=dict(pleat.env, TERM="dumb"), cwd=pleat.dir, stdin=self.slave,
-            stdout=self.slave, stderr=self.slave, start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+            stdout=self.slave, stderr=self.slave, start_new_session=True, preexec_fn=self.take_it)
         pleat.started.append(self.process)
-
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def read(self, wait_s):
-        if select.select([self.fd], [], [], wait_s)[0]:
-            self.text += os.read(self.fd, 65536).decode()
-
-    def until(self, wanted):
-        """What was shown up to there, which is forgotten."""
-        end = time.monotonic() + LIMIT_S
-        while wanted not in self.text:
-            assert time.monotonic() < end, (wanted, self.text)
-            self.read(0.1)
-        shown, self.text = self.text.split(wanted, 1)
-        return shown
-
-    def type(self, text):
-        os.write(self.fd, text.encode())
-
-    def is_usual(self):
-        return termios.tcgetattr(self.slave) == self.usual
 
     def end(self):
         """All that was shown since; the terminal is as it was."""
-        end = time.monotonic() + LIMIT_S
-        while self.process.poll() is None:
-            assert time.monotonic() < end, self.text
-            self.read(0.1)
-        while select.select([self.fd], [], [], 0)[0]:
-            self.read(0)
+        self.read_until(lambda: self.process.poll() is not None, "its end")
+        self.read_rest()
         assert self.is_usual()
         self.close()
         return self.process.returncode
-
-    def close(self):
-        os.close(self.slave)
-        os.close(self.fd)
 
 
 def shell(pleat):
@@ -196,9 +157,8 @@ tty; stty size; trap "echo interrupted; rm $0; exit $1" INT; read line; echo "go
 """
 
 
-@pytest.mark.parametrize("mpi", MPIS)
-def test_rank_0_of_an_mpi_program(pleat, mpi):
-    """It alone has the terminal, by which it is interrupted; what the others say is shown."""
+def rank_0_has_the_terminal(pleat, mpi):
+    """It alone, and it is interrupted by that; what the others say is shown."""
     screen = Screen(pleat, "--pty", "--mpi", mpi, "--runner", "mpi", "-n", 2, "--", "sh", "-c", OF_RANKS,
                     pleat.path("other"), 7)
     mine = screen.until(" is mine\r\n")
@@ -212,6 +172,11 @@ def test_rank_0_of_an_mpi_program(pleat, mpi):
     screen.until("interrupted\r\n")
     assert screen.end() == 7
     assert pleat.job(1)["exit_code"] == 7 and not pleat.job_pids(1)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_rank_0_of_an_mpi_program(pleat, mpi):
+    rank_0_has_the_terminal(pleat, mpi)
 
 
 @pytest.mark.parametrize("mpi", MPIS)
