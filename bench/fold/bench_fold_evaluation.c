@@ -189,7 +189,9 @@ static int first_round(struct pleat_error *err)
     if (!kept)
         return 0;
     eval_now(eval.begun, sizeof(eval.begun));
-    return eval_keep_read(&eval, kept, setting(), err);
+    int rc = eval_keep_read(&eval, kept, setting(), err);
+    /* that it cannot be written is said now, not after an hour */
+    return rc ? rc : eval_keep_write(&eval, kept, setting(), err);
 }
 
 static int measure(int rounds, int runs, struct pleat_error *err)

@@ -127,7 +127,7 @@ def check(program, name):
 
 def check_kept(program):
     """A page in two goes; and files with which it cannot go on."""
-    def go(*options, code=0):
+    def go(*options, code=0):  # with the file that `kept` is by then
         done = subprocess.run([program, "--page", "coscheduling-arrivals", "--quick", "--mpi", "openmpi", "--out", scratch,
                                "--keep", kept, *options], check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if done.returncode != code:
@@ -154,6 +154,10 @@ def check_kept(program):
             sys.exit(f"the page does not say that it has two rounds:\n{page}")
         if "the same options" not in go("--repeats", "3", "--stated", code=1) or kept.read_bytes() != whole:
             sys.exit("rounds of other options were taken")
+        kept, there = pathlib.Path(scratch, "none", "kept"), kept
+        if "cannot" not in go("--repeats", "1", code=1) or pathlib.Path(scratch, "none").exists():
+            sys.exit("a file in a directory that is not there was taken")
+        kept = there
         lacking = json.loads(whole)
         lacking["values"].popitem()
         for text in (whole[:-9], b"[]", json.dumps(lacking).encode()):
