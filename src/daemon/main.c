@@ -148,6 +148,7 @@ static int begin(struct daemon *d, struct pleat_error *err)
     configure(d);
     note_make(d, daemon_now_us(d), "daemon", -1,
               json_pack("{s:s}", "text", "started, version " PLEAT_VERSION));
+    sites_free_is_unknown(d);
     rc = agents_away(d, err);
     if (rc)
         return rc;

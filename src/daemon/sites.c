@@ -171,6 +171,21 @@ int sites_adopt(struct daemon *d, struct pleat_error *err)
     return 0;
 }
 
+void sites_free_is_unknown(struct daemon *d)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (uint32_t i = 0; i < view->node_count; i++) {
+        const struct pleat_node *node = &view->nodes[i];
+        if (node->more == 0)
+            continue;
+        struct pleat_event none = {.kind = PLEAT_EV_NODE_MORE,
+                                   .flags = node->confined ? PLEAT_NODE_CONFINED : 0,
+                                   .component = node->site,
+                                   .u.node = {.node = node->node, .slots = 0}};
+        turn_event(d, &none);
+    }
+}
+
 /* The id of the claim with the job's last processors; 0: it has none. Those of a job that stops
  * processes itself may be gone before the site answers: then its first ones, which stay. */
 static uint64_t last_claim(struct daemon *d, uint32_t component)

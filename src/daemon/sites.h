@@ -21,6 +21,10 @@ void sites_poll(struct daemon *d);
 void sites_look(struct daemon *d, uint32_t index);
 /* After a recovery: sites take over the claims that the core holds. */
 int sites_adopt(struct daemon *d, struct pleat_error *err);
+/* After a recovery: what the last pleatd knew to be free on hosts of clusters counts no more. Who
+ * asks to grow there is told so, until the site has found its allocations again, and says what is
+ * free; a claim would be refused after it was accepted. */
+void sites_free_is_unknown(struct daemon *d);
 /* Asks a site for a claim, its split, or its release. */
 void sites_carry_out(struct daemon *d, const struct pleat_effect *effect);
 

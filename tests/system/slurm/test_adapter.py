@@ -215,7 +215,8 @@ def test_waits_in_the_queue_and_then_gets_it(a, way):
         assert told["start"] > 1_000_000_000, told
         adapter.release(holder)
         granted = adapter.notice("granted", job=waiting["job"])
-        assert granted["nodes"] == [{"name": "a1", "cpus": 2}] and granted["name"] == waiting["name"]
+        [node] = granted["nodes"]  # whichever of them Slurm has cleaned up first
+        assert node["name"] in ("a1", "a2") and node["cpus"] == 2 and granted["name"] == waiting["name"], granted
         adapter.release(waiting)
 
 
