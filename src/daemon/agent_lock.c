@@ -95,3 +95,18 @@ bool agent_locks_sweep(struct daemon *d)
         closedir(directory);
     return left;
 }
+
+void agent_keys_each(struct daemon *d, uint32_t site, void (*fn)(void *arg, uint32_t node),
+                     void *arg)
+{
+    uint32_t node;
+    DIR *directory = opendir(d->paths.state);
+    for (struct dirent *entry; directory && (entry = readdir(directory));) {
+        const size_t length = strlen(entry->d_name);
+        if (is_file_of(entry->d_name, d->config.sites[site].name, &node) &&
+            !strcmp(entry->d_name + length - 4, ".key"))
+            fn(arg, node);
+    }
+    if (directory)
+        closedir(directory);
+}

@@ -14,5 +14,9 @@ bool agent_lock_kill(struct daemon *d, uint32_t site, uint32_t node);
 /* Removes locks and keys of agents of sites that are gone. Whether some of these agents live, so
  * that it is to be called again. */
 bool agent_locks_sweep(struct daemon *d);
+/* Calls fn with the number of each node of a site for whose agent there is a key. fn may remove the
+ * key. */
+void agent_keys_each(struct daemon *d, uint32_t site, void (*fn)(void *arg, uint32_t node),
+                     void *arg);
 
 #endif

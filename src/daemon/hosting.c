@@ -5,6 +5,7 @@
 #include "command/command.h"
 #include "daemon/agent_call.h"
 #include "daemon/agent_link.h"
+#include "daemon/agent_lock.h"
 #include "daemon/agents.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
@@ -35,6 +36,35 @@ static bool host_node_mixes(void *arg, uint32_t site, uint32_t node)
 static void host_node_quit(void *arg, uint32_t site, uint32_t node)
 {
     agents_node_quit(arg, site, node);
+}
+
+struct known {
+    struct daemon *d;
+    uint32_t site;
+    bool (*has)(void *arg, uint32_t node);
+    void *arg;
+};
+
+static void drop_unknown(void *arg, uint32_t node)
+{
+    const struct known *known = arg;
+    const struct pleat_event gone = {
+        .kind = PLEAT_EV_NODE_GONE, .component = known->site, .u.node = {.node = node}};
+    if (!known->has(known->arg, node))
+        host_emit(known->d, &gone);
+}
+
+/* A pleatd that was killed may have written the key of a node of which its log says nothing. */
+static void host_nodes_known(void *arg, uint32_t site, bool (*has)(void *has_arg, uint32_t node),
+                             void *has_arg)
+{
+    struct daemon *d = arg;
+    struct known known = {d, site, has, has_arg};
+    const struct pleat_view *view = pleat_core_view(d->core);
+    for (uint32_t i = 0; i < view->node_count; i++)
+        if (view->nodes[i].site == site && view->nodes[i].lent)
+            drop_unknown(&known, view->nodes[i].node);
+    agent_keys_each(d, site, drop_unknown, &known);
 }
 
 static int host_agent_call(void *arg, uint32_t site, uint32_t node, struct pleat_agent_call *call,
@@ -112,6 +142,7 @@ int hosting_init(struct daemon *d, struct pleat_error *err)
                                   .node_is_taken = host_node_is_taken,
                                   .node_mixes = host_node_mixes,
                                   .node_quit = host_node_quit,
+                                  .nodes_known = host_nodes_known,
                                   .say = host_say,
                                   .tell = host_tell,
                                   .drop = host_drop};

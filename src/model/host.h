@@ -110,6 +110,11 @@ struct pleat_host {
     /* Tells the agent of a node to end, since nothing uses that node any more; what it runs ends,
      * too. NULL: its agents end by themselves. */
     void (*node_quit)(void *arg, uint32_t site, uint32_t node);
+    /* The site knows all of its nodes now: whatever is left of others, which came with claims of an
+     * earlier pleatd, goes (keys of their agents, nodes that the core knows). has(has_arg, node)
+     * says whether the site has a node. */
+    void (*nodes_known)(void *arg, uint32_t site, bool (*has)(void *has_arg, uint32_t node),
+                        void *has_arg);
     /* Tells people something about the site with that index in the core: in pleatd's log, and as an
      * event of the daemon. Not for what is repeated often. */
     void (*say)(void *arg, uint32_t site, const char *text);

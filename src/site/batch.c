@@ -93,6 +93,8 @@ static void on_jobs(void *arg, uint64_t token, const json_t *result,
         site->allocations.items[i]->seen = false;
     json_array_foreach(pleat_reply_array(result, "jobs"), i, job) pleat_batch_found(site, job);
     drop_unseen(site);
+    if (first)
+        pleat_batch_say_known(site);
     for (i = 0; first && i < site->allocations.count; i++)
         pleat_batch_look_later(site, site->allocations.items[i], 0);
 }
@@ -433,12 +435,26 @@ int pleat_batch_adopt(struct pleat_site_instance *base, const struct pleat_site_
     return 0;
 }
 
+/* The agent of an allocation of an earlier pleatd that is gone has called: the node that has its
+ * number next is another one, and must not be taken for its own. */
+static void on_unknown_agent(void *arg, uint64_t number)
+{
+    struct pleat_batch_site *site = arg;
+    const struct pleat_event gone = {
+        .kind = PLEAT_EV_NODE_GONE, .component = site->index, .u.node = {.node = (uint32_t)number}};
+    if (!pleat_batch_of_node(site, (uint32_t)number, NULL))
+        site->host->emit(site->host->arg, &gone);
+}
+
 void pleat_batch_agent(struct pleat_site_instance *base, uint32_t number, bool there)
 {
     struct pleat_batch_site *site = of(base);
     struct pleat_batch_node *node = NULL;
     struct pleat_batch_allocation *one = pleat_batch_of_node(site, number, &node);
-    pleat_batch_note_agent(site, number, there);
+    const bool is_unknown = there && site->synced && !one;
+    pleat_batch_note_agent(site, number, there && !is_unknown);
+    if (is_unknown) /* later: the caller goes on with its agent */
+        site->host->later(site->host->arg, 0, on_unknown_agent, site, number);
     site->offer.agents += there;
     if (one && node)
         pleat_batch_agent_is(site, one, node, there);

@@ -366,3 +366,18 @@ void pleat_batch_say_gone(const struct pleat_batch_site *site,
     for (size_t i = 0; i < one->nodes.count; i++)
         pleat_batch_say_node_gone(site, &one->nodes.items[i]);
 }
+
+static bool has_node(void *arg, uint32_t number)
+{
+    return pleat_batch_of_node(arg, number, NULL) != NULL;
+}
+
+void pleat_batch_say_known(struct pleat_batch_site *site)
+{
+    if (!site->synced || !site->host->nodes_known)
+        return;
+    site->host->nodes_known(site->host->arg, site->index, has_node, site);
+    for (size_t i = site->agents.count; i-- > 0;)
+        if (!has_node(site, site->agents.items[i])) /* other nodes will have these numbers */
+            pleat_batch_note_agent(site, site->agents.items[i], false);
+}

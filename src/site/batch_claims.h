@@ -211,6 +211,8 @@ void pleat_batch_say_lost(const struct pleat_batch_site *site, struct pleat_batc
 /* Emits NODE for each node of an allocation whose processors are known. */
 void pleat_batch_say_nodes(const struct pleat_batch_site *site,
                            const struct pleat_batch_allocation *one);
+/* All nodes of the site are known, and none of them but those of its allocations is there. */
+void pleat_batch_say_known(struct pleat_batch_site *site);
 /* Emits NODE_GONE for a node that was told. */
 void pleat_batch_say_node_gone(const struct pleat_batch_site *site,
                                const struct pleat_batch_node *node);
