@@ -24,3 +24,10 @@ class Screen(Terminal):
         wait_until(self.is_usual, "the terminal is as it was")
         self.close()
         return self.process.wait()
+
+
+def shell(pleat):
+    """One that reads what is typed, and has said that it does."""
+    screen = Screen(pleat, "-n", 1, "--env", "PS1=ready> ", "--", "bash", "--norc", "--noprofile", "-i")
+    screen.until("ready> ")
+    return screen

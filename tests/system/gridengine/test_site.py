@@ -8,6 +8,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, Counted, Pleat, go_file, until_file
+from clusters.screen import shell
 
 
 @pytest.fixture(name="pleat", scope="module")
@@ -44,6 +45,35 @@ def test_an_mpi_job_on_several_nodes(pleat):
     job = pleat.submit("-n", 6, "--", f"{APPS}/ring", "--iterations", 20)
     assert pleat.until(job, *ENDED)["state"] == "done", (pleat.log(), pleat.output(job))
     assert pleat.output(job).startswith("RESULT ok") and "ranks=6" in pleat.output(job)
+    pleat.cluster.until_empty()
+
+
+def test_a_terminal(pleat):
+    """On a host of the cluster: it has the size of the user's, keys mean there what they mean, and it outlasts pleatd."""
+    screen = shell(pleat)
+    screen.type("hostname; stty size\n")
+    lines = screen.until("ready> ").split("\r\n")
+    assert lines[1] in ("g1", "g2") and lines[2] == "33 91", lines
+    screen.type("exec 2>&1; echo waits$((1 + 1)); tail -f /dev/null\n")
+    screen.until("waits2\r\n")
+    wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
+    screen.type("\x03")
+    screen.until("ready> ")
+    pleat.kill_daemon()
+    screen.type("echo code $?; exit 3\n")
+    screen.until("code 130\r\n")
+    assert screen.end() == 3
+    pleat.cluster.until_empty()
+
+
+def test_a_terminal_whose_user_is_gone(pleat):
+    """Nothing is left of it."""
+    screen = shell(pleat)
+    screen.type("tail -f /dev/null\n")
+    wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
+    screen.process.signal(signal.SIGKILL)
+    assert screen.end() == 128 + signal.SIGKILL
+    wait_until(lambda: not any(node.pids("tail") for node in pleat.cluster.nodes), "nothing is left")
     pleat.cluster.until_empty()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, HOME, Pleat, go_file
-from clusters.screen import Screen
+from clusters.screen import Screen, shell
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
 from clusters.world import USER_ID
 
@@ -303,15 +303,9 @@ def test_a_host_without_the_shared_home(pleat, mpi, which):
     host.run("umount", pleat.dir)  # nothing there is in use
 
 
-def bash(pleat):
-    screen = Screen(pleat, "-n", 1, "--env", "PS1=ready> ", "--", "bash", "--norc", "--noprofile", "-i")
-    screen.until("ready> ")
-    return screen
-
-
 def test_a_terminal_on_another_host(pleat):
     """It has the size of the user's, keys mean what they mean there, and it outlasts pleatd."""
-    screen = bash(pleat)
+    screen = shell(pleat)
     screen.type("hostname; stty size; exec 2>&1\n")
     lines = screen.until("ready> ").split("\r\n")
     assert lines[1] in [node.name for node in pleat.cluster.nodes] and lines[1] != pleat.head.name and lines[2] == "33 91", lines
@@ -341,7 +335,7 @@ def test_a_terminal_on_another_host(pleat):
 
 def test_a_terminal_whose_user_is_gone(pleat):
     """Nothing is left of it."""
-    screen = bash(pleat)
+    screen = shell(pleat)
     screen.type("tail -f /dev/null\n")
     wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
     screen.process.signal(signal.SIGKILL)
