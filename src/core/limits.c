@@ -43,6 +43,14 @@ int limits_check_fits(const struct pleat_core *core, const struct pleat_componen
     if (pleat_view_folds(component))
         snprintf(why, sizeof(why), " (for %d processes, at most %d on a processor)",
                  component->minimum, pleat_view_mpl(&core->view, component));
+    if (largest == 0)
+        return pleat_error_set(err, PLEAT_E_TOOBIG,
+                               "it needs at least %d processors%s, and %s now ('pleat sites' shows "
+                               "why): try again later",
+                               need, why,
+                               component->wanted_site != PLEAT_NONE
+                                   ? "no node of its site takes jobs"
+                                   : "no node of any site takes jobs");
     return pleat_error_set(err, PLEAT_E_TOOBIG, "it needs at least %d processors%s, and %s has %d",
                            need, why,
                            one_node                 ? "must be on one node: the largest"

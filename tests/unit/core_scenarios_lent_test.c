@@ -78,6 +78,10 @@ static void test_it_starts_on_what_a_node_has(void **state)
     assert_non_null(strstr(h.err.text, "must be on one node: the largest has 2"));
     assert_int_equal(
         submit(&h, PLEAT_COMPONENT_SPREADS, PLEAT_RIGID, NODE_MOST + 1, PLEAT_CLASS_SHORT), 0);
+    struct pleat_event down = {.kind = PLEAT_EV_SITE, .u.site = {.node_most = NODE_MOST}};
+    assert_int_equal(hand_feed(&h, down), 0); /* all of its nodes are, for now */
+    assert_int_equal(submit(&h, 0, PLEAT_RIGID, 1, PLEAT_CLASS_SHORT), PLEAT_E_TOOBIG);
+    assert_non_null(strstr(h.err.text, "no node of any site takes jobs now"));
     hand_finish(&h);
 }
 
