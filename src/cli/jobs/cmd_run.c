@@ -295,8 +295,8 @@ static int run_on_terminal(struct pleat_client **client, json_t *spec)
     if (status) {
         pleat_terminal_end(&terminal);
         json_decref(spec);
-        return status == PLEAT_E_UNSUPPORTED ? pleat_usage(&pleat_cmd_run, "%s", err.text)
-                                             : (pleat_fail(&err), PLEAT_EXIT_BEFORE_RUN);
+        pleat_fail(&err);
+        return PLEAT_EXIT_BEFORE_RUN;
     }
     json_object_set_new(spec, "terminal", json_string(terminal.path));
     json_object_set_new(spec, "terminal_sent", json_true());
@@ -318,6 +318,8 @@ static int run(const struct pleat_submit_options *submission)
     struct pleat_client *client;
     json_t *spec;
     int64_t job = 0;
+    if (submission->pty && pleat_terminal_check(&err)) /* before a pleatd is started for nothing */
+        return pleat_usage(&pleat_cmd_run, "%s", err.text);
     int status = pleat_submission_spec(submission, &spec, &notes, &err);
     if (!status)
         pleat_submit_say_notes(notes.text);

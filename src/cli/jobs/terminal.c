@@ -143,16 +143,21 @@ static int open_pair(struct pleat_terminal *terminal)
     return terminal->slave < 0 || tcsetattr(terminal->slave, TCSANOW, &usual) ? errno : 0;
 }
 
+int pleat_terminal_check(struct pleat_error *err)
+{
+    bool has_input = isatty(STDIN_FILENO);
+    if (has_input && isatty(STDOUT_FILENO))
+        return 0;
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "--pty: standard %s is no terminal; without --pty standard input is "
+                           "passed on, and output copied, whatever they are",
+                           has_input ? "output" : "input");
+}
+
 int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *err)
 {
     *terminal = (struct pleat_terminal){.master = -1, .slave = -1, .far = -1, .over = {-1, -1}};
-    bool has_input = tcgetattr(STDIN_FILENO, &usual) == 0;
-    if (!has_input || !isatty(STDOUT_FILENO))
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "--pty: standard %s is no terminal; without --pty standard input is "
-                               "passed on, and output copied, whatever they are",
-                               has_input ? "output" : "input");
-    int code = open_pair(terminal);
+    int code = tcgetattr(STDIN_FILENO, &usual) ? errno : open_pair(terminal);
     if (!code && (terminal->far = pleat_far_terminal_begin()) < 0)
         code = errno;
     if (!code) {

@@ -30,8 +30,10 @@ struct pleat_terminal {
     struct pleat_terminal_keeper keeper;
 };
 
-/* Makes the terminal, with the settings and the window size of this program's terminal.
- * PLEAT_E_UNSUPPORTED: standard input or output is no terminal. PLEAT_E_SYSTEM. */
+/* PLEAT_E_UNSUPPORTED: standard input or output is no terminal. */
+int pleat_terminal_check(struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Makes the terminal, with the settings and the window size of this program's terminal, which must
+ * be one. PLEAT_E_SYSTEM. */
 int pleat_terminal_begin(struct pleat_terminal *terminal, struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Passes keys and output on from now on, in a thread. This program's own terminal is raw while a
  * job has the other one and this program is in the foreground. Before and after that it has its old

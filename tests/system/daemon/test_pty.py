@@ -197,6 +197,7 @@ def test_what_cannot_have_one(pleat):
     loop = os.path.join(BUILD, "apps", "loop")
     done = pleat.pleat("run", "--pty", "--", "cat", check=2)
     assert "standard input is no terminal" in done.stderr
+    assert not os.path.exists(os.path.join(pleat.dir, "pleatd.sock")), "no pleatd was started for it"
     done = pleat.pleat("submit", "--pty", "--", "cat", check=2)
     assert "only 'pleat run' can do that" in done.stderr
     for words, said in ((("--pty", "--max", 2, "--", loop), "such a program gets no terminal"),
