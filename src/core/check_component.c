@@ -36,12 +36,14 @@ static int check_folded(const struct pleat_core *core, uint32_t index, struct pl
         FAIL("component %u has %d processes on %d processors, at most %u on one", index, processes,
              processors, component->mpl);
     /* a maximum that came while it was started may be less than one for each of its nodes */
-    const bool could_shrink = pleat_accept_largest(&core->view, component) >=
-                              pleat_accept_smallest(&core->view, component);
+    const struct pleat_folding *folding = pleat_view_folding(&core->view, component);
+    const int32_t smallest = pleat_accept_smallest(&core->view, component);
+    const bool could_shrink = pleat_accept_largest(&core->view, component) >= smallest ||
+                              (folding->nearest && processors > smallest);
     if (processors < pleat_view_partition_least(&core->view, component, processes) ||
         (processors > most && component->resize == PLEAT_NONE && could_shrink))
         FAIL("component %u is on %d processors, outside of %d to %d", index, processors,
-             pleat_view_folding(&core->view, component)->partition_least, most);
+             folding->partition_least, most);
     return 0;
 }
 

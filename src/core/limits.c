@@ -284,6 +284,7 @@ int on_partition(struct pleat_core *core, const struct pleat_event *event, struc
         folding->partition_most = before.partition_most;
     } else {
         folding->mpl_first = (uint8_t)event->u.partition.mpl;
+        folding->nearest = (event->flags & PLEAT_PARTITION_NEAREST) != 0;
     }
     tally_in(core, event->component);
     if (rc)

@@ -282,7 +282,10 @@ void resize_to_limits(struct pleat_core *core, uint32_t component)
         const struct pleat_sizes sizes = pleat_view_sizes(&core->view, comp);
         largest = pleat_sizes_floor(&sizes, comp->processors);
     }
-    if (comp->processors > largest && largest >= pleat_accept_smallest(&core->view, comp))
+    const int32_t smallest = pleat_accept_smallest(&core->view, comp);
+    if (largest < smallest && pleat_view_folding(&core->view, comp)->nearest)
+        largest = smallest; /* the limit came before it was known on how many nodes it starts */
+    if (comp->processors > largest && largest >= smallest)
         resize_begin(core, component, largest, comp->processors - largest, true, true, PLEAT_NONE);
 }
 

@@ -96,7 +96,8 @@
     X(64, mpl_max)                                                                                 \
     X(68, partition_most)                                                                          \
     X(81, partition_least)                                                                         \
-    X(82, mpl_first)
+    X(82, mpl_first)                                                                               \
+    X(129, nearest)
 
 #define DECLARATION_MEMBERS(X)                                                                     \
     X(99, declared)                                                                                \
@@ -398,7 +399,7 @@ _Static_assert((0 COMPONENT_MEMBERS(COMPONENT_WIDTH)) + SIDE_COUNT * sizeof(uint
                "a member of pleat_component is not saved");
 _Static_assert((0 TERMS_MEMBERS(TERMS_WIDTH)) + sizeof(uint32_t) + 2 == sizeof(struct pleat_terms),
                "a member of pleat_terms is not saved");
-_Static_assert((0 FOLDING_MEMBERS(FOLDING_WIDTH)) + sizeof(uint32_t) + 2 ==
+_Static_assert((0 FOLDING_MEMBERS(FOLDING_WIDTH)) + sizeof(uint32_t) + 1 ==
                    sizeof(struct pleat_folding),
                "a member of pleat_folding is not saved");
 _Static_assert((0 DECLARATION_MEMBERS(DECLARATION_WIDTH)) + sizeof(uint32_t) ==

@@ -331,6 +331,7 @@ int method_limits(struct client *client, int64_t request, const json_t *params,
                   .u.limits = {.minimum = (int32_t)minimum, .maximum = (int32_t)maximum}}};
     if (folds) { /* the user means processors; a folded job's limits are about processes */
         input.event.kind = PLEAT_EV_PARTITION;
+        input.event.flags = PLEAT_PARTITION_NEAREST;
         input.event.u.partition.minimum = (int32_t)minimum;
         input.event.u.partition.maximum = (int32_t)maximum;
         input.event.u.partition.mpl = folding->mpl_first;

@@ -63,6 +63,9 @@ enum {
 /* flag of SITE and BACKGROUND: what others use counts for growing, and for the choice of a site;
  * whoever starts may wait for it in the site's own queue */
 enum { PLEAT_SITE_QUEUES = 2 };
+/* flag of PARTITION: a component above its maximum, each of whose nodes keeps a processor, is
+ * shrunk as far as that lets it; without it (an older log) not at all if not to the maximum */
+enum { PLEAT_PARTITION_NEAREST = 1 };
 /* flag of NODE: it came with a claim, and its processors are those of the site's that were given
  * there; others have no node yet */
 enum { PLEAT_NODE_LENT = 1 };

@@ -170,6 +170,7 @@ struct pleat_folding {
     int32_t partition_least; /* the fewest that it has, unless it has fewer processes */
     uint8_t mpl_max;         /* the most processes on a processor; 0: as configured */
     uint8_t mpl_first;       /* the MPL at which it starts, if it can */
+    uint8_t nearest;         /* PLEAT_PARTITION_NEAREST was said with its limits */
 };
 
 /* What its application said of the present run. */

@@ -389,6 +389,8 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.partition.minimum = (int32_t)pleat_random_below(random, 8);
         event.u.partition.maximum = (int32_t)pleat_random_below(random, 16);
         event.u.partition.mpl = (uint32_t)pleat_random_below(random, 5);
+        if (event.u.partition.maximum % 2) /* without it: as in older logs */
+            event.flags = PLEAT_PARTITION_NEAREST;
         return event;
     case 34:
         event.kind = PLEAT_EV_HOLD;

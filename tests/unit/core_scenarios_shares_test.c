@@ -109,6 +109,35 @@ static uint32_t run(struct hand *h)
     return folded;
 }
 
+/* Its user sets a maximum of fewer processors than it gets nodes, before it is known how many these
+ * are. */
+static void test_a_maximum_that_comes_before_its_nodes(void **state)
+{
+    (void)state;
+    static const int32_t twos[] = {2, 2, 2, 2};
+    for (int nearest = 0; nearest < 2; nearest++) {
+        struct hand h;
+        begin(&h, twos, 4);
+        uint32_t folded = submit(&h, 8);
+        struct pleat_event limits = {.kind = PLEAT_EV_PARTITION,
+                                     .flags = nearest ? PLEAT_PARTITION_NEAREST : 0,
+                                     .component = folded,
+                                     .u.partition = {.maximum = 3}};
+        assert_int_equal(hand_feed(&h, limits), 0);
+        hand_restart(&h);
+        given(&h, folded, twos, 4);
+        assert_int_equal(hand_started(&h, folded), 0);
+        if (nearest) {
+            hand_shrinks(&h, folded, 4);
+            HAS(&h, folded, twos, 1, 1, 1, 1);
+        } else { /* as in older logs */
+            HAS(&h, folded, twos, 2, 2, 2, 2);
+        }
+        assert_int_equal(hand_component(&h, folded)->resize, PLEAT_NONE);
+        hand_finish(&h);
+    }
+}
+
 static void test_a_folded_run_gives_up_where_a_processor_has_fewest_processes(void **state)
 {
     (void)state;
@@ -219,6 +248,7 @@ static void test_a_folded_runs_shrink_is_withdrawn_on_all_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_maximum_that_comes_before_its_nodes),
         cmocka_unit_test(test_a_folded_run_gives_up_where_a_processor_has_fewest_processes),
         cmocka_unit_test(test_a_folded_run_keeps_a_processor_of_each_of_its_nodes),
         cmocka_unit_test(test_a_folded_run_grows_only_on_its_nodes),
