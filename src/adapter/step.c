@@ -1,7 +1,9 @@
 #include "adapter/step.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,9 @@ struct step {
     uint32_t job;
     char node[NODE_MAX + 1];
     int said; /* what the starter itself writes; a file, since it may outlive us */
+    struct pleat_adapter_call *sealing; /* what it is to read is being sealed; NULL: it has that */
+    int to;                             /* where it reads that; -1 */
+    bool refused;                       /* the request is, so its end is not told */
 };
 
 static struct step *steps; /* the starters that run */
@@ -104,6 +109,12 @@ static void forget(struct step *step)
         at = &(*at)->next;
     if (*at)
         *at = step->next;
+    if (step->said >= 0)
+        close(step->said);
+    if (step->to >= 0)
+        close(step->to);
+    if (step->sealing)
+        step->sealing->arg = NULL;
     uv_close((uv_handle_t *)&step->over, on_timer_closed);
 }
 
@@ -111,6 +122,10 @@ static void on_exit_of(uv_process_t *process, int64_t code, int signal)
 {
     struct step *step = process->data;
     char text[SAID_MAX + 1];
+    if (step->refused) {
+        forget(step);
+        return;
+    }
     ssize_t count = step->said >= 0 ? pread(step->said, text, SAID_MAX, 0) : 0;
     text[count > 0 ? count : 0] = 0;
     json_t *params = json_pack("{sIsssIsi}", "job", (json_int_t)step->job, "node", step->node,
@@ -119,8 +134,6 @@ static void on_exit_of(uv_process_t *process, int64_t code, int signal)
         abort();
     json_object_set_new(params, "text", pleat_json_text(text));
     pleat_adapter_notify(step->lines, "run_ended", params);
-    if (step->said >= 0)
-        close(step->said);
     forget(step);
 }
 
@@ -232,42 +245,59 @@ static void fill(const struct pleat_adapter_system *system, const struct wanted 
     fill_environment(variables, wanted->environment);
 }
 
-/* input: in the place of the request's; NULL: that. */
-static int start(struct pleat_adapter_calls *calls, int64_t id, const struct wanted *wanted,
-                 const char *input, struct pleat_error *err)
+/* Starts it, with what is read from `from` (-1: nothing) as input. NULL: it cannot be started. */
+static struct step *start(struct pleat_adapter_calls *calls, const struct wanted *wanted, int from,
+                          struct pleat_error *err)
 {
     struct step *step = calloc(1, sizeof(*step));
     struct pleat_adapter_words words = {0}, variables = {0};
-    input = input ? input : wanted->input;
-    int from = input ? hold_input(input) : -1;
-    if (!step || (input && from < 0))
+    if (!step)
         abort();
     step->lines = calls->lines;
     uv_timer_init(calls->loop, &step->over);
     step->over.data = step;
     step->job = wanted->step.job;
+    step->to = -1;
     snprintf(step->node, sizeof(step->node), "%s", wanted->step.node);
     step->said = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     fill(calls->system, wanted, &words, &variables);
     int failure = spawn(calls->loop, step, from, words.items, variables.items);
-    if (from >= 0)
-        close(from);
     pleat_adapter_words_finish(&words);
     pleat_adapter_words_finish(&variables);
     if (failure) {
-        if (step->said >= 0)
-            close(step->said);
         forget(step);
-        return pleat_error_set(err, PLEAT_E_SYSTEM, "%s cannot be started: %s",
-                               calls->system->starter, uv_strerror(failure));
+        pleat_error_set(err, PLEAT_E_SYSTEM, "%s cannot be started: %s", calls->system->starter,
+                        uv_strerror(failure));
+        return NULL;
     }
     step->next = steps;
     steps = step;
     pleat_adapter_at_end(end_those_over);
+    return step;
+}
+
+static void tell_started(struct pleat_adapter_calls *calls, int64_t id, const struct step *step)
+{
     pleat_adapter_answer(calls->lines, id,
                          json_pack("{si}", "pid", uv_process_get_pid(&step->process)));
+}
+
+static int start_plain(struct pleat_adapter_calls *calls, int64_t id, const struct wanted *wanted,
+                       struct pleat_error *err)
+{
+    int from = wanted->input ? hold_input(wanted->input) : -1;
+    if (wanted->input && from < 0)
+        abort();
+    const struct step *step = start(calls, wanted, from, err);
+    if (from >= 0)
+        close(from);
+    if (!step)
+        return err->code;
+    tell_started(calls, id, step);
     return 0;
 }
+
+/* ---- an input that is sealed, while the starter starts already ---- */
 
 /* The result is the sealed text, or JSON's null. */
 static void carry_out_seal(struct pleat_adapter_call *call)
@@ -280,19 +310,73 @@ static void carry_out_seal(struct pleat_adapter_call *call)
     free(sealed);
 }
 
+/* It got no input, so what it starts does not go on either. */
+static void refuse(struct step *step)
+{
+    step->refused = true;
+    on_over(&step->over);
+}
+
+/* Gives the starter its input. If it has ended by now, that will be told. */
+static int hand_over(const struct step *step, const char *input, struct pleat_error *err)
+{
+    size_t length = strlen(input);
+    if (length > PIPE_BUF) /* what is shorter does not block: nothing is in the pipe */
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "a sealed input of %zu bytes; up to %d work",
+                               length, PIPE_BUF);
+    if (write(step->to, input, length) == (ssize_t)length || errno == EPIPE)
+        return 0;
+    return pleat_error_sys(err, errno, "a starter cannot be given its input");
+}
+
 static void on_sealed(struct pleat_adapter_call *call)
 {
-    struct wanted wanted = {0};
+    struct step *step = call->arg;
+    const char *sealed = json_string_value(call->result);
     int failure = call->failure;
+    if (step)
+        step->sealing = NULL;
+    if (!failure && !step)
+        failure = pleat_error_set(&call->err, PLEAT_E_SYSTEM, "%s has ended at once",
+                                  call->calls->system->starter);
+    if (!failure && !call->late)
+        failure = hand_over(step, sealed ? sealed : pleat_reply_text(call->params, "input", ""),
+                            &call->err);
+    if (step && (failure || call->late))
+        refuse(step); /* before it reads the end of its input */
+    if (step) {
+        close(step->to);
+        step->to = -1;
+    }
     if (call->late) /* it is asked for again */
         return;
-    if (!failure)
-        failure = read_params(call->calls->system, call->params, &wanted, &call->err);
-    if (!failure)
-        failure =
-            start(call->calls, call->id, &wanted, json_string_value(call->result), &call->err);
     if (failure)
         pleat_adapter_refuse(call->calls->lines, call->id, &call->err);
+    else
+        tell_started(call->calls, call->id, step);
+}
+
+static int start_sealing(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
+                         const struct wanted *wanted, struct pleat_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return pleat_error_sys(err, errno, "no pipe for the input of %s", calls->system->starter);
+    struct step *step = start(calls, wanted, ends[0], err);
+    close(ends[0]);
+    if (!step) {
+        close(ends[1]);
+        return err->code;
+    }
+    struct pleat_adapter_call *call = pleat_adapter_call_create(calls, id);
+    step->to = ends[1];
+    step->sealing = call;
+    call->arg = step;
+    call->params = json_incref((json_t *)params);
+    call->carry_out = carry_out_seal;
+    call->done = on_sealed;
+    pleat_adapter_call_begin(call);
+    return 0;
 }
 
 int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, const json_t *params,
@@ -302,12 +386,7 @@ int pleat_adapter_step_start(struct pleat_adapter_calls *calls, int64_t id, cons
     int failure = read_params(calls->system, params, &wanted, err);
     if (failure)
         return failure;
-    if (!wanted.secret || !wanted.input || !calls->ops->seal)
-        return start(calls, id, &wanted, NULL, err);
-    struct pleat_adapter_call *call = pleat_adapter_call_create(calls, id);
-    call->params = json_incref((json_t *)params);
-    call->carry_out = carry_out_seal;
-    call->done = on_sealed;
-    pleat_adapter_call_begin(call);
-    return 0;
+    return wanted.secret && wanted.input && calls->ops->seal
+               ? start_sealing(calls, id, params, &wanted, err)
+               : start_plain(calls, id, &wanted, err);
 }

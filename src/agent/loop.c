@@ -465,7 +465,8 @@ static void finish(struct pleat_agent *agent)
     close(agent->records[1]);
 }
 
-int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err)
+int pleat_agent_run(struct pleat_agent *agent, void (*sweep)(const struct pleat_agent *agent),
+                    struct pleat_error *err)
 {
     if (pipe2(agent->records, O_CLOEXEC) || fcntl(agent->records[0], F_SETFL, O_NONBLOCK))
         return pleat_error_sys(err, errno, "no pipe for what runs tell");
@@ -475,7 +476,9 @@ int pleat_agent_run(struct pleat_agent *agent, struct pleat_error *err)
     status = init_handles(agent, err);
     if (status)
         return status; /* The process ends now: a loop with half its handles cannot be closed. */
+    /* a thread looks up the daemon's name meanwhile; nothing comes before the loop runs */
     connect_to_daemon(agent);
+    sweep(agent);
     pleat_runs_reap(agent);
     settle(agent);
     while (!agent->closing) {

@@ -407,6 +407,15 @@ static void find_groups(struct pleat_agent *agent)
         agent->memgroups = (struct pleat_cgroup_place){0};
 }
 
+/* Ends and removes what earlier agents of this node left. */
+static void sweep(const struct pleat_agent *agent)
+{
+    pleat_strays_end(agent);
+    pleat_bind_remove_old(agent);
+    (void)pleat_scratch_sweep(PLEAT_SHARED_MEMORY, agent->options.instance);
+    (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, 0);
+}
+
 int main(int argc, char **argv)
 {
     static struct pleat_agent agent;
@@ -435,11 +444,7 @@ int main(int argc, char **argv)
         result = prepare(&agent, &err);
     if (!result) {
         pleat_scratch_mark(agent.options.site, agent.options.node, agent.mark);
-        pleat_strays_end(&agent);
-        pleat_bind_remove_old(&agent);
-        (void)pleat_scratch_sweep(PLEAT_SHARED_MEMORY, agent.options.instance);
-        (void)pleat_shared_files_sweep(PLEAT_SHARED_MEMORY, 0);
-        result = pleat_agent_run(&agent, &err);
+        result = pleat_agent_run(&agent, sweep, &err);
     }
     if (result) {
         pleat_log("%s", err.text);
