@@ -11,7 +11,7 @@ import pytest
 from clusters import wait_until
 from clusters.adapter import PROGRAMS, Adapter, Refused
 from clusters.slurm import IMPATIENT as SETTINGS  # noqa: F401
-from clusters.world import USER
+from clusters.world import SHARED, USER
 
 WAYS = ("libslurm", "commands")
 PROGRAM = f"{PROGRAMS}/pleat-slurm"
@@ -314,6 +314,36 @@ def test_a_secret_is_sealed_on_its_way(a, way):
         assert what_a_node_gets(a, adapter) == SECRET
     with speaking(a, way, "--no-munge") as adapter:
         assert what_a_node_gets(a, adapter, secret=True) == SECRET
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_without_a_sealed_secret_nothing_is_started(a, way):
+    """srun is started while munge seals. It ends where that fails, without its input; and the next one gets its own."""
+    with speaking(a, way) as adapter:
+        job = until_granted(adapter, adapter.allocate())
+        got = a.world.path("/media/home/tester/got")
+        wanted = {"job": job["job"], "node": job["nodes"][0]["name"], "secret": True,
+                  "argv": ["sh", "-c", 'cat >"$0.new" && test -s "$0.new" && mv "$0.new" "$0"', "/media/home/tester/got"]}
+        socket = a.world.path(f"{SHARED}/munge/socket")
+        elsewhere = socket.with_name("elsewhere")
+        with pytest.raises(Refused) as refused:
+            adapter.ask("run", input="x" * 5000 + "\n", **wanted)
+        assert refused.value.name == "too big", refused.value
+        socket.rename(elsewhere)
+        try:
+            with pytest.raises(Refused) as refused:
+                adapter.ask("run", input=SECRET, **wanted)
+        finally:
+            elsewhere.rename(socket)
+        assert "munge cannot seal a key" in refused.value.text, refused.value
+        wait_until(lambda: not re.search("^[^Z ]+ +srun$", a.head.run("ps", "-eo", "stat,comm").stdout, re.M), "no srun is left")
+        assert not [notice for notice in adapter.notices if notice[0] == "run_ended"], "they were refused"
+        assert not got.exists(), got.read_text()
+        adapter.ask("run", input=SECRET, **wanted)
+        ended = adapter.notice("run_ended", job=job["job"])
+        assert ended["code"] == 0 and got.read_text().startswith("munge "), ended
+        adapter.release(job)
+        got.unlink()
 
 
 def test_an_agent_says_why_it_cannot_open_its_key(a):
