@@ -143,7 +143,10 @@ struct pleat_process_wish {
     const char
         *site; /* where it may run: names of a site and a node, as in Pleat's configuration */
     const char *node;
-    const char *architecture; /* as of `uname -m` */
+    /* Of its node, as of `uname -m`: it comes where that is so, or waits for it. NULL: that of its
+     * program, which is the one on which the job has started, unless the program's name has
+     * "%{architecture}" in it: that stands for the name of the node's. */
+    const char *architecture;
 };
 
 /* What pleat_process_add has found. */

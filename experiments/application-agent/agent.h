@@ -19,6 +19,9 @@ struct agent_reading {
                       * this */
     int64_t level;   /* RL, the request level */
     enum pleat_varies varies; /* what fluctuates: runs, or their processes, each by itself */
+    /* it loses what it has gained once in so many iterations, and gives the process for that back;
+     * 0: never. It says so that many iterations before */
+    int32_t loses, announces;
 };
 
 /* Metrics of a run of all executions. Those of each execution follow one another, from the first
@@ -55,6 +58,8 @@ enum {
     BY_ITERATION,
     BY_OBJECT,
     BY_PROCESS_PENDING,
+    GIVES_BACK,
+    ANNOUNCES,
     READINGS
 };
 

@@ -51,7 +51,9 @@ static int make_workload(const struct pleat_study *study, const struct agent_rea
                             .speed_spread = reading->speed_sd / object_time,
                             .notices = reading->notices,
                             .balances = reading->balanced,
-                            .varies = (uint8_t)reading->varies};
+                            .varies = (uint8_t)reading->varies,
+                            .loses_every = reading->loses,
+                            .announces = reading->announces};
     double run_us = object_time * OBJECTS * iterations(study) * UNIT_US;
     if (pleat_workload_init(workload) || pleat_array_push(&workload->apps, app))
         return PLEAT_E_NOMEM;

@@ -65,6 +65,7 @@ static void proc_free(struct pleat_proc *proc)
     free(proc->answers);
     pleat_connection_close(proc->connection);
     json_decref(proc->slots);
+    free(proc->architecture);
     json_decref(proc->argv);
     json_decref(proc->env);
     json_decref(proc->groups);
@@ -97,41 +98,49 @@ bool pleat_proc_waits(const struct pleat_proc *proc)
     return proc->handed && !proc->of_start && !proc->claim && !proc->stopping;
 }
 
-/* NULL: none waits. */
-static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve)
+/* On a node of that architecture (NULL: not known). NULL: none waits that can be met there. */
+static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve, const char *machine)
 {
     struct pleat_proc *best = NULL;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
-        if (pleat_proc_waits(proc) && (!best || proc->priority > best->priority))
+        if (pleat_proc_waits(proc) && (!best || proc->priority > best->priority) &&
+            pleat_machine_suits(evolve, machine, proc->architecture, proc->argv))
             best = proc;
     }
     return best;
 }
 
-struct pleat_proc *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
-                                    const struct pleat_proc *place)
+const char *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                             const struct pleat_proc *place)
 {
-    struct pleat_proc *proc = next_waiting(evolve);
+    const char *machine =
+        place->is_far ? pleat_machine_of(evolve, place->far.node) : pleat_machine_here();
+    struct pleat_proc *proc = next_waiting(evolve, machine);
+    if (!proc && !pleat_machine_suits(evolve, machine, NULL, NULL))
+        return "died"; /* as if it had been started, and were no program for that node */
     if (!proc)
         proc = pleat_proc_new(evolve, 0);
     if (!proc)
-        return NULL;
+        return "not started";
     proc->claim = claim;
     proc->order = order;
     proc->slots = place->slots ? json_deep_copy(place->slots) : NULL;
     proc->is_far = place->is_far;
     proc->far.node = place->far.node;
-    return proc;
+    return NULL;
+}
+
+bool pleat_proc_is_unserved(const struct pleat_proc *proc)
+{
+    return proc->handed && !proc->of_start && !proc->taken && !proc->stopping;
 }
 
 uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve)
 {
     uint32_t count = 0;
-    for (size_t i = 0; i < evolve->procs.count; i++) {
-        const struct pleat_proc *proc = evolve->procs.items[i];
-        count += proc->handed && !proc->of_start && !proc->taken && !proc->stopping;
-    }
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        count += pleat_proc_is_unserved(evolve->procs.items[i]);
     return count;
 }
 
@@ -216,6 +225,18 @@ static json_t *slot_at(const json_t *slots, uint32_t place)
     return NULL;
 }
 
+/* The run's main process is started as any run's is: from what was asked for, where its program
+ * gets the name that it has on this node. */
+static int name_program(const struct pleat_run_request *request, struct pleat_error *err)
+{
+    json_t *argv = (json_t *)(uintptr_t)request->argv; /* of a message that is this agent's */
+    json_t *own = pleat_program_is_any(argv) ? pleat_command_on(argv, pleat_machine_here()) : NULL;
+    bool bad =
+        pleat_program_is_any(argv) && (!own || json_array_set(argv, 0, json_array_get(own, 0)));
+    json_decref(own);
+    return bad ? pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, request->id) : 0;
+}
+
 /* Each process of the start has a slot of the run; so has its main process. */
 static int make_procs(struct pleat_run *run, const struct pleat_run_request *request,
                       struct pleat_error *err)
@@ -271,6 +292,8 @@ int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *r
     int result = evolve->argv && evolve->env
                      ? make_procs(run, request, err)
                      : pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
+    if (!result)
+        result = name_program(request, err);
     return result ? result : make_secret(evolve, err);
 }
 
@@ -333,6 +356,7 @@ void pleat_evolve_destroy(struct pleat_run *run)
     pleat_array_finish(&evolve->news);
     json_decref(evolve->argv);
     json_decref(evolve->env);
+    json_decref(evolve->machines);
     for (int i = 0; i < PLEAT_FAR_STREAMS; i++)
         if (evolve->out[i] >= 0)
             close(evolve->out[i]);

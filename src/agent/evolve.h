@@ -29,6 +29,7 @@
 
 #include "agent/run.h"
 #include "base/processes.h"
+#include "model/architecture.h"
 #include "wire/connection.h"
 
 #define PLEAT_EVOLVE_LINE_MAX 65536   /* of a line in either direction */
@@ -108,6 +109,7 @@ struct pleat_proc {
     int64_t due_us;     /* until it must have registered, or is told to end (monotonic); 0 */
     json_t *slots;      /* NULL: not bound */
     json_t *argv, *env; /* its own program, and variables of its own; NULL */
+    char *architecture; /* of the node that it needs; NULL: that of its program */
     char *directory;    /* NULL: the run's */
     json_t *groups;     /* names; NULL: none */
     char *address;      /* NULL: not registered */
@@ -151,7 +153,9 @@ struct pleat_evolve {
     uint32_t last_part;         /* numbers of parts up to this one were used */
     int out[PLEAT_FAR_STREAMS]; /* where what is written on other nodes goes; -1: not opened */
     struct pleat_listener *listener; /* NULL: not any more */
-    json_t *argv, *env;
+    json_t *argv, *env;              /* argv[0] may name the architecture of the node */
+    json_t *machines;         /* architectures of the site's nodes, by number; NULL: not told */
+    bool others;              /* there are, or may be, nodes of which it is not known */
     struct pleat_procs procs; /* ordered by id */
     struct pleat_stranger *strangers;
     struct pleat_gone_claims gone;
@@ -163,13 +167,37 @@ struct pleat_evolve {
     int64_t requests, satisfied, told_requests, told_waiting;
     int64_t iteration, iteration_us, told_iteration;
     bool told_demand;
-    bool sweeps; /* some of its processes were told to end in this turn */
+    size_t told_on; /* requests for an architecture that waited when that was told last */
+    bool sweeps;    /* some of its processes were told to end in this turn */
     /* what has become of processes, and is not sent to each of them yet, and when such were sent
      * last (monotonic) */
     struct pleat_news_list news;
     int64_t news_us;
     size_t news_round; /* the first of them, which everybody is being sent; 0: none */
 };
+
+/* ---- evolve_where.c ---- */
+
+/* The architecture of this node, as of `uname -m`. */
+const char *pleat_machine_here(void);
+/* That of the node on which a process is, or is to be; NULL: not known. */
+const char *pleat_proc_machine(const struct pleat_proc *proc);
+/* That of another node of the site; NULL: not known. */
+const char *pleat_machine_of(const struct pleat_evolve *evolve, uint32_t node);
+/* Whether a program has a name for each architecture (PLEAT_PROCESS_ARCHITECTURE). */
+bool pleat_program_is_any(const json_t *argv);
+/* Whether a request can be met on a node: architecture: what it needs; NULL: what its program needs
+ * (argv; NULL: the job's). machine NULL: not known. */
+bool pleat_machine_suits(const struct pleat_evolve *evolve, const char *machine,
+                         const char *architecture, const json_t *argv);
+/* A copy of a command for a node of that architecture. NULL: no memory. */
+json_t *pleat_command_on(const json_t *argv, const char *machine);
+/* What is executed as a process. NULL: no memory. */
+json_t *pleat_proc_command(const struct pleat_proc *proc);
+/* PLEAT_E_UNSUPPORTED: no node of the run's site has, or may have, that architecture; err says
+ * which they have. */
+int pleat_architecture_check(const struct pleat_evolve *evolve, const char *architecture,
+                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- evolve.c ---- */
 
@@ -188,14 +216,18 @@ struct pleat_proc *pleat_proc_new(struct pleat_evolve *evolve, uint32_t parent);
 void pleat_proc_remove(struct pleat_proc *proc);
 /* Whether it is asked for, and no processor is there for it. */
 bool pleat_proc_waits(const struct pleat_proc *proc);
-/* The process that is to be on a claim's processor, with the number of the daemon's order: the
- * request that is served next, with the highest priority of those that wait and of these the first;
- * or one more, to be prepared. place: another process, on the same processor before; else where it
- * is, zeroed but for is_far, far.node and slots (borrowed). NULL: no memory, or all ids were used.
- */
-struct pleat_proc *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
-                                    const struct pleat_proc *place);
-/* How many requests are not served: they wait, or their process is on its way. */
+/* Chooses the process that is to be on a claim's processor, with the number of the daemon's order:
+ * the request that is served next, of those that wait and can be met on that node the one with the
+ * highest priority and of these the first; or one more, to be prepared, if the job's program runs
+ * there. place: another process, on the same processor before; else where it is, zeroed but for
+ * is_far, far.node and slots (borrowed). NULL: there is one now; else why there is none, as the
+ * daemon is to be told (pleat_evolve_tell_gone): "died": nothing that is wanted can be on that
+ * node; "not started": no memory, or all ids were used. */
+const char *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                             const struct pleat_proc *place);
+/* Whether its request is not served: it waits, or the process is on its way. */
+bool pleat_proc_is_unserved(const struct pleat_proc *proc);
+/* How many requests are not served. */
 uint32_t pleat_evolve_unserved(const struct pleat_evolve *evolve);
 /* Whether it is the application's and was never there, and is to end: its request is not wanted any
  * more, or is served on another processor. So it is not begun, whenever it registers. */
@@ -256,7 +288,7 @@ void pleat_evolve_tell_gone(struct pleat_evolve *evolve, uint64_t claim, uint64_
                             const char *reason);
 /* The same of a process of the start. */
 void pleat_evolve_tell_start_left(struct pleat_evolve *evolve);
-/* Tells the daemon what was asked for, where that is new. */
+/* Tells the daemon what was asked for, where that is new, and on which architectures it waits. */
 void pleat_evolve_tell_demand(struct pleat_evolve *evolve);
 /* Tells all again that the daemon may have missed. */
 void pleat_evolve_report(const struct pleat_run *run);
@@ -285,6 +317,9 @@ void pleat_proc_hand_over(struct pleat_proc *proc);
  * over. The processor of one that the application stops before it was there is another process's.
  */
 void pleat_proc_stop(struct pleat_proc *proc, bool unwanted);
+/* Gives back what was prepared on a node of unknown architecture, for no request, where it turns
+ * out that one waits for that: the daemon has another one prepared then, for the request. */
+void pleat_evolve_match(struct pleat_evolve *evolve);
 /* Ends all processes but the main one. */
 void pleat_evolve_end(struct pleat_run *run, int64_t grace_us);
 /* Whether processes other than the main one are left. */
@@ -301,6 +336,9 @@ int pleat_evolve_unprepare(struct pleat_run *run, const json_t *params,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_evolve_known(struct pleat_run *run, const json_t *params,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
+/* The request `architectures`. */
+int pleat_evolve_architectures(struct pleat_run *run, const json_t *params,
+                               struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- evolve_ask.c ---- */
 

@@ -75,8 +75,9 @@ struct wish {
     const json_t *argv, *env;
     const char *directory;
     int64_t priority;
-    bool is_placed; /* it must be on a certain node: */
-    int64_t node;   /* which; -1: this one */
+    bool is_placed;           /* it must be on a certain node: */
+    int64_t node;             /* which; -1: this one */
+    const char *architecture; /* of its node; NULL: that of its program */
 };
 
 /* Whether processes may be on other nodes, too. */
@@ -124,13 +125,12 @@ static int read_place(const struct pleat_proc *proc, const json_t *line, struct 
             "a process at site '%.60s' is not possible: this job's processes are "
             "all at site '%s'",
             site, here->site);
-    wish->is_placed = node || arch;
+    wish->is_placed = node;
     wish->node = -1;
-    if (uname(&name) == 0 && arch && strcmp(arch, name.machine) != 0)
-        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                               "no process of the architecture '%.60s' is possible: the node of "
-                               "this job's start is %s",
-                               arch, name.machine);
+    wish->architecture = roams(proc->evolve) ? arch : NULL;
+    if (arch && pleat_architecture_check(proc->evolve, arch, err))
+        return PLEAT_E_UNSUPPORTED;
+    (void)uname(&name);
     if (node && strcmp(node, number) != 0 && strcmp(node, name.nodename) != 0)
         return read_other_node(proc, node, wish, &name, err);
     return 0;
@@ -162,8 +162,10 @@ static int read_wish(const struct pleat_proc *proc, const json_t *line, struct w
 
 static bool is_where_wished(const struct pleat_proc *proc, const struct wish *wish)
 {
-    return !wish->is_placed ||
-           (wish->node < 0 ? !proc->is_far : proc->is_far && proc->far.node == wish->node);
+    return pleat_machine_suits(proc->evolve, pleat_proc_machine(proc), wish->architecture,
+                               wish->argv) &&
+           (!wish->is_placed ||
+            (wish->node < 0 ? !proc->is_far : proc->is_far && proc->far.node == wish->node));
 }
 
 /* A process that is prepared and not handed over, where it is wished, the readiest first. NULL:
@@ -188,9 +190,11 @@ static int take_wish(struct pleat_proc *proc, const struct wish *wish)
     proc->argv = wish->argv ? json_deep_copy(wish->argv) : NULL;
     proc->env = wish->env ? json_deep_copy(wish->env) : NULL;
     proc->directory = wish->directory ? strdup(wish->directory) : NULL;
+    proc->architecture = wish->architecture ? strdup(wish->architecture) : NULL;
     proc->priority = (int16_t)wish->priority;
     return (wish->argv && !proc->argv) || (wish->env && !proc->env) ||
-                   (wish->directory && !proc->directory)
+                   (wish->directory && !proc->directory) ||
+                   (wish->architecture && !proc->architecture)
                ? PLEAT_E_NOMEM
                : 0;
 }

@@ -33,12 +33,12 @@ void pleat_far_start(struct pleat_proc *proc)
     struct pleat_evolve *evolve = proc->evolve;
     struct pleat_far_child *far = &proc->far;
     pleat_far_drop(proc);
-    far->wish = json_pack("{s:I, s:I, s:I, s:I, s:{s:I, s:s}, s:O, s:o, s:s}", "run",
+    far->wish = json_pack("{s:I, s:I, s:I, s:I, s:{s:I, s:s}, s:o, s:o, s:s}", "run",
                           (json_int_t)evolve->run->id, "part", (json_int_t)(evolve->last_part + 1),
                           "node", (json_int_t)far->node, "claim", (json_int_t)proc->claim,
                           "process", "id", (json_int_t)proc->id, "secret", evolve->key, "argv",
-                          proc->argv ? proc->argv : evolve->argv, "env", pleat_proc_variables(proc),
-                          "cwd", proc->directory ? proc->directory : evolve->run->cwd);
+                          pleat_proc_command(proc), "env", pleat_proc_variables(proc), "cwd",
+                          proc->directory ? proc->directory : evolve->run->cwd);
     if (!far->wish) {
         pleat_log("run %" PRIu64 ": no memory for process %" PRIu32, evolve->run->id, proc->id);
         return;

@@ -43,13 +43,13 @@ static void start_here(struct pleat_proc *proc)
 {
     struct pleat_run *run = proc->evolve->run;
     struct pleat_error err = {0};
-    json_t *env = pleat_proc_variables(proc);
+    json_t *env = pleat_proc_variables(proc), *argv = pleat_proc_command(proc);
     const struct pleat_run_request request = {
         .id = next_run(run->agent),
         .job = run->job,
         .leader = run,
         .process_id = proc->id,
-        .argv = proc->argv ? proc->argv : proc->evolve->argv,
+        .argv = argv,
         .env = env,
         .cwd = proc->directory ? proc->directory : run->cwd,
         .stdout_path = run->terminal ? run->terminal : run->stdout_path,
@@ -59,9 +59,11 @@ static void start_here(struct pleat_proc *proc)
         .nice = run->nice,
         .linger_us = LINGER_US,
         .slots = proc->slots};
-    int result = env ? pleat_run_start(run->agent, &request, &err)
+    int result = env && argv
+                     ? pleat_run_start(run->agent, &request, &err)
                      : pleat_error_set(&err, PLEAT_E_NOMEM, "no memory for its environment");
     json_decref(env);
+    json_decref(argv);
     if (result)
         pleat_log("run %" PRIu64 " (job %s): process %" PRIu32 " cannot be started: %s", run->id,
                   run->job, proc->id, err.text);
@@ -149,6 +151,29 @@ void pleat_proc_hand_over(struct pleat_proc *proc)
     pleat_evolve_spread(proc, NULL, 0, 0);
 }
 
+/* Whether a request waits that needs the architecture of a prepared process's node. */
+static bool is_waited_for(const struct pleat_proc *prepared)
+{
+    const struct pleat_evolve *evolve = prepared->evolve;
+    const char *machine = pleat_proc_machine(prepared);
+    for (size_t i = 0; machine && i < evolve->procs.count; i++) {
+        const struct pleat_proc *proc = evolve->procs.items[i];
+        if (pleat_proc_waits(proc) && proc->architecture && !strcmp(proc->architecture, machine))
+            return true;
+    }
+    return false;
+}
+
+void pleat_evolve_match(struct pleat_evolve *evolve)
+{
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        struct pleat_proc *proc = evolve->procs.items[i];
+        if (!proc->handed && proc->prepared && !proc->unwanted && !proc->ended &&
+            is_waited_for(proc))
+            pleat_proc_stop(proc, true);
+    }
+}
+
 void pleat_proc_registered(struct pleat_proc *proc)
 {
     bool first = !proc->registered;
@@ -166,6 +191,8 @@ void pleat_proc_registered(struct pleat_proc *proc)
     pleat_proc_welcome(proc);
     if (first && comes && proc->handed)
         pleat_evolve_spread(proc, NULL, 0, 0);
+    if (first && !proc->handed)
+        pleat_evolve_match(proc->evolve);
     if (proc->stopping || proc->unwanted || proc->renews || proc->evolve->ending)
         pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
 }

@@ -2,6 +2,7 @@
 #include "agent/evolve.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "agent/owner.h"
@@ -60,8 +61,9 @@ int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct ple
     const struct pleat_proc place = {.is_far = node >= 0,
                                      .far.node = node >= 0 ? (uint32_t)node : 0,
                                      .slots = (json_t *)(uintptr_t)slots};
-    if (!pleat_proc_place(evolve, claim, order, &place))
-        pleat_evolve_tell_gone(evolve, claim, order, "not started");
+    const char *none = pleat_proc_place(evolve, claim, order, &place);
+    if (none)
+        pleat_evolve_tell_gone(evolve, claim, order, none);
     return 0;
 }
 
@@ -88,4 +90,48 @@ int pleat_evolve_known(struct pleat_run *run, const json_t *params, struct pleat
     if (!result)
         (void)forget_gone(run->evolve, claim);
     return result;
+}
+
+/* A request waits for an architecture that no node turns out to have. */
+static void give_up(struct pleat_proc *proc, const struct pleat_error *why)
+{
+    char text[400];
+    snprintf(text, sizeof(text), "process %" PRIu32 " will not come: %.300s", proc->id, why->text);
+    pleat_evolve_warn(proc->evolve->run, text);
+    pleat_evolve_spread(proc, "not started", 0, 0);
+    pleat_proc_remove(proc);
+}
+
+int pleat_evolve_architectures(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    struct pleat_evolve *evolve = run->evolve;
+    const json_t *machines = json_object_get(params, "machines");
+    const char *node;
+    json_t *name;
+    bool others = false;
+    if (!evolve)
+        return pleat_error_set(err, PLEAT_E_STATE, "run %" PRIu64 " asks for no processes",
+                               run->id);
+    int result = pleat_get_bool(params, "others", true, &others, err);
+    if (!result && !json_is_object(machines))
+        result = pleat_error_set(err, PLEAT_E_INVALID, "'machines' is no object");
+    json_object_foreach((json_t *)(uintptr_t)machines, node, name) if (!json_is_string(name))
+        result =
+            pleat_error_set(err, PLEAT_E_INVALID, "the machine of node %.20s is no text", node);
+    if (result)
+        return result;
+    json_decref(evolve->machines);
+    evolve->machines = json_incref((json_t *)(uintptr_t)machines); /* the message is dropped */
+    evolve->others = others;
+    for (size_t i = evolve->procs.count; i-- > 0;) {
+        struct pleat_proc *proc = evolve->procs.items[i];
+        struct pleat_error why = {0};
+        if (!pleat_proc_waits(proc) || !proc->architecture)
+            continue;
+        if (pleat_architecture_check(evolve, proc->architecture, &why))
+            give_up(proc, &why);
+    }
+    pleat_evolve_match(evolve);
+    pleat_evolve_tell_demand(evolve);
+    return 0;
 }

@@ -129,7 +129,8 @@ static void drop_child(struct pleat_proc *proc)
 }
 
 /* The application has stopped it, or withdrawn its request, before it was there. That is no fault
- * of its node, and the daemon's order is for any process on that processor: for the next one. */
+ * of its node, and the daemon's order is for any process on that processor: for the next one that
+ * can be there. */
 static bool passes_on(const struct pleat_proc *proc, const struct pleat_proc_end *end)
 {
     return proc->claim && !proc->of_start && proc->stopping && !proc->taken && !proc->unwanted &&
@@ -147,8 +148,9 @@ static void give_up_processor(struct pleat_proc *proc, const struct pleat_proc_e
         pleat_evolve_tell_start_left(evolve);
     } else if (passes_on(proc, end)) {
         proc->claim = 0; /* two of one claim there are not */
-        if (!pleat_proc_place(evolve, claim, proc->order, proc))
-            pleat_evolve_tell_gone(evolve, claim, proc->order, "not started");
+        const char *none = pleat_proc_place(evolve, claim, proc->order, proc);
+        if (none)
+            pleat_evolve_tell_gone(evolve, claim, proc->order, none);
     } else if (claim) {
         pleat_evolve_tell_gone(evolve, claim, proc->order, gone_reason(proc, end, reason));
     }

@@ -268,26 +268,47 @@ void pleat_evolve_tell_start_left(struct pleat_evolve *evolve)
                                  (json_int_t)evolve->start_left));
 }
 
-static json_t *demand_of(const struct pleat_evolve *evolve)
+/* Of the requests that are not served: how many need a node of which architecture. */
+static json_t *demand_on(const struct pleat_evolve *evolve, size_t *count)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "run", (json_int_t)evolve->run->id,
+    json_t *on = json_object();
+    *count = 0;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        const struct pleat_proc *proc = evolve->procs.items[i];
+        if (!proc->architecture || !pleat_proc_is_unserved(proc))
+            continue;
+        (*count)++;
+        json_int_t known = json_integer_value(json_object_get(on, proc->architecture));
+        (void)json_object_set_new(on, proc->architecture, json_integer(known + 1));
+    }
+    return on;
+}
+
+static json_t *demand_of(const struct pleat_evolve *evolve, json_t *on)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "run", (json_int_t)evolve->run->id,
                      "iteration", (json_int_t)evolve->iteration, "iteration_us",
                      (json_int_t)evolve->iteration_us, "requests", (json_int_t)evolve->requests,
                      "satisfied", (json_int_t)evolve->satisfied, "waiting",
-                     (json_int_t)pleat_evolve_unserved(evolve));
+                     (json_int_t)pleat_evolve_unserved(evolve), "on", on);
 }
 
 void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
 {
     int64_t waiting = pleat_evolve_unserved(evolve);
+    size_t count = 0;
+    json_t *on = demand_on(evolve, &count);
     if (evolve->told_requests == evolve->requests && evolve->told_waiting == waiting &&
-        evolve->told_iteration == evolve->iteration)
+        evolve->told_iteration == evolve->iteration && evolve->told_on == count) {
+        json_decref(on);
         return;
+    }
     evolve->told_requests = evolve->requests;
     evolve->told_waiting = waiting;
     evolve->told_iteration = evolve->iteration;
+    evolve->told_on = count;
     evolve->told_demand = true;
-    pleat_agent_notify(evolve->run->agent, "demanded", demand_of(evolve));
+    pleat_agent_notify(evolve->run->agent, "demanded", demand_of(evolve, on));
 }
 
 void pleat_evolve_report(const struct pleat_run *run)
@@ -303,8 +324,9 @@ void pleat_evolve_report(const struct pleat_run *run)
             pleat_proc_tell(evolve->procs.items[i]);
     pleat_evolve_tell_start_left(evolve);
     pleat_far_report(evolve);
+    size_t on = 0;
     if (evolve->told_demand)
-        pleat_agent_notify(run->agent, "demanded", demand_of(evolve));
+        pleat_agent_notify(run->agent, "demanded", demand_of(evolve, demand_on(evolve, &on)));
 }
 
 void pleat_evolve_warn(struct pleat_run *run, const char *text)

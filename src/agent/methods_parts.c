@@ -103,6 +103,7 @@ static const struct pleat_part_method methods[] = {
     {.name = "prepare", .call = pleat_evolve_prepare},
     {.name = "unprepare", .call = pleat_evolve_unprepare},
     {.name = "process_known", .call = pleat_evolve_known},
+    {.name = "architectures", .call = pleat_evolve_architectures},
     {.name = "process_said", .call = pleat_evolve_said},
     {.name = "process_told", .call = pleat_far_told},
 };

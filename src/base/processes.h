@@ -13,4 +13,7 @@
 #define PLEAT_PROCESS_DIR_ENV "PLEAT_PROCESS_DIR"   /* directory for its sockets there */
 #define PLEAT_PROCESS_AWAY_ENV "PLEAT_PROCESS_AWAY" /* it is on another node than process 0 */
 
+/* in the name of a program: the architecture of the node where it is executed, as of `uname -m` */
+#define PLEAT_PROCESS_ARCHITECTURE "%{architecture}"
+
 #endif

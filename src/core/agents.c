@@ -124,6 +124,7 @@ int on_node_gone(struct pleat_core *core, const struct pleat_event *event, struc
         return rc;
     struct pleat_node *node = &core->nodes.items[known - core->view.nodes];
     node->agent = 0;
+    node->architecture = 0;
     if (node->lent) {
         leave_guests(core, node);
         node->slots = node->claimed = node->lent = 0;

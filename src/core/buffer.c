@@ -89,7 +89,7 @@ void buffer_due(struct pleat_core *core, uint32_t index)
     core->wants_pass = true;
 }
 
-static void due_off(struct pleat_core *core, uint32_t index)
+void buffer_reviewed(struct pleat_core *core, uint32_t index)
 {
     struct pleat_buffer *buffer = buffer_at(core, index);
     if (!buffer->due)
@@ -120,7 +120,7 @@ static void review_anew(struct pleat_core *core, uint32_t index)
     if (buffers_are_reviewed(core))
         buffer_due(core, index);
     else
-        due_off(core, index);
+        buffer_reviewed(core, index);
 }
 
 void buffers_review(struct pleat_core *core)
@@ -169,6 +169,11 @@ void buffer_asked(const struct pleat_core *core, struct pleat_buffer *buffer, ui
     buffer->row = requests < UINT32_MAX - buffer->row ? buffer->row + requests : UINT32_MAX;
     if (buffer->row > buffer->row_most)
         buffer->row_most = buffer->row;
+}
+
+void buffer_returned(struct pleat_buffer *buffer)
+{
+    buffer->returning -= buffer->returning > 0;
 }
 
 /* ---- running ---- */
@@ -266,6 +271,8 @@ void buffer_enter(struct pleat_core *core, uint32_t component)
     buffer->counted_us = now_of(core);
     buffer->requests = buffer->satisfied = buffer->waiting = buffer->failures = 0;
     buffer->row = buffer->again = buffer->reclaimed = 0;
+    memset(buffer->waiting_on, 0, sizeof(buffer->waiting_on));
+    buffer->architecture = buffer->returning = 0;
     buffer->quiet_until_us = 0;
     review_anew(core, comp->buffer);
 }
@@ -284,7 +291,7 @@ void buffer_leave(struct pleat_core *core, uint32_t component)
     if (buffer->next != PLEAT_NONE)
         buffer_at(core, buffer->next)->previous = buffer->previous;
     buffer->previous = buffer->next = PLEAT_NONE;
-    due_off(core, comp->buffer);
+    buffer_reviewed(core, comp->buffer);
     disarm(core, &buffer->deadline);
     disarm(core, &buffer->pause);
     buffer->review_iteration = INT32_MAX;
@@ -322,14 +329,15 @@ void buffer_unlink(struct pleat_core *core, uint32_t claim)
     count(core, c, -1);
 }
 
-/* Asks for `count` prepared processes, with a claim for each. */
-void buffer_place(struct pleat_core *core, uint32_t component, int32_t count)
+void buffer_place(struct pleat_core *core, uint32_t component, int32_t count, uint32_t architecture)
 {
     for (int32_t i = 0; i < count; i++) {
         uint32_t claim = claim_request(core, component, component_at(core, component)->site, 1,
                                        PLEAT_FOR_BUFFER);
         if (claim == PLEAT_NONE)
             return;
+        if (claim_at(core, claim)->state == PLEAT_CLAIM_REQUESTED)
+            claim_at(core, claim)->architecture = (uint8_t)architecture;
         buffer_link(core, claim);
     }
 }
@@ -352,66 +360,6 @@ void buffer_give_back(struct pleat_core *core, uint32_t claim)
     claim_release(core, claim);
 }
 
-/* Whether the claim is one of the buffer's that are prepared; requested of the site; held, and
- * being prepared: 0, 1, 2. Others are on their way back: 3. */
-static int stage_of(const struct pleat_claim *claim)
-{
-    if (claim->state == PLEAT_CLAIM_REQUESTED)
-        return 1;
-    if (claim->process == PLEAT_KEPT_PREPARING)
-        return 2;
-    return claim->process == PLEAT_KEPT_UNPREPARING ? 3 : 0;
-}
-
-/* Is a claim on that node? PLEAT_NONE: on any. */
-static bool is_on(const struct pleat_core *core, const struct pleat_claim *claim, uint32_t node)
-{
-    return node == PLEAT_NONE || (claim->first_piece != PLEAT_NONE &&
-                                  core->pieces.items[claim->first_piece].node == node);
-}
-
-/* Gives back `wanted` claims of the buffer, those on a node or any: first those that are prepared,
- * then those that are requested, each from the end of the list. Returns how many these are. */
-static int32_t release(struct pleat_core *core, uint32_t component, int32_t wanted, uint32_t node)
-{
-    int32_t left = wanted;
-    const struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
-    for (int stage = 0; stage < 3; stage++) {
-        uint32_t previous;
-        for (uint32_t c = buffer->last_claim; c != PLEAT_NONE && left > 0; c = previous) {
-            previous = claim_at(core, c)->previous;
-            core->operations++;
-            if (stage_of(claim_at(core, c)) != stage || !is_on(core, claim_at(core, c), node))
-                continue;
-            buffer_give_back(core, c);
-            left--;
-        }
-    }
-    return wanted - left;
-}
-
-void buffer_release_all(struct pleat_core *core, uint32_t component)
-{
-    const struct pleat_buffer *buffer = buffer_at(core, component_at(core, component)->buffer);
-    /* those that are on their way back are asked for again: the run is over, and with it whoever
-     * would have answered for them */
-    for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = claim_at(core, c)->next)
-        if (stage_of(claim_at(core, c)) == 3)
-            process_effect(core, c);
-    (void)release(core, component, INT32_MAX, PLEAT_NONE);
-}
-
-void buffer_trim(struct pleat_core *core, uint32_t component)
-{
-    const struct pleat_component *comp = component_at(core, component);
-    int32_t most = pleat_view_limit(&core->view, comp);
-    int32_t size = comp->target > comp->processors ? comp->target : comp->processors;
-    int32_t room = most > size ? most - size : 0;
-    int32_t above = pleat_view_buffered(&core->view, comp) - room;
-    if (above > 0)
-        (void)release(core, component, above, PLEAT_NONE);
-}
-
 void buffer_allocated(struct pleat_core *core, uint32_t claim)
 {
     const struct pleat_claim *c = claim_at(core, claim);
@@ -427,7 +375,14 @@ void buffer_allocated(struct pleat_core *core, uint32_t claim)
     site->allocation_squares += from_mean * ((double)us - site->allocation_us);
 }
 
-int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited)
+/* Its site chose a node whose architecture is another than that which it was to have. */
+static bool is_misplaced(const struct pleat_core *core, uint32_t claim, uint32_t architecture)
+{
+    uint32_t has = pleat_view_claim_architecture(&core->view, &core->claims.items[claim]);
+    return architecture > 0 && has > 0 && has != architecture;
+}
+
+int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited, uint32_t architecture)
 {
     struct pleat_claim *c = claim_at(core, claim);
     const struct pleat_component *comp = component_at(core, c->component);
@@ -441,7 +396,12 @@ int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited)
     }
     if (waited) /* in its site's queue: that is no measure of the site */
         c->asked_us = now_of(core);
-    if (is_running(comp))
+    bool misplaced = is_misplaced(core, claim, architecture);
+    if (misplaced) { /* the next one may be there, too: not at once */
+        buffer_failed(core, c->component);
+        core->wants_pass = true;
+    }
+    if (is_running(comp) && !misplaced)
         buffer_prepare(core, claim);
     else
         buffer_give_back(core, claim); /* no process is there: none is started any more */
@@ -452,47 +412,4 @@ void buffer_lost(struct pleat_core *core, uint32_t claim)
 {
     buffer_unlink(core, claim);
     claim_free(core, claim);
-}
-
-/* ---- what a policy decides ---- */
-
-int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
-{
-    uint32_t component = event->component;
-    const struct pleat_component *comp = component_at(core, component);
-    int32_t request = event->u.buffer.request, count = event->u.buffer.release;
-    uint32_t waiter = event->u.buffer.waiter ? event->u.buffer.waiter - 1 : PLEAT_NONE;
-    bool ok = comp->buffer != PLEAT_NONE && is_running(comp) &&
-              (waiter == PLEAT_NONE || waiter < core->components.count) && request >= 0 &&
-              count >= 0 && request <= pleat_view_buffer_room(&core->view, comp);
-    if (ok && request > 0) {
-        const struct pleat_site *site = site_at(core, comp->site);
-        ok = request <= pleat_view_site_unused(site) - pleat_view_site_left(site);
-    }
-    if (!ok)
-        return pleat_error_set(
-            err, PLEAT_E_STATE, "the buffer of job %llu (%s) cannot get %d processors and give %d",
-            (unsigned long long)comp->job, pleat_component_state_name(comp->state), request, count);
-    /* The decision of a review. A mandatory one makes room for a waiter, another is for requests
-     * that wait: these leave the next review as it is. */
-    if (!(event->flags & (PLEAT_MANDATORY | PLEAT_FOR_WAITING))) {
-        struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
-        due_off(core, comp->buffer);
-        buffer->review_iteration = event->u.buffer.review_iteration;
-        if (event->u.buffer.review_us < PLEAT_NEVER)
-            arm(core, &buffer->deadline, DEADLINE_BUFFER, comp->buffer, event->u.buffer.review_us);
-        else
-            disarm(core, &buffer->deadline);
-    }
-    /* at most as many as the buffer has: a growth in this plan may have left fewer */
-    uint32_t node = event->u.buffer.node ? event->u.buffer.node - 1 : PLEAT_NONE;
-    int32_t released = release(core, component, count, node);
-    if (released > 0 && waiter != PLEAT_NONE) {
-        struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
-        buffer->reclaimed += (uint32_t)released;
-        buffer->reclaimed_for = component_at(core, waiter)->job;
-        buffer->reclaimed_us = now_of(core);
-    }
-    buffer_place(core, component, request);
-    return 0;
 }

@@ -23,8 +23,10 @@ PLEAT_COLD void buffer_trim(struct pleat_core *core, uint32_t component);
 /* All buffers are reviewed: the policy or its parameters have changed. */
 PLEAT_COLD void buffers_review(struct pleat_core *core);
 void on_buffer_deadline(struct pleat_core *core, uint32_t buffer);
-/* A claim for the buffer came, and had `waited` in its site's queue; was refused, or taken away. */
-PLEAT_COLD int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited);
+/* A claim for the buffer came, and had `waited` in its site's queue (architecture: of the nodes on
+ * which it was to be; 0: any); was refused, or taken away. */
+PLEAT_COLD int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited,
+                              uint32_t architecture);
 PLEAT_COLD void buffer_lost(struct pleat_core *core, uint32_t claim);
 
 static inline struct pleat_buffer *buffer_at(struct pleat_core *core, uint32_t index)
@@ -48,6 +50,8 @@ PLEAT_COLD void buffer_advance(struct pleat_core *core, struct pleat_buffer *buf
 /* The application has made so many requests more, 1 at least: they are part of a row. */
 PLEAT_COLD void buffer_asked(const struct pleat_core *core, struct pleat_buffer *buffer,
                              uint32_t requests);
+/* The application has given back a process that it may have announced. */
+PLEAT_COLD void buffer_returned(struct pleat_buffer *buffer);
 /* The policy may want another buffer for the component, if that runs. */
 PLEAT_COLD void buffer_review(struct pleat_core *core, uint32_t component);
 /* The application has changed its size itself. This is no resize, and the expected end stays. */
@@ -56,10 +60,14 @@ PLEAT_COLD void component_sized_itself(struct pleat_core *core, uint32_t compone
 PLEAT_COLD void buffer_failed(struct pleat_core *core, uint32_t component);
 /* The buffer is reviewed in the next pass. */
 PLEAT_COLD void buffer_due(struct pleat_core *core, uint32_t index);
+/* ... has been reviewed, or is not to be. */
+PLEAT_COLD void buffer_reviewed(struct pleat_core *core, uint32_t index);
 /* Whether the policy in force reviews buffers. */
 PLEAT_COLD bool buffers_are_reviewed(const struct pleat_core *core);
-/* Processors are asked of the component's site for its buffer, each with a claim of its own. */
-PLEAT_COLD void buffer_place(struct pleat_core *core, uint32_t component, int32_t count);
+/* Processors are asked of the component's site for its buffer, each with a claim of its own, on
+ * nodes of that architecture; 0: on any. */
+PLEAT_COLD void buffer_place(struct pleat_core *core, uint32_t component, int32_t count,
+                             uint32_t architecture);
 /* A claim comes into the buffer's list, or leaves it. */
 PLEAT_COLD void buffer_link(struct pleat_core *core, uint32_t claim);
 PLEAT_COLD void buffer_unlink(struct pleat_core *core, uint32_t claim);

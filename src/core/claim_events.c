@@ -27,13 +27,14 @@ int on_claimed(struct pleat_core *core, const struct pleat_event *event, struct 
     c->count = count;
     c->state = PLEAT_CLAIM_HELD;
     c->until_us = c->expected_us = 0;
+    const uint32_t architecture = c->purpose == PLEAT_FOR_BUFFER ? c->architecture : 0;
     c->lent = 0;
     bool waited = c->waits != PLEAT_WAIT_NOT;
     c->waits = PLEAT_WAIT_NOT;
     claim_note(core, claim);
     uint32_t component = c->component;
     if (c->purpose == PLEAT_FOR_BUFFER)
-        return buffer_claimed(core, claim, waited);
+        return buffer_claimed(core, claim, waited, architecture);
     if (!waited && now_of(core) - c->asked_us > site_at(core, c->site)->slowest_claim_us)
         site_at(core, c->site)->slowest_claim_us = now_of(core) - c->asked_us;
     if (c->purpose == PLEAT_FOR_GROWTH) {

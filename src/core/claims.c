@@ -148,6 +148,8 @@ void claim_release(struct pleat_core *core, uint32_t claim)
 {
     struct pleat_claim *c = claim_at(core, claim);
     assert(c->state == PLEAT_CLAIM_REQUESTED || c->state == PLEAT_CLAIM_HELD);
+    if (c->state == PLEAT_CLAIM_REQUESTED)
+        c->architecture = 0;
     struct pleat_site *site = site_at(core, c->site);
     if (site->instant) {
         claim_free(core, claim);

@@ -248,6 +248,25 @@ int on_node_home(struct pleat_core *core, const struct pleat_event *event, struc
     return 0;
 }
 
+int on_node_architecture(struct pleat_core *core, const struct pleat_event *event,
+                         struct pleat_error *err)
+{
+    const uint32_t architecture = event->u.node_architecture.architecture;
+    if (architecture >= PLEAT_ARCHITECTURES)
+        return pleat_error_set(err, PLEAT_E_INVALID, "there is no architecture %u", architecture);
+    if (site_at(core, event->component)->gone)
+        return PLEAT_CORE_STALE;
+    struct pleat_node *node =
+        core_node_make(core, event->component, event->u.node_architecture.node);
+    if (!node)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    if (node->architecture == architecture)
+        return PLEAT_CORE_STALE;
+    node->architecture = architecture;
+    core->wants_pass = true;
+    return 0;
+}
+
 static int set_drained(struct pleat_core *core, const struct pleat_event *event, bool drained,
                        struct pleat_error *err)
 {

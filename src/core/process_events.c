@@ -90,7 +90,7 @@ int on_add_process(struct pleat_core *core, const struct pleat_event *event,
         buffer->again = 0;
         use_prepared(core, component);
     } else if (may_ask(core, comp)) {
-        buffer_place(core, component, 1);
+        buffer_place(core, component, 1, 0);
     }
     return 0;
 }
@@ -114,6 +114,7 @@ int on_stop_process(struct pleat_core *core, const struct pleat_event *event,
         return pleat_error_set(err, PLEAT_E_STATE, "it has %d processors, and needs them",
                                comp->processors);
     buffer_advance(core, buffer, event->u.process.iteration);
+    buffer_returned(buffer);
     uint32_t claim = comp->last_claim;
     if (claim_at(core, claim)->count > 1)
         claim = claim_split(core, claim, 1);
@@ -160,6 +161,42 @@ int on_demanded(struct pleat_core *core, const struct pleat_event *event, struct
     buffer_advance(core, buffer, event->u.demanded.iteration);
     if (waiting > 0)
         core->wants_pass = true;
+    return 0;
+}
+
+int on_demanded_on(struct pleat_core *core, const struct pleat_event *event,
+                   struct pleat_error *err)
+{
+    const struct pleat_component *comp = component_at(core, event->component);
+    struct pleat_buffer *buffer = buffer_of_run(core, event->component, event->u.demanded_on.run);
+    uint32_t architecture = event->u.demanded_on.architecture,
+             waiting = event->u.demanded_on.waiting;
+    bool all = event->flags & PLEAT_FOR_ALL;
+    if (!buffer || !prepares(comp))
+        return PLEAT_CORE_STALE;
+    if (architecture >= PLEAT_ARCHITECTURES || (architecture == 0 && !all))
+        return pleat_error_set(err, PLEAT_E_INVALID, "there is no architecture %u", architecture);
+    uint32_t *kept = all ? &buffer->architecture : &buffer->waiting_on[architecture];
+    uint32_t said = all ? architecture : waiting;
+    if (*kept == said)
+        return PLEAT_CORE_STALE;
+    *kept = said;
+    core->wants_pass = true;
+    return 0;
+}
+
+int on_returning(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
+{
+    struct pleat_buffer *buffer = buffer_of_run(core, event->component, event->u.returning.run);
+    if (!buffer)
+        return PLEAT_CORE_STALE;
+    if (event->u.returning.processes > PLEAT_SIZE_MAX)
+        return pleat_error_set(err, PLEAT_E_INVALID, "%u processes are more than there can be",
+                               event->u.returning.processes);
+    if (buffer->returning == event->u.returning.processes)
+        return PLEAT_CORE_STALE;
+    buffer->returning = event->u.returning.processes;
+    buffer_advance(core, buffer, event->u.returning.iteration);
     return 0;
 }
 
@@ -260,6 +297,8 @@ static int process_is_gone(struct pleat_core *core, uint32_t claim, uint32_t rea
     if (claim == PLEAT_NONE)
         return PLEAT_E_NOMEM;
     component_sized_itself(core, component, -1);
+    if (reason == PLEAT_GONE_STOPPED)
+        buffer_returned(buffer_at(core, comp->buffer));
     core->wants_pass = true;
     struct pleat_claim *c = claim_at(core, claim);
     if (reason != PLEAT_GONE_STOPPED || !buffers_are_reviewed(core) || c->lent) {

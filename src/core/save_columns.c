@@ -275,7 +275,10 @@
     X(35, reclaimed)                                                                               \
     X(36, spare2)                                                                                  \
     X(37, reclaimed_for)                                                                           \
-    X(38, reclaimed_us)
+    X(38, reclaimed_us)                                                                            \
+    X(39, waiting_on)                                                                              \
+    X(40, architecture)                                                                            \
+    X(41, returning)
 
 #define INPUT_MEMBERS(X)                                                                           \
     X(1, bytes)                                                                                    \
@@ -305,7 +308,9 @@
     X(17, home)                                                                                    \
     X(18, confined)                                                                                \
     X(15, faded_us)                                                                                \
-    X(16, again_us)
+    X(16, again_us)                                                                                \
+    X(19, architecture)                                                                            \
+    X(20, spare)
 
 #define DEADLINE_MEMBERS(X)                                                                        \
     X(1, time_us)                                                                                  \

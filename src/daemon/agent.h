@@ -65,10 +65,11 @@ struct agent {
     /* The interface of its host by which it is connected over TCP, and the network there as
      * "10.0.0.0/8"; "": not known */
     char interface[16], network[24];
-    bool confined;    /* its processes cannot use CPUs that it may not use itself */
-    bool fabric;      /* its host has devices for remote memory access */
-    json_t *features; /* features (wire/message.h) that it says it has; NULL: none */
-    uv_timer_t timer; /* runs out when it must have connected */
+    uint32_t architecture; /* of its host (model/architecture.h); 0: not known */
+    bool confined;         /* its processes cannot use CPUs that it may not use itself */
+    bool fabric;           /* its host has devices for remote memory access */
+    json_t *features;      /* features (wire/message.h) that it says it has; NULL: none */
+    uv_timer_t timer;      /* runs out when it must have connected */
 };
 
 /* ---- agent_link.c ---- */

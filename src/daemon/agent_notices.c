@@ -5,6 +5,7 @@
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
 #include "daemon/agents.h"
+#include "daemon/architectures.h"
 #include "daemon/asked.h"
 #include "daemon/checkpoints.h"
 #include "daemon/declared.h"
@@ -305,6 +306,8 @@ void agent_notice(struct agent *agent, const struct pleat_message *message)
             parts_led_here(agent, (uint64_t)run);
         struct pleat_runner *runner = job_runner(d, job);
         rc = runner->ops->notice(runner, component, message->method, message->params, &err);
+        if (!strcmp(message->method, "started"))
+            architectures_tell(d, job);
     }
     if (rc)
         daemon_log("agent of node %u, '%s': %s", agent->node, message->method, err.text);

@@ -3,6 +3,7 @@
 
 #include "daemon/agent.h"
 #include "daemon/agent_link.h"
+#include "daemon/architectures.h"
 #include "daemon/checkpoints.h"
 #include "daemon/couriers.h"
 #include "daemon/inputs.h"
@@ -124,6 +125,7 @@ static void on_all_listed(struct agent *agent)
     }
     json_decref(agent->runs);
     agent->runs = NULL;
+    architectures_listed(agent);
     agent_tell_back(agent);
     if (d->sites[agent->site]->ops->agent)
         d->sites[agent->site]->ops->agent(d->sites[agent->site], agent->node, true);

@@ -8,6 +8,7 @@
 #include "daemon/agent_lock.h"
 #include "daemon/agent_network.h"
 #include "daemon/agents.h"
+#include "daemon/architectures.h"
 #include "daemon/couriers.h"
 #include "daemon/notes.h"
 #include "daemon/outputs.h"
@@ -236,6 +237,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
                 json_string_value(json_object_get(hello, "mark")));
     agent_network_take(agent, hello);
     take_apart(agent, hello);
+    architectures_take(agent, hello);
     agent->confined = !json_is_false(json_object_get(hello, "confined"));
     json_decref(agent->features);
     agent->features = json_incref(json_object_get(hello, "features"));
@@ -258,6 +260,7 @@ void agents_node_gone(struct daemon *d, uint32_t site, uint32_t node)
     agent->connection = NULL;
     agent->listed = agent->away = agent->leaves = agent->said_silent = false;
     agent->asked.count = 0;
+    agent->architecture = 0;
     if (!agent->unwanted)
         agent_key_forget(d, site, node);
     agent_runs_gone(agent);

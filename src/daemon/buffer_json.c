@@ -56,6 +56,21 @@ static bool is_served(const struct pleat_pass *pass, uint32_t component)
     return false;
 }
 
+/* Do those that nothing is prepared for all need nodes of an architecture that are none, or not
+ * free? */
+static bool need_others(const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
+    for (uint32_t a = 0; a < PLEAT_ARCHITECTURES; a++) {
+        uint32_t on = a ? a : buffer->architecture;
+        if ((a == 0 || buffer->waiting_on[a] > 0) && pleat_view_lacking_on(view, buffer, a) > 0 &&
+            (on == 0 || pleat_plan_on_architecture(pass->plan, component, on) > 0))
+            return false;
+    }
+    return true;
+}
+
 /* Why requests wait; NULL: none does. *until_us: when that is over; *behind: for whom what is free
  * is kept. */
 static const char *why_waits(const struct pleat_pass *pass, uint32_t component, int64_t *until_us,
@@ -67,7 +82,7 @@ static const char *why_waits(const struct pleat_pass *pass, uint32_t component, 
     const struct pleat_site *site = &view->sites[comp->site];
     if (buffer->waiting == 0)
         return NULL;
-    if (pleat_view_lacking(buffer) == 0)
+    if (pleat_view_lacking(view, buffer) == 0)
         return "coming";
     if (pleat_view_buffer_room(view, comp) == 0)
         return "maximum";
@@ -84,6 +99,8 @@ static const char *why_waits(const struct pleat_pass *pass, uint32_t component, 
         return "next";
     if (pleat_plan_idle(pass->plan, comp->site) == 0)
         return "none free";
+    if (need_others(pass, component))
+        return "architecture";
     if (pass->plan->sites[comp->site].withheld)
         *behind = view->queue_first;
     return "kept";

@@ -52,6 +52,7 @@ struct job {
     uint32_t left_node;
     uint64_t start_run; /* the run of which start_left is known */
     int64_t start_left; /* evolving: its processes of the start that are left, as its agent said */
+    uint32_t waited_on; /* evolving: architectures for which its requests have waited, as bits */
     json_t *saved;      /* about the last copy that its program saved between resizes; NULL:
                          * none */
     int64_t not_now;    /* ranks of its program that are in a section without changes */

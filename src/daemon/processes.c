@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "daemon/agent_link.h"
+#include "daemon/architectures.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
@@ -289,6 +290,7 @@ static void take_demand(struct daemon *d, struct job *job, uint64_t run, const j
                     pleat_core_view(d->core)->buffers[component->buffer].requests, reached,
                     demanded.u.demanded.requests);
     turn_event(d, &demanded);
+    architectures_wanted(d, job, run, json_object_get(params, "on"));
     if (us > 0)
         turn_event(d, &progress);
 }

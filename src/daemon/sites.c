@@ -228,6 +228,72 @@ static int32_t *wanted_on_nodes(struct daemon *d, const struct pleat_effect *eff
     return wanted;
 }
 
+/* How many processors of its site were asked for before that claim, on nodes of an architecture,
+ * and are not given yet. */
+static int32_t asked_before(struct daemon *d, const struct pleat_claim *claim)
+{
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < pleat_core_claim_count(d->core); i++) {
+        const struct pleat_claim *other = pleat_core_claim(d->core, i);
+        sum += other->state == PLEAT_CLAIM_REQUESTED && other->purpose == PLEAT_FOR_BUFFER &&
+               other->site == claim->site && other->architecture == claim->architecture &&
+               other->id < claim->id;
+    }
+    return sum;
+}
+
+/* The node for a process of an architecture: that from which its job is led, if it suits and has a
+ * free processor, else the first other one. Where none has one, the first that suits: then its site
+ * refuses, for now. One of unknown architecture may have that of the job's program. PLEAT_NONE:
+ * none suits. */
+static uint32_t node_for(struct daemon *d, const struct pleat_component *component,
+                         const struct pleat_claim *claim)
+{
+    const struct pleat_view *view = pleat_core_view(d->core);
+    bool own = view->buffers[component->buffer].architecture == claim->architecture;
+    int32_t before = asked_before(d, claim);
+    uint32_t any = PLEAT_NONE;
+    for (int round = 0; round < 2; round++)
+        for (uint32_t n = 0; n < view->node_count; n++) {
+            const struct pleat_node *node = &view->nodes[n];
+            bool suits =
+                node->architecture == claim->architecture || (own && node->architecture == 0);
+            if (node->site != claim->site || node->slots == 0 || !suits ||
+                (node->node == component->lead_node) != (round == 0))
+                continue;
+            any = any == PLEAT_NONE ? node->node : any;
+            int32_t unused = pleat_view_node_unused(node);
+            if (unused > before)
+                return node->node;
+            before -= unused > 0 ? unused : 0;
+        }
+    return any;
+}
+
+/* The node on which a prepared process has to be, as the only part of a wish; as parts_of. */
+static struct pleat_site_part *part_for_process(struct daemon *d, const struct pleat_effect *effect,
+                                                size_t *count, struct pleat_error *err)
+{
+    const struct pleat_claim *claim = pleat_core_claim(d->core, effect->u.claim.index);
+    const struct pleat_view *view = pleat_core_view(d->core);
+    const struct pleat_component *component = &view->components[effect->component];
+    if (claim->id != effect->id || claim->state != PLEAT_CLAIM_REQUESTED ||
+        claim->architecture == 0 || component->buffer == PLEAT_NONE ||
+        !view->sites[claim->site].several)
+        return NULL; /* any, or nobody can say before it is there */
+    uint32_t node = node_for(d, component, claim);
+    struct pleat_site_part *part = node == PLEAT_NONE ? NULL : calloc(1, sizeof(*part));
+    if (node == PLEAT_NONE)
+        return NULL;
+    if (!part) {
+        pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+        return NULL;
+    }
+    *part = (struct pleat_site_part){.node = node, .count = 1};
+    *count = 1;
+    return part;
+}
+
 /* How many processors of a growth are to be on which nodes, if its run's processes stay there. To
  * be freed. NULL, and *count is 0: the site chooses. */
 static struct pleat_site_part *parts_of(struct daemon *d, const struct pleat_effect *effect,
@@ -237,6 +303,8 @@ static struct pleat_site_part *parts_of(struct daemon *d, const struct pleat_eff
     const struct pleat_component *component = &view->components[effect->component];
     struct pleat_share_list shares = {0};
     *count = 0;
+    if (effect->u.claim.purpose == PLEAT_FOR_BUFFER)
+        return part_for_process(d, effect, count, err);
     if (effect->u.claim.purpose != PLEAT_FOR_GROWTH || pleat_view_share_nodes(view, component) == 0)
         return NULL;
     int rc = pleat_shares_of(view, component, &shares);

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/processes.h"
 #include "describe/submission_plan.h"
 #include "launch/detect.h"
 #include "model/runner_kind.h"
@@ -64,6 +66,16 @@ static int find_program(const struct pleat_submit_options *s, struct pleat_submi
     return 0;
 }
 
+/* The spec gets the program's own name as it was given. */
+static int keep_name(struct pleat_submission_plan *plan, const char *base, struct pleat_error *err)
+{
+    char *end = strrchr(plan->program, '/') + 1;
+    size_t left = sizeof(plan->program) - (size_t)(end - plan->program);
+    if ((size_t)snprintf(end, left, "%s", base) >= left)
+        return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of program '%s' is too long", base);
+    return 0;
+}
+
 /* Finds a program in whose name the number of processes stands, for the first accepted number. The
  * programs for the other numbers must be beside it. If the job is folded its spec keeps the word,
  * which is replaced at each start. */
@@ -91,11 +103,37 @@ static int find_counted(const struct pleat_submit_options *s, struct pleat_submi
                                "--count-word %s stands in the name of a directory of '%s': it may "
                                "stand in the program's own name",
                                s->count_word, s->argv[0]);
-    char *end = strrchr(plan->program, '/') + 1;
-    size_t left = sizeof(plan->program) - (size_t)(end - plan->program);
-    if (plan->folds && (size_t)snprintf(end, left, "%s", base) >= left)
+    return plan->folds ? keep_name(plan, base, err) : 0;
+}
+
+/* Finds a program of an evolving job in whose name the architecture of a node stands: that for this
+ * host. The others must be beside it. The job's spec keeps the word, which is replaced where a
+ * process is started (src/agent/evolve_where.c). */
+static int find_of_architecture(const struct pleat_submit_options *s,
+                                struct pleat_submission_plan *plan, struct pleat_error *err)
+{
+    const char *slash = strrchr(s->argv[0], '/'), *base = slash ? slash + 1 : s->argv[0];
+    const char *at = strstr(base, PLEAT_PROCESS_ARCHITECTURE);
+    const char *rest = at ? at + strlen(PLEAT_PROCESS_ARCHITECTURE) : "";
+    char name[PATH_MAX];
+    struct utsname here;
+    if (!at || strstr(rest, PLEAT_PROCESS_ARCHITECTURE))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "%s may stand once in the program's own name, not in that of a "
+                               "directory: '%s'",
+                               PLEAT_PROCESS_ARCHITECTURE, s->argv[0]);
+    if (uname(&here))
+        return pleat_error_sys(err, errno, "the architecture of this host is not known");
+    int length = snprintf(name, sizeof(name), "%.*s%s%s", (int)(at - s->argv[0]), s->argv[0],
+                          here.machine, rest);
+    if (length < 0 || (size_t)length >= sizeof(name))
         return pleat_error_set(err, PLEAT_E_TOOBIG, "the path of program '%s' is too long", base);
-    return 0;
+    char *words = name;
+    struct pleat_submit_options one = *s;
+    one.argv = &words;
+    int status = find_program(&one, plan, err);
+    memcpy(plan->sample, plan->program, sizeof(plan->sample));
+    return status ? status : keep_name(plan, base, err);
 }
 
 static int find_what(const struct pleat_submit_options *s, struct pleat_submission_plan *plan,
@@ -103,6 +141,8 @@ static int find_what(const struct pleat_submit_options *s, struct pleat_submissi
 {
     if (s->count_word && !s->script && pleat_spec_has_word(s->argv[0], s->count_word))
         return find_counted(s, plan, err);
+    if (pleat_submission_evolves(s) && !s->script && strstr(s->argv[0], PLEAT_PROCESS_ARCHITECTURE))
+        return find_of_architecture(s, plan, err);
     int status = find_program(s, plan, err);
     memcpy(plan->sample, plan->program, sizeof(plan->sample));
     return status;

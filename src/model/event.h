@@ -75,6 +75,8 @@ enum { PLEAT_NODE_CONFINED = 1 };
 enum { PLEAT_MANDATORY = 1 };
 /* another flag of BUFFER: for requests that wait, between reviews */
 enum { PLEAT_FOR_WAITING = 2 };
+/* flag of DEMANDED_ON */
+enum { PLEAT_FOR_ALL = 1 };
 /* another flag of ASKED: the application has computed nothing yet, and waits in its beginning */
 enum { PLEAT_UNBEGUN = 2 };
 /* flag of SECTION, and of the note about it: the section begins; without the flag it is over */
@@ -149,6 +151,10 @@ struct pleat_event {
             uint32_t node;
             uint32_t home; /* another node of the site */
         } node_home;
+        struct {
+            uint32_t node;
+            uint32_t architecture; /* 0: not known any more */
+        } node_architecture;
         struct {
             uint32_t list;
             uint32_t count; /* values here, at most 10; a list may take several events */
@@ -348,6 +354,16 @@ struct pleat_event {
             uint32_t waiting;             /* requests that wait now */
         } demanded;
         struct {
+            uint64_t run;
+            uint32_t architecture;
+            uint32_t waiting; /* with PLEAT_FOR_ALL: not used */
+        } demanded_on;
+        struct {
+            uint64_t run;
+            int32_t iteration;  /* the number of iterations done by then; 0: not known */
+            uint32_t processes; /* from now on; 0: none */
+        } returning;
+        struct {
             int32_t executions; /* all that were recorded */
             uint32_t count;     /* rows here, at most 5; there may be several such events */
             struct {
@@ -368,6 +384,7 @@ struct pleat_event {
             /* MANDATORY, of components whose agents prepare processes: the component for which room
              * is made, and the only node on which, each plus 1; 0: not said; on any */
             uint32_t waiter, node;
+            uint32_t architecture; /* of the nodes on which they are to be got; 0: any */
         } buffer;
         uint8_t bytes[48];
     } u;

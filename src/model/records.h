@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "model/architecture.h"
 #include "model/inputs.h"
 #include "model/types.h"
 
@@ -378,9 +379,13 @@ struct pleat_buffer {
     uint32_t spare2;
     uint64_t reclaimed_for;
     int64_t reclaimed_us;
+    /* PREPARES: how many of the requests that wait are for a node of that architecture */
+    uint32_t waiting_on[PLEAT_ARCHITECTURES];
+    uint32_t architecture; /* of the nodes on which all others can be; 0: any */
+    uint32_t returning;    /* processes that the application will give back soon, as it says */
 };
 
-_Static_assert(sizeof(struct pleat_buffer) == 184, "no padding in a buffer");
+_Static_assert(sizeof(struct pleat_buffer) == 256, "no padding in a buffer");
 
 /* Requests at an iteration, in all recorded executions of an application. */
 struct pleat_history_row {
@@ -463,6 +468,8 @@ struct pleat_node {
         confined; /* 1: whoever runs there cannot use others of its host (PLEAT_NODE_CONFINED) */
     int64_t faded_us; /* the time from which errors fade */
     int64_t again_us; /* barred: when the node is considered again; 0: when its site joins again */
+    uint32_t architecture; /* 0: not known */
+    uint32_t spare;        /* no padding: tests compare records byte by byte */
 };
 
 enum {
@@ -490,7 +497,10 @@ struct pleat_claim {
         uint8_t waits;   /* REQUESTED: why it waits in the site's queue, enum pleat_claim_wait */
         uint8_t process; /* HELD, FOR_BUFFER: enum pleat_kept_state */
     };
-    uint8_t lent;            /* HELD: what is special about until_us, flags of PLEAT_LENT_... */
+    union {
+        uint8_t lent;         /* HELD: what is special about until_us, flags of PLEAT_LENT_... */
+        uint8_t architecture; /* REQUESTED, FOR_BUFFER: of the node on which it must be; 0: any */
+    };
     uint32_t previous, next; /* claims of the same owner, in the order of ranks */
     uint32_t first_piece, last_piece;
     int64_t asked_us; /* when it was REQUESTED, or taken from another claim */

@@ -103,11 +103,32 @@ const char *pleat_varies_name(enum pleat_varies varies)
     return names[varies];
 }
 
+/* Processes that are missing in an iteration, added up over all; `first`: those at the start, below
+ * 0 where there are more than are needed. */
+static double missing_with_losses(const struct pleat_app *app, double first)
+{
+    double missing = 0, kept = 0;
+    for (int64_t at = 0, next; at < app->iterations; at = next) {
+        int64_t gain = (at / app->gain_every + 1) * app->gain_every;
+        int64_t loss = (at / app->loses_every + 1) * app->loses_every;
+        next = gain < loss ? gain : loss;
+        next = next < app->iterations ? next : app->iterations;
+        missing += first + kept > 0 ? (first + kept) * (double)(next - at) : 0;
+        kept += next == gain;
+        kept -= next == loss && kept > 0;
+    }
+    return missing;
+}
+
 /* The run time of an application that asks for processes and gets none, in iterations with enough
  * processes. */
 static double objects_time(const struct pleat_app *app, const struct pleat_workload_job *job,
                            int32_t partition)
 {
+    double share = app->balances ? 1.0 / partition : 1;
+    if (app->loses_every > 0)
+        return app->iterations + missing_with_losses(app, job->processors - partition) * app->gain /
+                                     app->objects * share;
     int32_t gains = (app->iterations - 1) / app->gain_every; /* before the last iteration */
     double last = app->iterations - (double)gains * app->gain_every;
     /* from the `first` gain on there are too few processes: one, two, ... */
@@ -117,7 +138,6 @@ static double objects_time(const struct pleat_app *app, const struct pleat_workl
     double one = first + job->processors - partition;       /* missing in the first of those */
     double sum = lacking > 0 ? (lacking - 1) * one + (lacking - 1) * (lacking - 2) / 2 : 0;
     double missing = sum * app->gain_every + (lacking > 0 ? (one + lacking - 1) * last : 0);
-    double share = app->balances ? 1.0 / partition : 1;
     return app->iterations + missing * app->gain / app->objects * share;
 }
 

@@ -98,6 +98,9 @@ struct pleat_app {
     int32_t notices;     /* it notices that it has become slower after a random number of iterations
                           * from 1 to this; 0: after the first */
     bool balances;       /* the gain is divided over all processes, as if objects could be cut */
+    /* after every `loses_every` iterations it has lost one of its gains, and vacates the process
+     * for that, if it has it; so many iterations before it says that it will. 0: never; not */
+    int32_t loses_every, announces;
 };
 
 struct pleat_input_file { /* a file at a site */

@@ -170,7 +170,8 @@ static int check_name(const struct pleat_app *app, struct pleat_error *err)
 static int check_objects(const struct pleat_app *app, struct pleat_error *err)
 {
     if (app->objects == 0 && app->gain == 0 && app->gain_every == 0 && app->speed_spread == 0 &&
-        app->notices == 0 && !app->balances && app->varies == PLEAT_VARIES_RUN)
+        app->notices == 0 && !app->balances && app->varies == PLEAT_VARIES_RUN &&
+        app->loses_every == 0 && app->announces == 0)
         return 0;
     if (app->objects < 1 || app->gain < 1 || app->gain_every < 1 || app->iterations < 1)
         return wrong(err,
@@ -178,6 +179,10 @@ static int check_objects(const struct pleat_app *app, struct pleat_error *err)
                      "each at least 1 (as iterations=3000 objects=10 gain=10/100 would say)");
     if (app->notices < 0)
         return wrong(err, "it notices after a negative number of iterations");
+    if (app->loses_every < 0 || app->announces < 0 ||
+        (app->announces > 0 && app->announces >= app->loses_every))
+        return wrong(err, "it says at most as many iterations before that it will give a process "
+                          "back as lie between two such times (loses=150/20)");
     if (app->varies > PLEAT_VARIES_OBJECT)
         return wrong(err, "its speed varies from what to what?");
     if (!sensible(app->speed_spread) || app->speed_spread > 0.25)

@@ -15,27 +15,43 @@ static inline int32_t pleat_view_buffered(const struct pleat_view *view,
     return buffer->prepared + buffer->requested;
 }
 
-/* How many of the requests that wait nothing is prepared for, or on its way. */
-static inline int32_t pleat_view_lacking(const struct pleat_buffer *buffer)
+/* The architecture of the node on which a claim of a buffer is, or has to be; 0: not known, or any.
+ */
+uint32_t pleat_view_claim_architecture(const struct pleat_view *view,
+                                       const struct pleat_claim *claim);
+
+/* Whether requests wait for nodes of a certain architecture. */
+static inline bool pleat_view_waits_on(const struct pleat_buffer *buffer)
 {
-    int64_t lacking = (int64_t)buffer->waiting - buffer->prepared - buffer->requested;
-    return lacking <= 0 ? 0 : lacking < PLEAT_SIZE_MAX ? (int32_t)lacking : PLEAT_SIZE_MAX;
+    uint32_t any = 0;
+    for (uint32_t a = 1; a < PLEAT_ARCHITECTURES; a++)
+        any |= buffer->waiting_on[a];
+    return any > 0;
 }
 
+/* How many of the requests that wait nothing is prepared for, or on its way: of those for nodes of
+ * an architecture; with 0 of those for which any will do, or any of the run's. */
+int32_t pleat_view_lacking_on(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                              uint32_t architecture);
+/* ... of all. */
+int32_t pleat_view_lacking(const struct pleat_view *view, const struct pleat_buffer *buffer);
 /* What of a buffer, and of what is on its way there, no request waits for. */
-static inline int32_t pleat_view_spare(const struct pleat_buffer *buffer)
-{
-    int64_t spare = (int64_t)buffer->prepared + buffer->requested - buffer->waiting;
-    return spare > 0 ? (int32_t)spare : 0;
-}
+int32_t pleat_view_spare(const struct pleat_view *view, const struct pleat_buffer *buffer);
 
 /* The prepared processes in a buffer: R of Liu et al. 2009, with or without those that are on their
  * way, as configured. Those for requests that wait do not count. */
 static inline int32_t pleat_view_prepared(const struct pleat_view *view,
                                           const struct pleat_buffer *buffer)
 {
-    int32_t spare = pleat_view_spare(buffer);
+    int32_t spare = pleat_view_spare(view, buffer);
     return view->buffer_pending || spare < buffer->prepared ? spare : buffer->prepared;
+}
+
+/* Processes that the application will give back soon, as it says, and that come into the buffer
+ * then. They count as prepared where a policy asks for some: both signs of the demand are known. */
+static inline int32_t pleat_view_returning(const struct pleat_buffer *buffer)
+{
+    return (int32_t)buffer->returning;
 }
 
 /* RL of Liu et al. 2009, 4.1: as given; or, where it is derived, "the maximum number of requests

@@ -128,6 +128,13 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
  * it would wait for there. */
 int32_t pleat_plan_at_once(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
+/* How many processors this plan could ask for on nodes of an architecture, for processes of a
+ * running component that may be on several nodes; architecture 0: on any. PLEAT_SIZE_MAX: the nodes
+ * do not limit it. Then takes some. */
+int32_t pleat_plan_on_architecture(const struct pleat_plan *plan, uint32_t component,
+                                   uint32_t architecture);
+void pleat_plan_architecture_take(struct pleat_plan *plan, uint32_t component,
+                                  uint32_t architecture, int32_t count);
 /* How many more processors a component that must be on one node can have on one of a site's nodes,
  * whether it is tied to that node already or not; or a folded run on those where it has processes.
  * PLEAT_SIZE_MAX where the site has one node, or the component may be on several. */

@@ -48,25 +48,30 @@ static bool stays(const struct pleat_component *component)
     return component->flags & PLEAT_COMPONENT_PREPARES && !pleat_view_roams(component);
 }
 
-/* How many processors may be asked for: agents prepare processes only where the component may be.
- */
-static int32_t may_ask(const struct pleat_plan *plan, uint32_t component)
+/* How many processors may be asked for, on nodes of an architecture or (0) on any: agents prepare
+ * processes only where the component may be. */
+static int32_t may_ask(const struct pleat_plan *plan, uint32_t component, uint32_t architecture)
 {
     const struct pleat_component *comp = &plan->view->components[component];
     int32_t most = pleat_plan_growable(plan, comp->site);
     if (plan->view->buffers[comp->buffer].quiet_until_us > plan->view->now_us)
         return 0;
-    return stays(comp) ? pleat_smaller(most, pleat_plan_on_a_node(plan, component, comp->site))
-                       : most;
+    return pleat_smaller(most, stays(comp)
+                                   ? pleat_plan_on_a_node(plan, component, comp->site)
+                                   : pleat_plan_on_architecture(plan, component, architecture));
 }
 
 /* Takes from what is free in this plan what a decision asks for. */
-static void take(struct pleat_plan *plan, uint32_t component, int32_t request)
+static void take(struct pleat_plan *plan, const struct pleat_event *decision)
 {
-    const struct pleat_component *comp = &plan->view->components[component];
+    const struct pleat_component *comp = &plan->view->components[decision->component];
+    int32_t request = decision->u.buffer.request;
     plan->sites[comp->site].free -= request;
-    if (comp->flags & PLEAT_COMPONENT_PREPARES)
-        pleat_plan_nodes_take(plan, component, comp->site, request);
+    if (decision->u.buffer.architecture > 0)
+        pleat_plan_architecture_take(plan, decision->component, decision->u.buffer.architecture,
+                                     request);
+    else if (comp->flags & PLEAT_COMPONENT_PREPARES)
+        pleat_plan_nodes_take(plan, decision->component, comp->site, request);
 }
 
 void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
@@ -74,13 +79,13 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
 {
     const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_buffer *buffer = &plan->view->buffers[comp->buffer];
-    int32_t left = pleat_view_spare(buffer) - taken_out(plan, component);
+    int32_t left = pleat_view_spare(plan->view, buffer) - taken_out(plan, component);
     int32_t release = review->release < left ? review->release : left;
     int32_t room =
         pleat_view_buffer_room(plan->view, comp) - (size_after(plan, component) - comp->target);
     if (plan->serves)
-        room -= pleat_smaller(pleat_view_lacking(buffer), room);
-    int32_t most = may_ask(plan, component);
+        room -= pleat_smaller(pleat_view_lacking(plan->view, buffer), room);
+    int32_t most = may_ask(plan, component, buffer->architecture);
     if (room < most)
         most = room > 0 ? room : 0;
     struct pleat_event *decision =
@@ -93,27 +98,46 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
     decision->u.buffer.request = review->request < most ? review->request : most;
     if (decision->u.buffer.request < 0)
         decision->u.buffer.request = 0;
-    take(plan, component, decision->u.buffer.request);
+    decision->u.buffer.architecture = buffer->architecture;
+    take(plan, decision);
+}
+
+/* Asks for what requests lack that need a node of an architecture, or (0) any, or any of the run's.
+ * Returns how much of `room` that takes. */
+static int32_t serve(struct pleat_plan *plan, uint32_t component, uint32_t architecture,
+                     int32_t room)
+{
+    const struct pleat_view *view = plan->view;
+    const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
+    int32_t lacking = pleat_view_lacking_on(view, buffer, architecture);
+    uint32_t on = architecture ? architecture : buffer->architecture;
+    if (lacking == 0)
+        return 0;
+    plan->serves = true;
+    int32_t most = pleat_smaller(room, may_ask(plan, component, on));
+    struct pleat_event *decision = most > 0 ? buffer_decision(plan, component) : NULL;
+    if (!decision)
+        return 0;
+    decision->flags = PLEAT_FOR_WAITING;
+    decision->u.buffer.review_us = PLEAT_NEVER;
+    decision->u.buffer.review_iteration = INT32_MAX;
+    decision->u.buffer.request = pleat_smaller(lacking, most);
+    decision->u.buffer.architecture = on;
+    take(plan, decision);
+    return decision->u.buffer.request;
 }
 
 void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
 {
     const struct pleat_component *comp = &plan->view->components[component];
     const struct pleat_buffer *buffer = &plan->view->buffers[comp->buffer];
-    int32_t lacking = pleat_view_lacking(buffer);
-    if (lacking == 0 || is_preempted(plan, component))
+    if (buffer->waiting == 0 || is_preempted(plan, component))
         return;
     int32_t room = pleat_view_buffer_room(plan->view, comp);
-    int32_t most = pleat_smaller(room, may_ask(plan, component));
-    plan->serves = true;
-    struct pleat_event *decision = most > 0 ? buffer_decision(plan, component) : NULL;
-    if (!decision)
-        return;
-    decision->flags = PLEAT_FOR_WAITING;
-    decision->u.buffer.review_us = PLEAT_NEVER;
-    decision->u.buffer.review_iteration = INT32_MAX;
-    decision->u.buffer.request = pleat_smaller(lacking, most);
-    take(plan, component, decision->u.buffer.request);
+    for (uint32_t a = PLEAT_ARCHITECTURES - 1; a > 0; a--) /* what only few nodes can serve */
+        if (buffer->waiting_on[a] > 0)
+            room -= serve(plan, component, a, room);
+    (void)serve(plan, component, 0, room);
 }
 
 /* How many prepared processes this plan could still take out of a buffer: on a node, or PLEAT_NONE.

@@ -240,6 +240,21 @@ static PLEAT_COLD int pieces_end(struct sim *sim, uint32_t component)
 
 static int pass_section(struct sim *sim, uint32_t component);
 
+/* The application has vacated its last process, and gives it back. */
+static int vacate(struct sim *sim, uint32_t component)
+{
+    struct app *app = &sim->apps.items[component];
+    app_count_area(sim, app);
+    app->size--;
+    app->resized = true;
+    app->decided_us = sim->now_us;
+    app->mandatory = false;
+    sim->outcomes[app->job].shrunk++;
+    sim->totals->shrinks++;
+    int rc = changed(sim, app, app->size + 1, app->size, 0);
+    return rc ? rc : objects_vacated(sim, component);
+}
+
 int app_milestone(struct sim *sim, uint32_t component)
 {
     struct app *app = &sim->apps.items[component];
@@ -250,8 +265,10 @@ int app_milestone(struct sim *sim, uint32_t component)
         return rc ? rc : app_reschedule(sim, component);
     }
     if (!app->plain && app->model->objects > 0 && sim->now_us < app->kill_us) {
-        bool done = false;
-        int rc = objects_milestone(sim, component, &done);
+        bool done = false, vacates = false;
+        int rc = objects_milestone(sim, component, &done, &vacates);
+        if (!rc && vacates)
+            rc = vacate(sim, component);
         if (rc)
             return rc;
         return done ? end(sim, component, 0) : schedule(sim, component);

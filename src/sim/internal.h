@@ -131,6 +131,7 @@ struct objects {      /* of an application that asks for processes, by component
     int32_t done;     /* iterations done at the application's since_us */
     int32_t next;     /* the number of iterations after which something happens */
     int32_t gained;   /* how often it gained objects */
+    int32_t lost;     /* how often it lost such a gain */
     /* the number of iterations after which it has noticed the last gain, and asks */
     int32_t asks_from;
     struct pleat_random random;  /* of this run */
@@ -408,8 +409,10 @@ PLEAT_COLD int objects_begin(struct sim *sim, uint32_t component);
 /* The end of the next iteration at which something may happen. */
 PLEAT_COLD int64_t objects_next(struct sim *sim, uint32_t component);
 /* At the end of such an iteration: the application asks for processes, and tells how far it is.
- * *done: its work is done. */
-PLEAT_COLD int objects_milestone(struct sim *sim, uint32_t component, bool *done);
+ * *done: its work is done. *vacates: it needs its last process no more, and has vacated it: that is
+ * then told by objects_vacated. */
+PLEAT_COLD int objects_milestone(struct sim *sim, uint32_t component, bool *done, bool *vacates);
+PLEAT_COLD int objects_vacated(struct sim *sim, uint32_t component);
 /* The run of an application ends, by itself or not. */
 PLEAT_COLD int objects_end(struct sim *sim, uint32_t component, bool done);
 

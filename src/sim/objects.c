@@ -124,11 +124,17 @@ static double draw_object_time(const struct sim *sim, const struct app *app,
     return mean * (factor > 0.01 ? factor : 0.01) / speed;
 }
 
-/* Processes that the application lacks: gains of objects for which no process came yet. */
+/* Processes that the application would have more: gains of objects for which no process came yet;
+ * below 0: processes for gains that it has lost. */
+static int64_t missing(const struct app *app, const struct objects *objects)
+{
+    return (int64_t)app->wish->processors + objects->gained - objects->lost - app->size;
+}
+
 static int32_t lacks(const struct app *app, const struct objects *objects)
 {
-    int64_t missing = (int64_t)app->wish->processors + objects->gained - app->size;
-    return missing > 0 ? (int32_t)missing : 0;
+    int64_t more = missing(app, objects);
+    return more > 0 ? (int32_t)more : 0;
 }
 
 /* The time of the iterations before `next`, as many as are not done yet. */
@@ -164,9 +170,19 @@ int objects_begin(struct sim *sim, uint32_t component)
     const struct app *app = &sim->apps.items[component];
     pleat_random_init(&objects->random, sim->options->seed * 0x9e3779b97f4a7c15u + app->job);
     objects->object_us = draw_object_time(sim, app, &objects->random);
-    objects->done = objects->gained = objects->next = objects->asks_from = 0;
+    objects->done = objects->gained = objects->lost = objects->next = objects->asks_from = 0;
     objects->asked.count = 0;
     return 0;
+}
+
+/* The next iteration after which the application loses a gain, or says that it will. */
+static int64_t next_loss(const struct pleat_app *model, int32_t done)
+{
+    if (model->loses_every == 0)
+        return INT32_MAX;
+    int64_t loss = ((int64_t)done / model->loses_every + 1) * model->loses_every;
+    int64_t said = loss - model->announces;
+    return said > done ? said : loss;
 }
 
 int64_t objects_next(struct sim *sim, uint32_t component)
@@ -178,6 +194,8 @@ int64_t objects_next(struct sim *sim, uint32_t component)
     int64_t gains = ((int64_t)objects->done / model->gain_every + 1) * model->gain_every;
     int64_t asks = objects->asks_from > objects->done ? objects->asks_from : objects->done + 1;
     int64_t next = lacks(app, objects) > 0 && asks < gains ? asks : gains;
+    if (next > next_loss(model, objects->done))
+        next = next_loss(model, objects->done);
     if (next > model->iterations)
         next = model->iterations;
     if (buffer != PLEAT_NONE && sim->view->buffers[buffer].review_iteration > objects->done &&
@@ -228,7 +246,46 @@ static void gain(struct objects *objects, const struct pleat_app *model, bool sl
                                  : INT32_MAX;
 }
 
-int objects_milestone(struct sim *sim, uint32_t component, bool *done)
+static int say_returning(struct sim *sim, uint32_t component, uint32_t processes)
+{
+    struct pleat_event event = {.time_us = sim->now_us,
+                                .kind = PLEAT_EV_RETURNING,
+                                .component = component,
+                                .u.returning = {.run = sim->apps.items[component].run,
+                                                .iteration = sim->objects.items[component].done,
+                                                .processes = processes}};
+    return input(sim, &event);
+}
+
+int objects_vacated(struct sim *sim, uint32_t component)
+{
+    struct pleat_event stop = {.time_us = sim->now_us,
+                               .kind = PLEAT_EV_STOP_PROCESS,
+                               .component = component,
+                               .u.process = {.run = sim->apps.items[component].run,
+                                             .iteration = sim->objects.items[component].done}};
+    return input(sim, &stop);
+}
+
+/* It loses a gain, and the process for that (*vacates), or says that it will. Of a process that
+ * never came there is nothing to be given back. */
+static int lose(struct sim *sim, uint32_t component, bool *vacates)
+{
+    const struct app *app = &sim->apps.items[component];
+    const struct pleat_app *model = app->model;
+    struct objects *objects = &sim->objects.items[component];
+    bool says =
+        model->announces > 0 && (objects->done + model->announces) % model->loses_every == 0;
+    if (says && objects->gained > objects->lost)
+        return say_returning(sim, component, 1);
+    if (objects->done % model->loses_every != 0 || objects->gained == objects->lost)
+        return 0;
+    objects->lost++;
+    *vacates = missing(app, objects) < 0;
+    return !*vacates && model->announces > 0 ? say_returning(sim, component, 0) : 0;
+}
+
+int objects_milestone(struct sim *sim, uint32_t component, bool *done, bool *vacates)
 {
     struct app *app = &sim->apps.items[component];
     struct objects *objects = &sim->objects.items[component];
@@ -243,10 +300,12 @@ int objects_milestone(struct sim *sim, uint32_t component, bool *done)
     bool asks = slow && objects->done >= objects->asks_from;
     if (objects->done % model->gain_every == 0)
         gain(objects, model, slow);
+    int rc = model->loses_every > 0 ? lose(sim, component, vacates) : 0;
     bool is_told =
         buffer != PLEAT_NONE && objects->done >= sim->view->buffers[buffer].review_iteration;
-    int rc = is_told ? tell(sim, component) : 0;
-    return rc || !asks ? rc : ask(sim, component);
+    if (!rc && is_told)
+        rc = tell(sim, component);
+    return rc || !asks || lacks(app, objects) == 0 ? rc : ask(sim, component);
 }
 
 /* Called before the core learns of the end, and forgets what it counted. */

@@ -49,6 +49,8 @@
 #define PLEAT_FEATURE_PROCESSES "processes"
 /* The same: these may be on other nodes than that from which the run is led. */
 #define PLEAT_FEATURE_ROAMS "roams"
+/* The same: it says which architecture its host has, and is told those of others. */
+#define PLEAT_FEATURE_ARCHITECTURES "architectures"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */

@@ -319,6 +319,12 @@ static bool read_notices(struct parsing *parsing, const char **at)
     return read_count(at, &parsing->app->notices);
 }
 
+static bool read_loses(struct parsing *parsing, const char **at)
+{
+    return read_count(at, &parsing->app->loses_every) &&
+           (!take(at, '/') || read_count(at, &parsing->app->announces));
+}
+
 static bool read_balanced(struct parsing *parsing, const char **at)
 {
     (void)at;
@@ -373,6 +379,7 @@ static const struct word options[] = {
     {"spread=", read_spread, "spread=0.09"},
     {"varies=", read_varies, "varies=process (run, process, iteration or object)"},
     {"notices=", read_notices, "notices=10 (iterations)"},
+    {"loses=", read_loses, "loses=150/20 (iterations/iterations before)"},
     {"balanced", read_balanced, "balanced"},
     {"name=", read_name, "name=cg (up to 31 characters)"},
 };
@@ -423,7 +430,7 @@ static int parse(const char *text, struct parsing *parsing, struct pleat_error *
                       "there are adapt=, iterations=, resize=, volume=, bandwidth=, measured=, "
                       "mpl-overhead=, imbalance=, local-queues, phases=, asks=, sections=, "
                       "component=, work=, gives-back, inputs=, objects=, gain=, spread=, varies=, "
-                      "notices=, balanced, name=",
+                      "notices=, loses=, balanced, name=",
                       err);
         if (which >= 0 && seen & 1u << which)
             which = pleat_error_set(err, PLEAT_E_INVALID, "%s is there twice", options[which].text);

@@ -109,6 +109,8 @@ void pleat_app_format(const struct pleat_workload *workload, const struct pleat_
     if (app->varies != PLEAT_VARIES_RUN)
         pleat_string_addf(out, " varies=%s", pleat_varies_name((enum pleat_varies)app->varies));
     add_count(out, " notices=", app->notices);
+    add_count(out, " loses=", app->loses_every);
+    add_count(out, "/", app->announces);
     if (app->balances)
         pleat_string_add(out, " balanced");
     if (app->name[0])

@@ -54,9 +54,9 @@ void pleat_workload_scale_load(struct pleat_workload *workload, double factor);
  * "resize=2s", "volume=1e9", "bandwidth=1e9", "measured=2-4=1.5s,4-2=0.7s", "mpl-overhead=0.1",
  * "imbalance=0.2", "local-queues", "phases=0.5:1-8,0.8:1-2", "asks=0.3:+4,0.6:must+8,0.9:-2",
  * "sections=20x0.01", "component=4", "work=20", "objects=10", "gain=10/100", "spread=0.09",
- * "notices=10", "balanced", "name=cg". Times are in seconds, or have a unit: us, ms, s, min (or m),
- * h. Rows of tables go to the workload's tables. PLEAT_E_INVALID (err says which word),
- * PLEAT_E_NOMEM: nothing is changed.
+ * "notices=10", "loses=150/20", "balanced", "name=cg". Times are in seconds, or have a unit: us,
+ * ms, s, min (or m), h. Rows of tables go to the workload's tables. PLEAT_E_INVALID (err says which
+ * word), PLEAT_E_NOMEM: nothing is changed.
  */
 int pleat_app_parse(const char *text, struct pleat_workload *workload, struct pleat_app *app,
                     struct pleat_error *err) PLEAT_MUST_CHECK;

@@ -28,6 +28,7 @@ struct world_process {
 struct world_requests {
     uint64_t run;
     uint32_t asked, satisfied, waiting;
+    uint32_t on, waiting_on; /* an architecture, and how many of those that wait need it */
 };
 
 PLEAT_ARRAY(world_processes, struct world_process);

@@ -96,6 +96,33 @@ static void say_demand(struct world *world, uint32_t component)
                                                .satisfied = requests->satisfied,
                                                .waiting = requests->waiting}};
     world->host.emit(world->host.arg, &event);
+    struct pleat_event on = {.kind = PLEAT_EV_DEMANDED_ON,
+                             .component = component,
+                             .u.demanded_on = {.run = requests->run,
+                                               .architecture = requests->on,
+                                               .waiting = requests->waiting_on}};
+    if (requests->on > 0)
+        world->host.emit(world->host.arg, &on);
+}
+
+/* What the node of a claim is, as its agent said. */
+static uint32_t architecture_of(const struct world *world, const struct pleat_claim *claim)
+{
+    const struct pleat_node *node =
+        pleat_view_node(pleat_core_view(world->core), claim->site, node_of(world, claim));
+    return node ? node->architecture : 0;
+}
+
+/* The process on a claim is for a request that waits, if one fits. */
+static bool serves(const struct world *world, struct world_requests *requests,
+                   const struct pleat_claim *claim)
+{
+    bool suits = requests->waiting_on > 0 && architecture_of(world, claim) == requests->on;
+    if (!suits && requests->waiting == requests->waiting_on)
+        return false;
+    requests->waiting_on -= suits;
+    requests->waiting--;
+    return true;
 }
 
 static void hand_over(struct world *world, struct world_process *process)
@@ -113,10 +140,9 @@ static void has_started(struct world *world, struct world_process *process)
     struct world_requests *requests = requests_of(world, process->component);
     process->state = WORLD_PROCESS_WAITING;
     say_of(world, PLEAT_EV_PREPARED, process, 0);
-    if (requests->waiting == 0)
-        return;
-    requests->waiting--;
-    hand_over(world, process);
+    const struct pleat_claim *claim = claim_of(world, process->index, process->claim);
+    if (claim && serves(world, requests, claim))
+        hand_over(world, process);
 }
 
 /* token: the number of the order that asked for the process */
@@ -299,8 +325,17 @@ static void ask(struct world *world, uint32_t component)
     struct world_process *process = any_process(world, component, 1u << WORLD_PROCESS_WAITING);
     const struct pleat_buffer *buffer = &pleat_core_view(world->core)->buffers[job->buffer];
     bool instant = pleat_core_view(world->core)->sites[job->site].instant;
+    const struct pleat_claim *claim =
+        process ? claim_of(world, process->index, process->claim) : NULL;
+    if (requests->on == 0)
+        requests->on = 1 + (uint32_t)(job->job % 2);
     requests->asked++;
-    if (process) {
+    if (!instant && requests->asked % 4 == 1 &&
+        !(claim && architecture_of(world, claim) == requests->on)) {
+        requests->waiting++;
+        requests->waiting_on++;
+        say_demand(world, component);
+    } else if (process) {
         requests->satisfied++;
         hand_over(world, process);
     } else if (instant && buffer->prepared > 0) { /* nobody is asked to prepare one there */
@@ -364,18 +399,36 @@ static void say_nonsense(struct world *world)
     assert_int_equal(world_event(world, event, NULL), PLEAT_CORE_STALE);
 }
 
+/* An agent says what its host is: every other node is of another architecture. */
+static void say_architecture(struct world *world)
+{
+    const struct pleat_view *view = pleat_core_view(world->core);
+    if (view->node_count == 0)
+        return;
+    const struct pleat_node *node =
+        &view->nodes[pleat_random_below(&world->handing, view->node_count)];
+    struct pleat_event event = {
+        .kind = PLEAT_EV_NODE_ARCHITECTURE,
+        .component = node->site,
+        .u.node_architecture = {.node = node->node, .architecture = 1 + node->node % 2}};
+    world->host.emit(world->host.arg, &event);
+}
+
 void world_processes_act(struct world *world)
 {
     if (pleat_core_view(world->core)->component_count == 0)
         return;
     uint32_t component = any_component(world);
     uint64_t what = pleat_random_below(&world->handing, 8);
-    if (what == 0)
+    if (what == 0) {
         say_nonsense(world);
+        say_architecture(world);
+    }
     if (component == PLEAT_NONE)
         return;
     struct world_requests *requests = requests_of(world, component);
     if (what == 1 && requests->waiting > 0) {
+        requests->waiting_on -= requests->waiting_on == requests->waiting;
         requests->waiting--;
         say_demand(world, component);
     } else if (what < 4) {

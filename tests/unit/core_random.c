@@ -363,6 +363,13 @@ static struct pleat_event random_event(struct pleat_random *random, const struct
         event.u.progress.iteration_us = (int64_t)pleat_random_below(random, 2000000);
         return event;
     case 31:
+        event.component = evolving(random, world, event.component);
+        if (pleat_random_below(random, 2))
+            return random_history(random, event);
+        event.kind = PLEAT_EV_RETURNING;
+        event.u.returning.run = world_job(world, event.component)->run;
+        event.u.returning.processes = (uint32_t)pleat_random_below(random, 4);
+        return event;
     case 32:
     case 33:
         event.component = evolving(random, world, event.component);
@@ -528,18 +535,23 @@ static uint32_t crossed, gone_unused, outdated;
 static void check_happened(void)
 {
     static const enum pleat_event_kind kinds[] = {
-        PLEAT_EV_LIMITS,       PLEAT_EV_CANCEL,     PLEAT_EV_DEMAND,       PLEAT_EV_DEADLINE,
-        PLEAT_EV_RESERVE,      PLEAT_EV_FORGET,     PLEAT_EV_START,        PLEAT_EV_RESIZE,
-        PLEAT_EV_PROMISE,      PLEAT_EV_TERMS,      PLEAT_EV_TIMED,        PLEAT_EV_PREEMPT,
-        PLEAT_EV_HISTORY,      PLEAT_EV_PROGRESS,   PLEAT_EV_ADD_PROCESS,  PLEAT_EV_STOP_PROCESS,
-        PLEAT_EV_BUFFER,       PLEAT_EV_INPUT,      PLEAT_EV_LINK,         PLEAT_EV_STAGED,
-        PLEAT_EV_RETURNED,     PLEAT_EV_PARTITION,  PLEAT_EV_HOLD,         PLEAT_EV_RELEASE,
-        PLEAT_EV_REQUEUE,      PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,       PLEAT_EV_GROUP,
-        PLEAT_EV_AGENT_AWAY,   PLEAT_EV_AGENT_BACK, PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,
-        PLEAT_EV_DECLARED,     PLEAT_EV_ASKED,      PLEAT_EV_REFUSE,       PLEAT_EV_CLAIM_WAITS,
-        PLEAT_EV_SECTION,      PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS,   PLEAT_EV_MEASURED,
-        PLEAT_EV_REMEMBERED,   PLEAT_EV_PREPARED,   PLEAT_EV_DEMANDED,     PLEAT_EV_TAKEN,
-        PLEAT_EV_PROCESS_GONE, PLEAT_EV_UNLEARNED,  PLEAT_EV_RECALLED};
+        PLEAT_EV_LIMITS,       PLEAT_EV_CANCEL,     PLEAT_EV_DEMAND,
+        PLEAT_EV_DEADLINE,     PLEAT_EV_RESERVE,    PLEAT_EV_FORGET,
+        PLEAT_EV_START,        PLEAT_EV_RESIZE,     PLEAT_EV_PROMISE,
+        PLEAT_EV_TERMS,        PLEAT_EV_TIMED,      PLEAT_EV_PREEMPT,
+        PLEAT_EV_HISTORY,      PLEAT_EV_PROGRESS,   PLEAT_EV_ADD_PROCESS,
+        PLEAT_EV_STOP_PROCESS, PLEAT_EV_BUFFER,     PLEAT_EV_INPUT,
+        PLEAT_EV_LINK,         PLEAT_EV_STAGED,     PLEAT_EV_RETURNED,
+        PLEAT_EV_PARTITION,    PLEAT_EV_HOLD,       PLEAT_EV_RELEASE,
+        PLEAT_EV_REQUEUE,      PLEAT_EV_DEPEND,     PLEAT_EV_REVISE,
+        PLEAT_EV_GROUP,        PLEAT_EV_AGENT_AWAY, PLEAT_EV_AGENT_BACK,
+        PLEAT_EV_LIMIT_SIGNAL, PLEAT_EV_SIGNALLED,  PLEAT_EV_DECLARED,
+        PLEAT_EV_ASKED,        PLEAT_EV_REFUSE,     PLEAT_EV_CLAIM_WAITS,
+        PLEAT_EV_SECTION,      PLEAT_EV_EXPECTED,   PLEAT_EV_CLAIM_ENDS,
+        PLEAT_EV_MEASURED,     PLEAT_EV_REMEMBERED, PLEAT_EV_PREPARED,
+        PLEAT_EV_DEMANDED,     PLEAT_EV_TAKEN,      PLEAT_EV_PROCESS_GONE,
+        PLEAT_EV_UNLEARNED,    PLEAT_EV_RECALLED,   PLEAT_EV_NODE_ARCHITECTURE,
+        PLEAT_EV_DEMANDED_ON,  PLEAT_EV_RETURNING};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -596,7 +608,8 @@ static bool stays_empty(const struct world *world, uint32_t component)
     bool grows = policy != pleat_policy_find(PLEAT_MALLEABILITY, "none") &&
                  policy != pleat_policy_find(PLEAT_MALLEABILITY, "partition"); /* those that fold */
     int32_t start = pleat_accept_start(view, job); /* 0: its limits leave no size */
-    return job->cap == 0 || start == 0 || !grows || start > site->capacity - site->threshold;
+    bool has_size = pleat_accept_next(view, job, 0) > 0; /* its user may have set too low a size */
+    return !has_size || start == 0 || !grows || start > site->capacity - site->threshold;
 }
 
 /* Jobs that would stay as they are for ever: without processors, or of several components that do

@@ -84,8 +84,8 @@ static void test_what_is_used_stays(void **state)
     assert_int_equal(used(&event), 12);
     event = filled(PLEAT_EV_BUFFER);
     pleat_event_clean(&event);
-    assert_int_equal(event.u.buffer.node, UINT32_MAX);
-    assert_int_equal(used(&event), 28);
+    assert_int_equal(event.u.buffer.architecture, UINT32_MAX);
+    assert_int_equal(used(&event), 32);
     event = filled(PLEAT_EV_FORGET);
     pleat_event_clean(&event);
     assert_int_equal(used(&event), 0);
@@ -100,34 +100,35 @@ static void test_numbers_stay(void **state)
         const char *name;
         size_t used;
     } known[] = {
-        {1, "policy", 12},        {2, "parameter", 12},    {3, "site", 16},
-        {4, "background", 12},    {5, "sizes", 48},        {6, "salvaged", 0},
-        {16, "submit", 48},       {17, "limits", 8},       {18, "cancel", 0},
-        {19, "demand", 4},        {20, "deadline", 8},     {21, "reserve", 8},
-        {22, "forget", 0},        {23, "terms", 24},       {24, "input", 16},
-        {25, "link", 16},         {26, "history", 48},     {27, "partition", 12},
-        {28, "hold", 0},          {29, "release", 0},      {30, "requeue", 0},
-        {31, "depend", 16},       {32, "piece", 20},       {33, "claimed", 16},
-        {34, "claim failed", 16}, {35, "released", 16},    {36, "lost", 16},
-        {37, "agent away", 12},   {38, "agent back", 12},  {48, "started", 20},
-        {49, "start failed", 20}, {50, "exited", 20},      {51, "answer", 16},
-        {52, "applied", 16},      {53, "vacated", 16},     {54, "resize failed", 16},
-        {55, "withdrawn", 16},    {56, "relaunched", 16},  {57, "returned", 16},
-        {58, "timed", 28},        {59, "progress", 20},    {60, "add process", 12},
-        {61, "stop process", 12}, {62, "staged", 20},      {63, "stage failed", 20},
-        {64, "time", 0},          {80, "revise", 10},      {81, "group", 8},
-        {82, "limit signal", 16}, {83, "signalled", 20},   {84, "declared", 24},
-        {85, "asked", 24},        {86, "node", 8},         {87, "section", 8},
-        {88, "expected", 16},     {93, "claim waits", 28}, {89, "claim ends", 20},
-        {94, "node gone", 4},     {100, "drain", 0},       {101, "resume", 0},
-        {102, "node drain", 4},   {103, "node resume", 4}, {104, "node background", 8},
-        {105, "site gone", 0},    {106, "moved", 16},      {107, "prepared", 16},
-        {108, "demanded", 24},    {109, "taken", 16},      {110, "process gone", 20},
-        {112, "node more", 8},    {113, "measured", 48},   {115, "node home", 8},
-        {114, "remembered", 48},  {117, "unlearned", 4},   {118, "recalled", 16},
-        {128, "pass", 0},         {129, "start", 16},      {130, "resize", 20},
-        {131, "tried", 0},        {132, "wake", 8},        {133, "promise", 12},
-        {134, "preempt", 0},      {135, "buffer", 28},     {136, "refuse", 4},
+        {1, "policy", 12},        {2, "parameter", 12},     {3, "site", 16},
+        {4, "background", 12},    {5, "sizes", 48},         {6, "salvaged", 0},
+        {16, "submit", 48},       {17, "limits", 8},        {18, "cancel", 0},
+        {19, "demand", 4},        {20, "deadline", 8},      {21, "reserve", 8},
+        {22, "forget", 0},        {23, "terms", 24},        {24, "input", 16},
+        {25, "link", 16},         {26, "history", 48},      {27, "partition", 12},
+        {28, "hold", 0},          {29, "release", 0},       {30, "requeue", 0},
+        {31, "depend", 16},       {32, "piece", 20},        {33, "claimed", 16},
+        {34, "claim failed", 16}, {35, "released", 16},     {36, "lost", 16},
+        {37, "agent away", 12},   {38, "agent back", 12},   {48, "started", 20},
+        {49, "start failed", 20}, {50, "exited", 20},       {51, "answer", 16},
+        {52, "applied", 16},      {53, "vacated", 16},      {54, "resize failed", 16},
+        {55, "withdrawn", 16},    {56, "relaunched", 16},   {57, "returned", 16},
+        {58, "timed", 28},        {59, "progress", 20},     {60, "add process", 12},
+        {61, "stop process", 12}, {62, "staged", 20},       {63, "stage failed", 20},
+        {64, "time", 0},          {80, "revise", 10},       {81, "group", 8},
+        {82, "limit signal", 16}, {83, "signalled", 20},    {84, "declared", 24},
+        {85, "asked", 24},        {86, "node", 8},          {87, "section", 8},
+        {88, "expected", 16},     {93, "claim waits", 28},  {89, "claim ends", 20},
+        {94, "node gone", 4},     {100, "drain", 0},        {101, "resume", 0},
+        {102, "node drain", 4},   {103, "node resume", 4},  {104, "node background", 8},
+        {105, "site gone", 0},    {106, "moved", 16},       {107, "prepared", 16},
+        {108, "demanded", 24},    {109, "taken", 16},       {110, "process gone", 20},
+        {112, "node more", 8},    {113, "measured", 48},    {115, "node home", 8},
+        {114, "remembered", 48},  {117, "unlearned", 4},    {118, "recalled", 16},
+        {111, "architecture", 8}, {116, "demanded on", 16}, {119, "returning", 16},
+        {128, "pass", 0},         {129, "start", 16},       {130, "resize", 20},
+        {131, "tried", 0},        {132, "wake", 8},         {133, "promise", 12},
+        {134, "preempt", 0},      {135, "buffer", 32},      {136, "refuse", 4},
     };
     size_t count = 0;
     for (unsigned kind = 0; kind < PLEAT_EV_COUNT; kind++)

@@ -291,6 +291,36 @@ static void test_buffers_make_room(void **state)
     bench_finish(&b);
 }
 
+/* Releases, which Liu et al. 2009 leave out: what will be given back need not be asked for, and
+ * nothing that is there is given up for it. */
+static void test_what_will_be_given_back_is_not_asked_for(void **state)
+{
+    (void)state;
+    static const struct pleat_policy *const policies[] = {
+        &pleat_policy_periodic, &pleat_policy_prediction, &pleat_policy_combined};
+    struct pleat_history_row row = {22, 9}; /* three at a time */
+    for (size_t p = 0; p < sizeof(policies) / sizeof(policies[0]); p++)
+        for (uint32_t returning = 0; returning <= 4; returning++) {
+            struct bench b;
+            bench_init(&b);
+            b.view.buffer_level = 3;
+            uint32_t component = bench_run(&b, bench_site(&b, 20, 0), PLEAT_MOLDABLE, 4, 3, 20);
+            struct pleat_buffer *buffer = bench_evolves(&b, component, 0);
+            b.sites[0].slowest_claim_us = 200000000;
+            buffer->iteration_us = 10000000;
+            buffer->executions = 3;
+            buffer->returning = returning;
+            b.histories[component] = (struct pleat_history){.items = &row, .count = 1};
+            struct pleat_review review = ask(&b, policies[p], component);
+            assert_int_equal(review.request, returning < 3 ? 3 - (int32_t)returning : 0);
+            assert_int_equal(review.release, 0);
+            buffer->prepared = 5;
+            int32_t above = ask(&b, policies[p], component).release;
+            assert_int_equal(above, 2);
+            bench_finish(&b);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +333,7 @@ int main(void)
         cmocka_unit_test(test_combined_rounds_up_from_a_tenth_on),
         cmocka_unit_test(test_combined_looks_further_where_allocations_are_irregular),
         cmocka_unit_test(test_combined_begins_as_periodic),
+        cmocka_unit_test(test_what_will_be_given_back_is_not_asked_for),
         cmocka_unit_test(test_a_plan_serves_requests_that_wait),
         cmocka_unit_test(test_a_plan_limits_what_is_prepared),
         cmocka_unit_test(test_buffers_make_room),

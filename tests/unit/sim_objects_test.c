@@ -75,6 +75,73 @@ static void test_a_prepared_process_is_there(void **state)
     sim_world_destroy(world);
 }
 
+/* After every five iterations it has lost a gain. The process that it asked for after the fourth is
+ * there after the fifth, when it needs none any more; it is there for the next gain. */
+static void test_it_loses_what_it_asked_for(void **state)
+{
+    (void)state;
+    struct pleat_sim_evolved evolved[1];
+    struct sim_world *world = sim_world_create(8);
+    world->options.evolved = evolved;
+    submit(world, "linear iterations=9 objects=2 gain=2/3 loses=5/2 name=a", 0, 1, 4, 2);
+    sim_run(world);
+    /* three of 2 s; two of 4 s; one of 2 s; one of 4 s, asks: it has two processes; two of 2 s */
+    sim_expect(world, 0, 0, 24);
+    asked(world, 0, 2, 1, 10);
+    assert_int_equal(world->outcomes[0].grown, 1);
+    assert_int_equal(world->outcomes[0].shrunk, 0);
+    sim_world_destroy(world);
+}
+
+/* With a buffer it has the process after the fourth, and gives it back after the fifth, into the
+ * buffer: it gets it again after the seventh. After the tenth it has lost a gain before there was a
+ * process for it. */
+static void test_it_gives_a_process_back(void **state)
+{
+    (void)state;
+    for (int says = 0; says < 2; says++) {
+        struct pleat_sim_evolved evolved[1];
+        struct sim_world *world = sim_world_create(8);
+        world->options.evolved = evolved;
+        policy(world, "periodic");
+        submit(world,
+               says ? "linear iterations=11 objects=2 gain=2/3 loses=5/2 name=a"
+                    : "linear iterations=11 objects=2 gain=2/3 loses=5 name=a",
+               0, 1, 4, 2);
+        sim_run(world);
+        sim_expect(world, 0, 0, 28);
+        asked(world, 0, 2, 2, 10 + 6);
+        assert_int_equal(world->outcomes[0].grown, 2);
+        assert_int_equal(world->outcomes[0].shrunk, 1);
+        sim_world_destroy(world);
+    }
+}
+
+/* Reviews come while a process is about to be given back: who says so has no other one asked for,
+ * which would only wait. */
+static void test_what_comes_back_is_not_asked_for(void **state)
+{
+    (void)state;
+    double waited_us[2];
+    for (int says = 0; says < 2; says++) {
+        struct pleat_sim_evolved evolved[1];
+        struct sim_world *world = sim_world_create(8);
+        world->options.evolved = evolved;
+        world->options.parameters[PLEAT_PARAM_BUFFER_REVIEW_US] = 3 * S;
+        policy(world, "periodic");
+        submit(world,
+               says ? "linear iterations=59 objects=2 gain=2/10 loses=15/10 name=a"
+                    : "linear iterations=59 objects=2 gain=2/10 loses=15 name=a",
+               0, 1, 8, 2);
+        sim_run(world);
+        assert_int_equal(evolved[0].satisfied, evolved[0].requests);
+        assert_int_equal(evolved[0].iterations, 59);
+        waited_us[says] = (double)evolved[0].waited_us;
+        sim_world_destroy(world);
+    }
+    assert_true(waited_us[1] < waited_us[0]);
+}
+
 /* It may have no second process: 6 s and more. Divided over all processes: 2 + 1 objects on two. */
 static void test_without_processes_it_gets_slower(void **state)
 {
@@ -314,6 +381,9 @@ int main(void)
         cmocka_unit_test(test_normal_variables),
         cmocka_unit_test(test_the_slowest_process_decides),
         cmocka_unit_test(test_processes_keep_their_speed),
+        cmocka_unit_test(test_it_loses_what_it_asked_for),
+        cmocka_unit_test(test_it_gives_a_process_back),
+        cmocka_unit_test(test_what_comes_back_is_not_asked_for),
         cmocka_unit_test(test_it_notices_late),
         cmocka_unit_test(test_a_run_that_is_lost),
         cmocka_unit_test(test_the_level_is_derived),

@@ -108,6 +108,8 @@ static void test_there_and_back(void **state)
         "linear phases=0.5:1-8,0.80000000000000004:1-2 component=4 work=20 name=a-b_c.d/e",
         "linear component=4 work=20 gives-back inputs=1@0:5000000000,1@2:5000000000,7@1:0.5",
         "linear iterations=3000 objects=10 gain=10/100 spread=0.09 notices=10 balanced name=cfd",
+        "linear iterations=3000 objects=10 gain=10/100 loses=150/20 name=cfd",
+        "linear iterations=3000 objects=10 gain=10/100 loses=150 name=cfd",
         "linear iterations=9 objects=1 gain=1/3 spread=0.09 varies=iteration name=uneven",
         "linear iterations=9 asks=0:+4,0.5:must+8,0.75:-2 name=evolving",
         "linear adapt=5s asks=0.75:must+8 sections=20x0.0125 name=careful",

@@ -87,6 +87,8 @@ void pleat_why_add_requests(const json_t *buffer, struct pleat_string *out)
                           number(buffer, "behind"));
     else if (!strcmp(code, "kept"))
         pleat_string_add(out, "what is free is kept free (threshold, reservations, grow_total)");
+    else if (!strcmp(code, "architecture"))
+        pleat_string_add(out, "no free processor is of the architecture that is needed");
     else
         pleat_string_add(out, "no processor is free");
 }

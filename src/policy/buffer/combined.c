@@ -17,6 +17,8 @@
  * so that also a slow allocation is there in time.
  * - What was expected up to `range` iterations ago, and has not come yet, is not given back.
  * - Processes on their way count: the level is about all requests until they are there.
+ * - What the application says it will give back (RETURNING) counts, too, where more would be asked
+ *   for.
  * - Nothing is recorded of earlier executions: the level is RL (buffer_level), as P has it. */
 #include <math.h>
 
@@ -66,9 +68,10 @@ static struct pleat_review combined_review(const struct pleat_pass *pass, uint32
         least = expected(view, comp, i + 1, end);
         most = expected(view, comp, i - range, end);
     }
-    int32_t has = pleat_view_spare(buffer);
+    int32_t has = pleat_view_spare(view, buffer);
+    int64_t will_be = (int64_t)has + pleat_view_returning(buffer);
     return (struct pleat_review){
-        .request = has < least ? least - has : 0,
+        .request = will_be < least ? (int32_t)(least - will_be) : 0,
         .release = has > most ? has - most : 0,
         .again_us = view->now_us + view->buffer_review_us,
         .again_iteration =

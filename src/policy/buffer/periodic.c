@@ -10,7 +10,10 @@
  * - the first review: when the run begins;
  * - whether R counts processes that are on their way: "the current number of prepared processes"
  *   does not. Where an allocation takes longer than t_p, more are asked for than are wanted, and
- *   given back at a later review. With buffer_pending = 1 they count. */
+ *   given back at a later review. With buffer_pending = 1 they count.
+ * - releases: the paper assumes that applications only add processes. Those that one says it will
+ *   give back (RETURNING) come into the buffer then, and are not asked for. What is prepared is not
+ *   given back before they are there. */
 #include "policy/policies.h"
 
 static struct pleat_review periodic_review(const struct pleat_pass *pass, uint32_t component)
@@ -20,8 +23,9 @@ static struct pleat_review periodic_review(const struct pleat_pass *pass, uint32
     const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
     int32_t level = pleat_view_level(view, buffer);
     int32_t prepared = pleat_view_prepared(view, buffer);
+    int64_t will_be = (int64_t)prepared + pleat_view_returning(buffer);
     return (struct pleat_review){
-        .request = prepared < level ? level - prepared : 0,
+        .request = will_be < level ? (int32_t)(level - will_be) : 0,
         .release = prepared > level ? prepared - level : 0,
         .again_us = view->now_us + view->buffer_review_us,
         .again_iteration = INT32_MAX,

@@ -12,7 +12,9 @@
  *   meet is predicted in both;
  * - R in "if R > RL" is that of before the request; processes on their way count in it with
  *   buffer_pending = 1;
- * - no executions recorded: nothing is predicted. */
+ * - no executions recorded: nothing is predicted;
+ * - releases, which the paper leaves out: of what is predicted those are not asked for that the
+ *   application says it will give back (RETURNING). */
 #include "policy/policies.h"
 
 /* The mean number of requests of an earlier execution in the `range` iterations that begin when an
@@ -39,8 +41,9 @@ static struct pleat_review prediction_review(const struct pleat_pass *pass, uint
     int32_t prepared = pleat_view_prepared(view, buffer);
     int32_t range = view->buffer_range > 0 ? view->buffer_range : 1;
     int32_t level = pleat_view_level(view, buffer);
+    int32_t wanted = predicted(view, comp) - pleat_view_returning(buffer);
     return (struct pleat_review){
-        .request = predicted(view, comp),
+        .request = wanted > 0 ? wanted : 0,
         .release = prepared > level ? prepared - level : 0,
         .again_us = PLEAT_NEVER,
         .again_iteration =
