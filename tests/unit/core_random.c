@@ -607,7 +607,7 @@ static bool stays_empty(const struct world *world, uint32_t component)
     const struct pleat_policy *policy = pleat_core_policy(world->core, PLEAT_MALLEABILITY);
     bool grows = policy != pleat_policy_find(PLEAT_MALLEABILITY, "none") &&
                  policy != pleat_policy_find(PLEAT_MALLEABILITY, "partition"); /* those that fold */
-    int32_t start = pleat_accept_start(view, job); /* 0: its limits leave no size */
+    int32_t start = pleat_accept_start(view, job);       /* 0: its limits leave no size */
     bool has_size = pleat_accept_next(view, job, 0) > 0; /* its user may have set too low a size */
     return !has_size || start == 0 || !grows || start > site->capacity - site->threshold;
 }
