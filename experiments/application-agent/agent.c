@@ -354,9 +354,10 @@ static void explain_releases(struct pleat_page *page, const struct pleat_numbers
     pleat_page_item(
         page,
         "The paper assumes that an application does not give processes back (4, assumption 3). One "
-        "that does fills its buffer itself. Where it says before that it will, policies do not ask "
-        "for those processes: then W of P is %s times as high as where it does not say it, and S "
-        "of P is %s %%, against %s %%.",
+        "that does fills its buffer itself. Policies do not ask for processes of which it says "
+        "before that it will give them back. In this application the buffer is full by then in "
+        "general: with that W of P is %s times as high as without, and S of P is %s %%, against %s "
+        "%%.",
         pleat_estimate_text(share, 3).text,
         pleat_estimate_text(in_percent(agent_of(n, ANNOUNCES, P, S_LEARNT)), 1).text,
         pleat_estimate_text(in_percent(agent_of(n, GIVES_BACK, P, S_LEARNT)), 1).text);
