@@ -122,6 +122,12 @@ module pleat_process
       type(pleat_processes), value :: processes
       integer(c_int64_t), value :: iteration
     end subroutine
+    integer(c_int) function pleat_process_returning(processes, count, err) bind(c, name='pleat_process_returning')
+      import
+      type(pleat_processes), value :: processes
+      integer(c_int), value :: count
+      type(pleat_process_error), intent(inout) :: err
+    end function
     integer(c_int) function pleat_process_notice(processes, notice) bind(c, name='pleat_process_notice')
       import
       type(pleat_processes), value :: processes
@@ -201,9 +207,9 @@ module pleat_process
 
   public :: pleat_processes_begin, pleat_processes_finish, pleat_process_self, pleat_process_parent, pleat_process_maximum, &
     pleat_process_list, pleat_process_about, pleat_process_add, pleat_process_add_program, pleat_process_cancel, &
-    pleat_process_stop, pleat_process_iteration, pleat_process_notice, pleat_process_leaving, pleat_process_descriptor, &
-    pleat_process_send, pleat_process_receive, pleat_process_probe, pleat_process_group_join, pleat_process_group_leave, &
-    pleat_process_group_list, pleat_process_group_send, pleat_process_error_text
+    pleat_process_stop, pleat_process_iteration, pleat_process_returning, pleat_process_notice, pleat_process_leaving, &
+    pleat_process_descriptor, pleat_process_send, pleat_process_receive, pleat_process_probe, pleat_process_group_join, &
+    pleat_process_group_leave, pleat_process_group_list, pleat_process_group_send, pleat_process_error_text
 
 contains
 

@@ -180,6 +180,15 @@ int pleat_process_stop(struct pleat_processes *processes, int32_t process,
  * from earlier runs. By one process, in general 0. Takes well under a microsecond in general: the
  * agent is told a few times a second. */
 void pleat_process_iteration(struct pleat_processes *processes, int64_t iteration);
+/* Says that the program will soon give back so many of its processes: it stops them, or they
+ * finish. Policies that keep processes prepared ask for so many fewer meanwhile, as others are
+ * prepared on those processors. It is a word only: nothing is stopped, and none is refused. count:
+ * from now on, without those that are leaving already; it takes the place of what any process has
+ * said before; 0: none. Those that are given back from then on are taken off. By one process, in
+ * general 0; waits for the agent's answer as add. PLEAT_E_INVALID: count is below 0, or no number
+ * of processes that there can be; PLEAT_E_UNSUPPORTED, PLEAT_E_BUSY, PLEAT_E_TIMEOUT as for add. */
+int pleat_process_returning(struct pleat_processes *processes, int count,
+                            struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- notices ---- */
 

@@ -150,6 +150,11 @@ class processes
     {
         pleat_process_iteration(all_, number);
     }
+    void returning(int count)
+    {
+        pleat_error err;
+        check(pleat_process_returning(all_, count, &err), err);
+    }
 
     /* False: there is none. */
     bool notice(pleat_process_news &to)

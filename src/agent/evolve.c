@@ -273,6 +273,7 @@ int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *r
     struct pleat_evolve *evolve = calloc(1, sizeof(*evolve));
     if (!evolve)
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
+    evolve->returning = evolve->told_returning = -1;
     evolve->run = run;
     evolve->maximum = request->evolves->maximum;
     evolve->out[0] = evolve->out[1] = -1;

@@ -165,6 +165,8 @@ struct pleat_evolve {
     bool asks;           /* one of its processes has registered: the program can be prepared */
     bool ending;         /* the main process has ended, or the run is ended: all others end */
     int64_t requests, satisfied, told_requests, told_waiting;
+    /* processes that the application will give back, as it says; -1: it has said nothing */
+    int64_t returning, told_returning;
     int64_t iteration, iteration_us, told_iteration;
     bool told_demand;
     size_t told_on; /* requests for an architecture that waited when that was told last */

@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "agent/params.h"
+#include "model/sizes.h"
 #include "wire/message.h"
 
 #define GROUP_NAME_MAX 64
@@ -353,6 +354,25 @@ static void group(struct pleat_proc *proc, int64_t number, const json_t *line)
         pleat_evolve_spread(proc, NULL, 0, 0);
 }
 
+/* Those that are leaving already are on their way back as well, and are taken off when they are
+ * gone. */
+static void returning(struct pleat_proc *proc, int64_t number, const json_t *line)
+{
+    struct pleat_evolve *evolve = proc->evolve;
+    struct pleat_error err = {0};
+    int64_t count = 0;
+    if (pleat_get_int(line, "processes", true, 0, PLEAT_SIZE_MAX, &count, &err)) {
+        refuse(proc, number, err.text);
+        return;
+    }
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        const struct pleat_proc *other = evolve->procs.items[i];
+        count += count < PLEAT_SIZE_MAX && other->taken && (other->stopping || other->bye);
+    }
+    evolve->returning = count;
+    done(proc, number);
+}
+
 void pleat_evolve_ask(struct pleat_proc *proc, const char *what, const json_t *line)
 {
     int64_t number = 0;
@@ -376,6 +396,8 @@ void pleat_evolve_ask(struct pleat_proc *proc, const char *what, const json_t *l
         add(proc, number, line);
     else if (!strcmp(what, "stop"))
         stop(proc, number, line);
+    else if (!strcmp(what, "returning"))
+        returning(proc, number, line);
     else
         group(proc, number, line);
 }

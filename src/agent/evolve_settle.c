@@ -156,6 +156,15 @@ static void give_up_processor(struct pleat_proc *proc, const struct pleat_proc_e
     }
 }
 
+/* The daemon takes it off by itself, but for those of the start; it is told what is left in any
+ * case. */
+static void take_off(const struct pleat_proc *proc, const char *reason)
+{
+    bool given_back = !strcmp(reason, "stopped") || !strcmp(reason, "ended");
+    if (proc->taken && given_back && proc->evolve->returning > 0)
+        proc->evolve->returning--;
+}
+
 void pleat_proc_settle(struct pleat_proc *proc)
 {
     struct pleat_evolve *evolve = proc->evolve;
@@ -174,6 +183,7 @@ void pleat_proc_settle(struct pleat_proc *proc)
     const char *reason = reason_of(proc, &end);
     warn_of_failure(proc, &end);
     give_up_processor(proc, &end, reason);
+    take_off(proc, reason);
     bool waits = proc->handed && !proc->taken && waits_again(proc, &end);
     if (!waits && proc->handed)
         pleat_evolve_spread(proc, reason, end.lost ? 0 : end.code, end.signal);

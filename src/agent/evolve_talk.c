@@ -55,7 +55,7 @@ static void iteration(struct pleat_proc *proc, const json_t *line)
 
 void pleat_proc_hear(struct pleat_proc *proc, const char *what, const json_t *line)
 {
-    static const char *const asks[] = {"add", "cancel", "stop", "group"};
+    static const char *const asks[] = {"add", "cancel", "stop", "group", "returning"};
     for (size_t i = 0; i < sizeof(asks) / sizeof(*asks); i++)
         if (!strcmp(what, asks[i])) {
             pleat_evolve_ask(proc, what, line);

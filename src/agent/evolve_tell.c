@@ -286,11 +286,12 @@ static json_t *demand_on(const struct pleat_evolve *evolve, size_t *count)
 
 static json_t *demand_of(const struct pleat_evolve *evolve, json_t *on)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "run", (json_int_t)evolve->run->id,
-                     "iteration", (json_int_t)evolve->iteration, "iteration_us",
-                     (json_int_t)evolve->iteration_us, "requests", (json_int_t)evolve->requests,
-                     "satisfied", (json_int_t)evolve->satisfied, "waiting",
-                     (json_int_t)pleat_evolve_unserved(evolve), "on", on);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o*}", "run",
+                     (json_int_t)evolve->run->id, "iteration", (json_int_t)evolve->iteration,
+                     "iteration_us", (json_int_t)evolve->iteration_us, "requests",
+                     (json_int_t)evolve->requests, "satisfied", (json_int_t)evolve->satisfied,
+                     "waiting", (json_int_t)pleat_evolve_unserved(evolve), "on", on, "returning",
+                     evolve->returning < 0 ? NULL : json_integer(evolve->returning));
 }
 
 void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
@@ -299,7 +300,8 @@ void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
     size_t count = 0;
     json_t *on = demand_on(evolve, &count);
     if (evolve->told_requests == evolve->requests && evolve->told_waiting == waiting &&
-        evolve->told_iteration == evolve->iteration && evolve->told_on == count) {
+        evolve->told_iteration == evolve->iteration && evolve->told_on == count &&
+        evolve->told_returning == evolve->returning) {
         json_decref(on);
         return;
     }
@@ -307,6 +309,7 @@ void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
     evolve->told_waiting = waiting;
     evolve->told_iteration = evolve->iteration;
     evolve->told_on = count;
+    evolve->told_returning = evolve->returning;
     evolve->told_demand = true;
     pleat_agent_notify(evolve->run->agent, "demanded", demand_of(evolve, on));
 }

@@ -26,14 +26,15 @@ json_t *buffer_to_json(struct daemon *d, const struct pleat_component *c)
     const struct pleat_buffer *buffer = &view->buffers[c->buffer];
     double waited_us = 0, held_us = 0;
     times_of(d, c, buffer, &waited_us, &held_us);
-    return json_pack(
-        "{s:i, s:i, s:i, s:I, s:I, s:I, s:o, s:f, s:f, s:f}", "prepared", (int)buffer->prepared,
-        "coming", (int)buffer->requested, "leaving", (int)buffer->leaving, "requests",
-        (json_int_t)buffer->requests, "satisfied", (json_int_t)buffer->satisfied, "waiting",
-        (json_int_t)buffer->waiting, "satisfaction",
-        buffer->requests ? json_real((double)buffer->satisfied / buffer->requests) : json_null(),
-        "waste", held_us > 0 ? waited_us / held_us : 0, "waited_s", waited_us / 1e6, "held_s",
-        held_us / 1e6);
+    return json_pack("{s:i, s:i, s:i, s:I, s:I, s:I, s:I, s:o, s:f, s:f, s:f}", "prepared",
+                     (int)buffer->prepared, "coming", (int)buffer->requested, "leaving",
+                     (int)buffer->leaving, "requests", (json_int_t)buffer->requests, "satisfied",
+                     (json_int_t)buffer->satisfied, "waiting", (json_int_t)buffer->waiting,
+                     "returning", (json_int_t)buffer->returning, "satisfaction",
+                     buffer->requests ? json_real((double)buffer->satisfied / buffer->requests)
+                                      : json_null(),
+                     "waste", held_us > 0 ? waited_us / held_us : 0, "waited_s", waited_us / 1e6,
+                     "held_s", held_us / 1e6);
 }
 
 /* ---- why ---- */

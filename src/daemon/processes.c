@@ -284,6 +284,11 @@ static void take_demand(struct daemon *d, struct job *job, uint64_t run, const j
         .kind = PLEAT_EV_PROGRESS,
         .component = job->component,
         .u.progress = {.run = run, .iteration = reached, .iteration_us = us}};
+    struct pleat_event returning = {.kind = PLEAT_EV_RETURNING,
+                                    .component = job->component,
+                                    .u.returning = {.run = run,
+                                                    .iteration = reached,
+                                                    .processes = count_of(params, "returning")}};
     const struct pleat_component *component = job_component(d, job);
     if (component->buffer != PLEAT_NONE && component->run == run)
         demand_take(&job->demand, run,
@@ -291,6 +296,8 @@ static void take_demand(struct daemon *d, struct job *job, uint64_t run, const j
                     demanded.u.demanded.requests);
     turn_event(d, &demanded);
     architectures_wanted(d, job, run, json_object_get(params, "on"));
+    if (json_is_integer(json_object_get(params, "returning")))
+        turn_event(d, &returning); /* nothing comes of it if the core knows it */
     if (us > 0)
         turn_event(d, &progress);
 }

@@ -9,6 +9,7 @@
 #include "process/messages.h"
 
 #define ITERATION_US 300000 /* the agent is told of iterations so often */
+#define COUNT_MAX 16777216  /* processes of a job */
 
 static int is_alone(const struct pleat_processes *all, struct pleat_error *err)
 {
@@ -206,6 +207,22 @@ void pleat_process_iteration(struct pleat_processes *processes, int64_t iteratio
     processes->iteration_said = iteration;
     processes->iteration_said_us = now;
     pleat_loop_leave(processes);
+}
+
+int pleat_process_returning(struct pleat_processes *processes, int count, struct pleat_error *err)
+{
+    int rc = pleat_processes_usable(processes, err);
+    if (!rc)
+        rc = is_alone(processes, err);
+    if (!rc && (count < 0 || count > COUNT_MAX))
+        rc = pleat_error_set(err, PLEAT_E_INVALID, "%d processes cannot be given back", count);
+    if (rc)
+        return rc;
+    pleat_loop_enter(processes);
+    rc = ask(processes, json_pack("{s:s, s:i}", "do", "returning", "processes", count), -1, false,
+             err);
+    pleat_loop_leave(processes);
+    return rc;
 }
 
 /* ---- groups ---- */

@@ -152,6 +152,7 @@ _FUNCTIONS: dict[str, tuple] = {
     "pleat_process_cancel": (c_int, c_void_p, c_int32, _ERR),
     "pleat_process_stop": (c_int, c_void_p, c_int32, _ERR),
     "pleat_process_iteration": (None, c_void_p, c_int64),
+    "pleat_process_returning": (c_int, c_void_p, c_int, _ERR),
     "pleat_process_notice": (c_int, c_void_p, POINTER(_Notice)),
     "pleat_process_leaving": (c_int, c_void_p),
     "pleat_process_descriptor": (c_int, c_void_p, _ERR),
@@ -328,6 +329,10 @@ class Processes:
     def iteration(self, number: int) -> None:
         """Says that an iteration begins, for policies that predict the demand."""
         self._ask("pleat_process_iteration", number)
+
+    def returning(self, count: int) -> None:
+        """Says that the program will soon give back so many of its processes: fewer are prepared meanwhile. 0: none."""
+        self._call("pleat_process_returning", number(count, "a count"))
 
     # ---- notices ----
 

@@ -55,6 +55,8 @@ void pleat_why_add_buffer(const json_t *buffer, struct pleat_string *out)
                       number(buffer, "coming"));
     if (number(buffer, "leaving") > 0)
         pleat_string_addf(out, ", %lld being ended", number(buffer, "leaving"));
+    if (number(buffer, "returning") > 0)
+        pleat_string_addf(out, ", %lld that it will give back", number(buffer, "returning"));
     add_policy(buffer, out);
     if (strcmp(pleat_reply_text(buffer, "policy", "none"), "none") != 0)
         add_prediction(buffer, out);

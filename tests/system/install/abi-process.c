@@ -21,6 +21,7 @@ IS(pleat_process_add, int (*)(processes *, const struct pleat_process_wish *, in
 IS(pleat_process_cancel, int (*)(processes *, int32_t, error *));
 IS(pleat_process_stop, int (*)(processes *, int32_t, error *));
 IS(pleat_process_iteration, void (*)(processes *, int64_t));
+IS(pleat_process_returning, int (*)(processes *, int, error *));
 IS(pleat_process_notice, int (*)(processes *, struct pleat_process_news *));
 IS(pleat_process_leaving, int (*)(processes *));
 IS(pleat_process_descriptor, int (*)(processes *, error *));

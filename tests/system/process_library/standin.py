@@ -284,6 +284,12 @@ class Agent:
         self.tell_all(number)
         self.say(number, do="done", number=line["number"])
 
+    def on_returning(self, _, number, line):
+        if line["processes"] > 64:
+            self.say(number, do="refused", number=line["number"], text="so many there are not")
+        else:
+            self.say(number, do="done", number=line["number"])
+
     def on_iteration(self, *_):
         pass
 

@@ -83,6 +83,12 @@ def test_alone_in_python(monkeypatch):
             all.leave("g")
             assert all.members("g") == []
             all.iteration(1)
+            try:
+                all.returning(1)
+            except errors.UnsupportedError as error:
+                assert "pleat run --evolving" in str(error)
+            else:
+                raise SystemExit("said")
         all.finish()
         try:
             all.list()

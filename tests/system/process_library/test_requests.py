@@ -153,6 +153,26 @@ def test_iterations_are_told_now_and_then():
         assert [line["iteration"] for line in told] == sorted({line["iteration"] for line in told})
 
 
+def test_what_will_be_given_back_is_said():
+    with Agent() as agent:
+        one, = agent.run(1)
+        for count in (3, 0):
+            assert one.ask("returning", count) == (0, "")
+        told = [line for _, line in asked(agent, "returning")]
+        assert [line["processes"] for line in told] == [3, 0] and told[0]["number"] < told[1]["number"]
+        assert one.ask("returning", 65) == (BUSY, "so many there are not")
+        for count in (-1, 16777217):
+            code, text = one.ask("returning", count)
+            assert (code, text) == (INVALID, f"{count} processes cannot be given back")
+        assert len(asked(agent, "returning")) == 3
+        agent.vanish()
+        one.begin("returning", 2)  # waits for the agent
+        time.sleep(0.3)
+        agent.listen()
+        assert one.answer() == (0, "")
+        assert [line["processes"] for _, line in asked(agent, "returning")] == [3, 0, 65, 2]
+
+
 def test_an_agent_that_comes_back_is_told_again():
     with Agent() as agent:
         one, two = agent.run(2)
@@ -271,12 +291,12 @@ def test_few_descriptors_are_said():
 def test_alone():
     env = {key: value for key, value in os.environ.items() if not key.startswith("PLEAT_PROCESS")}
     script = ["list", "add", "stop 0", "send 0 1 0 me", "receive -1 -1 0", "receive -1 -1 20", "receive -1 -1 -1", "join g",
-              "members g", "notice 0", "fork"]
+              "members g", "notice 0", "returning 1", "fork"]
     done = subprocess.run([WORKER], env=env, input="\n".join([*script, "exit\n"]), capture_output=True, text=True, timeout=60, check=True)
     began, *answers, end = [line.split(" ", 1) for line in done.stdout.splitlines()]
     assert (began, end) == (["1", "0 -1 1"], ["0", ""])
     found = dict(zip(script, answers, strict=True))
-    for what in ("add", "stop 0"):
+    for what in ("add", "stop 0", "returning 1"):
         assert int(found[what][0]) == UNSUPPORTED and "start the program by 'pleat run --evolving'" in found[what][1]
     assert found["list"] == ["1", "0"] and found["receive -1 -1 0"] == ["0", "0 1 2 me"]
     assert found["receive -1 -1 20"] == ["2", ""] and int(found["receive -1 -1 -1"][0]) == STATE

@@ -237,6 +237,8 @@ static void act(void)
         group_send();
     else if (strcmp(what, "iteration") == 0)
         pleat_process_iteration(all, number(1));
+    else if (strcmp(what, "returning") == 0)
+        answer(pleat_process_returning(all, (int)number(1), &err), "");
     else if (strcmp(what, "fork") == 0)
         forked();
     else if (strcmp(what, "idle") == 0)

@@ -76,6 +76,8 @@ static int one_round(struct pleat_processes *all, int processes, long *sum, int 
             return fail("receive");
         *sum += number - (long)ids[i] * ids[i] + 1;
     }
+    if (pleat_process_returning(all, processes, &err))
+        return fail("returning");
     for (int i = 0; i < processes; i++) {
         if (pleat_process_stop(all, ids[i], &err))
             return fail("stop");
