@@ -89,6 +89,8 @@ static const char *gone_reason(const struct pleat_proc *proc, const struct pleat
         return "unused";
     if (!proc->taken && !proc->registered) /* which the node has nothing to do with: */
         return end->user_fault ? "died" : "not started";
+    if (!proc->taken) /* it was nobody's yet, so that nobody has given it back, however it ended */
+        return "died";
     return !strcmp(reason, "stopped") || !strcmp(reason, "ended") ? "stopped" : "died";
 }
 

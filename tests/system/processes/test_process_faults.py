@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 
+import pytest
 from conftest import BUFFERED, CONFIG, PROCESS, Evolving, is_alive, kill, wait_until
 
 
@@ -56,11 +57,15 @@ def test_the_agent_is_killed(pleat):
     pleat.wait_free()
 
 
-def test_a_prepared_process_dies(pleat):
+@pytest.mark.parametrize("how", ["killed", "0"])
+def test_a_prepared_process_dies(pleat, how):
     pleat.configure(text=BUFFERED)
     job = Evolving(pleat, "--max", 4)
     job.wait(1, "welcome", state="prepared")
-    kill(job.pid(1))
+    if how == "killed":
+        kill(job.pid(1))
+    else:
+        job.tell(1, "EXIT 0")
     job.wait(2, "welcome", state="prepared")
     assert not [line for line in job.heard(0) if line.get("process") == 1 and line.get("do") == "process"]
     assert job.add()["process"] == 2
