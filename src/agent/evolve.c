@@ -111,24 +111,24 @@ static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve, const 
     return best;
 }
 
-const char *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
-                             const struct pleat_proc *place)
+int pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                     const struct pleat_proc *place)
 {
     const char *machine =
         place->is_far ? pleat_machine_of(evolve, place->far.node) : pleat_machine_here();
     struct pleat_proc *proc = next_waiting(evolve, machine);
     if (!proc && !pleat_machine_suits(evolve, machine, NULL, NULL))
-        return "died"; /* as if it had been started, and were no program for that node */
+        return PLEAT_E_UNSUPPORTED;
     if (!proc)
         proc = pleat_proc_new(evolve, 0);
     if (!proc)
-        return "not started";
+        return PLEAT_E_NOMEM;
     proc->claim = claim;
     proc->order = order;
     proc->slots = place->slots ? json_deep_copy(place->slots) : NULL;
     proc->is_far = place->is_far;
     proc->far.node = place->far.node;
-    return NULL;
+    return 0;
 }
 
 bool pleat_proc_is_unserved(const struct pleat_proc *proc)

@@ -222,11 +222,11 @@ bool pleat_proc_waits(const struct pleat_proc *proc);
  * the request that is served next, of those that wait and can be met on that node the one with the
  * highest priority and of these the first; or one more, to be prepared, if the job's program runs
  * there. place: another process, on the same processor before; else where it is, zeroed but for
- * is_far, far.node and slots (borrowed). NULL: there is one now; else why there is none, as the
- * daemon is to be told (pleat_evolve_tell_gone): "died": nothing that is wanted can be on that
- * node; "not started": no memory, or all ids were used. */
-const char *pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
-                             const struct pleat_proc *place);
+ * is_far, far.node and slots (borrowed). PLEAT_E_UNSUPPORTED: nothing that is wanted can be on that
+ * node; PLEAT_E_NOMEM: also where all ids were used. Then the daemon has to be told that there is
+ * none (pleat_evolve_tell_gone). */
+int pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
+                     const struct pleat_proc *place) PLEAT_MUST_CHECK;
 /* Whether its request is not served: it waits, or the process is on its way. */
 bool pleat_proc_is_unserved(const struct pleat_proc *proc);
 /* How many requests are not served. */

@@ -61,9 +61,10 @@ int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct ple
     const struct pleat_proc place = {.is_far = node >= 0,
                                      .far.node = node >= 0 ? (uint32_t)node : 0,
                                      .slots = (json_t *)(uintptr_t)slots};
-    const char *none = pleat_proc_place(evolve, claim, order, &place);
-    if (none)
-        pleat_evolve_tell_gone(evolve, claim, order, none);
+    result = pleat_proc_place(evolve, claim, order, &place);
+    if (result) /* the daemon must not order the same again at once: so it pauses after "died" */
+        pleat_evolve_tell_gone(evolve, claim, order,
+                               result == PLEAT_E_UNSUPPORTED ? "died" : "not started");
     return 0;
 }
 

@@ -150,9 +150,10 @@ static void give_up_processor(struct pleat_proc *proc, const struct pleat_proc_e
         pleat_evolve_tell_start_left(evolve);
     } else if (passes_on(proc, end)) {
         proc->claim = 0; /* two of one claim there are not */
-        const char *none = pleat_proc_place(evolve, claim, proc->order, proc);
-        if (none)
-            pleat_evolve_tell_gone(evolve, claim, proc->order, none);
+        int result = pleat_proc_place(evolve, claim, proc->order, proc);
+        if (result)
+            pleat_evolve_tell_gone(evolve, claim, proc->order,
+                                   result == PLEAT_E_UNSUPPORTED ? "unfit" : "not started");
     } else if (claim) {
         pleat_evolve_tell_gone(evolve, claim, proc->order, gone_reason(proc, end, reason));
     }

@@ -271,7 +271,7 @@ static int prepared_is_gone(struct pleat_core *core, uint32_t claim, uint32_t re
         return PLEAT_CORE_STALE;
     if (reason == PLEAT_GONE_NOT_STARTED)
         node_error(core, c->site, process_node(core, claim));
-    if (!unprepared && reason != PLEAT_GONE_UNUSED)
+    if (!unprepared && reason != PLEAT_GONE_UNUSED && reason != PLEAT_GONE_UNFIT)
         buffer_failed(core, component);
     buffer_unlink(core, claim);
     c->process = PLEAT_KEPT_NONE;
@@ -288,7 +288,8 @@ static int process_is_gone(struct pleat_core *core, uint32_t claim, uint32_t rea
     struct pleat_component *comp = component_at(core, component);
     bool first = claim == comp->first_claim && claim_at(core, claim)->count == 1;
     /* with its first process the run ends, which is told apart (EXITED) */
-    if (!is_running(comp) || first || comp->processors <= 1 || reason == PLEAT_GONE_UNUSED)
+    if (!is_running(comp) || first || comp->processors <= 1 || reason == PLEAT_GONE_UNUSED ||
+        reason == PLEAT_GONE_UNFIT)
         return PLEAT_CORE_STALE;
     if (claim_at(core, claim)->count > 1)
         claim = claim_split(core, claim, 1);

@@ -217,7 +217,8 @@ static uint32_t reason_of(const json_t *params)
     } reasons[] = {{"stopped", PLEAT_GONE_STOPPED},
                    {"died", PLEAT_GONE_DIED},
                    {"not started", PLEAT_GONE_NOT_STARTED},
-                   {"unused", PLEAT_GONE_UNUSED}};
+                   {"unused", PLEAT_GONE_UNUSED},
+                   {"unfit", PLEAT_GONE_UNFIT}};
     const char *name = json_string_value(json_object_get(params, "reason"));
     for (size_t i = 0; name && i < sizeof(reasons) / sizeof(*reasons); i++)
         if (!strcmp(name, reasons[i].name))

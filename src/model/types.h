@@ -159,6 +159,7 @@ enum pleat_gone_reason {
     PLEAT_GONE_DIED = 2,        /* it ended otherwise */
     PLEAT_GONE_NOT_STARTED = 3, /* its node could not start it, or it did not register in time */
     PLEAT_GONE_UNUSED = 4,      /* there is none, or none any more, as UNPREPARE wanted it */
+    PLEAT_GONE_UNFIT = 5,       /* it is not wanted any more, nor can another one be on its node */
     PLEAT_GONE_COUNT
 };
 

@@ -268,6 +268,41 @@ static void test_a_request_takes_nothing_where_its_program_does_not_run(void **s
     hand_finish(&h);
 }
 
+/* Its request is not wanted any more while it is being started. That is nobody's fault: for another
+ * one a processor is asked for at once. */
+static void test_nothing_else_can_be_there(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t component = begin(&h);
+    uint32_t errors = hand_site(&h)->errors;
+    assert_int_equal(is_of(&h, component, X86), 0);
+    assert_int_equal(demanded_on(&h, component, ARM, 1), 0);
+    assert_int_equal(demanded(&h, component, 1, 1), 0);
+    h.node = 1;
+    assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 1), 0);
+    struct pleat_effect order = hand_last(&h, PLEAT_DO_PREPARE);
+    assert_int_equal(demanded(&h, component, 1, 0), 0);
+    assert_int_equal(demanded_on(&h, component, ARM, 0), 0);
+    assert_int_equal(says(&h, PLEAT_EV_PROCESS_GONE, order, PLEAT_GONE_UNFIT), 0);
+    assert_int_equal(says(&h, PLEAT_EV_PROCESS_GONE, order, PLEAT_GONE_UNFIT), PLEAT_CORE_STALE);
+    has(&h, component, 0, 0);
+    assert_int_equal(hand_last(&h, PLEAT_DO_RELEASE).id, order.id);
+    assert_int_equal(hand_release_all(&h), 1);
+    assert_int_equal(buffer(&h, component)->failures, 0);
+    assert_int_equal(hand_site(&h)->errors, errors);
+    assert_int_equal(demanded(&h, component, 2, 1), 0);
+    has(&h, component, 0, 1);
+    assert_int_equal(asked_of(&h), X86);
+    /* one that the run has is not gone so */
+    order = prepare(&h, 0);
+    assert_int_equal(demanded(&h, component, 2, 0), 0);
+    assert_int_equal(says(&h, PLEAT_EV_TAKEN, order, 0), 0);
+    assert_int_equal(says(&h, PLEAT_EV_PROCESS_GONE, order, PLEAT_GONE_UNFIT), PLEAT_CORE_STALE);
+    assert_int_equal(hand_component(&h, component)->processors, 3);
+    hand_finish(&h);
+}
+
 static void test_words_about_architectures(void **state)
 {
     (void)state;
@@ -346,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_what_an_architecture_waits_for_goes_back_last),
         cmocka_unit_test(test_processes_are_where_the_program_runs),
         cmocka_unit_test(test_a_request_takes_nothing_where_its_program_does_not_run),
+        cmocka_unit_test(test_nothing_else_can_be_there),
         cmocka_unit_test(test_words_about_architectures),
         cmocka_unit_test(test_processes_that_will_be_given_back),
     };
