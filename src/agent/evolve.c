@@ -346,12 +346,12 @@ void pleat_evolve_destroy(struct pleat_run *run)
         return;
     pleat_evolve_stop(run);
     pleat_evolve_drop_news(evolve, evolve->news.count);
-    for (size_t i = 0; i < evolve->procs.count; i++) {
-        struct pleat_proc *proc = evolve->procs.items[i];
-        if (proc->child)
-            pleat_run_destroy(proc->child);
-        proc_free(proc);
-    }
+    /* each child looks for its process among all of them when it is destroyed */
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        if (evolve->procs.items[i]->child)
+            pleat_run_destroy(evolve->procs.items[i]->child);
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        proc_free(evolve->procs.items[i]);
     pleat_array_finish(&evolve->procs);
     pleat_array_finish(&evolve->gone);
     pleat_array_finish(&evolve->news);
