@@ -160,10 +160,10 @@ static void give_up_processor(struct pleat_proc *proc, const struct pleat_proc_e
 }
 
 /* The daemon takes it off by itself, but for those of the start; it is told what is left in any
- * case. */
+ * case. One that has said goodbye was leaving, and was counted, also if its node was lost then. */
 static void take_off(const struct pleat_proc *proc, const char *reason)
 {
-    bool given_back = !strcmp(reason, "stopped") || !strcmp(reason, "ended");
+    bool given_back = proc->bye || !strcmp(reason, "stopped") || !strcmp(reason, "ended");
     if (proc->taken && given_back && proc->evolve->returning > 0)
         proc->evolve->returning--;
 }

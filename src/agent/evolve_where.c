@@ -74,14 +74,17 @@ static bool is_there(const struct pleat_evolve *evolve, const char *architecture
 {
     bool found = false;
     const char *node;
-    json_t *name;
+    json_t *name, *said = json_object();
     json_object_foreach(evolve->machines, node, name)
     {
         const char *text = json_string_value(name);
         found = found || !strcmp(text, architecture);
-        if (!list->text || !strstr(list->text, text))
-            pleat_string_addf(list, "%s%s", list->length ? ", " : "", text);
+        if (json_object_get(said, text))
+            continue;
+        pleat_string_addf(list, "%s%s", list->length ? ", " : "", text);
+        (void)json_object_set_new(said, text, json_true());
     }
+    json_decref(said);
     return found;
 }
 

@@ -4,6 +4,7 @@ import signal
 import time
 
 from conftest import BUFFERED, Evolving, is_alive, wait_until
+from test_process_nodes import agent_of, spread
 
 
 def buffer_of(job):
@@ -80,6 +81,22 @@ def test_each_that_is_gone_is_taken_off(pleat):
     is_returning(job, 0)
     assert job.end()["state"] == "done"
     pleat.wait_free()
+
+
+def test_one_that_was_leaving_is_lost(pleat):
+    """It had said goodbye, so it was counted, and nobody says again that it is gone."""
+    job = spread(pleat)
+    assert job.add()["process"] == 2
+    job.wait(2, "welcome")
+    job.say(2, "bye")
+    says(job, 1, process=2)
+    is_returning(job, 2)
+    os.kill(agent_of(job.pid(2)), signal.SIGKILL)
+    assert job.wait(0, "process", process=2, state="gone")["reason"] == "lost"
+    job.size(2)
+    is_returning(job, 1)
+    assert job.end()["state"] == "done"
+    pleat.wait_free(4)
 
 
 def test_pleatd_is_killed_while_processes_are_to_be_given_back(pleat):
