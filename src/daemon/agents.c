@@ -185,6 +185,20 @@ static void take_apart(struct agent *agent, const json_t *hello)
     agent->said_apart = agent->apart;
 }
 
+/* What it says of its host, and of itself. */
+static void take_host(struct agent *agent, const json_t *hello)
+{
+    take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
+    take_shared(agent, json_string_value(json_object_get(hello, "shared")),
+                json_string_value(json_object_get(hello, "mark")));
+    agent_network_take(agent, hello);
+    take_apart(agent, hello);
+    architectures_take(agent, hello);
+    agent->confined = !json_is_false(json_object_get(hello, "confined"));
+    json_decref(agent->features);
+    agent->features = json_incref(json_object_get(hello, "features"));
+}
+
 void agent_accept(struct daemon *d, struct pleat_connection *connection, const json_t *hello)
 {
     static const struct pleat_connection_callbacks callbacks = {on_message, on_closed, on_drained};
@@ -232,15 +246,7 @@ void agent_accept(struct daemon *d, struct pleat_connection *connection, const j
     agent_heard(agent);
     agent->failures = 0;
     agent->number = number_of(hello);
-    take_cpus(agent, json_string_value(json_object_get(hello, "cpus")));
-    take_shared(agent, json_string_value(json_object_get(hello, "shared")),
-                json_string_value(json_object_get(hello, "mark")));
-    agent_network_take(agent, hello);
-    take_apart(agent, hello);
-    architectures_take(agent, hello);
-    agent->confined = !json_is_false(json_object_get(hello, "confined"));
-    json_decref(agent->features);
-    agent->features = json_incref(json_object_get(hello, "features"));
+    take_host(agent, hello);
     if (pleat_connection_start(connection, &callbacks, agent))
         daemon_log("the agent of node %u cannot be reached", node);
     else
