@@ -155,7 +155,6 @@ struct pleat_evolve {
     struct pleat_listener *listener; /* NULL: not any more */
     json_t *argv, *env;              /* argv[0] may name the architecture of the node */
     json_t *machines;         /* architectures of the site's nodes, by number; NULL: not told */
-    bool others;              /* there are, or may be, nodes of which it is not known */
     struct pleat_procs procs; /* ordered by id */
     struct pleat_stranger *strangers;
     struct pleat_gone_claims gone;
@@ -164,13 +163,14 @@ struct pleat_evolve {
     uint32_t start_left; /* processes of the start that are there */
     bool asks;           /* one of its processes has registered: the program can be prepared */
     bool ending;         /* the main process has ended, or the run is ended: all others end */
+    bool others; /* there are, or may be, nodes whose architecture is not known (machines) */
     int64_t requests, satisfied, told_requests, told_waiting;
     /* processes that the application will give back, as it says; -1: it has said nothing */
     int64_t returning, told_returning;
     int64_t iteration, iteration_us, told_iteration;
-    bool told_demand;
     size_t told_on; /* requests for an architecture that waited when that was told last */
-    bool sweeps;    /* some of its processes were told to end in this turn */
+    bool told_demand;
+    bool sweeps; /* some of its processes were told to end in this turn */
     /* what has become of processes, and is not sent to each of them yet, and when such were sent
      * last (monotonic) */
     struct pleat_news_list news;
