@@ -14,6 +14,7 @@
 #define MULTIPLIER UINT64_C(6364136223846793005)
 #define INCREMENT UINT64_C(1442695040888963407)
 #define OPTIONS_MAX 20
+#define HOLD_NS 1000000 /* between two looks for the file of --hold */
 
 /* ---- options ---- */
 
@@ -143,10 +144,13 @@ _Noreturn void plain_refuse_ranks(const struct plain *plain, const char *wanted)
 }
 
 /* Waits for the file of --hold, exchanging messages, without a change to the result. All ranks take
- * part in each round, so that none gets ahead. */
+ * part in each round, so that none gets ahead, and sleep for a moment before it: those who wait for
+ * the file or for a change of the processors are not to have these for themselves alone. */
 static void hold(const struct plain *plain)
 {
+    const struct timespec moment = {0, HOLD_NS};
     for (int waits = 1; waits;) {
+        (void)nanosleep(&moment, NULL);
         int missing = plain->rank == 0 && access(plain->hold, F_OK) != 0;
         MPI_Allreduce(&missing, &waits, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     }
