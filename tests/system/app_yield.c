@@ -1,12 +1,21 @@
-/* Preloaded into the ranks of MPICH in tests that have more of them than there are processors.
+/* Preloaded into ranks in tests that have more of them than there are processors.
  *
  * MPICH waits by polling and never yields, so that ranks which wait have the processors of those
  * for which they wait: such tests took minutes. With this they give way, as those of Open MPI do by
- * mpi_yield_when_idle. Each pass of MPICH's loop polls shared memory, and then asks UCX. */
+ * mpi_yield_when_idle. Each pass of MPICH's loop polls shared memory, and then asks UCX.
+ *
+ * Where nobody else wants the processor one that yields has it again at once, and a rank that waits
+ * for long takes all of it from the other tests: it sleeps for moments then, with either MPI.
+ *
+ * Folded processes are left alone: libpleat-fold is asked first, and decides who waits how. */
 #include <dlfcn.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { PASSES_IN_VAIN = 4, AWAY_NS = 5000, YIELDS_NS = 200000, NAP_NS = 50000 };
 
@@ -27,13 +36,34 @@ static int64_t now_ns(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
+static bool is_folded(void)
+{
+    static int folded = -1;
+    if (folded < 0)
+        folded = getenv("PLEAT_FOLD") != NULL;
+    return folded;
+}
+
 static void give_way(int64_t now)
 {
     const struct timespec nap = {0, NAP_NS};
     if (now - vain.since_ns < YIELDS_NS)
-        (void)sched_yield();
+        (void)syscall(SYS_sched_yield);
     else
         (void)nanosleep(&nap, NULL);
+}
+
+/* As Open MPI calls it after each pass of its loop in which nothing came. */
+int sched_yield(void)
+{
+    if (is_folded())
+        return (int)syscall(SYS_sched_yield);
+    const int64_t now = now_ns();
+    if (now - vain.left_ns > AWAY_NS)
+        vain.since_ns = now;
+    give_way(now);
+    vain.left_ns = now_ns();
+    return 0;
 }
 
 unsigned ucp_worker_progress(void *worker)
@@ -45,6 +75,8 @@ unsigned ucp_worker_progress(void *worker)
     if (!real.symbol)
         real.symbol = dlsym(RTLD_NEXT, "ucp_worker_progress");
     const unsigned events = real.call(worker);
+    if (is_folded())
+        return events;
     const int64_t now = now_ns();
     if (events || now - vain.left_ns > AWAY_NS) {
         vain.passes = 0;

@@ -21,7 +21,7 @@ BUILD = os.path.abspath(os.environ.get(
 PLEAT = os.path.join(BUILD, "bin", "pleat")
 PLEATD = os.path.join(BUILD, "bin", "pleatd")
 LOOP = os.path.join(BUILD, "apps", "loop")
-# Preloaded into ranks of MPICH where there may be more of them than processors: they give way while they wait.
+# Preloaded into ranks, of which there may be more than processors: they give way while they wait.
 YIELD = os.path.join(BUILD, "tests", "libtest-app-yield.so")
 REPLAY = os.path.join(BUILD, "tests", "replay-log")
 LIMIT_S = float(os.environ.get("PLEAT_TEST_LIMIT_S", "60"))  # generous: nothing here waits for time to pass
@@ -238,10 +238,17 @@ class Instance:
 
     # ---- commands
 
+    def env_of(self, words):
+        """Jobs' ranks give way while they wait, but those of folded ones, in which libpleat-fold decides that."""
+        folded = any(str(word).startswith(("--processes", "--fold")) for word in words)
+        if folded or not words or words[0] not in ("submit", "run") or not os.path.exists(YIELD):
+            return self.env
+        return {"LD_PRELOAD": YIELD} | self.env
+
     def pleat(self, *words, check=None, timeout=LIMIT_S, given=None):
         """`given`: its standard input; without it that is /dev/null."""
         source = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
-        done = subprocess.run([self.program, *map(str, words)], env=self.env, cwd=self.dir, text=True,
+        done = subprocess.run([self.program, *map(str, words)], env=self.env_of(words), cwd=self.dir, text=True,
                               **source, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=timeout, check=False)
         if check is not None:
@@ -249,7 +256,7 @@ class Instance:
         return done
 
     def popen(self, *words, program=None, **options):
-        process = subprocess.Popen([program or self.program, *map(str, words)], env=self.env, cwd=self.dir,
+        process = subprocess.Popen([program or self.program, *map(str, words)], env=self.env_of(words), cwd=self.dir,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, **options)
         self.started.append(process)
