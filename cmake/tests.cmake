@@ -10,7 +10,7 @@ set(pleat_waiting_tests
 # These have more processes that compute, or that wait by computing, than there are processors, and count for 4: two of them
 # at a time make one another late by minutes. They come first, so that there is always one of them while others fill the rest.
 set(pleat_busy_tests
-  agent-fold_mpi-changes bench-fold bench-fold-evaluation bench-fold-live chaos-steps daemon-fold_real daemon-folding
+  agent-fold_harm agent-fold_mpi-changes agent-fold_pool agent-nodes bench-fold bench-fold-evaluation bench-fold-live chaos-steps daemon-fold_real daemon-folding
   fold-conformance-mpich fold-conformance-openmpi fold-groups-mpich fold-groups-openmpi fold-library-mpich
   fold-library-openmpi fold-real fold-threads-mpich fold-threads-openmpi unit-mailbox-agreement)
 
@@ -24,7 +24,7 @@ set(pleat_long_tests
   daemon-folding=35 daemon-parts=50 daemon-python=45 bench-fold=33 bench-fold-live=25 bench-resize=33 daemon-launches=33 daemon-checkpoint=32 daemon-relaunch=32
   chaos-campaign=31 fold-groups-mpich=31 fold-library-openmpi=31 agent-fold_mpi-changes=30 daemon-sites=28 daemon-too_few=26
   chaos-damage=25 fold-threads-mpich=25 fold-conformance-openmpi=25 daemon-outside=23 daemon-examples=23 daemon-asked=23
-  fold-threads-openmpi=23 fold-conformance-mpich=22 fold-library-mpich=21 daemon-recovery=21 agent-cycles=20
+  fold-threads-openmpi=23 fold-conformance-mpich=22 fold-library-mpich=21 daemon-recovery=21 agent-cycles=20 agent-fold_harm=20 agent-nodes=22
   app-death-while-saving=20 app-mpich-relaunch-every-size=20 slurm-controller=20 daemon-checkpoint_times=19 slurm-cluster=18
   chaos-pages=18 daemon-bad_jobs=17 unit-mailbox-agreement=17 agent-life=16 fold-groups-openmpi=16 daemon-declared=16
   daemon-everyday=16 daemon-limit_signal=15 app-arrays-openmpi-deaths-in-growth=15 app-nodes-mpich-items-deaths-in-relaunch=15
@@ -34,8 +34,8 @@ set(pleat_long_tests
   daemon-not_now=11 unit-core-storm=10 app-copies-heat=10 app-heat=10 chaos-clock=10 daemon-starts=10 daemon-upgrade=10
   agent-tree=10 agent-warm=10)
 
-# Whenever a program of Open MPI starts it looks for fabrics by libfabric, which takes it a fifth of a second, and of a processor's time
-# as well. Tests do without, but for those of what programs listen on.
+# Whenever a program of Open MPI starts it looks for fabrics, by libfabric and by UCX, which takes it a fifth of a second each, and of a
+# processor's time as well. Tests do without, but for those of what programs listen on. (OPENMPI in tests/support/clusters/pleat.py.)
 set(pleat_fabric_tests daemon-security daemon-strangers)
 
 # Of all tests of the directory in which it is called; in the lists a test of the system is named without "system-".
@@ -62,7 +62,7 @@ function(pleat_weigh_tests)
     endif()
     set_tests_properties(${test} PROPERTIES PROCESSORS ${count})
     if(test MATCHES "^system-" AND NOT name IN_LIST pleat_fabric_tests)
-      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMPI_MCA_mtl=^ofi")
+      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT "OMPI_MCA_mtl=^ofi" "OMPI_MCA_pml=ob1")
     endif()
     if(cost)
       set_tests_properties(${test} PROPERTIES COST ${cost})

@@ -6,21 +6,20 @@ if(TARGET pleat-agent AND TARGET pleat-fold)
   set_target_properties(fold-ranks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   # What an agent measures of processes decides there, so nothing else runs then.
   set(measured "detector or heavy_processes") # of test_agent_fold_mpi.py
-  foreach(part fold fold_mpi fold_harm fold_pool nodes)
+  foreach(part fold fold_mpi fold_mpi-changes fold_harm fold_pool nodes)
+    set(file ${part})
     set(which)
     if(part STREQUAL "fold_mpi")
       set(which -k "${measured}")
+    elseif(part STREQUAL "fold_mpi-changes")
+      set(file fold_mpi)
+      set(which -k "not (${measured})")
     endif()
     add_test(NAME system-agent-${part}
       COMMAND ${PYTEST} -q -p no:cacheprovider ${which}
-        ${CMAKE_CURRENT_LIST_DIR}/agent/test_agent_${part}.py)
-    set_tests_properties(system-agent-${part} PROPERTIES LABELS system TIMEOUT 600 RUN_SERIAL TRUE
+        ${CMAKE_CURRENT_LIST_DIR}/agent/test_agent_${file}.py)
+    set_tests_properties(system-agent-${part} PROPERTIES LABELS system TIMEOUT 600
       ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
   endforeach()
-  # The tests of real programs in which nothing is decided by measuring need not be alone.
-  add_test(NAME system-agent-fold_mpi-changes
-    COMMAND ${PYTEST} -q -p no:cacheprovider -k "not (${measured})"
-      ${CMAKE_CURRENT_LIST_DIR}/agent/test_agent_fold_mpi.py)
-  set_tests_properties(system-agent-fold_mpi-changes PROPERTIES LABELS system TIMEOUT 600
-    ENVIRONMENT "PLEAT_BUILD=${CMAKE_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1")
+  set_tests_properties(system-agent-fold system-agent-fold_mpi PROPERTIES RUN_SERIAL TRUE)
 endif()
