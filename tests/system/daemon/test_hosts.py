@@ -11,7 +11,10 @@ import pytest
 from conftest import LIMIT_S, PLEAT, is_alive, until_file, wait_until
 
 BOOT = "/proc/sys/kernel/random/boot_id"
-SETUP = f'hostname "$1" && mount -t tmpfs tmpfs "$2" && echo "$1-boot" >"$2/boot" && mount --bind "$2/boot" {BOOT}'
+# Of its own is also /dev/shm: an agent there sees no process of this machine, and so would take the files of all other tests' MPI
+# processes for left ones, and remove them.
+SETUP = f"""mount -t tmpfs -o mode=1777 tmpfs /dev/shm && hostname "$1" && mount -t tmpfs tmpfs "$2" && echo "$1-boot" >"$2/boot" &&
+mount --bind "$2/boot" {BOOT}"""
 NAMESPACES = ["unshare", "--mount", "--uts", "--pid", "--net", "--fork", "--mount-proc", "--kill-child"]
 CONFIG = 'site "local" { processors = 4 }\nidle_exit_s = 0\n'
 
