@@ -104,6 +104,41 @@ def test_a_malleable_job_on_several_nodes(pleat):
     pleat.cluster.until_empty()
 
 
+def test_a_folded_job_over_hosts_grows_there(pleat):
+    """By further allocations on each of its hosts, where its processes stay; these go back first."""
+    grid = pleat.cluster
+    grid.until_free()  # a slot that an earlier job still has would keep the first allocation from one of the hosts
+    go = go_file("go-folded-hosts")
+    others = [grid.submit("-pe", "smp", grid.cpus - 1) for _ in grid.nodes]
+    wait_until(lambda: [grid.jobs().get(job) for job in others] == ["r"] * len(others), "one slot of each host is left")
+    job = pleat.submit("--processes", 4, "--min", 2, "--max", 2, "--", f"{APPS}/ring", "--iterations", 60, "--hold", go)
+
+    def on(size, parts):
+        def there():
+            shown = pleat.job(job)
+            folded = shown["folded"] or {}
+            its = [node["processors"] for node in folded.get("nodes", [])]
+            return (folded.get("attached"), shown["processors"], sorted(its)) == (4, size, parts)
+        wait_until(there, f"4 processes on {size} processors: {pleat.events(job)} {pleat.log()}")
+    on(2, [1, 1])
+    there = {host.name: host.pids("ring") for host in grid.nodes}
+    assert [len(pids) for pids in there.values()] == [2, 2]
+    grid.command("qdel", ",".join(others))
+    wait_until(lambda: not set(others) & set(grid.jobs()), "they are gone")
+    pleat.run("limits", job, "--max", 4)
+    on(4, [2, 2])
+    assert len(grid.jobs()) == 3
+    pleat.kill_daemon()
+    on(4, [2, 2])
+    pleat.run("limits", job, "--max", 2)
+    on(2, [1, 1])
+    wait_until(lambda: len(grid.jobs()) == 1, "the further ones are back")
+    assert {host.name: host.pids("ring") for host in grid.nodes} == there
+    grid.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done" and "RESULT ok ring ranks=4 " in pleat.output(job), pleat.output(job)
+    grid.until_empty()
+
+
 def test_it_says_what_the_cluster_offers(pleat):
     def told_words():
         return " ".join(pleat.run("info", "c1").stdout.split())
@@ -288,37 +323,3 @@ def test_a_folded_job(pleat):
     ended = pleat.until(job, *ENDED)
     assert ended["state"] == "done" and "RESULT ok ring ranks=8 " in pleat.output(job), (ended, pleat.output(job))
     pleat.cluster.until_empty()
-
-
-def test_a_folded_job_over_hosts_grows_there(pleat):
-    """By further allocations on each of its hosts, where its processes stay; these go back first."""
-    grid = pleat.cluster
-    go = go_file("go-folded-hosts")
-    others = [grid.submit("-pe", "smp", grid.cpus - 1) for _ in grid.nodes]
-    wait_until(lambda: [grid.jobs().get(job) for job in others] == ["r"] * len(others), "one slot of each host is left")
-    job = pleat.submit("--processes", 4, "--min", 2, "--max", 2, "--", f"{APPS}/ring", "--iterations", 60, "--hold", go)
-
-    def on(size, parts):
-        def there():
-            shown = pleat.job(job)
-            folded = shown["folded"] or {}
-            its = [node["processors"] for node in folded.get("nodes", [])]
-            return (folded.get("attached"), shown["processors"], sorted(its)) == (4, size, parts)
-        wait_until(there, f"4 processes on {size} processors: {pleat.events(job)} {pleat.log()}")
-    on(2, [1, 1])
-    there = {host.name: host.pids("ring") for host in grid.nodes}
-    assert [len(pids) for pids in there.values()] == [2, 2]
-    grid.command("qdel", ",".join(others))
-    wait_until(lambda: not set(others) & set(grid.jobs()), "they are gone")
-    pleat.run("limits", job, "--max", 4)
-    on(4, [2, 2])
-    assert len(grid.jobs()) == 3
-    pleat.kill_daemon()
-    on(4, [2, 2])
-    pleat.run("limits", job, "--max", 2)
-    on(2, [1, 1])
-    wait_until(lambda: len(grid.jobs()) == 1, "the further ones are back")
-    assert {host.name: host.pids("ring") for host in grid.nodes} == there
-    grid.world.path(go).touch()
-    assert pleat.until(job, *ENDED)["state"] == "done" and "RESULT ok ring ranks=4 " in pleat.output(job), pleat.output(job)
-    grid.until_empty()
