@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import children_of, until_no_child
+from conftest import children_of, until_no_child, wait_until
 from test_agent_mpi import LOOP, WORDS, errors, needs_loop, needs_openmpi
 
 LOOP_MPICH = os.path.join(os.path.dirname(LOOP), "mpich", "loop")
@@ -28,6 +28,7 @@ PER_CYCLE_KB = {"merge": 512, "relaunch": 0}
 PER_CYCLE_FILES = {"merge": 2, "relaunch": 0}
 OTHERWISE_KB = 4096
 PATIENCE_S = 120
+REST_S = 1
 
 
 @pytest.fixture(name="busy")
@@ -97,6 +98,20 @@ class Measured:
         return ", ".join(f"{name} {value}" for name, value in vars(self).items())
 
 
+def at_rest(world):
+    """Measures when what ended last has been cleared away: its output may be read, and its descriptors open, a while longer."""
+    counts, since = None, 0.0
+
+    def there():
+        nonlocal counts, since
+        now = Measured(world, world.daemon.call("list")["runs"][0]["pid"])
+        if (now.processes, now.descriptors) != counts:
+            counts, since = (now.processes, now.descriptors), time.monotonic()
+        time.sleep(0.05)
+        return now if time.monotonic() - since > REST_S else None
+    return wait_until(there, "nothing changes", PATIENCE_S)
+
+
 def is_rank(pid):
     try:
         return os.path.realpath(f"/proc/{pid}/exe") in (LOOP, LOOP_MPICH)
@@ -148,8 +163,7 @@ def test_cycles(linked, busy, mpi, way):
         resize(linked, 2 * cycle + 2, 2, how)
         if cycle + 1 in (SETTLED, CYCLES):
             await_word(linked, "progress", processes=2)
-            launcher = linked.daemon.call("list")["runs"][0]["pid"]
-            now = Measured(linked, launcher)
+            now = at_rest(linked)
             settled = settled or now
             print(f"\n{mpi} {way}, after {cycle + 1} cycles ({time.time() - began:.0f} s): {now}")
     grown_kb = OTHERWISE_KB + PER_CYCLE_KB[way] * (CYCLES - SETTLED)
