@@ -27,9 +27,13 @@ def waiting(world, count=1):
     return wait_until(there, "new processes that wait")[count - 1]
 
 
+def living(pid):
+    return [child for child, state in children_of(pid) if state not in "ZX"]
+
+
 def below(world):
-    """Processes of the agent that are alive."""
-    return [pid for pid, state in children_of(world.first.pid) if state not in "ZX"]
+    """The agent's reapers of generations of which something is alive: a reaper says that nothing is a moment before it ends itself."""
+    return [reaper for reaper in living(world.first.pid) if living(reaper)]
 
 
 def has_one_generation(world):
