@@ -37,6 +37,16 @@ bool pleat_batch_is_unreachable(int code)
     return code == PLEAT_E_CLOSED || code == PLEAT_E_TIMEOUT;
 }
 
+/* Its nodes are gone. Of one whose nodes are not in the books an earlier pleatd may have told. */
+static void drop(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
+{
+    bool unbooked = one->numbered && one->nodes.count == 0;
+    pleat_batch_say_gone(site, one);
+    pleat_batch_remove(site, one);
+    if (unbooked)
+        pleat_batch_say_known(site);
+}
+
 /* ---- giving back ---- */
 
 void pleat_batch_finish_end(struct pleat_batch_site *site, struct pleat_batch_allocation *one)
@@ -44,11 +54,7 @@ void pleat_batch_finish_end(struct pleat_batch_site *site, struct pleat_batch_al
     if (one->answers)
         pleat_batch_say_claim(site, PLEAT_EV_RELEASED, one->wish.id, one->wish.index, 0,
                               PLEAT_REASON_NONE);
-    bool unbooked = one->numbered && one->nodes.count == 0;
-    pleat_batch_say_gone(site, one);
-    pleat_batch_remove(site, one);
-    if (unbooked) /* an earlier pleatd may have told of its nodes */
-        pleat_batch_say_known(site);
+    drop(site, one);
     pleat_batch_say_more(site);
 }
 
@@ -133,11 +139,7 @@ void pleat_batch_is_over(struct pleat_batch_site *site, struct pleat_batch_alloc
     case PLEAT_BATCH_STRAY:
         break;
     }
-    bool unbooked = one->numbered && one->nodes.count == 0;
-    pleat_batch_say_gone(site, one);
-    pleat_batch_remove(site, one);
-    if (unbooked)
-        pleat_batch_say_known(site);
+    drop(site, one);
 }
 
 /* ---- being taken away ---- */

@@ -1,5 +1,7 @@
 """A terminal on a cluster's first host, with `pleat run --pty` in its foreground."""
 
+import signal
+
 from terminal import Terminal
 
 from .pleat import BIN
@@ -31,3 +33,14 @@ def shell(pleat):
     screen = Screen(pleat, "-n", 1, "--env", "PS1=ready> ", "--", "bash", "--norc", "--noprofile", "-i")
     screen.until("ready> ")
     return screen
+
+
+def its_user_is_gone(pleat):
+    """A test of each kind of cluster: nothing is left of the job."""
+    screen = shell(pleat)
+    screen.type("tail -f /dev/null\n")
+    wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
+    screen.process.signal(signal.SIGKILL)
+    assert screen.end() == 128 + signal.SIGKILL
+    wait_until(lambda: not any(node.pids("tail") for node in pleat.cluster.nodes), "nothing is left")
+    pleat.cluster.until_empty()

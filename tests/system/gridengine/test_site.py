@@ -8,7 +8,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, Counted, Pleat, go_file, until_file
-from clusters.screen import shell
+from clusters.screen import its_user_is_gone, shell
 
 
 @pytest.fixture(name="pleat", scope="module")
@@ -66,14 +66,7 @@ def test_a_terminal(pleat):
 
 
 def test_a_terminal_whose_user_is_gone(pleat):
-    """Nothing is left of it."""
-    screen = shell(pleat)
-    screen.type("tail -f /dev/null\n")
-    wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
-    screen.process.signal(signal.SIGKILL)
-    assert screen.end() == 128 + signal.SIGKILL
-    wait_until(lambda: not any(node.pids("tail") for node in pleat.cluster.nodes), "nothing is left")
-    pleat.cluster.until_empty()
+    its_user_is_gone(pleat)
 
 
 def computes(pleat, job, size, allocations):

@@ -8,7 +8,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import APPS, ENDED, HOME, Pleat, go_file
-from clusters.screen import Screen, shell
+from clusters.screen import Screen, its_user_is_gone, shell
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
 from clusters.world import USER_ID
 
@@ -334,14 +334,7 @@ def test_a_terminal_on_another_host(pleat):
 
 
 def test_a_terminal_whose_user_is_gone(pleat):
-    """Nothing is left of it."""
-    screen = shell(pleat)
-    screen.type("tail -f /dev/null\n")
-    wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
-    screen.process.signal(signal.SIGKILL)
-    assert screen.end() == 128 + signal.SIGKILL
-    wait_until(lambda: not any(node.pids("tail") for node in pleat.cluster.nodes), "nothing is left")
-    pleat.cluster.until_empty()
+    its_user_is_gone(pleat)
 
 
 @both_mpis
