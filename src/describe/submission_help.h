@@ -47,7 +47,8 @@
     "      --evolving       the program asks for processes itself while it runs, and ends them\n"  \
     "                       (libpleat-process): it starts with -n or --processes N (default: "     \
     "--min,\n"                                                                                     \
-    "                       else 1), and may have up to --max\n"                                   \
+    "                       else 1), and may have up to --max; %{architecture} in the\n"           \
+    "                       program's name is that of the node where it is executed\n"             \
     "      --asks           the program is asked when a change of size is offered, and "           \
     "decides what\n"                                                                               \
     "                       it accepts\n"                                                          \
