@@ -78,7 +78,6 @@ static void on_jobs(void *arg, uint64_t token, const json_t *result,
 {
     struct pleat_batch_site *site = arg;
     size_t i;
-    const json_t *job;
     (void)token;
     if (!result) {
         tell_silent(site, wrong->text);
@@ -91,7 +90,7 @@ static void on_jobs(void *arg, uint64_t token, const json_t *result,
     site->synced = true;
     for (i = 0; i < site->allocations.count; i++)
         site->allocations.items[i]->seen = false;
-    json_array_foreach(pleat_reply_array(result, "jobs"), i, job) pleat_batch_found(site, job);
+    pleat_batch_found(site, pleat_reply_array(result, "jobs"));
     drop_unseen(site);
     if (first)
         pleat_batch_say_known(site);

@@ -2,19 +2,34 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "site/batch_end.h"
 #include "wire/reply.h"
 
-/* Reads the numbers in the name of a job; false: the job is not this site's. */
-static bool read_name(const struct pleat_batch_site *site, const char *name, uint32_t *node,
-                      uint64_t *claim)
+/* A job that the batch system lists, and what its name says. */
+struct listed {
+    const json_t *job;
+    size_t place; /* in the list */
+    bool ending;
+    uint32_t first; /* the number of its first node */
+    uint64_t claim;
+};
+
+/* False: the job is not this site's. */
+static bool read_listed(const struct pleat_batch_site *site, const json_t *job, size_t place,
+                        struct listed *listed)
 {
+    const char *name = pleat_reply_text(job, "name", "");
     size_t length = strlen(site->prefix);
     int end = 0;
+    *listed = (struct listed){
+        .job = job, .place = place, .ending = pleat_reply_is(job, "state", "ending")};
     return !strncmp(name, site->prefix, length) &&
-           sscanf(name + length, "%" SCNu32 ":%" SCNu64 ".%n", node, claim, &end) == 2 && end > 0;
+           sscanf(name + length, "%" SCNu32 ":%" SCNu64 ".%n", &listed->first, &listed->claim,
+                  &end) == 2 &&
+           end > 0;
 }
 
 /* Whether an allocation of an earlier pleatd, whose claims are known, has some of the `count`
@@ -33,17 +48,18 @@ static uint32_t node_count(const json_t *job)
     return count < 1 ? 1 : count < PLEAT_BATCH_NODES ? (uint32_t)count : PLEAT_BATCH_NODES;
 }
 
-static struct pleat_batch_allocation *match(struct pleat_batch_site *site, const json_t *job,
-                                            uint32_t node, uint64_t claim)
+static struct pleat_batch_allocation *match(struct pleat_batch_site *site,
+                                            const struct listed *listed)
 {
+    const json_t *job = listed->job;
     struct pleat_batch_allocation *one =
         pleat_batch_of_job(site, (uint32_t)pleat_reply_int(job, "job", 0));
     if (one && pleat_reply_is(job, "name", one->name))
         return one;
     for (size_t i = 0; i < site->allocations.count; i++) {
         one = site->allocations.items[i];
-        bool is_its =
-            one->nodes.count ? has_some_of(one, node, node_count(job)) : one->wish.id == claim;
+        bool is_its = one->nodes.count ? has_some_of(one, listed->first, node_count(job))
+                                       : one->wish.id == listed->claim;
         if (one->job == 0 && one->state != PLEAT_BATCH_ASKED && !one->asked && is_its)
             return one;
     }
@@ -75,19 +91,16 @@ static bool is_on_its_way(const struct pleat_batch_site *site, uint64_t claim)
     return false;
 }
 
-void pleat_batch_found(struct pleat_batch_site *site, const json_t *job)
+static void found(struct pleat_batch_site *site, const struct listed *listed)
 {
-    uint32_t first;
-    uint64_t claim;
-    if (!read_name(site, pleat_reply_text(job, "name", ""), &first, &claim))
-        return;
-    bool ending = pleat_reply_is(job, "state", "ending");
-    struct pleat_batch_allocation *one = match(site, job, first, claim);
-    if (!one && (ending || is_on_its_way(site, claim)))
+    const json_t *job = listed->job;
+    uint32_t first = listed->first;
+    struct pleat_batch_allocation *one = match(site, listed);
+    if (!one && (listed->ending || is_on_its_way(site, listed->claim)))
         return;
     if (!one) {
         one = pleat_batch_new(site, PLEAT_BATCH_STRAY);
-        one->wish.id = claim;
+        one->wish.id = listed->claim;
         pleat_batch_look_later(site, one, PLEAT_BATCH_STRAY_US);
     }
     gather(site, one, first, node_count(job));
@@ -101,8 +114,36 @@ void pleat_batch_found(struct pleat_batch_site *site, const json_t *job)
         one->numbered = true;
     }
     one->seen = true;
-    if (ending)
+    if (listed->ending)
         pleat_batch_found_ending(site, one, job);
     else
         pleat_batch_job_is(site, one, job);
+}
+
+/* Those that end after the others; later claims, whose numbers are greater, before earlier ones. */
+static int compare(const void *one, const void *two)
+{
+    const struct listed *a = one, *b = two;
+    if (a->ending != b->ending)
+        return a->ending - b->ending;
+    if (a->claim != b->claim)
+        return a->claim < b->claim ? 1 : -1;
+    return a->place < b->place ? -1 : 1;
+}
+
+/* What was given back is listed until the batch system has cleared it away, and its nodes' numbers
+ * may be those of a later allocation by then. So of two with the same numbers the one that does
+ * not end is the one that is held, or else the later one. */
+void pleat_batch_found(struct pleat_batch_site *site, const json_t *jobs)
+{
+    size_t i, count = 0;
+    const json_t *job;
+    struct listed *all = malloc((json_array_size(jobs) + 1) * sizeof(*all));
+    if (!all)
+        abort();
+    json_array_foreach(jobs, i, job) count += read_listed(site, job, i, &all[count]);
+    qsort(all, count, sizeof(*all), compare);
+    for (i = 0; i < count; i++)
+        found(site, &all[i]);
+    free(all);
 }

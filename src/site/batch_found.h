@@ -8,8 +8,8 @@
 /* The time after which jobs of an earlier pleatd that were not asked for are given back. */
 #define PLEAT_BATCH_STRAY_US INT64_C(60000000)
 
-/* Takes a job (as the adapter describes it): a known allocation, one of an earlier pleatd, or none
- * of this site's. */
-void pleat_batch_found(struct pleat_batch_site *site, const json_t *job);
+/* Takes all jobs that the batch system lists (as the adapter describes them): each is a known
+ * allocation, one of an earlier pleatd, or none of this site's. */
+void pleat_batch_found(struct pleat_batch_site *site, const json_t *jobs);
 
 #endif

@@ -23,14 +23,21 @@ static json_t *job_json(const struct played_slurm *slurm, int number)
 {
     const struct played_slurm_job *job = &slurm->jobs[number - 1];
     json_t *nodes = json_array();
-    for (int h = slurm->hosts; job->runs && h-- > 0;) { /* in any order */
+    const int32_t *on = job->over ? job->was_on : job->on;
+    for (int h = slurm->hosts; (job->runs || job->over) && h-- > 0;) { /* in any order */
         char name[16];
         snprintf(name, sizeof(name), "n%d", h + 1);
-        if (job->on[h])
-            json_array_append_new(nodes, json_pack("{sssi}", "name", name, "cpus", job->on[h]));
+        if (on[h])
+            json_array_append_new(nodes, json_pack("{sssi}", "name", name, "cpus", on[h]));
     }
     return json_pack("{sissssssso}", "job", number, "name", job->name, "state",
-                     job->runs ? "running" : "pending", "reason", job->runs ? "" : "Resources",
+                     job->over   ? "ending"
+                     : job->runs ? "running"
+                                 : "pending",
+                     "reason",
+                     job->over   ? "COMPLETING"
+                     : job->runs ? ""
+                                 : "Resources",
                      "nodes", nodes);
 }
 
@@ -89,6 +96,7 @@ static bool end(struct played_slurm *slurm, int number)
     for (int h = 0; h < slurm->hosts; h++) {
         slurm->free_on[h] += job->on[h];
         slurm->free += job->on[h];
+        job->was_on[h] = job->on[h];
         job->on[h] = 0;
     }
     job->over = true;
@@ -114,7 +122,8 @@ static json_t *jobs_json(const struct played_slurm *slurm, const char *prefix)
 {
     json_t *jobs = json_array();
     for (int i = 0; i < slurm->count; i++)
-        if (!slurm->jobs[i].over && !strncmp(slurm->jobs[i].name, prefix, strlen(prefix)))
+        if ((slurm->lingers || !slurm->jobs[i].over) &&
+            !strncmp(slurm->jobs[i].name, prefix, strlen(prefix)))
             json_array_append_new(jobs, job_json(slurm, i + 1));
     return json_pack("{so}", "jobs", jobs);
 }
@@ -192,12 +201,22 @@ void played_slurm_init(struct played_slurm *slurm, int32_t processors, int hosts
     slurm->programs.arg = slurm;
 }
 
+void played_slurm_end(struct played_slurm *slurm, int number)
+{
+    assert_true(end(slurm, number));
+}
+
+void played_slurm_tell_end(struct played_slurm *slurm, int number)
+{
+    notice(slurm, "ended",
+           json_pack("{sissss}", "job", number, "name", slurm->jobs[number - 1].name, "why",
+                     "CANCELLED"));
+}
+
 void played_slurm_cancel(struct played_slurm *slurm, int number)
 {
-    char name[140];
-    snprintf(name, sizeof(name), "%s", slurm->jobs[number - 1].name);
-    assert_true(end(slurm, number));
-    notice(slurm, "ended", json_pack("{sissss}", "job", number, "name", name, "why", "CANCELLED"));
+    played_slurm_end(slurm, number);
+    played_slurm_tell_end(slurm, number);
 }
 
 void played_slurm_begin_end(struct played_slurm *slurm, int number, const char *why)

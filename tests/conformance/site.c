@@ -832,6 +832,73 @@ static void test_batch_after_a_restart(void **state)
     }
 }
 
+/* What was given back is listed for a while, and may have had the node's number before. The next
+ * pleatd takes the one that is held for it, and not the other one, in whatever order they are. */
+static void test_a_node_whose_number_another_one_had(void **state)
+{
+    (void)state;
+    struct bed bed;
+    BATCH_BED(bed)
+    {
+        bed.slurm.lingers = true;
+        for (uint64_t id = 1; id <= 2; id++) {
+            claim(&bed, id, 2);
+            played_host_run(&bed.host);
+            release(&bed, id);
+            played_host_run(&bed.host);
+        }
+        claim(&bed, 3, 2);
+        played_host_run(&bed.host);
+        uint32_t node = node_of(&bed, 3);
+        assert_int_equal(node, node_of(&bed, 1));
+        open_again(&bed);
+        const struct pleat_piece piece = {.node = node, .first = 0, .count = 2};
+        struct pleat_site_claim known = piece_of(3, &piece);
+        assert_int_equal(bed.site->ops->adopt(bed.site, &known, NULL), 0);
+        bed.site->ops->agent(bed.site, node, true);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 3), 0);
+        assert_false(bed.slurm.jobs[2].over);
+        release(&bed, 3);
+        played_host_run(&bed.host);
+        assert_true(bed.slurm.jobs[2].over);
+        assert_int_equal(about(&bed, PLEAT_EV_RELEASED, 3), 1);
+        assert_int_equal(bed.slurm.free, PROCESSORS);
+    }
+}
+
+/* Both end: somebody takes it away, while the earlier one is not cleared away yet. It is the later
+ * one that is lost, not at once, since its jobs have some time to leave it. */
+static void test_a_node_whose_number_another_one_had_is_taken(void **state)
+{
+    (void)state;
+    struct bed bed;
+    BATCH_BED(bed)
+    {
+        bed.slurm.lingers = true;
+        claim(&bed, 1, 2);
+        played_host_run(&bed.host);
+        release(&bed, 1);
+        played_host_run(&bed.host);
+        claim(&bed, 2, 2);
+        played_host_run(&bed.host);
+        uint32_t node = node_of(&bed, 2);
+        open_again(&bed);
+        const struct pleat_piece piece = {.node = node, .first = 0, .count = 2};
+        struct pleat_site_claim known = piece_of(2, &piece);
+        assert_int_equal(bed.site->ops->adopt(bed.site, &known, NULL), 0);
+        bed.site->ops->agent(bed.site, node, true);
+        played_slurm_end(&bed.slurm, 2);
+        played_host_run(&bed.host);
+        played_slurm_tell_end(&bed.slurm, 1);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 2), 0);
+        played_slurm_tell_end(&bed.slurm, 2);
+        played_host_run(&bed.host);
+        assert_int_equal(about(&bed, PLEAT_EV_LOST, 2), 1);
+    }
+}
+
 /* The next pleatd does not see the end of an agent: an agent that does not call is treated as dead.
  */
 static void test_an_agent_ends_unseen(void **state)
@@ -1272,6 +1339,8 @@ int main(void)
         cmocka_unit_test(test_batch_grows_in_its_allocation),
         cmocka_unit_test(test_batch_grows_on_the_nodes_that_are_said),
         cmocka_unit_test(test_batch_after_a_restart),
+        cmocka_unit_test(test_a_node_whose_number_another_one_had),
+        cmocka_unit_test(test_a_node_whose_number_another_one_had_is_taken),
         cmocka_unit_test(test_an_allocation_of_several_hosts),
         cmocka_unit_test(test_what_is_held_is_used_first),
         cmocka_unit_test(test_a_host_is_lost),

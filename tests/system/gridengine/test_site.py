@@ -49,7 +49,8 @@ def test_an_mpi_job_on_several_nodes(pleat):
 
 
 def test_a_terminal(pleat):
-    """On a host of the cluster: it has the size of the user's, and keys mean there what they mean."""
+    """On a host of the cluster: it has the size of the user's, keys mean there what they mean, and it outlasts pleatd, whose
+    successor may find there the earlier job's allocation, which is just ending."""
     screen = shell(pleat)
     screen.type("hostname; stty size\n")
     lines = screen.until("ready> ").split("\r\n")
@@ -59,6 +60,7 @@ def test_a_terminal(pleat):
     wait_until(lambda: any(node.pids("tail") for node in pleat.cluster.nodes), "it waits")
     screen.type("\x03")
     screen.until("ready> ")
+    pleat.kill_daemon()
     screen.type("echo code $?; exit 3\n")
     screen.until("code 130\r\n")
     assert screen.end() == 3
