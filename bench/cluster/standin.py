@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 INVALID = -3  # PLEAT_E_INVALID
+NODES_OF_ANSWER = 500
 REASONS = ("Resources", "Priority")
 
 
@@ -30,8 +31,11 @@ class Cluster:
                 "cpus": self.options.nodes * self.options.cpus, "exclusive": False, "accounts": "", "groups": "", "qos": ""}
         return {"cluster": "standin", "version": "0", "partitions": [main]}
 
-    def ask_nodes(self, _params):
-        return {"nodes": self.nodes, "age_ms": 0}
+    def ask_nodes(self, params):
+        """A part of them, as of pleat-slurm (PLEAT_ADAPTER_NODES)."""
+        first = params.get("from", 0)
+        end = first + NODES_OF_ANSWER
+        return {"nodes": self.nodes[first:end], "age_ms": 0} | ({"next": end} if end < len(self.nodes) else {})
 
     def allocate(self, params):
         self.count += 1

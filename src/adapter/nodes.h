@@ -8,8 +8,9 @@
 #include "adapter/pace.h"
 #include "base/array.h"
 
-/* Nodes of an answer: with names of 256 letters they fit into a line. */
-enum { PLEAT_ADAPTER_NODES = 2000 };
+/* Nodes of an answer. pleatd reads it in one turn of its loop, in which nobody else is answered:
+ * some milliseconds. */
+enum { PLEAT_ADAPTER_NODES = 500 };
 
 PLEAT_ARRAY(pleat_adapter_id_list, int64_t);
 
