@@ -89,7 +89,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
         now = time.monotonic()
         if now > end:
             raise AssertionError(f"not within {limit_s} s: {what}")
-        time.sleep(min(max(0.02, 2 * (now - began)), 0.2))
+        time.sleep(min(max(0.02, 4 * (now - began)), 0.2))
 
 
 def children_of(pid):

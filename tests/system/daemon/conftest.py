@@ -47,7 +47,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
             return value
         now = time.monotonic()
         assert now < end, f"not in {limit_s} s: {what}"
-        time.sleep(min(max(0.01, 2 * (now - began)), 0.1))
+        time.sleep(min(max(0.01, 4 * (now - began)), 0.1))
 
 
 def is_alive(pid):
