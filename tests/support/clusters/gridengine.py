@@ -7,8 +7,10 @@
 Host g0 has the qmaster, and is where users log in; g1, g2, ... are nodes. All that Grid Engine writes is in the world's own
 file system; of the packages only the programs are used."""
 
+import pathlib
 import re
 import signal
+import subprocess
 import xml.etree.ElementTree
 
 from .world import SHARED, USER, wait_until
@@ -16,6 +18,8 @@ from .world import SHARED, USER, wait_until
 PROGRAMS = ("sge_qmaster", "sge_execd", "qsub", "qstat", "qhost", "qdel", "qconf", "qrsh")
 INSTALLED = "/var/lib/gridengine"  # links to the programs
 INIT = "/usr/share/gridengine/scripts/init_cluster"
+# Each command of Grid Engine is a script that asks this one what machine this is, which tries the compiler and the loader to know it.
+ARCH = "/usr/share/gridengine/util/arch"
 PORT = 6444
 BOOTSTRAP = """\
 admin_user root
@@ -67,6 +71,14 @@ def changed(text, values):
     lines = text.replace("\\\n", " ").splitlines()
     kept = [line for line in lines if line and line[0] != "#" and line.split()[0] not in values]
     return "\n".join([*kept, *(f"{name} {value}" for name, value in values.items())]) + "\n"
+
+
+def known_machine():
+    """`instead` of a world: ARCH says at once what it says. So a command takes 10 ms of a processor there, not 70."""
+    if not pathlib.Path(ARCH).exists():
+        return {}
+    said = subprocess.run([ARCH], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    return {ARCH: f"#!/bin/sh\necho {said}\n"}
 
 
 class GridEngine:

@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 LIMIT_S = 60
@@ -53,6 +54,9 @@ ip addr add 10.77.0.254/24 dev bridge
 for file in hosts passwd group; do
     mount --bind "$SHARED/etc/$file" "/etc/$file"
 done
+while read -r own path; do
+    [ -z "$own" ] || mount --bind "$own" "$path"
+done <<<"$INSTEAD"
 echo ready
 cat # and reaps what others leave to it
 exit 0
@@ -237,10 +241,12 @@ class Host:
 
 class World:
     """`with World(["a", "b"]) as world`: two hosts. `build`: a directory that all users there see as /media/build.
-    `keep`: directories under /tmp that the hosts are to see, too."""
+    `keep`: directories under /tmp that the hosts are to see, too. `instead`: {path: text} of programs of this machine that are
+    other ones there."""
 
-    def __init__(self, names, build="", keep=()):
+    def __init__(self, names, build="", keep=(), instead=None):
         self.build = str(build)
+        self.instead = instead or {}
         self.hosts = {name: Host(self, name) for name in names}
         keep = {os.path.realpath(path) for path in (TOP, *keep)}
         self.kept = sorted(path for path in keep if path.startswith("/tmp/"))
@@ -252,12 +258,14 @@ class World:
 
     def __enter__(self):
         environment = ROOT_ENV | {"SHARED": SHARED, "USER_NAME": USER, "USER_ID": str(USER_ID), "BUILD": self.build}
-        self.shell = subprocess.Popen(
-            ["unshare", "-n", "-u", "-i", "-m", "-p", "-f", "--propagation", "private", "--mount-proc", "--kill-child",
-             "bash", "-c", WORLD_INIT, "init", *self.hosts], cwd="/", env=environment,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        try:
+        with tempfile.TemporaryDirectory() as own:  # what is mounted from there stays
+            environment["INSTEAD"] = "".join(f"{self.program(own, path)} {path}\n" for path in self.instead)
+            self.shell = subprocess.Popen(
+                ["unshare", "-n", "-u", "-i", "-m", "-p", "-f", "--propagation", "private", "--mount-proc", "--kill-child",
+                 "bash", "-c", WORLD_INIT, "init", *self.hosts], cwd="/", env=environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
             said = self.shell.stdout.readline()
+        try:
             if said != "ready\n":
                 # not communicate(): it knows nothing of what readline() has read ahead
                 raise AssertionError(f"no world: {said}{self.shell.stdout.read()}")
@@ -270,6 +278,13 @@ class World:
             self.__exit__()
             raise
         return self
+
+    def program(self, directory, path):
+        """Writes down what is there instead of that one."""
+        own = pathlib.Path(directory, path.replace("/", "_"))
+        own.write_text(self.instead[path])
+        own.chmod(0o755)
+        return own
 
     def __exit__(self, *_):
         """When it returns no process of it is left, and so no file, namespace or interface."""
