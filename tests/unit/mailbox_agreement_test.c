@@ -21,7 +21,7 @@
 
 #define REQUESTS 1500 /* of which a busy machine makes half a minute */
 #define MOST_RANKS 8
-#define LIMIT_US (60 * PLEAT_US_PER_S)
+#define LIMIT_US (60 * PLEAT_US_PER_S) /* for one request: longer is for ever */
 #define RELAUNCH_EVERY 11
 #define MOST_AHEAD 64 /* of the slowest rank: an SPMD code's messages hold its ranks together */
 
@@ -111,8 +111,9 @@ static enum pleat_mailbox_phase phase_now(const struct stress *stress)
 
 /* What became of a request: IDLE (withdrawn), APPLIED or SAVED. */
 static enum pleat_mailbox_phase drive(struct stress *stress, struct pleat_random *random,
-                                      uint64_t number, int64_t deadline_us)
+                                      uint64_t number)
 {
+    const int64_t deadline_us = pleat_clock_monotonic_us() + LIMIT_US;
     const struct pleat_mailbox_request request = {
         .resize = number, .target = stress->ranks, .relaunch = number % RELAUNCH_EVERY == 0};
     const enum pleat_mailbox_phase done =
@@ -166,10 +167,9 @@ static void run_stress(uint32_t ranks)
     struct worker workers[MOST_RANKS];
     begin_world(&stress, workers, 0);
     /* Posting starts at once: a request may meet ranks that have not attached yet. */
-    int64_t deadline_us = pleat_clock_monotonic_us() + LIMIT_US;
     bool applied[REQUESTS + 1];
     for (uint64_t number = 1; number <= REQUESTS; number++) {
-        enum pleat_mailbox_phase phase = drive(&stress, &random, number, deadline_us);
+        enum pleat_mailbox_phase phase = drive(&stress, &random, number);
         applied[number] = phase != PLEAT_MAILBOX_IDLE;
         if (phase == PLEAT_MAILBOX_SAVED) {
             end_world(&stress, workers);
