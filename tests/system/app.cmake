@@ -6,7 +6,7 @@ if(PLEAT_MPI)
   add_executable(test-app-driver ${test_dir}/app_driver.c ${test_dir}/app_job.c
     ${CMAKE_SOURCE_DIR}/tests/support/marked.c)
   target_include_directories(test-app-driver PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  # MPICH's ranks give way while they wait: in all tests by drivers, where there may be more of them than processors
+  # Ranks give way while they wait: in all tests by drivers, where there may be more of them than processors
   add_library(test-app-yield MODULE ${test_dir}/app_yield.c)
   target_link_libraries(test-app-yield PRIVATE ${CMAKE_DL_LIBS})
   target_compile_options(test-app-yield PRIVATE -fvisibility=default)
@@ -35,13 +35,13 @@ if(PLEAT_MPI)
     add_test(NAME system-app-${scenario} COMMAND test-app-driver ${scenario} openmpi
       ${program_files})
     set_tests_properties(system-app-${scenario} PROPERTIES
-      LABELS system TIMEOUT 180)
+      LABELS system TIMEOUT 180 ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:test-app-yield>")
   endforeach()
   foreach(scenario doubling odd-sizes more-ranks-than-rows large-state relaunch-and-merge heat fourier nbody warm)
     add_test(NAME system-app-copies-${scenario} COMMAND test-app-driver ${scenario} openmpi
       ${program_files} copies)
     set_tests_properties(system-app-copies-${scenario} PROPERTIES
-      LABELS system TIMEOUT 180)
+      LABELS system TIMEOUT 180 ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:test-app-yield>")
   endforeach()
   if(TARGET pleat-mpich)
     # every size with every size here only: MPICH starts faster
@@ -94,10 +94,8 @@ if(PLEAT_MPI)
       add_dependencies(test-app-walk ${target_${mpi}})
       add_test(NAME system-app-walk-${name}-${case}
         COMMAND test-app-walk ${mpi} ${way} ${sizes} $<TARGET_FILE:${target_${mpi}}> ${ARGN})
-      set_tests_properties(system-app-walk-${name}-${case} PROPERTIES LABELS system TIMEOUT 180)
-      if(mpi STREQUAL mpich)
-        set_tests_properties(system-app-walk-${name}-${case} PROPERTIES ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:test-app-yield>")
-      endif()
+      set_tests_properties(system-app-walk-${name}-${case} PROPERTIES
+        LABELS system TIMEOUT 180 ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:test-app-yield>")
     endforeach()
   endfunction()
   app_walks(products dense 2,4,3,6,1 --n 96 --iterations 200 --pause 10)

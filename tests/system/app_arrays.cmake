@@ -1,8 +1,6 @@
 # Arrays of libpleat, and data whose size changes, with real MPI processes.
-function(app_yields name mpi) # see app.cmake
-  if(mpi STREQUAL mpich)
-    set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:test-app-yield>")
-  endif()
+function(app_yields name) # see app.cmake
+  set_property(TEST ${name} APPEND PROPERTY ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:test-app-yield>")
 endfunction()
 
 function(app_data program mpi library)
@@ -24,13 +22,13 @@ function(app_data program mpi library)
     endif()
     add_test(NAME ${name} COMMAND test-app-arrays-driver ${words})
     set_tests_properties(${name} PROPERTIES LABELS system TIMEOUT 180)
-    app_yields(${name} ${mpi})
+    app_yields(${name})
   endforeach()
   if(program STREQUAL "arrays")
     add_test(NAME system-app-cut-off-${mpi} COMMAND ${Python3_EXECUTABLE} ${test_dir}/app_cut_off.py
       $<TARGET_FILE:test-app-arrays-driver> resizes ${mpi} $<TARGET_FILE:test-app-${program}-${mpi}>)
     set_tests_properties(system-app-cut-off-${mpi} PROPERTIES LABELS system TIMEOUT 180)
-    app_yields(system-app-cut-off-${mpi} ${mpi})
+    app_yields(system-app-cut-off-${mpi})
   endif()
 endfunction()
 
@@ -72,7 +70,7 @@ function(app_nodes mpi library loop)
     add_test(NAME system-app-nodes-${mpi}-${program}-${scenario}
       COMMAND test-app-nodes-driver ${scenario} ${mpi} ${words})
     set_tests_properties(system-app-nodes-${mpi}-${program}-${scenario} PROPERTIES LABELS system TIMEOUT 300)
-    app_yields(system-app-nodes-${mpi}-${program}-${scenario} ${mpi})
+    app_yields(system-app-nodes-${mpi}-${program}-${scenario})
   endforeach()
 endfunction()
 
