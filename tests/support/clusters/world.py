@@ -83,8 +83,9 @@ sleep infinity
 
 def wait_until(condition, what, limit_s=LIMIT_S):
     """The condition's first true value; fails with `what` when there is none for too long. Looking takes processors from those
-    who are waited for: what takes long is looked at less often."""
-    end = time.monotonic() + limit_s
+    who are waited for: what takes long, or is waited for for long, is looked at less often."""
+    start = time.monotonic()
+    end = start + limit_s
     while True:
         began = time.monotonic()
         value = condition()
@@ -93,7 +94,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
         now = time.monotonic()
         if now > end:
             raise AssertionError(f"not within {limit_s} s: {what}")
-        time.sleep(min(max(0.02, 4 * (now - began)), 0.2))
+        time.sleep(min(max(0.02, 4 * (now - began), (now - start) / 20), 0.2))
 
 
 def children_of(pid):

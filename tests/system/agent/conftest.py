@@ -18,14 +18,18 @@ LIMIT_S = 120  # generous: nothing here waits for time to pass, only for events
 
 
 def wait_until(condition, what, limit_s=LIMIT_S):
-    """Returns the condition's first true value; fails the test when there is none in time."""
-    end = time.monotonic() + limit_s
+    """Returns the condition's first true value; fails the test when there is none in time. Looking takes processors from those
+    who are waited for: what takes long, or is waited for for long, is looked at less often."""
+    start = time.monotonic()
+    end = start + limit_s
     while True:
+        began = time.monotonic()
         value = condition()
         if value:
             return value
-        assert time.monotonic() < end, f"not in {limit_s} s: {what}"
-        time.sleep(0.005)
+        now = time.monotonic()
+        assert now < end, f"not in {limit_s} s: {what}"
+        time.sleep(min(max(0.005, 2 * (now - began), (now - start) / 20), 0.05))
 
 
 def stat_of(pid):

@@ -38,8 +38,9 @@ try_s = 0.1
 
 def wait_until(condition, what, limit_s=LIMIT_S):
     """Returns the condition's first true value; fails the test when there is none in time. Looking takes processors from those
-    who are waited for: what takes long is looked at less often."""
-    end = time.monotonic() + limit_s
+    who are waited for: what takes long, or is waited for for long, is looked at less often."""
+    start = time.monotonic()
+    end = start + limit_s
     while True:
         began = time.monotonic()
         value = condition()
@@ -47,7 +48,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
             return value
         now = time.monotonic()
         assert now < end, f"not in {limit_s} s: {what}"
-        time.sleep(min(max(0.01, 4 * (now - began)), 0.1))
+        time.sleep(min(max(0.01, 4 * (now - began), min((now - start) / 20, 0.05)), 0.1))
 
 
 def is_alive(pid):
