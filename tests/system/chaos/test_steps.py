@@ -31,7 +31,7 @@ AT_ONCE = 4  # they wait for each other's processes most of the time
 
 
 def until(path):
-    return ["sh", "-c", 'while [ ! -e "$1" ]; do sleep 0.02; done', "until", path]
+    return ["sh", "-c", 'while [ ! -e "$1" ]; do sleep 0.1; done', "until", path]
 
 
 # agent-ranks starts its ranks itself; what is resized is a program that is launched.
