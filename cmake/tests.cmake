@@ -1,14 +1,23 @@
-# How much of the machine a test takes, and how long: scripts/test has ctest run what counts for 6 at a time (-j6), which is
-# meant for two processors. Most tests count for 2, since they wait for the half of their time.
+# How much of the machine a test takes, and how long: scripts/test has ctest run what counts for 8 at a time (-j8), which is
+# meant for two processors: 1 is a quarter of one. Most tests count for 2, since they wait for the half of their time. What a
+# test takes is user and system time of all its processes (a cgroup tells it) over the time that it took.
 
-# These wait for most of it, for batch systems and for time to pass, and count for 1.
+# These wait for most of it, for batch systems and for time to pass, and count for 1: they took 0.1 to 0.35 of a processor.
 set(pleat_waiting_tests
-  bench-mix daemon-escape daemon-recovery daemon-rescue daemon-silence daemon-sites gridengine-adapter gridengine-faults
-  gridengine-replace
-  slurm-adapter slurm-faults slurm-replace slurm-replace_short slurm-site)
+  agent-life app-death-while-saving chaos-disk cli-waiting
+  daemon-archive daemon-escape daemon-far_terminal daemon-launches daemon-nodes daemon-outside daemon-recovery daemon-rescue
+  daemon-saving daemon-silence daemon-sites daemon-upgrade
+  gridengine-adapter gridengine-faults gridengine-replace gridengine-site gridengine-taken plain-classes
+  processes-process_returning
+  slurm-accounts slurm-adapter slurm-apart slurm-cluster slurm-controller slurm-controller_commands slurm-evolving slurm-faults
+  slurm-folded_guests slurm-folded_hosts slurm-hosts slurm-replace slurm-replace_short slurm-reserved slurm-site)
 
-# These have more processes that compute, or that wait by computing, than there are processors, and count for 4: two of them
-# at a time make one another late by minutes. They come first, so that there is always one of them while others fill the rest.
+# These compute all the time, some on both processors, and count for 4.
+set(pleat_computing_tests agent-cycles chaos-campaign chaos-pages daemon-crowd daemon-python)
+
+# These have more processes that compute, or that wait by computing, than there are processors: two of them at a time make one
+# another late by minutes, so there is one at a time. They count for 4, and come first, so that there is always one of them while
+# others fill the rest.
 set(pleat_busy_tests
   agent-fold_harm agent-fold_mpi-changes agent-fold_pool agent-nodes bench-fold bench-fold-evaluation bench-fold-live chaos-steps daemon-fold_real daemon-folding
   fold-conformance-mpich fold-conformance-openmpi fold-groups-mpich fold-groups-openmpi fold-library-mpich
@@ -17,7 +26,7 @@ set(pleat_busy_tests
 # Then the longest ones, since the last one would run alone: their seconds, about. (Of others ctest goes by what it has
 # measured, once it has.)
 set(pleat_long_tests
-  slurm-replace_short=140 gridengine-faults=136 slurm-faults=160 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=110
+  slurm-replace_short=140 gridengine-faults=160 slurm-faults=190 chaos-steps=130 gridengine-adapter=116 daemon-spread=110 slurm-hosts=110
   agent-fold_pool=85 slurm-replace=80 gridengine-taken=75 slurm-taken=60 slurm-folded=55 bench-mix=50 daemon-folded_resize=45
   slurm-adapter=45 plain-classes=75 gridengine-site=63 plain=59 fold-real=58 bench-fold-evaluation=56 slurm-malleable=80 slurm-accounts=27 slurm-reserved=30
   daemon-far_terminal=55 daemon-silence=47 bench-pause=45 daemon-rescue=43 daemon-escape=40 slurm-site=20 daemon-fold_real=36 daemon-saving=36
@@ -57,8 +66,9 @@ function(pleat_weigh_tests)
     elseif(name IN_LIST pleat_busy_tests)
       set(count 4)
       math(EXPR cost "${cost} + 1000")
-    elseif(NOT test MATCHES "^system-")
-      set(count 3) # they compute, and do not wait
+      set_tests_properties(${test} PROPERTIES RESOURCE_LOCK busy)
+    elseif(name IN_LIST pleat_computing_tests OR NOT test MATCHES "^system-")
+      set(count 4) # they compute, and do not wait
     endif()
     set_tests_properties(${test} PROPERTIES PROCESSORS ${count})
     if(test MATCHES "^system-" AND NOT name IN_LIST pleat_fabric_tests)
