@@ -23,6 +23,8 @@
 
 /* So long a run that was told to end waits, after its last process, until its output was heard. */
 #define HEARD_US PLEAT_US_PER_S
+/* So long after a reaper was told to end the agent may be told yet. */
+#define TOLD_US PLEAT_US_PER_S
 
 /* ---- starting ---- */
 
@@ -235,6 +237,16 @@ static bool waits_to_be_heard(struct pleat_run *run)
     return run->end_waits;
 }
 
+/* A batch system tells all processes of an allocation to end, one after the other. A program that
+ * ends well then may be over before the agent is told, and would count as one that has done its
+ * work. Where its reaper was told the agent is so in a moment: only then the end is reported. */
+static bool waits_to_be_told(const struct pleat_run *run)
+{
+    const struct pleat_agent *agent = run->agent;
+    return run->reaper_told && !run->killing && !agent->quitting && !agent->holds &&
+           pleat_clock_monotonic_us() < run->ending_us + TOLD_US;
+}
+
 void pleat_run_look_at_end(struct pleat_run *run)
 {
     bool waited = run->end_waits;
@@ -249,6 +261,10 @@ void pleat_run_exited(struct pleat_run *run)
     bool over = pleat_memory_is_over(run);
     if (!over && run->kind->goes_on(run))
         return;
+    if (waits_to_be_told(run)) {
+        run->now.empty = true;
+        return;
+    }
     if (waits_to_be_heard(run))
         return;
     if (run->cut_off && !run->code && !run->signal) {

@@ -117,8 +117,11 @@ static void terminate(struct pleat_agent *agent, int64_t grace_us)
     agent->quitting = true;
     for (size_t i = 0; i < agent->runs.count; i++) {
         struct pleat_run *run = agent->runs.items[i];
-        if (!run->unwanted && (run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING))
+        bool told_first = run->state == PLEAT_RUN_ENDING && run->reaper_told && !run->killing;
+        if (!run->unwanted &&
+            (told_first || run->state == PLEAT_RUN_STARTING || run->state == PLEAT_RUN_RUNNING))
             run->lost = true; /* also if its program handles SIGTERM, and exits with 0 */
+        run->was_told |= told_first;
         pleat_run_end(run, grace_us);
     }
     pleat_runs_sweep(agent);

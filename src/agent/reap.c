@@ -117,6 +117,8 @@ static void read_records(struct pleat_agent *agent)
         generation->empty = record.alone;
         if (record.alone) /* the reaper writes nothing after this */
             generation->reaper = 0;
+        if (generation == &run->now)
+            run->reaper_told = record.told;
         const struct end end = {record.status, record.unexecuted, record.usage};
         main_exited(run, generation, &end);
     }

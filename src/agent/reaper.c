@@ -47,6 +47,8 @@ static void take_name(const char *job)
 
 static void tell(struct reaper *reaper, bool alone)
 {
+    sigset_t pending;
+    reaper->record.told |= sigpending(&pending) == 0 && sigismember(&pending, SIGTERM) == 1;
     reaper->record.alone = alone;
     /* without an agent no process reads the pipe, and the record is not needed */
     (void)!write(RECORDS, &reaper->record, sizeof(reaper->record));
@@ -116,7 +118,9 @@ static _Noreturn void watch(struct reaper *reaper)
             _exit(0);
         }
         siginfo_t info = {0};
-        if (sigwaitinfo(&signals, &info) == PLEAT_REAPER_END && info.si_pid == reaper->agent)
+        const int number = sigwaitinfo(&signals, &info);
+        reaper->record.told |= number == SIGTERM;
+        if (number == PLEAT_REAPER_END && info.si_pid == reaper->agent)
             end_all("a run that could not be watched is ended");
     }
 }

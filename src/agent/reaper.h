@@ -31,6 +31,8 @@ struct pleat_reaper_record {
     int status;      /* of the main process, as from wait(2) */
     bool unexecuted; /* the main process has ended before its program was executed */
     bool alone;      /* no other process is left: the reaper ends */
+    bool told; /* somebody has sent the reaper SIGTERM, as a batch system does to all processes
+                * of an allocation that it ends */
     struct rusage usage;
 };
 

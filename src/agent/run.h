@@ -88,6 +88,7 @@ struct pleat_run {
     bool killing;       /* all its processes are to end */
     bool unwanted;      /* likewise, for good: the run is not started again */
     bool lost;          /* the agent ends, and the run with it, though nobody told the run to end */
+    bool reaper_told;   /* somebody else told its reaper to end; the agent may be told next */
     bool cut_off;       /* unwanted, while its processes left in order to be started again */
     int64_t linger_us;  /* how long processes may outlive the main process */
     int64_t ending_us;  /* when ending began (monotonic) */

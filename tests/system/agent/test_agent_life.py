@@ -313,6 +313,25 @@ def test_sigterm_ends_runs_and_agent(linked):
     assert not is_alive(pids[0])
 
 
+@pytest.mark.parametrize("both", [True, False])
+def test_a_run_is_told_to_end_before_its_agent_is(linked, both):
+    """A batch system tells all processes of an allocation, one after the other: a program that exits with 0 then has not done its
+    work. One of which only the reaper was told has."""
+    linked.start(1, "bash", "-c", "trap 'echo ended; exit 0' TERM; echo $$ > pids; sleep 1000 & wait")
+    [pid] = linked.pids("pids", 1)
+    [(reaper, _)] = children_of(linked.first.pid)
+    os.kill(reaper, signal.SIGTERM)
+    os.kill(pid, signal.SIGTERM)
+    wait_until(lambda: not is_alive(reaper), "nothing is left of the run")
+    if both:
+        linked.first.send_signal(signal.SIGTERM)
+    exited = linked.daemon.expect("exited", 1)
+    assert (exited["code"], exited["lost"], exited["told"]) == (0, both, both), exited
+    assert linked.output(1) == "ended\n"
+    if both:
+        assert linked.first.wait(30) == 0
+
+
 LINGERS = 'trap "echo told; exit 3" TERM; echo $$ >pids; while [ ! -e go ]; do sleep 0.02; done; echo went'
 
 
