@@ -191,6 +191,14 @@ module pleat_process
       integer(c_int), value :: room
       integer(c_int32_t), intent(inout) :: list(room)
     end function
+    integer(c_int) function c_group_name(processes, process, place, name, room) bind(c, name='pleat_process_group_name')
+      import
+      type(pleat_processes), value :: processes
+      integer(c_int32_t), value :: process
+      integer(c_int), value :: place
+      integer(c_size_t), value :: room
+      character(kind=c_char), intent(inout) :: name(room)
+    end function
     integer(c_int) function c_group_send(processes, name, type, bytes, count, timeout_ms, sent, err) &
       bind(c, name='pleat_process_group_send')
       import
@@ -209,7 +217,8 @@ module pleat_process
     pleat_process_list, pleat_process_about, pleat_process_add, pleat_process_add_program, pleat_process_cancel, &
     pleat_process_stop, pleat_process_iteration, pleat_process_returning, pleat_process_notice, pleat_process_leaving, &
     pleat_process_descriptor, pleat_process_send, pleat_process_receive, pleat_process_probe, pleat_process_group_join, &
-    pleat_process_group_leave, pleat_process_group_list, pleat_process_group_send, pleat_process_error_text
+    pleat_process_group_leave, pleat_process_group_list, pleat_process_group_name, pleat_process_group_send, &
+    pleat_process_error_text
 
 contains
 
@@ -265,6 +274,23 @@ contains
     character(*), intent(in) :: name
     integer(c_int32_t), intent(inout) :: list(:)
     count = c_group_list(processes, trim(name) // c_null_char, list, int(size(list), c_int))
+  end function
+
+  ! place: from 1 on; name: blank where there is none, cut where it does not fit (63 characters are enough).
+  integer(c_int) function pleat_process_group_name(processes, process, place, name) result(count)
+    type(pleat_processes), intent(in) :: processes
+    integer(c_int32_t), intent(in) :: process
+    integer(c_int), intent(in) :: place
+    character(*), intent(out) :: name
+    character(kind=c_char) :: text(64)
+    integer :: i
+    text = c_null_char
+    name = ' '
+    count = c_group_name(processes, process, place - 1_c_int, text, int(size(text), c_size_t))
+    do i = 1, min(len(name), size(text))
+      if (text(i) == c_null_char) exit
+      name(i:i) = text(i)
+    end do
   end function
 
   integer(c_int) function pleat_process_group_send(processes, name, type, bytes, count, timeout_ms, sent, err) result(outcome)

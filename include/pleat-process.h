@@ -277,6 +277,12 @@ int pleat_process_group_leave(struct pleat_processes *processes, const char *nam
 /* As pleat_process_list, of the group's members that are running. */
 int pleat_process_group_list(const struct pleat_processes *processes, const char *name,
                              int32_t *list, int room);
+/* The name of a group that a process is in: place is from 0 on, in no order that lasts; name gets
+ * at most `room` bytes with the '\0' (64 are enough), and is "" where there is none. Returns in how
+ * many groups it is, 0 also where no such number is known. No communication: it is what this
+ * process knows. */
+int pleat_process_group_name(const struct pleat_processes *processes, int32_t process, int place,
+                             char *name, size_t room);
 /* Sends to all members but this process, as pleat_process_send one after the other; timeout_ms is
  * for all together. *sent, which may be NULL: the number of members to which it was sent. Members
  * that are gone meanwhile are left out. PLEAT_PROCESS_FULL: not to all, as a window is full. */

@@ -212,6 +212,16 @@ class processes
             return pleat_process_group_list(all_, group.c_str(), to, room);
         });
     }
+    /* The groups that a process is in. */
+    std::vector<std::string> groups(int32_t process) const
+    {
+        std::vector<std::string> names;
+        char name[64];
+        while (pleat_process_group_name(all_, process, static_cast<int>(names.size()), name,
+                                        sizeof(name)) > static_cast<int>(names.size()))
+            names.push_back(name);
+        return names;
+    }
     /* To how many it was sent; -1: not to all, as a window is full. */
     int tell(const std::string &group, int32_t type, const void *bytes, size_t count,
              int timeout_ms = -1)

@@ -639,12 +639,14 @@ void pleat_owned_block(int64_t rows, int size, int rank, int64_t *first, int64_t
  * process 0 also where it does not use MPI. It sets environment variables of Open MPI's
  * (EVENT_NOEPOLL and some that begin with OMPI_; those that are set stay as they are, but for what
  * it does not work without). In process 0 it starts ompi-server, a child that ends with the thread
- * that calls this; the others wait, half a minute at most, until that is there. Without Pleat it
+ * that calls this, and where the run's processes can be on several nodes joins a group of the run,
+ * whose name begins with "ompi-server."; the others wait, half a minute at most, until that is
+ * there. Without Pleat it
  * only sets variables. PLEAT_E_UNSUPPORTED: an MPI that cannot do it, the program is linked without
- * libpleat-process, or was started by mpirun, or this process is on another node than process 0;
+ * libpleat-process, or was started by mpirun, or other nodes cannot reach ompi-server;
  * PLEAT_E_STATE: MPI has been initialized; PLEAT_E_TIMEOUT: process 0 does not call it, or
- * ompi-server does not come up; PLEAT_E_CLOSED: process 0 is gone; PLEAT_E_SYSTEM, PLEAT_E_NOMEM.
- */
+ * ompi-server does not come up; PLEAT_E_CLOSED: process 0 is gone; PLEAT_E_SYSTEM, PLEAT_E_NOMEM,
+ * and those of pleat_process_group_join. */
 static inline int pleat_process_mpi_prepare(const struct pleat_processes *processes,
                                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
@@ -656,8 +658,10 @@ static inline int pleat_process_mpi_prepare(const struct pleat_processes *proces
  * is not MPI_COMM_WORLD or MPI_COMM_SELF, and its error handler is carried over. timeout_ms: how
  * long rank 0, and the process that joins, wait for each other: -1: as long as it takes; the other
  * ranks wait for rank 0. If it fails *comm is as it was. The death of a process that joins is
- * noticed until both connect. One that dies in the milliseconds after that, or later, leaves the
- * others waiting in MPI, as a rank of any MPI program that dies: the run has to be cancelled.
+ * noticed until both connect. Where one dies in the milliseconds after that, those that wait for it
+ * in MPI end themselves 10 s later, with 1 and a word on standard error, since nothing else ends
+ * that call. One that dies later leaves the others waiting in MPI, as a rank of any MPI program
+ * that dies: the run has to be cancelled. Rank 0 has to be on the node of process 0 of the run.
  * PLEAT_E_CLOSED: the process is gone; PLEAT_E_TIMEOUT: it did not come in time; PLEAT_E_NOTFOUND:
  * no such number is known; PLEAT_E_STATE: this process was not prepared, is to leave, or MPI does
  * not run; PLEAT_E_UNSUPPORTED as above; PLEAT_E_INVALID, PLEAT_E_MPI, PLEAT_E_SYSTEM,

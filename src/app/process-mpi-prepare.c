@@ -6,10 +6,12 @@
  * starts, and which ends with it: it is a child whose parent's death is its own. Where it listens
  * is in a file of the run. All of that reaches Open MPI by its environment, before MPI_Init.
  *
- * MPICH as Debian builds it (ch4:ucx) has no MPI_Open_port; a call ends the program. */
+ * MPICH as Debian builds it (ch4:ucx) has no MPI_Open_port, by which its MPI_Comm_join works, too.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +27,8 @@
 #include "base/error.h"
 #include "base/processes.h"
 
-#define SERVER "ompi-server"
-#define BEGINNING "ompi-server.new" /* until all of it is there */
+#define SERVER PLEAT_PROCESS_MPI_SERVER_FILE /* the program is named so, too */
+#define BEGINNING "ompi-server.new"          /* until all of it is there */
 #define WAIT_US (30 * PLEAT_US_PER_S)
 
 /* Whether this process may be joined, or join others. */
@@ -38,7 +40,6 @@ static const struct {
 } settings[] = {
     {"OMPI_MCA_pml", "ob1"},
     {"OMPI_MCA_btl", "vader,self,tcp"}, /* vader takes them for processes of other hosts */
-    {"OMPI_MCA_btl_tcp_if_include", "lo"},
     {"OMPI_MCA_async_mpi_finalize", "1"},
     {"OMPI_MCA_mpi_yield_when_idle", "1"},
     {"OMPI_MCA_ras", "^slurm,gridengine,tm,lsf,loadleveler,alps"},
@@ -54,7 +55,8 @@ static const char *const directories[] = {"OMPI_MCA_btl_vader_backing_directory"
 int pleat_process_mpi_usable(const struct pleat_processes *processes, struct pleat_error *err)
 {
     if (!pleat_process_self || !pleat_process_about || !pleat_process_leaving ||
-        !pleat_process_send || !pleat_process_receive)
+        !pleat_process_send || !pleat_process_receive || !pleat_process_group_join ||
+        !pleat_process_group_name)
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "the program is not linked with libpleat-process: add "
                                "$(pkg-config --libs pleat-process)");
@@ -71,15 +73,6 @@ int pleat_process_mpi_usable(const struct pleat_processes *processes, struct ple
         return pleat_error_set(err, PLEAT_E_STATE,
                                "pleat_process_mpi_prepare was not called before MPI_Init");
     return 0;
-}
-
-char *pleat_process_mpi_path(const char *name)
-{
-    const char *directory = getenv("PLEAT_PROCESS_DIR");
-    char *path = NULL;
-    if (!directory || asprintf(&path, "%s/%s", directory, name) < 0)
-        return NULL;
-    return path;
 }
 
 static void pause_shortly(void)
@@ -170,12 +163,21 @@ static int serve(const char *path, struct pleat_error *err)
     return code;
 }
 
-static int wait_for_server(const struct pleat_processes *processes, const char *path,
-                           struct pleat_error *err)
+/* Where it is: that file says it on the node of process 0, and that process itself elsewhere. */
+static bool there_is_server(const struct pleat_processes *processes, const char *path, char *uri,
+                            size_t size)
+{
+    if (pleat_process_mpi_is_away())
+        return pleat_process_mpi_find_server(processes, uri, size);
+    return !access(path, F_OK) && (size_t)snprintf(uri, size, "file:%s", path) < size;
+}
+
+static int wait_for_server(const struct pleat_processes *processes, const char *path, char *uri,
+                           size_t size, struct pleat_error *err)
 {
     const int64_t until = pleat_clock_monotonic_us() + WAIT_US;
     struct pleat_process_info info;
-    while (access(path, F_OK)) {
+    while (!there_is_server(processes, path, uri, size)) {
         int code = pleat_process_about(processes, 0, &info, err);
         if (code)
             return code;
@@ -184,9 +186,7 @@ static int wait_for_server(const struct pleat_processes *processes, const char *
         if (pleat_clock_monotonic_us() > until)
             return pleat_error_set(err, PLEAT_E_TIMEOUT,
                                    "process 0 has started no " SERVER
-                                   " on this node: it has to call pleat_process_mpi_prepare, too, "
-                                   "and all that are joined are on one node (pleat run "
-                                   "--one-node)");
+                                   ": it has to call pleat_process_mpi_prepare, too");
         pause_shortly();
     }
     return 0;
@@ -197,9 +197,25 @@ static int set(const char *name, const char *value, int over, struct pleat_error
     return setenv(name, value, over) ? pleat_error_sys(err, errno, "cannot set %s", name) : 0;
 }
 
+/* By what the processes and their daemons reach one another. A parameter that says which interfaces
+ * are not to be used cannot stand beside these. */
+static int set_network(bool *others, struct pleat_error *err)
+{
+    static const char *const uses[][2] = {
+        {"OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_btl_tcp_if_exclude"},
+        {"OMPI_MCA_oob_tcp_if_include", "OMPI_MCA_oob_tcp_if_exclude"}};
+    char name[IF_NAMESIZE];
+    int code = pleat_process_mpi_interface(name, others, err);
+    for (size_t i = 0; !code && i < (*others ? 2 : 1); i++)
+        if (!getenv(uses[i][1]))
+            code = set(uses[i][0], name, 0, err);
+    return code;
+}
+
 /* The server and the daemons, which are programs that this process starts, listen on every address;
- * with libpleat-loopback nobody else reaches them (docs/security.md). It is beside this library, or
- * in a directory of Pleat's there. */
+ * where all of the run is on one machine nobody else reaches them with libpleat-loopback nobody
+ * else reaches them (docs/security.md). It is beside this library, or in a directory of Pleat's
+ * there. */
 static int preload_loopback(struct pleat_error *err)
 {
     static const char *const names[] = {"pleat/libpleat-loopback.so", "libpleat-loopback.so"};
@@ -223,8 +239,9 @@ static int preload_loopback(struct pleat_error *err)
     return code;
 }
 
-/* What a user has chosen himself holds, but for what it does not work without. */
-static int set_all(struct pleat_error *err)
+/* What a user has chosen himself holds, but for what it does not work without. *others: those of
+ * other machines may be joined, too. */
+static int set_all(bool *others, struct pleat_error *err)
 {
     const char *directory = getenv("PLEAT_PROCESS_DIR");
     int code = set("EVENT_NOEPOLL", "1", 1, err);
@@ -232,38 +249,31 @@ static int set_all(struct pleat_error *err)
         code = set(settings[i].name, settings[i].value, 0, err);
     for (size_t i = 0; !code && i < sizeof(directories) / sizeof(*directories); i++)
         code = set(directories[i], directory ? directory : "/tmp", 0, err);
-    return code ? code : preload_loopback(err);
-}
-
-static int set_server(const char *path, struct pleat_error *err)
-{
-    char *value = NULL;
-    if (asprintf(&value, "file:%s", path) < 0)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for a path");
-    int code = set("OMPI_MCA_pmix_server_uri", value, 1, err);
     if (!code)
-        code = set("OMPI_MCA_orte_data_server_uri", value, 1, err);
-    free(value);
-    return code;
+        code = set_network(others, err);
+    return code || *others ? code : preload_loopback(err);
 }
 
 static int prepare_in_run(const struct pleat_processes *processes, struct pleat_error *err)
 {
+    char uri[PATH_MAX + 8];
+    const char *host = getenv(PLEAT_PROCESS_HOST_ENV);
+    const bool nodes = host && strcmp(host, "ipc") != 0;
+    bool others = false;
     char *path = pleat_process_mpi_path(SERVER);
     if (!path) /* this process is alone: nobody is joined */
         return 0;
-    /* the server and the daemons listen on the loopback address of their host only (below) */
-    int code = getenv(PLEAT_PROCESS_AWAY_ENV)
-                   ? pleat_error_set(err, PLEAT_E_UNSUPPORTED,
-                                     "process 0 has started no " SERVER
-                                     " on this node, since it is on another one: all that are "
-                                     "joined are on one node (pleat run --one-node)")
-                   : set_all(err);
+    int code = set_all(&others, err);
+    if (!code && pleat_process_self(processes) == 0)
+        code = serve(path, err);
     if (!code)
-        code = pleat_process_self(processes) == 0 ? serve(path, err)
-                                                  : wait_for_server(processes, path, err);
+        code = wait_for_server(processes, path, uri, sizeof(uri), err);
+    if (!code && pleat_process_self(processes) == 0 && nodes)
+        code = pleat_process_mpi_announce(processes, path, err);
     if (!code)
-        code = set_server(path, err);
+        code = set("OMPI_MCA_pmix_server_uri", uri, 1, err);
+    if (!code)
+        code = set("OMPI_MCA_orte_data_server_uri", uri, 1, err);
     free(path);
     return code;
 }

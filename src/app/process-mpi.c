@@ -7,8 +7,9 @@
  *
  *     rank 0: INVITE   joining: READY   rank 0: PORTS   joining: GO
  *
- * From there each of them has only calls of MPI before it; a death in these milliseconds is not
- * noticed (MPI_Comm_accept has no time-out). First the two connect alone, while the other ranks
+ * From there each of them has only calls of MPI before it. MPI_Comm_accept has no time-out: where
+ * one waits for a process that dies in these milliseconds, this process ends
+ * (process-mpi-watch.c). First the two connect alone, while the other ranks
  * wait for rank 0's verdict: where Open MPI cannot connect them, only rank 0 is told, and ranks
  * that accept together with it would wait for ever. Then all ranks accept. Connections that overlap
  * get stuck in ompi-server, so rank 0 holds a lock of the run meanwhile. */
@@ -46,6 +47,7 @@ struct joining {
     struct note note;
     int lock;   /* rank 0's; -1: none */
     int opened; /* how many of rank 0's ports */
+    struct pleat_process_mpi_watch *watch;
 };
 
 /* ---- messages ---- */
@@ -155,19 +157,33 @@ static void close_ports(struct joining *joining)
     joining->lock = -1;
 }
 
+/* The lock is a file of process 0's node. */
+static int can_lead(struct pleat_error *err)
+{
+    if (!pleat_process_mpi_is_away())
+        return 0;
+    return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                           "rank 0 is on another node than process 0 of the run: let process 0, or "
+                           "one of its node, be rank 0 of communicators that grow");
+}
+
 /* Brings the other to where it connects, and connects with it alone. */
 static int meet(struct joining *joining, struct pleat_error *err)
 {
     static int64_t attempts;
     MPI_Comm alone = MPI_COMM_NULL;
     joining->note.number = ++attempts;
-    int code = say(joining, INVITE, err);
+    int code = can_lead(err);
+    if (!code)
+        code = say(joining, INVITE, err);
     if (!code)
         code = wait_for(joining, READY, joining->until, err);
     if (!code)
         code = take_lock(joining, err);
     if (!code)
         code = open_ports(joining, err);
+    if (!code)
+        code = pleat_process_mpi_watch(joining->all, joining->other, &joining->watch, err);
     if (!code)
         code = say(joining, OFFER, err);
     if (!code)
@@ -199,6 +215,9 @@ static int accept_it(struct joining *joining, MPI_Comm comm, MPI_Comm *merged,
     if (!code && verdict.code)
         code = pleat_error_set(err, verdict.code, "process %d was not joined: %s",
                                (int)joining->other, verdict.text);
+    if (!code &&
+        !joining->watch) /* rank 0 has one; where there can be none here, that one ends all */
+        (void)!pleat_process_mpi_watch(joining->all, joining->other, &joining->watch, NULL);
     if (!code)
         code =
             pleat_mpi_check(MPI_Comm_accept(joining->note.port[1], MPI_INFO_NULL, 0, comm, &inter),
@@ -226,6 +245,8 @@ static int connect_it(struct joining *joining, MPI_Comm *merged, struct pleat_er
 {
     MPI_Comm inter = MPI_COMM_NULL;
     int code = wait_for_ports(joining, err);
+    if (!code)
+        code = pleat_process_mpi_watch(joining->all, joining->other, &joining->watch, err);
     if (!code)
         code = say(joining, GO, err);
     for (int i = 0; !code && i < PORTS; i++) {
@@ -288,6 +309,7 @@ int pleat_process_mpi_join(struct pleat_processes *processes, MPI_Comm *comm, in
     if (!code)
         code =
             joins ? connect_it(&joining, &merged, err) : accept_it(&joining, *comm, &merged, err);
+    pleat_process_mpi_unwatch(&joining.watch);
     pleat_mpi_quiet_end(MPI_COMM_SELF, &own);
     if (!code)
         replace(comm, merged, before);

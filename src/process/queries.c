@@ -1,5 +1,6 @@
 /* queries.c - what this process knows of the others; notices; sending to groups. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 
@@ -63,6 +64,24 @@ int pleat_process_group_list(const struct pleat_processes *processes, const char
                              int32_t *list, int room)
 {
     return name ? list_all(processes, name, list, room) : 0;
+}
+
+int pleat_process_group_name(const struct pleat_processes *processes, int32_t process, int place,
+                             char *name, size_t room)
+{
+    int count = 0;
+    if (room)
+        name[0] = '\0';
+    if (!pleat_processes_ours(processes))
+        return 0;
+    struct pleat_processes *all = enter(processes);
+    const struct pleat_peer *peer = pleat_peers_find(&all->peers, process);
+    if (peer)
+        count = peer->group_count;
+    if (place >= 0 && place < count && room)
+        snprintf(name, room, "%s", peer->groups[place]);
+    pleat_loop_leave(all);
+    return count;
 }
 
 int pleat_process_about(const struct pleat_processes *processes, int32_t process,

@@ -162,6 +162,7 @@ _FUNCTIONS: dict[str, tuple] = {
     "pleat_process_group_join": (c_int, c_void_p, c_char_p, _ERR),
     "pleat_process_group_leave": (c_int, c_void_p, c_char_p, _ERR),
     "pleat_process_group_list": (c_int, c_void_p, c_char_p, POINTER(c_int32), c_int),
+    "pleat_process_group_name": (c_int, c_void_p, c_int32, c_int, c_char_p, c_size_t),
     "pleat_process_group_send": (c_int, c_void_p, c_char_p, c_int32, c_char_p, c_size_t, c_int, POINTER(c_int), _ERR),
 }
 
@@ -392,6 +393,13 @@ class Processes:
     def members(self, group: str) -> list[int]:
         """The members of a group that are running."""
         return self._listed("pleat_process_group_list", group.encode())
+
+    def groups(self, process: int) -> list[str]:
+        """The names of the groups that a process is in."""
+        names, name = [], ctypes.create_string_buffer(64)
+        while self._ask("pleat_process_group_name", number(process, "a process"), len(names), name, len(name)) > len(names):
+            names.append(name.value.decode())
+        return names
 
     def tell(self, group: str, data: bytes, type: int = 0, timeout: float | None = None) -> int | None:
         """Sends to all members but this process; to how many. None: not to all, as a window is full."""

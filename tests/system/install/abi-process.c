@@ -31,6 +31,7 @@ IS(pleat_process_receive,
 IS(pleat_process_probe, int (*)(processes *, int32_t, int32_t, message *, int, error *));
 IS(pleat_process_group_join, int (*)(processes *, const char *, error *));
 IS(pleat_process_group_leave, int (*)(processes *, const char *, error *));
+IS(pleat_process_group_name, int (*)(const processes *, int32_t, int, char *, size_t));
 IS(pleat_process_group_list, int (*)(const processes *, const char *, int32_t *, int));
 IS(pleat_process_group_send,
    int (*)(processes *, const char *, int32_t, const void *, size_t, int, int *, error *));

@@ -79,9 +79,9 @@ def test_alone_in_python(monkeypatch):
             assert all.receive(timeout=0).data == b"a" and all.receive(timeout=0.01) is None
             assert not select.select([all], [], [], 0)[0] and all.notice() is None and not all.leaving
             all.join("g")
-            assert all.members("g") == [0] and all.tell("g", b"x") == 0
+            assert all.members("g") == [0] and all.tell("g", b"x") == 0 and all.groups(0) == ["g"] and all.groups(5) == []
             all.leave("g")
-            assert all.members("g") == []
+            assert all.members("g") == [] and all.groups(0) == []
             all.iteration(1)
             try:
                 all.returning(1)

@@ -123,6 +123,7 @@ def test_groups():
         assert three.ask("join", "walls") == (0, "")
         assert three.ask("join", "walls") == (0, "")
         wait_until(lambda: one.ask("members", "walls") == (2, "1 2"))
+        assert one.ask("groups", 1) == (1, "walls") and one.ask("groups", 0) == one.ask("groups", 9) == (0, "")
         assert one.ask("tell", "walls", 6, "all-of-you", -1) == (0, "2")
         for process in (two, three):
             assert process.ask("receive", 0, 6, 30000) == (0, "0 6 10 all-of-you")

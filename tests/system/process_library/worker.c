@@ -147,6 +147,19 @@ static void about(void)
     answer(rc, text);
 }
 
+static void groups(void)
+{
+    char name[64];
+    const int32_t process = (int32_t)number(1);
+    const int found = pleat_process_group_name(all, process, -1, NULL, 0);
+    printf("%d", found);
+    for (int i = 0; i < found; i++) {
+        pleat_process_group_name(all, process, i, name, sizeof(name));
+        printf(" %s", name);
+    }
+    puts("");
+}
+
 /* notice TIMEOUT: by the descriptor */
 static void notice(void)
 {
@@ -223,6 +236,8 @@ static void act(void)
         list(0);
     else if (strcmp(what, "members") == 0)
         list(1);
+    else if (strcmp(what, "groups") == 0)
+        groups();
     else if (strcmp(what, "about") == 0)
         about();
     else if (strcmp(what, "notice") == 0)

@@ -20,12 +20,12 @@ SANITIZED = not os.path.isdir(os.path.join(daemon.BUILD, "python"))
 pytestmark = pytest.mark.skipif(not os.path.exists(JOINED), reason="built without MPI")
 
 
-def result(pleat, number):
+def result(pleat, number, processors=8):
     """What it has printed; nothing is left of it."""
     ended = pleat.wait_end(number)
     assert ended["state"] == "done", (ended, pleat.output(number), pleat.output(number, "stderr"))
     assert pleat.output(number, "stderr") == ""
-    pleat.wait_free()
+    pleat.wait_free(processors)
     return pleat.output(number)
 
 
@@ -42,15 +42,40 @@ def test_processes_of_the_start_are_joined_too(pleat):
     assert result(pleat, number) == "RESULT ok joins=2 leaves=0 lost=0\n"
 
 
-def test_one_on_another_node_is_refused_at_once(pleat):
-    """It need not wait for what cannot be there."""
+def test_those_on_another_node_are_joined(pleat):
+    """Two agents on this machine; hosts of their own: tests/system/slurm/test_evolving.py."""
     pleat.configure(text=NODES)
-    number = pleat.submit("--evolving", "-n", 2, "--max", 3, "--", JOINED, "--ranks", 3)
-    assert pleat.wait_end(number)["state"] == "failed"
-    text = ("process 2: prepare: process 0 has started no ompi-server on this node, since it is on another one: all that are "
-            "joined are on one node (pleat run --one-node)")
-    daemon.wait_until(lambda: text in pleat.output(number), f"it says why: {pleat.output(number)!r}", 10)
-    pleat.wait_free(4)
+    number = pleat.submit("--evolving", "-n", 2, "--max", 4, "--", JOINED, "--ranks", 4, "--rounds", 2)
+    assert result(pleat, number, 4) == "RESULT ok joins=6 leaves=3 lost=0\n"
+
+
+AWAY = """
+import sys
+from pleat import errors, joining, processes
+with processes.begin() as everybody:
+    joining.prepare(everybody)
+    from mpi4py import MPI
+    if everybody.begun is processes.STARTED:
+        leader = everybody.add().process if everybody.self == 0 else None
+        message = everybody.receive(leader) if leader else None
+        print(message.data.decode() if message else "", flush=True)
+    elif everybody.parent == 0:
+        other = everybody.add().process
+        try:
+            joining.join(everybody, MPI.COMM_SELF, other, 60)
+        except errors.UnsupportedError as error:
+            everybody.stop(other)
+            everybody.send(0, str(error).encode())
+"""
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer comes with programs in C")
+def test_rank_0_has_to_be_on_the_node_of_process_0(pleat, tmp_path):
+    program(tmp_path, ".py")
+    pleat.configure(text=NODES)
+    env = ["--env", f"PYTHONPATH={os.path.join(daemon.BUILD, 'python')}"]
+    number = pleat.submit("--evolving", "-n", 2, "--max", 4, *env, "--", sys.executable, "-c", AWAY)
+    assert "rank 0 is on another node than process 0 of the run: let process 0, or" in result(pleat, number, 4)
 
 
 def test_one_that_dies_before_it_joins_holds_up_nobody(pleat):
@@ -58,6 +83,19 @@ def test_one_that_dies_before_it_joins_holds_up_nobody(pleat):
     told = result(pleat, number).splitlines()
     assert re.match(r"process 2 was not joined: process 2 is gone \(it died\)", told[0]), told
     assert told[1:] == ["RESULT ok joins=3 leaves=0 lost=1"]
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitizer's library comes before one that is preloaded")
+@pytest.mark.parametrize("connects", [0, 1])
+def test_one_that_dies_while_it_is_joined_ends_the_run(pleat, connects):
+    """No call of MPI returns then, whether rank 0 waits in it alone, or all do; those who are in it say so, and end."""
+    preloaded = os.path.join(daemon.BUILD, "tests", "libprocess-dies-connecting.so")
+    number = pleat.submit("--evolving", "--max", 5, "--env", f"LD_PRELOAD={preloaded}", "--env", f"PLEAT_TEST_DIES=2:{connects}",
+                          "--", JOINED, "--ranks", 4)
+    assert pleat.wait_end(number)["state"] == "failed"
+    text = "pleat: process 0 ends: process 2 died while it was being joined to a communicator, and the call of MPI that waits"
+    daemon.wait_until(lambda: text in pleat.output(number, "stderr"), f"it says why: {pleat.output(number, 'stderr')!r}", 10)
+    pleat.wait_free()
 
 
 def listening(pids):

@@ -11,6 +11,7 @@ program two
   type(pleat_error) :: err
   integer(c_int32_t) :: other, list(2)
   integer :: begun, comm, own, total, ranks, ierror
+  character(20) :: group
 
   interface
     integer(c_int) function usleep(us) bind(c)
@@ -21,6 +22,9 @@ program two
 
   begun = pleat_processes_begin(all, settings, process_err)
   if (begun < 0) error stop 'begin'
+  if (pleat_process_group_join(all, 'fortran', process_err) /= 0) error stop 'group'
+  if (pleat_process_group_name(all, pleat_process_self(all), 1, group) /= 1 .or. group /= 'fortran') error stop 'group name'
+  if (pleat_process_group_name(all, pleat_process_self(all), 2, group) /= 1 .or. group /= '') error stop 'no group'
   if (pleat_process_mpi_prepare(all%ptr, 1, err) /= 0) call give_up()
   call MPI_Init(ierror)
   if (begun == PLEAT_PROCESS_STARTED) then

@@ -8,6 +8,7 @@ from clusters.pleat import APPS, ENDED, Pleat, go_file
 from clusters.slurm import DEAD_SOON as SETTINGS  # noqa: F401
 
 LIVE = os.path.join(os.path.dirname(APPS), "tests", "process-live")
+APPS_HERE = os.path.join(os.environ["PLEAT_BUILD"], "apps")
 KEPT = "buffer = periodic\nbuffer_level = 1\nbuffer_review_s = 0.5\nbuffer_pending = 1\n"
 
 
@@ -18,9 +19,9 @@ def fixture_pleat(three):
     pleat.finish()
 
 
-def hosts(pleat):
+def hosts(pleat, name="process-live"):
     """{host: pids} of the processes."""
-    found = {host.name: host.pids("process-live") for host in pleat.cluster.nodes}
+    found = {host.name: host.pids(name) for host in pleat.cluster.nodes}
     return {host: pids for host, pids in found.items() if pids}
 
 
@@ -51,6 +52,30 @@ def test_over_two_hosts(pleat):
             names.add(env[b"PLEAT_PROCESS_HOST"])
     assert len(names) == 2 and all(name.startswith(b"10.77.0.") for name in names), names
     done_after(pleat, job, "go-two")
+
+
+@pytest.mark.skipif(not os.path.exists(os.path.join(APPS_HERE, "joined")), reason="built without Open MPI")
+def test_processes_on_three_hosts_become_ranks(pleat):
+    """Each host has its own processes, network and shared memory; all daemons of Open MPI's find one another."""
+    job = pleat.submit("--evolving", "-n", 2, "--max", 6, "--", f"{APPS}/joined", "--ranks", 6, "--rounds", 1000)
+    wait_until(lambda: len(hosts(pleat, "joined")) == 3, f"it is on three hosts: {pleat.log()}")
+    pleat.run("cancel", job)
+    assert pleat.until(job, *ENDED)["state"] == "cancelled"
+    wait_until(lambda: not hosts(pleat, "joined") and not hosts(pleat, "orted"), "nothing is left")
+    pleat.cluster.until_empty()
+    for rounds in range(2, 4):
+        job = pleat.submit("--evolving", "-n", 2, "--max", 6, "--", f"{APPS}/joined", "--ranks", 6, "--rounds", rounds)
+        assert pleat.until(job, *ENDED)["state"] == "done", (pleat.output(job), pleat.log())
+        assert pleat.output(job) == f"RESULT ok joins={5 * rounds} leaves={5 * (rounds - 1)} lost=0\n"
+        pleat.cluster.until_empty()
+
+
+@pytest.mark.skipif(not os.path.exists(os.path.join(APPS_HERE, "mpich", "joined")), reason="built without MPICH")
+def test_mpich_is_refused(pleat):
+    job = pleat.submit("--evolving", "-n", 2, "--max", 4, "--", f"{APPS}/mpich/joined")
+    assert pleat.until(job, *ENDED)["state"] == "failed"
+    assert "with MPICH an added process cannot be joined" in pleat.output(job), pleat.output(job)
+    pleat.cluster.until_empty()
 
 
 def test_pleatd_is_killed(pleat):
