@@ -176,7 +176,7 @@ static struct pleat_proc *find_prepared(const struct pleat_evolve *evolve, const
     struct pleat_proc *coming = NULL;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
-        if (proc->handed || proc->unwanted || proc->ended || !proc->claim ||
+        if (proc->handed || proc->stopping || proc->unwanted || proc->ended || !proc->claim ||
             !is_where_wished(proc, wish))
             continue;
         if (proc->registered)
@@ -265,12 +265,13 @@ static struct pleat_proc *find_asked(const struct pleat_proc *proc, int64_t numb
 }
 
 /* Its answer is not kept, since the number is that of an addition: asked again, it is answered by
- * what is so then. */
-static void cancel(struct pleat_proc *proc, int64_t number)
+ * what is so then. `there`: the process has given up waiting for the answer to its request, so it
+ * does not know what was added, which may be there by now. */
+static void cancel(struct pleat_proc *proc, int64_t number, const json_t *line)
 {
     struct pleat_proc *other = find_asked(proc, number);
     char text[120];
-    if (other && other->told_running) {
+    if (other && other->told_running && !json_is_true(json_object_get(line, "there"))) {
         snprintf(text, sizeof(text),
                  "process %u is there already: its request is over, and it can be stopped",
                  other->id);
@@ -280,7 +281,7 @@ static void cancel(struct pleat_proc *proc, int64_t number)
     }
     if (other && pleat_proc_waits(other))
         drop(other);
-    else if (other) /* it is just starting, and will not come */
+    else if (other) /* it is just starting, and will not come; or is not known to be there */
         pleat_proc_stop(other, false);
     pleat_proc_say(proc, json_pack("{s:s, s:I}", "do", "done", "number", (json_int_t)number));
 }
@@ -382,7 +383,7 @@ void pleat_evolve_ask(struct pleat_proc *proc, const char *what, const json_t *l
         return;
     }
     if (!strcmp(what, "cancel")) { /* the number is that of the request that is not wanted */
-        cancel(proc, number);
+        cancel(proc, number, line);
         return;
     }
     if (number <= proc->last_number) {

@@ -124,12 +124,25 @@ int pleat_agent_ask(struct pleat_processes *all, json_t *line, int64_t number)
     return rc;
 }
 
+/* Takes back an addition, whether its process waits, starts or is there by then: no processor is
+ * kept for nobody. */
+static int take_back(struct pleat_processes *all, int64_t number)
+{
+    return pleat_agent_say(all, json_pack("{s:s, s:I, s:b}", "do", "cancel", "number",
+                                          (json_int_t)number, "there", 1));
+}
+
 void pleat_agent_forget(struct pleat_processes *all, bool add)
 {
     struct pleat_asked *asked = &all->agent.asked;
-    if (add && !asked->answered)
-        (void)pleat_array_push(&all->agent.unwanted, asked->number);
+    const int64_t number = asked->number;
     asked->number = -1;
+    if (!add || asked->answered)
+        return;
+    /* until the agent has said that it is done: the connection may break before that is heard */
+    (void)pleat_array_push(&all->agent.unwanted, number);
+    if (all->agent.welcomed)
+        (void)!take_back(all, number);
 }
 
 int pleat_agent_connect(struct pleat_processes *all, struct pleat_error *err)
@@ -162,22 +175,16 @@ int pleat_agent_connect(struct pleat_processes *all, struct pleat_error *err)
 
 /* ---- what the agent says ---- */
 
-/* An answer to an earlier request. What a request has added for which nobody waits any more is
- * stopped, whether it waits, starts or is there by then: no processor is kept for nobody. */
-static int take_late(struct pleat_processes *all, const struct pleat_told_line *told)
+/* An answer to a request for which nobody waits any more: "done", that an addition was taken back.
+ * That it was added, or refused, is no news: it has been, or will be, taken back. */
+static void take_late(struct pleat_processes *all, const struct pleat_told_line *told)
 {
     struct pleat_numbers *unwanted = &all->agent.unwanted;
-    size_t i = 0;
-    while (i < unwanted->count && unwanted->items[i] != told->number)
-        i++;
-    if (i == unwanted->count)
-        return 0;
-    unwanted->items[i] = unwanted->items[--unwanted->count];
-    if (told->what != PLEAT_TOLD_ADDED)
-        return 0;
-    return pleat_agent_say(all, json_pack("{s:s, s:I, s:i}", "do", "stop", "number",
-                                          (json_int_t)++all->agent.last_number, "process",
-                                          (int)told->process));
+    for (size_t i = 0; told->what == PLEAT_TOLD_DONE && i < unwanted->count; i++)
+        if (unwanted->items[i] == told->number) {
+            unwanted->items[i] = unwanted->items[--unwanted->count];
+            return;
+        }
 }
 
 static int take_answer(struct pleat_processes *all, const struct pleat_told_line *told)
@@ -185,8 +192,10 @@ static int take_answer(struct pleat_processes *all, const struct pleat_told_line
     struct pleat_asked *asked = &all->agent.asked;
     int rc = 0;
     bool added = told->what == PLEAT_TOLD_ADDED;
-    if (told->number != asked->number)
-        return take_late(all, told);
+    if (told->number != asked->number) {
+        take_late(all, told);
+        return 0;
+    }
     if (asked->answered)
         return 0;
     if (added)
@@ -218,6 +227,8 @@ static int take_welcome(struct pleat_processes *all, const struct pleat_told_lin
     own->state = PLEAT_PROCESS_RUNNING;
     own->parent = all->parent;
     int rc = pleat_directory_welcome(all, told, again);
+    for (size_t i = 0; !rc && i < agent->unwanted.count; i++)
+        rc = take_back(all, agent->unwanted.items[i]);
     if (!rc && agent->asked.number >= 0 && !agent->asked.answered)
         rc = append(all, agent->asked.line.text, agent->asked.line.length);
     return rc;

@@ -19,7 +19,8 @@ int pleat_agent_say(struct pleat_processes *all, json_t *line) PLEAT_MUST_CHECK;
  * of an earlier request which this one is about; -1: a new one. Errors as those of pleat_agent_say.
  */
 int pleat_agent_ask(struct pleat_processes *all, json_t *line, int64_t number) PLEAT_MUST_CHECK;
-/* The answer to the request is not waited for any more. add: what it adds is stopped. */
+/* The answer to the request is not waited for any more. add: what it adds is stopped, if need be
+ * over a later connection. */
 void pleat_agent_forget(struct pleat_processes *all, bool add);
 /* Says bye, waits a moment until it is said, and ends the connection. */
 void pleat_agent_close(struct pleat_processes *all);

@@ -43,7 +43,7 @@ struct pleat_agent_side {
     int64_t again_due; /* when to connect again; 0: not wanted */
     int64_t last_number;
     struct pleat_asked asked;
-    struct pleat_numbers unwanted; /* adds whose answer was not waited for */
+    struct pleat_numbers unwanted; /* adds that nobody waits for, until they are taken back */
     bool welcomed;                 /* this connection was */
     bool ever;                     /* one was */
     bool prepared;                 /* it said: wait for go */

@@ -268,6 +268,9 @@ class Agent:
                 self.say(number, do="done", number=line["number"])
                 self.gone(found, "stopped")
                 return
+        if line.get("there"):
+            self.say(number, do="done", number=line["number"])
+            return
         self.say(number, do="refused", number=line["number"], text="it is there already")
 
     def on_stop(self, _, number, line):

@@ -203,24 +203,33 @@ def test_who_is_gone_while_the_agent_was_away():
 def test_an_answer_that_comes_too_late_is_taken_back():
     with Agent(arguments=(0, 0, 0, 200)) as agent:
         one, = agent.run(1)
+
+        def taken_back():
+            assert all(line["there"] for _, line in asked(agent, "cancel"))
+            return [line["number"] for _, line in asked(agent, "cancel")]
         agent.mute = True
         code, text = one.ask("add")
         assert code == TIMEOUT and "has not answered process 0 within 200 ms" in text
         number = asked(agent, "add")[0][1]["number"]
+        wait_until(lambda: taken_back() == [number])
+        # neither its answer nor that it was taken back arrives: the next connection says it again
         agent.mute = False
-        agent.states[1], agent.next = "coming", 2
-        agent.queue.append((1, 0, {"number": number}))
-        agent.say(0, do="added", number=number, process=1, ready=False)
-        # also one that would wait, as it may be there when that is heard
-        wait_until(lambda: [line["process"] for _, line in asked(agent, "stop")] == [1])
-        assert not asked(agent, "cancel")
+        agent.vanish()
+        agent.states[1], agent.next = "running", 2
+        agent.listen()
+        wait_until(lambda: taken_back() == [number] * 2)
+        # it is done, and so not said any more; the late answer of another one leads to nothing else
         agent.mute = True
         assert one.ask("add")[0] == TIMEOUT
-        agent.mute = False
         late = asked(agent, "add")[1][1]["number"]
+        agent.mute = False
         agent.states[2] = "running"
         agent.say(0, do="added", number=late, process=2, ready=True)
-        wait_until(lambda: [line["process"] for _, line in asked(agent, "stop")] == [1, 2])
+        agent.vanish()
+        agent.listen()
+        wait_until(lambda: taken_back() == [number, number, late, late])
+        assert one.ask("add")[0] == LATER
+        assert not asked(agent, "stop") and len(asked(agent, "add")) == 3
 
 
 @pytest.mark.parametrize("line", ["nonsense", "[1]", '{"do": 3}', '{"do": "process", "process": -1, "state": "running"}',

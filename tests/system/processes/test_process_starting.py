@@ -117,6 +117,21 @@ def test_one_that_does_not_end_while_it_is_starting(pleat):
     pleat.wait_free()
 
 
+def test_one_that_is_there_and_that_nobody_knows_of_is_cancelled(pleat):
+    """The process that asked has given up waiting for the answer, so it does not know what has come."""
+    pleat.configure(text=CONFIG)
+    job = Evolving(pleat, "-n", 1, "--max", 2)
+    job.wait(0, "welcome")
+    added = job.add()
+    job.wait(added["process"], "welcome", state="running")
+    job.tell(0, f'{{"do": "cancel", "number": {added["number"]}, "there": true}}')
+    job.wait(0, "done", number=added["number"])
+    assert job.wait(0, "process", process=added["process"], state="gone")["reason"] == "stopped"
+    job.size(1)
+    assert job.end()["state"] == "done"
+    pleat.wait_free()
+
+
 def test_one_that_is_there_is_not_cancelled(pleat):
     job = Evolving(pleat, "--max", 2)
     added = job.add()
