@@ -319,8 +319,8 @@ void pleat_proc_hand_over(struct pleat_proc *proc);
  * over. The processor of one that the application stops before it was there is another process's.
  */
 void pleat_proc_stop(struct pleat_proc *proc, bool unwanted);
-/* Gives back what was prepared on a node of unknown architecture, for no request, where it turns
- * out that one waits for that: the daemon has another one prepared then, for the request. */
+/* Ends what was prepared on a node of unknown architecture, for no request, where it turns out that
+ * requests wait for that: as many as these are, and their processors pass on to them. */
 void pleat_evolve_match(struct pleat_evolve *evolve);
 /* Ends all processes but the main one. */
 void pleat_evolve_end(struct pleat_run *run, int64_t grace_us);

@@ -151,26 +151,42 @@ void pleat_proc_hand_over(struct pleat_proc *proc)
     pleat_evolve_spread(proc, NULL, 0, 0);
 }
 
-/* Whether a request waits that needs the architecture of a prepared process's node. */
-static bool is_waited_for(const struct pleat_proc *prepared)
+/* How many requests that need this architecture have no processor in sight: they wait, and no
+ * prepared process is ending on a node of it, whose processor passes on to one of them. */
+static int64_t missing_on(const struct pleat_evolve *evolve, const char *machine)
 {
-    const struct pleat_evolve *evolve = prepared->evolve;
-    const char *machine = pleat_proc_machine(prepared);
-    for (size_t i = 0; machine && i < evolve->procs.count; i++) {
+    int64_t missing = 0;
+    for (size_t i = 0; i < evolve->procs.count; i++) {
         const struct pleat_proc *proc = evolve->procs.items[i];
-        if (pleat_proc_waits(proc) && proc->architecture && !strcmp(proc->architecture, machine))
-            return true;
+        const char *where = !proc->handed && proc->stopping ? pleat_proc_machine(proc) : NULL;
+        missing +=
+            pleat_proc_waits(proc) && proc->architecture && !strcmp(proc->architecture, machine);
+        missing -= where && !proc->unwanted && !strcmp(where, machine);
     }
+    return missing;
+}
+
+static bool needs_architecture(const struct pleat_evolve *evolve)
+{
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        if (evolve->procs.items[i]->architecture && pleat_proc_waits(evolve->procs.items[i]))
+            return true;
     return false;
 }
 
+/* A request that waits has a number, and a prepared process another one, so it cannot become that
+ * process: it ends, and its processor passes on to the request. The others stay prepared. */
 void pleat_evolve_match(struct pleat_evolve *evolve)
 {
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
-        if (!proc->handed && proc->prepared && !proc->unwanted && !proc->ended &&
-            is_waited_for(proc))
-            pleat_proc_stop(proc, true);
+        if (proc->handed || !proc->prepared || proc->stopping || proc->unwanted || proc->ended)
+            continue;
+        if (evolve->ending || !needs_architecture(evolve))
+            return;
+        const char *machine = pleat_proc_machine(proc);
+        if (machine && missing_on(evolve, machine) > 0)
+            pleat_proc_stop(proc, false);
     }
 }
 
@@ -216,7 +232,7 @@ void pleat_proc_stop(struct pleat_proc *proc, bool unwanted)
         return;
     proc->due_us = pleat_clock_monotonic_us();
     if (!is_starting(proc))
-        proc->due_us += unwanted ? UNUSED_LEAVE_US : LEAVE_US;
+        proc->due_us += unwanted || !proc->handed ? UNUSED_LEAVE_US : LEAVE_US;
     pleat_proc_say(proc, json_pack("{s:s}", "do", "leave"));
     if (!pleat_proc_has_child(proc) && proc->id > 0) /* it was not started yet */
         proc->ended = true;
@@ -261,7 +277,7 @@ static int64_t grace_of(const struct pleat_proc *proc)
 {
     if (is_starting(proc) && (proc->stopping || proc->unwanted))
         return RENEW_GRACE_US;
-    return proc->unwanted ? UNUSED_GRACE_US : GRACE_US;
+    return proc->unwanted || !proc->handed ? UNUSED_GRACE_US : GRACE_US;
 }
 
 static void look_at_time(struct pleat_proc *proc, int64_t now, int64_t *next)

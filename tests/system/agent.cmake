@@ -11,7 +11,7 @@ if(TARGET pleat-agent)
   target_link_libraries(agent-moments PRIVATE ${CMAKE_DL_LIBS})
   target_compile_options(agent-moments PRIVATE -fvisibility=default)
   set_target_properties(agent-moments PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  foreach(part start moments tree life resize relaunch screen warm mpi cycles bind)
+  foreach(part evolve start moments tree life resize relaunch screen warm mpi cycles bind)
     add_test(NAME system-agent-${part}
       COMMAND ${PYTEST} -q -p no:cacheprovider
         ${CMAKE_CURRENT_LIST_DIR}/agent/test_agent_${part}.py)

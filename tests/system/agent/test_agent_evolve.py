@@ -1,0 +1,144 @@
+"""An agent that leads an evolving run, where the daemon, and the processes on other nodes, say what a test wants."""
+
+import json
+import os
+import pathlib
+import socket
+import sys
+
+import pytest
+
+from conftest import INSTANCE, wait_until
+
+PROCESS = pathlib.Path(__file__).resolve().parents[1] / "processes" / "process.py"
+HERE = os.uname().machine
+OTHER = "x86_64" if HERE == "aarch64" else "aarch64"
+
+
+class Run:
+    """Run 1, whose program has a name for each architecture."""
+
+    def __init__(self, world, **architectures):
+        self.world, self.daemon, self.where = world, world.daemon, world.directory
+        for name in (HERE, OTHER):
+            program = self.where / f"program.{name}"
+            program.write_text(f"#!/bin/sh\nexec {sys.executable} {PROCESS}\n")
+            program.chmod(0o700)
+        self.asked = 0
+        world.start(1, str(self.where / "program.%{architecture}"), scratch=f"/dev/shm/pleat-{INSTANCE}-1",
+                    processes={"count": 1, "maximum": 8, "nodes": True},
+                    env=["PATH=/usr/local/bin:/usr/bin:/bin", f"TEST_WHERE={self.where}"])
+        self.daemon.call("architectures", run=1, **architectures)
+        self.daemon.expect("started", 1)
+        wait_until(lambda: self.heard("welcome"), "process 0 has said hello")
+
+    def heard(self, what, **members):
+        path = self.where / "0.log"
+        lines = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        return [line for line in lines if line.get("do") == what and members.items() <= line.items()]
+
+    def tell(self, line):
+        peer = socket.socket(socket.AF_UNIX)
+        wait_until(lambda: (self.where / "0.sock").exists(), "process 0 listens")
+        peer.connect(str(self.where / "0.sock"))
+        peer.sendall(line.encode() + b"\n")
+        peer.close()
+
+    def add(self, **members):
+        self.asked += 1
+        self.tell(json.dumps({"do": "add", "number": self.asked, **members}))
+        return wait_until(lambda: self.heard("added", number=self.asked), "it is answered")[0]
+
+    def prepare(self, claim, part):
+        """A process is prepared on node 1."""
+        self.daemon.call("prepare", run=1, claim=claim, number=claim, node=1)
+        self.come(part, claim)
+        self.daemon.expect("prepared", 1, claim=claim)
+
+    def come(self, part, claim):
+        """A process that is wanted on node 1 starts there, and says hello. Returns its number."""
+        wanted = self.daemon.expect("part_wanted", 1, part=part)
+        assert (wanted["claim"], wanted["node"]) == (claim, 1)
+        number = wanted["process"]["id"]
+        self.daemon.call("part_told", run=1, part=part, ended=False)
+        self.daemon.call("process_said", run=1, part=part, serial=1,
+                         line={"do": "hello", "process": number, "pid": 1, "address": f"tcp://192.0.2.1:{number}"})
+        return number
+
+    def told(self, part):
+        """What a process there was told."""
+        lines = [json.loads(params["line"])["do"] for params in self.daemon.seen("process_told", 1, part=part) if "line" in params]
+        return [line for line in lines if line != "process"]
+
+    def until_told(self, part, *lines):
+        self.daemon.pump_until(lambda: self.told(part) == list(lines), f"part {part} was told {lines}")
+
+    def end(self):
+        self.tell("EXIT 0")
+        self.daemon.pump_until(lambda: self.daemon.seen("part_unwanted", 1), "those that are left end")
+        for params in self.daemon.seen("part_wanted", 1):
+            self.daemon.call("part_told", run=1, part=params["part"], ended=True, code=0, signal=0)
+        assert self.daemon.expect("exited", 1)["code"] == 0
+        self.daemon.call("forget", run=1)
+
+
+@pytest.fixture(name="run")
+def fixture_run(linked):
+    return Run(linked, machines={}, others=True)
+
+
+def test_only_as_many_prepared_ones_end_as_requests_need(run):
+    """They were prepared before it was known that their node has the architecture for which a request waits."""
+    for part in (1, 2, 3):
+        run.prepare(10 + part, part)
+    for process in (4, 5):
+        answer = run.add(arch=OTHER)
+        assert (answer["process"], answer["ready"]) == (process, False)
+    run.daemon.call("architectures", run=1, machines={"0": HERE, "1": OTHER}, others=False)
+    for part in (1, 2):
+        run.until_told(part, "welcome", "leave")
+    # the next one takes what has stayed
+    answer = run.add(arch=OTHER)
+    assert (answer["process"], answer["ready"]) == (3, True)
+    run.until_told(3, "welcome", "go")
+    # the others come on the processors of those that have ended, without an order of the daemon's
+    for part, new in ((1, 4), (2, 5)):
+        run.daemon.call("part_told", run=1, part=part, ended=True, code=0, signal=0)
+        assert run.come(new, 10 + part) == new
+        run.daemon.expect("taken", 1, claim=10 + part)
+    assert not run.daemon.seen("process_gone", 1)
+    run.end()
+
+
+def test_a_request_that_is_withdrawn_meanwhile(run):
+    """What has ended for it is prepared again, since the daemon's order is for any process; and a later request that waits is not
+    forgotten."""
+    run.prepare(11, 1)
+    assert run.add(arch=OTHER)["process"] == 2
+    run.daemon.call("architectures", run=1, machines={"0": HERE, "1": OTHER}, others=False)
+    run.until_told(1, "welcome", "leave")
+    run.tell('{"do": "cancel", "number": 1}')
+    wait_until(lambda: run.heard("done", number=1), "it is withdrawn")
+    assert run.add(arch=OTHER) == {"do": "added", "number": 2, "process": 3, "ready": False}
+    run.daemon.call("part_told", run=1, part=1, ended=True, code=0, signal=0)
+    assert run.come(2, 11) == 3
+    run.daemon.expect("taken", 1, claim=11)
+    assert not run.daemon.seen("process_gone", 1)
+    run.end()
+
+
+def test_one_that_ends_for_a_request_is_lost_with_its_node(run):
+    """Then another one ends for it."""
+    for part in (1, 2):
+        run.prepare(10 + part, part)
+    assert run.add(arch=OTHER)["process"] == 3
+    run.daemon.call("architectures", run=1, machines={"0": HERE, "1": OTHER}, others=False)
+    run.until_told(1, "welcome", "leave")
+    assert run.told(2) == ["welcome"]
+    run.daemon.call("part_told", run=1, part=1, ended=True, lost=True)
+    run.daemon.expect("process_gone", 1, claim=11)
+    run.until_told(2, "welcome", "leave")
+    run.daemon.call("part_told", run=1, part=2, ended=True, code=0, signal=0)
+    assert run.come(3, 12) == 3
+    run.daemon.expect("taken", 1, claim=12)
+    run.end()
