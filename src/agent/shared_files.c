@@ -82,21 +82,28 @@ static void note_open(DIR *descriptors, struct files *files)
 }
 
 /* Marks the files that a process has open or mapped. A process that this user may not look into is
- * no MPI process of this user. */
+ * no MPI process of this user.
+ *
+ * The two are not seen at one moment, so the descriptors come first: MPI opens such a file, maps it
+ * and closes the descriptor, never the other way round, so what is closed by then is in the maps.
+ * What must hold: no process opens one of these files again, to let its mapping go before the maps
+ * are read, and none that was looked into takes one over from another process, which lets it go
+ * before it is looked into. Those of MPI do neither: each opens a file while the one that made it,
+ * and that keeps it, waits. */
 static void look_into(const char *pid, struct files *files)
 {
     char path[64];
-    snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
-    FILE *maps = fopen(path, "re");
-    if (maps) {
-        note_mapped(maps, files);
-        fclose(maps);
-    }
     snprintf(path, sizeof(path), "/proc/%.20s/fd", pid);
     DIR *descriptors = opendir(path);
     if (descriptors) {
         note_open(descriptors, files);
         closedir(descriptors);
+    }
+    snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
+    FILE *maps = fopen(path, "re");
+    if (maps) {
+        note_mapped(maps, files);
+        fclose(maps);
     }
 }
 

@@ -1,10 +1,13 @@
 /* What killed MPI processes left in shared memory goes, and nothing else. */
 #include "test.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,6 +47,59 @@ static void age(int fd, time_t seconds)
     assert_int_equal(futimens(fd, times), 0);
 }
 
+/* ---- a file is mapped, and its descriptor closed, between the two looks at this process ---- */
+
+static int moving = -1; /* its descriptor */
+static void *moved;
+static int looks;
+
+static void looked_at(const char *path)
+{
+    char own[32];
+    const int length = snprintf(own, sizeof(own), "/proc/%d/", (int)getpid());
+    if (moving < 0 || strncmp(path, own, (size_t)length) != 0 || ++looks < 2)
+        return;
+    moved = mmap(NULL, 4096, PROT_READ, MAP_SHARED, moving, 0);
+    close(moving);
+    moving = -1;
+}
+
+/* What the agent calls to look. */
+DIR *opendir(const char *path)
+{
+    union {
+        void *symbol;
+        DIR *(*call)(const char *);
+    } real = {.symbol = dlsym(RTLD_NEXT, "opendir")};
+    looked_at(path);
+    return real.call(path);
+}
+
+FILE *fopen(const char *restrict path, const char *restrict how)
+{
+    union {
+        void *symbol;
+        FILE *(*call)(const char *, const char *);
+    } real = {.symbol = dlsym(RTLD_NEXT, "fopen")};
+    looked_at(path);
+    return real.call(path, how);
+}
+
+static void what_is_mapped_meanwhile_stays(void **state)
+{
+    (void)state;
+    char own[] = "/tmp/shared-files-XXXXXX";
+    assert_non_null(mkdtemp(own));
+    memcpy(folder, own, sizeof(own));
+    moving = make("mpich_shar_tmpmoving");
+    assert_int_equal(pleat_shared_files_sweep(folder, 0), 0);
+    assert_int_equal(looks, 2);
+    assert_true(moved != MAP_FAILED && is_there("mpich_shar_tmpmoving"));
+    munmap(moved, 4096);
+    assert_int_equal(pleat_shared_files_sweep(folder, 0), 1);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 static void what_nobody_holds_goes(void **state)
 {
     (void)state;
@@ -78,6 +134,7 @@ static void what_nobody_holds_goes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_nobody_holds_goes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(what_nobody_holds_goes),
+                                       cmocka_unit_test(what_is_mapped_meanwhile_stays)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
