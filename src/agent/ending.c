@@ -13,6 +13,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/kind.h"
@@ -215,6 +216,37 @@ static void gone(struct pleat_run *run)
     pleat_run_exited(run);
 }
 
+/* Whether all that is to be ended is below the reapers of processes of evolving runs. Then nothing
+ * else has to be looked at, and what is missed in a look is found in the next one: the reaper says
+ * when nothing is left. A program may stop a thousand of them one after another, beside a thousand
+ * others. *reapers: to be freed. */
+static bool is_below_reapers(const struct pleat_agent *agent, int64_t now, pid_t **reapers,
+                             size_t *count)
+{
+    *count = 0;
+    *reapers = malloc((agent->runs.count + 1) * sizeof(**reapers));
+    for (size_t i = 0; *reapers && i < agent->runs.count; i++) {
+        const struct pleat_run *run = agent->runs.items[i];
+        if (ends_part(run) || sweeps_other(run, now) ||
+            (is_ending(run) && !(run->leader && run->now.reaper)))
+            return false;
+        if (is_ending(run))
+            (*reapers)[(*count)++] = run->now.reaper;
+    }
+    return *reapers != NULL;
+}
+
+static int take_snapshot(struct pleat_agent *agent, struct pleat_error *err)
+{
+    pid_t *reapers = NULL;
+    size_t count = 0;
+    int result = is_below_reapers(agent, pleat_clock_monotonic_us(), &reapers, &count)
+                     ? pleat_process_tree_below(agent->proc, &agent->tree, reapers, count, NULL)
+                     : PLEAT_E_UNSUPPORTED;
+    free(reapers);
+    return result ? pleat_process_tree_read(agent->proc, &agent->tree, err) : 0;
+}
+
 /* Returns whether another look at once is worth it: a process was killed that may have forked, or a
  * process ended meanwhile. */
 static bool sweep_round(struct pleat_agent *agent)
@@ -223,7 +255,7 @@ static bool sweep_round(struct pleat_agent *agent)
     pleat_runs_reap(agent);
     if (!finish_empty(agent))
         return false;
-    if (pleat_process_tree_read(agent->proc, &agent->tree, &err)) {
+    if (take_snapshot(agent, &err)) {
         pleat_log("%s; trying again", err.text);
         return false;
     }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -131,6 +132,95 @@ int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree,
     struct pleat_process_reading reading = {0};
     int result = pleat_process_tree_begin(proc, tree, &reading, err);
     return result ? result : pleat_process_tree_more(proc, tree, &reading, SIZE_MAX, err);
+}
+
+/* ---- the descendants of some ---- */
+
+/* Adds a process that is read. 0 also where it is gone; PLEAT_E_NOMEM. */
+static int add_one(const char *proc, struct pleat_process_tree *tree, pid_t pid)
+{
+    struct pleat_process_entry process;
+    if (!pleat_process_tree_read_one(proc, pid, &process))
+        return pleat_array_push(tree, process);
+    tree->vanished++;
+    return 0;
+}
+
+/* Adds the children of a process's thread. */
+static int add_children_of(const char *proc, struct pleat_process_tree *tree, pid_t pid,
+                           const char *thread)
+{
+    char path[320];
+    int child = 0, result = 0;
+    snprintf(path, sizeof(path), "%.200s/%d/task/%.20s/children", proc, (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        tree->vanished++;
+    while (file && !result && fscanf(file, "%d", &child) == 1)
+        result = add_one(proc, tree, child);
+    if (file)
+        fclose(file);
+    return result;
+}
+
+static int add_children(const char *proc, struct pleat_process_tree *tree, pid_t pid)
+{
+    char path[256];
+    int result = 0;
+    snprintf(path, sizeof(path), "%.200s/%d/task", proc, (int)pid);
+    DIR *threads = opendir(path);
+    if (!threads)
+        tree->vanished++;
+    for (struct dirent *entry; threads && !result && (entry = readdir(threads));)
+        if (isdigit((unsigned char)entry->d_name[0]))
+            result = add_children_of(proc, tree, pid, entry->d_name);
+    if (threads)
+        closedir(threads);
+    return result;
+}
+
+/* One that got another parent meanwhile is there twice. */
+static void order_once(struct pleat_process_tree *tree)
+{
+    size_t kept = 0;
+    if (tree->count > 1)
+        qsort(tree->items, tree->count, sizeof(*tree->items), by_pid);
+    for (size_t i = 0; i < tree->count; i++)
+        if (i == 0 || tree->items[i].pid != tree->items[kept - 1].pid)
+            tree->items[kept++] = tree->items[i];
+    tree->count = kept;
+}
+
+/* A kernel may be built without these lists. */
+static bool has_children_lists(const char *proc, pid_t pid)
+{
+    char path[256];
+    snprintf(path, sizeof(path), "%.200s/%d/task/%d/children", proc, (int)pid, (int)pid);
+    return !access(path, R_OK);
+}
+
+int pleat_process_tree_below(const char *proc, struct pleat_process_tree *tree, const pid_t *tops,
+                             size_t count, struct pleat_error *err)
+{
+    int result = 0;
+    tree->count = tree->vanished = 0;
+    for (size_t i = 0; !result && i < count; i++)
+        result = add_one(proc, tree, tops[i]);
+    for (size_t i = 0; !result && i < tree->count; i++) {
+        const struct pleat_process_entry process = tree->items[i]; /* items may move */
+        if (i == 0 && !pleat_process_tree_is_dead(&process) &&
+            !has_children_lists(proc, process.pid))
+            return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                                   "the kernel has no lists of children in %s", proc);
+        if (!pleat_process_tree_is_dead(&process))
+            result = add_children(proc, tree, process.pid);
+    }
+    if (result) {
+        tree->count = 0;
+        return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the list of processes");
+    }
+    order_once(tree);
+    return 0;
 }
 
 void pleat_process_tree_finish(struct pleat_process_tree *tree)

@@ -44,8 +44,16 @@ struct pleat_process_tree {
 int pleat_process_tree_read(const char *proc, struct pleat_process_tree *tree,
                             struct pleat_error *err) PLEAT_MUST_CHECK;
 
-/* The same in pieces, for who has other things to do meanwhile: it is begun, then `more` is called
- * until it returns 0. A process that is started meanwhile may be missing. Zeroed: nothing is begun.
+/* Reads some processes and all that descend from them, and nothing else: it takes as long as these
+ * are many, however many others there are. A process that is started, or gets another parent,
+ * meanwhile may be missing. PLEAT_E_UNSUPPORTED: the kernel has no lists of children, or the first
+ * of them ended just now: all can be read. PLEAT_E_NOMEM. */
+int pleat_process_tree_below(const char *proc, struct pleat_process_tree *tree, const pid_t *tops,
+                             size_t count, struct pleat_error *err) PLEAT_MUST_CHECK;
+
+/* Reading all in pieces, for who has other things to do meanwhile: it is begun, then `more` is
+ * called until it returns 0. A process that is started meanwhile may be missing. Zeroed: nothing is
+ * begun.
  */
 struct pleat_process_reading {
     DIR *directory; /* NULL: not begun, or at its end */

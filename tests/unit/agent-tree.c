@@ -274,6 +274,67 @@ static void test_only_the_same_process_is_signalled(void **state)
                      PLEAT_E_NOTFOUND);
 }
 
+/* The child forks one itself, and says its number; both wait to be killed. */
+static pid_t fork_two(pid_t *below)
+{
+    int told[2];
+    assert_int_equal(pipe(told), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        pid_t own = fork();
+        if (own > 0 && write(told[1], &own, sizeof(own)) != (ssize_t)sizeof(own))
+            _exit(1);
+        (void)alarm(60);
+        for (;;)
+            (void)pause();
+    }
+    assert_int_equal(read(told[0], below, sizeof(*below)), (ssize_t)sizeof(*below));
+    close(told[0]);
+    close(told[1]);
+    return child;
+}
+
+static void test_only_descendants_are_read(void **state)
+{
+    (void)state;
+    struct pleat_error err;
+    struct pleat_process_tree tree = {0};
+    pid_t below[2];
+    const pid_t tops[2] = {fork_two(&below[0]), fork_two(&below[1])};
+    for (size_t count = 1; count <= 2; count++) {
+        assert_int_equal(pleat_process_tree_below("/proc", &tree, tops, count, &err), 0);
+        assert_int_equal(tree.count, 2 * count);
+        for (size_t i = 0; i < count; i++) {
+            const struct pleat_process_entry *one = pleat_process_tree_find(&tree, below[i]);
+            assert_true(one && pleat_process_tree_descends(&tree, one, tops[i]));
+            assert_non_null(pleat_process_tree_find(&tree, tops[i]));
+        }
+    }
+    const pid_t twice[2] = {tops[0], below[0]};
+    assert_int_equal(pleat_process_tree_below("/proc", &tree, twice, 2, &err), 0);
+    assert_int_equal(tree.count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(kill(below[i], SIGKILL), 0);
+        assert_int_equal(kill(tops[i], SIGKILL), 0);
+        assert_int_equal(waitpid(tops[i], NULL, 0), tops[i]);
+    }
+    assert_int_equal(pleat_process_tree_below("/proc", &tree, tops, 2, &err), 0);
+    assert_int_equal(tree.count, 0);
+    assert_int_equal(tree.vanished, 2);
+    pleat_process_tree_finish(&tree);
+}
+
+static void test_a_kernel_without_lists_of_children(void **state)
+{
+    (void)state;
+    struct pleat_error err;
+    struct pleat_process_tree tree = {0};
+    const pid_t top = 10;
+    make_process(10, "reaper", 'S', 1, 10, 100);
+    assert_int_equal(pleat_process_tree_below(proc, &tree, &top, 1, &err), PLEAT_E_UNSUPPORTED);
+    pleat_process_tree_finish(&tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +345,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_descent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_environ, set_up, tear_down),
         cmocka_unit_test(test_only_the_same_process_is_signalled),
+        cmocka_unit_test(test_only_descendants_are_read),
+        cmocka_unit_test_setup_teardown(test_a_kernel_without_lists_of_children, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

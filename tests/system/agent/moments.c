@@ -3,7 +3,9 @@
  *   reaper   the reaper has not forked the main process yet
  *   untold   the main process has told nothing
  *   told     the main process has told its number, and has not executed its program
+ * $LISTS names a file that gets a byte whenever the list of all processes is opened.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,6 +44,19 @@ pid_t fork(void)
     if (pid == 0)
         stop_at("untold");
     return pid;
+}
+
+DIR *opendir(const char *path)
+{
+    DIR *(*next)(const char *);
+    *(void **)&next = dlsym(RTLD_NEXT, "opendir");
+    const char *lists = getenv("LISTS");
+    FILE *file = lists && strcmp(path, "/proc") == 0 ? fopen(lists, "ae") : NULL;
+    if (file) {
+        fputc('.', file);
+        fclose(file);
+    }
+    return next(path);
 }
 
 pid_t setsid(void)

@@ -3,12 +3,14 @@
 import json
 import os
 import pathlib
+import signal
 import socket
 import sys
+import time
 
 import pytest
 
-from conftest import INSTANCE, wait_until
+from conftest import BUILD, INSTANCE, wait_until
 
 PROCESS = pathlib.Path(__file__).resolve().parents[1] / "processes" / "process.py"
 HERE = os.uname().machine
@@ -18,7 +20,7 @@ OTHER = "x86_64" if HERE == "aarch64" else "aarch64"
 class Run:
     """Run 1, whose program has a name for each architecture."""
 
-    def __init__(self, world, **architectures):
+    def __init__(self, world, count=1, **architectures):
         self.world, self.daemon, self.where = world, world.daemon, world.directory
         for name in (HERE, OTHER):
             program = self.where / f"program.{name}"
@@ -26,7 +28,7 @@ class Run:
             program.chmod(0o700)
         self.asked = 0
         world.start(1, str(self.where / "program.%{architecture}"), scratch=f"/dev/shm/pleat-{INSTANCE}-1",
-                    processes={"count": 1, "maximum": 8, "nodes": True},
+                    processes={"count": count, "maximum": 16, "nodes": True},
                     env=["PATH=/usr/local/bin:/usr/bin:/bin", f"TEST_WHERE={self.where}"])
         self.daemon.call("architectures", run=1, **architectures)
         self.daemon.expect("started", 1)
@@ -75,7 +77,8 @@ class Run:
 
     def end(self):
         self.tell("EXIT 0")
-        self.daemon.pump_until(lambda: self.daemon.seen("part_unwanted", 1), "those that are left end")
+        if self.daemon.seen("part_wanted", 1):
+            self.daemon.pump_until(lambda: self.daemon.seen("part_unwanted", 1), "those that are left end")
         for params in self.daemon.seen("part_wanted", 1):
             self.daemon.call("part_told", run=1, part=params["part"], ended=True, code=0, signal=0)
         assert self.daemon.expect("exited", 1)["code"] == 0
@@ -141,4 +144,30 @@ def test_one_that_ends_for_a_request_is_lost_with_its_node(run):
     run.daemon.call("part_told", run=1, part=2, ended=True, code=0, signal=0)
     assert run.come(3, 12) == 3
     run.daemon.expect("taken", 1, claim=12)
+    run.end()
+
+
+def test_the_list_of_all_processes_is_not_read_for_each_stop(world):
+    """Processes that do not hear that they are to leave, since they are stopped, get SIGTERM, each at a time of its own."""
+    lists = world.directory / "lists"
+    world.first = world.agent(env={"LD_PRELOAD": os.path.join(BUILD, "tests", "agent-moments.so"), "LISTS": str(lists),
+                                   "ASAN_OPTIONS": "verify_asan_link_order=0"})
+    world.daemon.accept()
+    run = Run(world, count=9, machines={}, others=True)
+    pids = []
+    for process in range(1, 9):
+        log = world.directory / f"{process}.log"
+        wait_until(lambda log=log: log.exists() and '"welcome"' in log.read_text(), "it has said hello")
+        pids.append(json.loads(log.read_text().splitlines()[0])["pid"])
+        os.kill(pids[-1], signal.SIGSTOP)
+    for process in range(1, 9):
+        run.asked += 1
+        run.tell(json.dumps({"do": "stop", "number": run.asked, "process": process}))
+        time.sleep(0.1)
+    assert not run.heard("process", state="gone")
+    before = lists.stat().st_size if lists.exists() else 0
+    wait_until(lambda: len(run.heard("process", state="gone")) == 8, "they are gone")
+    after = lists.stat().st_size if lists.exists() else 0
+    assert after - before < 6, "it is read now and then, to look at the memory of all"
+    assert not [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
     run.end()
