@@ -1,6 +1,7 @@
 /* What the agent does for a program that asks for processes, as that program sees it.
  *
  * - ask full N GO: when the file GO is there, adds N processes, which are prepared, and stops them;
+ * - ask away N GO: adds one that is prepared on another host, which then adds N others, as above;
  * - ask empty N: adds N processes one after another, none of which is prepared; stops each;
  * - ask many N GO LATER: adds N processes at once, and waits until all are there; then asks LATER
  *   times for one more, for which there is no processor, every 0.1 s; waits until GO is there;
@@ -21,7 +22,7 @@
 
 #include "pleat-process.h"
 
-enum { HERE = 1, WAIT_MS = 120000, PROCESSES_MAX = 4096 };
+enum { HERE = 1, ADD = 2, WAIT_MS = 120000, PROCESSES_MAX = 4096 };
 
 static struct pleat_processes *all;
 static struct pleat_error err;
@@ -122,6 +123,46 @@ static void full(int count, const char *go)
         stop(ids[i]);
 }
 
+/* What each of them takes, in microseconds, as the process sees it that asks. */
+struct taken {
+    double add, first;
+};
+
+/* Another process of the run adds `count`, and sends back what that takes. */
+static void away(int count, const char *go)
+{
+    int32_t other;
+    wait_for_file(go);
+    (void)add(PLEAT_PROCESS_ADDED_READY, &other);
+    wait_for_byte(other);
+    check("send", pleat_process_send(all, other, ADD, &count, sizeof(count), WAIT_MS, &err));
+    for (int i = 0; i < count; i++) {
+        struct taken taken;
+        int rc = pleat_process_receive(all, other, ADD, &taken, sizeof(taken), NULL, WAIT_MS, &err);
+        check("what it takes", rc);
+        if (rc)
+            fail("what it takes", "it does not come");
+        printf("add_away %.3f\nfirst_away %.3f\n", taken.add, taken.first);
+    }
+}
+
+static void add_away(void)
+{
+    int count = 0;
+    check("how many", pleat_process_receive(all, pleat_process_parent(all), ADD, &count,
+                                            sizeof(count), NULL, WAIT_MS, &err));
+    for (int i = 0; i < count; i++) {
+        int32_t process;
+        struct taken taken;
+        double begun_us = now_us();
+        taken.add = add(PLEAT_PROCESS_ADDED_READY, &process);
+        wait_for_byte(process);
+        taken.first = now_us() - begun_us;
+        check("send", pleat_process_send(all, pleat_process_parent(all), ADD, &taken, sizeof(taken),
+                                         WAIT_MS, &err));
+    }
+}
+
 static void empty(int count)
 {
     for (int i = 0; i < count; i++) {
@@ -213,8 +254,11 @@ static void serve(void)
     if (pleat_process_parent(all) != PLEAT_PROCESS_NONE)
         check("send",
               pleat_process_send(all, pleat_process_parent(all), HERE, &byte, 1, WAIT_MS, &err));
-    while (!pleat_process_leaving(all) && rc != PLEAT_E_CLOSED)
-        rc = pleat_process_probe(all, 0, HERE, &message, WAIT_MS, &err);
+    while (!pleat_process_leaving(all) && rc != PLEAT_E_CLOSED) {
+        rc = pleat_process_probe(all, 0, PLEAT_PROCESS_TYPE, &message, WAIT_MS, &err);
+        if (!rc && message.type == ADD)
+            add_away();
+    }
 }
 
 static int lead(int argc, char **argv)
@@ -225,6 +269,8 @@ static int lead(int argc, char **argv)
         fail(what, "how many?");
     if (!strcmp(what, "full"))
         full(count, go);
+    else if (!strcmp(what, "away"))
+        away(count, go);
     else if (!strcmp(what, "empty"))
         empty(count);
     else if (!strcmp(what, "many"))

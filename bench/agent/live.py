@@ -183,6 +183,18 @@ def rows(found):
     return made
 
 
+def lines(entries, made):
+    """entries: [title, values, unit] each; made: rows, of which those with a goal are said."""
+    found = []
+    for title, values, unit in entries:
+        cell = f"{statistics.median(values):.4g} [{min(values):.4g} .. {max(values):.4g}]"
+        found.append(f"{title:36}{cell:>40}   {unit}")
+    for row in made:
+        if row["goal"]:
+            found.append(f"{row['name']}: {row['value']:.4g} {row['unit']}, goal {row['goal']}: {'met' if row['met'] else 'not met'}")
+    return "\n".join(found)
+
+
 def table(found, processes, requests):
     titles = {"add_full": "add, a process is prepared", "first_full": "... until its first message",
               "add_empty": "add, none is prepared", "first_empty": "... until its first message",
@@ -192,12 +204,5 @@ def table(found, processes, requests):
               "many_kb": "... the agent's memory for each", "flood_rate": f"answers to {requests} requests",
               "flood_waiting": "... of which wait", "flood_refused": "... of which are refused", "cancel_rate": "requests cancelled"}
     units = {key: unit for _, key, unit, _, _, _ in ROWS} | {"bare": "us"}
-    lines = [f"{'':36}{'median [smallest .. largest]':>40}"]
-    for key, title in titles.items():
-        values = found[key]
-        cell = f"{statistics.median(values):.4g} [{min(values):.4g} .. {max(values):.4g}]"
-        lines.append(f"{title:36}{cell:>40}   {units[key]}")
-    for row in rows(found):
-        if row["goal"]:
-            lines.append(f"{row['name']}: {row['value']:.4g} {row['unit']}, goal {row['goal']}: {'met' if row['met'] else 'not met'}")
-    return "\n".join(lines)
+    return "\n".join([f"{'':36}{'median [smallest .. largest]':>40}",
+                      lines([(title, found[key], units[key]) for key, title in titles.items()], rows(found))])

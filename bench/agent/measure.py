@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Messages of libpleat-process against bare libzmq with the same encryption, and against Open MPI on this machine. The three take
-turns. Then adding and stopping processes (live.py).
+turns. Then adding and stopping processes (live.py), also across hosts (hosts.py).
 usage: measure.py --build DIRECTORY [--repeats N] [--percent P] [--processes N] [--requests N] [--json]"""
 
 import argparse
@@ -16,6 +16,9 @@ import sys
 import tempfile
 import threading
 
+sys.dont_write_bytecode = True
+
+import hosts
 import live
 
 CASES = {"latency_8": "us", "latency_65536": "us", "bandwidth_1024": "MB/s", "bandwidth_1048576": "MB/s"}
@@ -101,6 +104,7 @@ def main():
                 for name, value in ways[way](build, folder, options.percent).items():
                     found[way][name].append(value)
     asked = live.measure(build, options.repeats, options.processes, options.requests)
+    over = hosts.measure(build, options.repeats)
     rows = []
     for name, unit in CASES.items():
         for way in ways:
@@ -109,7 +113,7 @@ def main():
                 rows.append({"name": f"agent_{name}_against_{way}", "value": value, "unit": unit, "baseline": baseline,
                              "ratio": value / baseline, "goal": None, "met": None})
     if options.json:
-        print("[\n" + ",\n".join(json.dumps(row) for row in rows + live.rows(asked)) + "\n]")
+        print("[\n" + ",\n".join(json.dumps(row) for row in rows + live.rows(asked) + hosts.rows(over)) + "\n]")
         return
     print(f"{'':20}" + "".join(f"{way:>30}" for way in ways) + "   medians [smallest .. largest]")
     for name, unit in CASES.items():
@@ -119,6 +123,8 @@ def main():
     for row in rows:
         print(f"{row['name']}: {row['ratio']:.2f} times")
     print("\n" + live.table(asked, options.processes, options.requests))
+    if over:
+        print(hosts.table(over))
 
 
 main()
