@@ -348,9 +348,14 @@ static void pump(struct pleat_run *run)
         pleat_evolve_end(run, run->killing ? run->kill_at_us - now : GRACE_US);
     for (size_t i = 0; i < evolve->procs.count; i++)
         look_at_time(evolve->procs.items[i], now, &next);
+    bool settled = false;
     for (size_t i = evolve->procs.count; i-- > 0;)
-        if (i < evolve->procs.count && has_ended(evolve->procs.items[i]))
+        if (i < evolve->procs.count && has_ended(evolve->procs.items[i])) {
             pleat_proc_settle(evolve->procs.items[i]);
+            settled = true;
+        }
+    if (settled) /* a processor may have gone to another request than expected, or be lost */
+        pleat_evolve_match(evolve);
     start_some(evolve, now, &next);
     if (evolve->sweeps)
         pleat_runs_sweep(run->agent);

@@ -193,6 +193,4 @@ void pleat_proc_settle(struct pleat_proc *proc)
     drop_child(proc);
     if (!waits)
         pleat_proc_remove(proc);
-    /* its processor may have gone to another request than it was ended for, or be lost */
-    pleat_evolve_match(evolve);
 }

@@ -222,6 +222,7 @@ def test_an_answer_that_comes_too_late_is_taken_back():
         agent.mute = True
         assert one.ask("add")[0] == TIMEOUT
         late = asked(agent, "add")[1][1]["number"]
+        wait_until(lambda: taken_back() == [number, number, late])
         agent.mute = False
         agent.states[2] = "running"
         agent.say(0, do="added", number=late, process=2, ready=True)
