@@ -14,6 +14,7 @@
 #include "core/deadlines.h"
 #include "core/effects.h"
 #include "core/handlers.h"
+#include "core/outpost.h"
 #include "core/state.h"
 #include "core/tally.h"
 #include "core/tell.h"
@@ -64,6 +65,7 @@ int buffer_open(struct pleat_core *core, uint32_t component)
 void buffer_close(struct pleat_core *core, uint32_t component)
 {
     uint32_t index = component_at(core, component)->buffer;
+    outposts_drop(core, index);
     *buffer_at(core, index) = fresh;
     buffer_at(core, index)->next = core->free_buffer;
     core->histories.items[index].count = 0;
@@ -193,6 +195,21 @@ void buffer_count_time(struct pleat_core *core, uint32_t component)
     }
 }
 
+/* The same for the site of the claim, where that is not its component's. */
+static void count_at(struct pleat_core *core, const struct pleat_claim *claim, int32_t sign)
+{
+    struct pleat_outpost *outpost =
+        outpost_at(core, outpost_of(core, claim->component, claim->site));
+    bool held = claim->state == PLEAT_CLAIM_HELD;
+    bool preparing = held && claim->process == PLEAT_KEPT_PREPARING;
+    outpost->requested += !held || preparing ? sign : 0;
+    outpost->preparing += preparing ? sign : 0;
+    if (held && claim->process == PLEAT_KEPT_UNPREPARING)
+        outpost->leaving += sign;
+    else if (held && !preparing)
+        outpost->prepared += sign;
+}
+
 /* A claim in the buffer's list counts there, or not any more (sign -1), as what it is. */
 static void count(struct pleat_core *core, const struct pleat_claim *claim, int32_t sign)
 {
@@ -200,6 +217,8 @@ static void count(struct pleat_core *core, const struct pleat_claim *claim, int3
     struct pleat_buffer *buffer = buffer_at(core, component->buffer);
     bool held = claim->state == PLEAT_CLAIM_HELD;
     buffer_count_time(core, claim->component);
+    if (claim->site != component->site)
+        count_at(core, claim, sign);
     if (!held || claim->process == PLEAT_KEPT_PREPARING)
         buffer->requested += sign;
     if (!held)
@@ -212,7 +231,7 @@ static void count(struct pleat_core *core, const struct pleat_claim *claim, int3
     } else {
         buffer->prepared += sign;
         if (is_running(component))
-            site_at(core, component->site)->buffered += sign;
+            site_at(core, claim->site)->buffered += sign;
     }
 }
 
@@ -234,19 +253,32 @@ void component_sized_itself(struct pleat_core *core, uint32_t component, int32_t
         note->u.run.processors = note->u.run.processes = comp->processors;
 }
 
-void buffer_failed(struct pleat_core *core, uint32_t component)
+struct pause buffer_pause_of(struct pleat_core *core, uint32_t component, uint32_t site)
 {
-    const struct pleat_component *comp = component_at(core, component);
-    struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
+    uint32_t index = component_at(core, component)->buffer;
+    uint32_t there = outpost_of(core, component, site);
+    if (there != PLEAT_NONE) {
+        struct pleat_outpost *outpost = outpost_at(core, there);
+        return (struct pause){&outpost->quiet_until_us, &outpost->failures, &outpost->pause,
+                              DEADLINE_OUTPOST, there};
+    }
+    struct pleat_buffer *buffer = buffer_at(core, index);
+    return (struct pause){&buffer->quiet_until_us, &buffer->failures, &buffer->pause,
+                          DEADLINE_PREPARE, index};
+}
+
+void buffer_failed(struct pleat_core *core, uint32_t component, uint32_t site)
+{
+    const struct pause pause = buffer_pause_of(core, component, site);
     int64_t us = core->parameters[PLEAT_PARAM_BACKOFF_US];
     int64_t most_us = core->parameters[PLEAT_PARAM_PAUSE_MAX_US];
-    if (!is_running(comp) || buffer->quiet_until_us > now_of(core))
+    if (!is_running(component_at(core, component)) || *pause.quiet_until_us > now_of(core))
         return; /* it was begun before the present pause */
-    for (uint32_t i = 0; i < buffer->failures && us < most_us; i++)
+    for (uint32_t i = 0; i < *pause.failures && us < most_us; i++)
         us *= 2;
-    buffer->failures += buffer->failures < UINT32_MAX;
-    buffer->quiet_until_us = now_of(core) + (us < most_us ? us : most_us);
-    arm(core, &buffer->pause, DEADLINE_PREPARE, comp->buffer, buffer->quiet_until_us);
+    *pause.failures += *pause.failures < UINT32_MAX;
+    *pause.quiet_until_us = now_of(core) + (us < most_us ? us : most_us);
+    arm(core, pause.deadline, pause.kind, pause.index, *pause.quiet_until_us);
 }
 
 void buffer_set_process(struct pleat_core *core, uint32_t claim, enum pleat_kept_state state)
@@ -283,7 +315,8 @@ void buffer_leave(struct pleat_core *core, uint32_t component)
     struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
     struct pleat_site *site = site_at(core, comp->site);
     buffer_count_time(core, component);
-    site->buffered -= buffer->prepared;
+    site->buffered -= pleat_view_prepared_at(&core->view, buffer, comp->site);
+    outposts_rest(core, component);
     if (buffer->previous != PLEAT_NONE)
         buffer_at(core, buffer->previous)->next = buffer->next;
     else
@@ -329,11 +362,11 @@ void buffer_unlink(struct pleat_core *core, uint32_t claim)
     count(core, c, -1);
 }
 
-void buffer_place(struct pleat_core *core, uint32_t component, int32_t count, uint32_t architecture)
+void buffer_place(struct pleat_core *core, uint32_t component, uint32_t site, int32_t count,
+                  uint32_t architecture)
 {
     for (int32_t i = 0; i < count; i++) {
-        uint32_t claim = claim_request(core, component, component_at(core, component)->site, 1,
-                                       PLEAT_FOR_BUFFER);
+        uint32_t claim = claim_request(core, component, site, 1, PLEAT_FOR_BUFFER);
         if (claim == PLEAT_NONE)
             return;
         if (claim_at(core, claim)->state == PLEAT_CLAIM_REQUESTED)
@@ -386,8 +419,10 @@ int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited, uint32_
 {
     struct pleat_claim *c = claim_at(core, claim);
     const struct pleat_component *comp = component_at(core, c->component);
-    struct pleat_buffer *buffer = buffer_at(core, comp->buffer);
-    buffer->requested--;
+    uint32_t there = outpost_of(core, c->component, c->site);
+    buffer_at(core, comp->buffer)->requested--;
+    if (there != PLEAT_NONE)
+        outpost_at(core, there)->requested--;
     count(core, c, 1);
     if (!prepares(comp)) {
         if (!waited)
@@ -398,7 +433,7 @@ int buffer_claimed(struct pleat_core *core, uint32_t claim, bool waited, uint32_
         c->asked_us = now_of(core);
     bool misplaced = is_misplaced(core, claim, architecture);
     if (misplaced) { /* the next one may be there, too: not at once */
-        buffer_failed(core, c->component);
+        buffer_failed(core, c->component, c->site);
         core->wants_pass = true;
     }
     if (is_running(comp) && !misplaced)

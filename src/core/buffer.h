@@ -3,6 +3,7 @@
 #define PLEAT_CORE_BUFFER_H
 
 #include "core/asks.h"
+#include "core/deadlines.h"
 #include "core/state.h"
 #include "core/tally.h"
 
@@ -56,18 +57,28 @@ PLEAT_COLD void buffer_returned(struct pleat_buffer *buffer);
 PLEAT_COLD void buffer_review(struct pleat_core *core, uint32_t component);
 /* The application has changed its size itself. This is no resize, and the expected end stays. */
 PLEAT_COLD void component_sized_itself(struct pleat_core *core, uint32_t component, int32_t more);
-/* A process could not be prepared: for a while nothing is asked for, longer for each in a row. */
-PLEAT_COLD void buffer_failed(struct pleat_core *core, uint32_t component);
+/* The pause of a component at a site, in which no processor is asked for there: borrowed members of
+ * the record that has it. */
+struct pause {
+    int64_t *quiet_until_us;
+    uint32_t *failures, *deadline;
+    enum deadline_kind kind;
+    uint32_t index;
+};
+PLEAT_COLD struct pause buffer_pause_of(struct pleat_core *core, uint32_t component, uint32_t site);
+/* A process could not be prepared at a site: for a while nothing is asked for there, longer for
+ * each in a row. */
+PLEAT_COLD void buffer_failed(struct pleat_core *core, uint32_t component, uint32_t site);
 /* The buffer is reviewed in the next pass. */
 PLEAT_COLD void buffer_due(struct pleat_core *core, uint32_t index);
 /* ... has been reviewed, or is not to be. */
 PLEAT_COLD void buffer_reviewed(struct pleat_core *core, uint32_t index);
 /* Whether the policy in force reviews buffers. */
 PLEAT_COLD bool buffers_are_reviewed(const struct pleat_core *core);
-/* Processors are asked of the component's site for its buffer, each with a claim of its own, on
- * nodes of that architecture; 0: on any. */
-PLEAT_COLD void buffer_place(struct pleat_core *core, uint32_t component, int32_t count,
-                             uint32_t architecture);
+/* Processors are asked of a site for a component's buffer, each with a claim of its own, on nodes
+ * of that architecture; 0: on any. */
+PLEAT_COLD void buffer_place(struct pleat_core *core, uint32_t component, uint32_t site,
+                             int32_t count, uint32_t architecture);
 /* A claim comes into the buffer's list, or leaves it. */
 PLEAT_COLD void buffer_link(struct pleat_core *core, uint32_t claim);
 PLEAT_COLD void buffer_unlink(struct pleat_core *core, uint32_t claim);

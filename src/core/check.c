@@ -1,6 +1,7 @@
 /* Recounts what the core keeps incrementally. Runs after every event in tests. */
 #include "core/check_component.h"
 #include "core/check_jobs.h"
+#include "core/check_outposts.h"
 #include "core/node.h"
 #include "core/side.h"
 #include "core/terms.h"
@@ -339,7 +340,7 @@ static int check_buffers(const struct pleat_core *core, struct pleat_site *sums,
             const struct pleat_buffer *buffer = &core->buffers.items[b];
             if (core->components.items[buffer->component].site != s || buffer->previous != previous)
                 FAIL("buffer %u is out of order at its site", b);
-            sums[s].buffered += buffer->prepared;
+            sums[s].buffered += pleat_view_prepared_at(&core->view, buffer, s);
             previous = b;
             listed--;
         }
@@ -480,6 +481,8 @@ int pleat_core_check(const struct pleat_core *core, struct pleat_error *err)
             rc = check_timings(core, err);
         if (!rc)
             rc = check_buffers(core, sums, err);
+        if (!rc)
+            rc = core_check_outposts(core, sums, err);
         if (!rc)
             rc = sides_check(core, err);
         if (!rc)

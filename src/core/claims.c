@@ -7,6 +7,7 @@
 #include "core/effects.h"
 #include "core/handlers.h"
 #include "core/node.h"
+#include "core/outpost.h"
 #include "core/state.h"
 
 /* The index of a new claim, REQUESTED; PLEAT_NONE: out of memory. */
@@ -127,6 +128,7 @@ void claim_link(struct pleat_core *core, uint32_t claim)
     else
         component->first_claim = claim;
     component->last_claim = claim;
+    outpost_takes(core, c, 1);
 }
 
 void claim_unlink(struct pleat_core *core, uint32_t claim)
@@ -142,6 +144,7 @@ void claim_unlink(struct pleat_core *core, uint32_t claim)
     else
         component->last_claim = c->previous;
     c->previous = c->next = PLEAT_NONE;
+    outpost_takes(core, c, -1);
 }
 
 void claim_release(struct pleat_core *core, uint32_t claim)

@@ -4,6 +4,7 @@
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/node.h"
+#include "core/outpost.h"
 #include "core/policies.h"
 #include "core/state.h"
 #include "core/terms.h"
@@ -373,6 +374,7 @@ int on_site_gone(struct pleat_core *core, const struct pleat_event *event, struc
         component->promised_site = PLEAT_NONE;
     }
     core_nodes_drop(core, event->component);
+    outposts_leave(core, event->component);
     site->gone = site->drained = 1;
     site->several = 0;
     site->node_most = 0;

@@ -69,6 +69,7 @@ void pleat_core_destroy(struct pleat_core *core)
     for (size_t i = 0; i < core->histories.count; i++)
         pleat_array_finish(&core->histories.items[i]);
     pleat_array_finish(&core->histories);
+    pleat_array_finish(&core->outposts);
     pleat_array_finish(&core->inputs);
     pleat_array_finish(&core->links);
     pleat_array_finish(&core->nodes);

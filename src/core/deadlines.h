@@ -12,7 +12,8 @@ enum deadline_kind {
     DEADLINE_SITE,
     DEADLINE_ASK,
     DEADLINE_NODES,
-    DEADLINE_PREPARE
+    DEADLINE_PREPARE,
+    DEADLINE_OUTPOST
 };
 
 void arm(struct pleat_core *core, uint32_t *handle, enum deadline_kind kind, uint32_t index,

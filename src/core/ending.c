@@ -11,6 +11,7 @@
 #include "core/hold.h"
 #include "core/job.h"
 #include "core/job_end.h"
+#include "core/outpost.h"
 #include "core/resize.h"
 #include "core/state.h"
 #include "core/tally.h"
@@ -165,6 +166,8 @@ void component_settle(struct pleat_core *core, uint32_t component)
         return;
     }
     comp->processors = comp->processes = comp->target = comp->mpl = 0;
+    if (comp->buffer != PLEAT_NONE) /* its next run may be at one of these sites */
+        outposts_drop(core, comp->buffer);
     core->wants_pass = true;
     if (is_done(comp))
         component_end(core, component, PLEAT_DONE);

@@ -188,6 +188,8 @@ struct lent lent_to(const struct pleat_core *core, const struct pleat_component 
     bool leaves = false, tried = false, lasts = keeps_what_lasts(core, component);
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
+        if (claim->site != component->site)
+            continue; /* one that the application has added: the run goes on without it */
         int32_t rather = lasts ? rather_than(core, component, claim) : before;
         bool optional = is_optional(core, component, c, rather, before);
         if (is_lent(claim) && !optional && claim->until_us < lent.until_us) {

@@ -3,6 +3,7 @@
 
 #include "core/buffer.h"
 #include "core/node.h"
+#include "core/outpost.h"
 #include "core/policies.h"
 #include "core/save_columns.h"
 #include "core/side.h"
@@ -252,6 +253,11 @@ static int load_buffers(struct pleat_core *core, const struct section *section, 
     LOAD_TABLE(&core->buffers, buffer_columns, *buffer_fresh());
 }
 
+static int load_outposts(struct pleat_core *core, const struct section *section, const char *bytes)
+{
+    LOAD_TABLE(&core->outposts, outpost_columns, *outpost_fresh());
+}
+
 static int load_histories(struct loading *loading, const struct section *section, const char *bytes)
 {
     struct pleat_core *core = loading->core;
@@ -341,6 +347,8 @@ static int load_section(struct loading *loading, const struct section *section, 
         return load_deadlines(core, section, bytes);
     case BUFFERS:
         return load_buffers(core, section, bytes);
+    case OUTPOSTS:
+        return load_outposts(core, section, bytes);
     case HISTORIES:
         return load_histories(loading, section, bytes);
     case TIMINGS:

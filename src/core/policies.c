@@ -25,6 +25,8 @@ void core_sync_view(struct pleat_core *core)
     core->view.timings = core->timings.items;
     core->view.buffers = core->buffers.items;
     core->view.histories = core->histories.items;
+    core->view.outposts = core->outposts.items;
+    core->view.outpost_count = (uint32_t)core->outposts.count;
     core->view.inputs = core->inputs.items;
     core->view.links = core->links.items;
     core->view.link_count = (uint32_t)core->links.count;

@@ -7,6 +7,7 @@
 #include "core/ending.h"
 #include "core/errors.h"
 #include "core/handlers.h"
+#include "core/outpost.h"
 #include "core/state.h"
 #include "core/tell.h"
 #include "core/transition.h"
@@ -90,7 +91,7 @@ int on_add_process(struct pleat_core *core, const struct pleat_event *event,
         buffer->again = 0;
         use_prepared(core, component);
     } else if (may_ask(core, comp)) {
-        buffer_place(core, component, 1, 0);
+        buffer_place(core, component, comp->site, 1, 0);
     }
     return 0;
 }
@@ -185,6 +186,47 @@ int on_demanded_on(struct pleat_core *core, const struct pleat_event *event,
     return 0;
 }
 
+/* May processes of the component be at that site? */
+static int check_outpost(const struct pleat_core *core, const struct pleat_component *component,
+                         uint32_t site, struct pleat_error *err)
+{
+    if (site >= core->sites.count || site == component->site || core->sites.items[site].instant)
+        return pleat_error_set(err, PLEAT_E_INVALID, "site %u is none where others prepare for it",
+                               site);
+    if (!pleat_view_roams(component))
+        return pleat_error_set(err, PLEAT_E_STATE, "all of its processes are on one node");
+    return core->sites.items[site].gone ? PLEAT_CORE_STALE : 0;
+}
+
+int on_demanded_at(struct pleat_core *core, const struct pleat_event *event,
+                   struct pleat_error *err)
+{
+    uint32_t component = event->component, site = event->u.demanded_at.site,
+             architecture = event->u.demanded_at.architecture;
+    const struct pleat_component *comp = component_at(core, component);
+    if (!buffer_of_run(core, component, event->u.demanded_at.run) || !prepares(comp))
+        return PLEAT_CORE_STALE;
+    if (architecture >= PLEAT_ARCHITECTURES)
+        return pleat_error_set(err, PLEAT_E_INVALID, "there is no architecture %u", architecture);
+    int rc = check_outpost(core, comp, site, err);
+    if (rc)
+        return rc;
+    uint32_t index = outpost_of(core, component, site);
+    if (index == PLEAT_NONE && event->u.demanded_at.waiting == 0)
+        return PLEAT_CORE_STALE;
+    if (index == PLEAT_NONE)
+        index = outpost_make(core, comp->buffer, site);
+    if (index == PLEAT_NONE)
+        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    struct pleat_outpost *outpost = outpost_at(core, index);
+    uint32_t *kept = architecture > 0 ? &outpost->waiting_on[architecture] : &outpost->waiting;
+    if (*kept == event->u.demanded_at.waiting)
+        return PLEAT_CORE_STALE;
+    *kept = event->u.demanded_at.waiting;
+    core->wants_pass = true;
+    return 0;
+}
+
 int on_returning(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
 {
     struct pleat_buffer *buffer = buffer_of_run(core, event->component, event->u.returning.run);
@@ -248,7 +290,7 @@ int on_taken(struct pleat_core *core, const struct pleat_event *event, struct pl
     c->purpose = PLEAT_FOR_RUN;
     claim_link(core, claim);
     claim_note(core, claim);
-    buffer_at(core, component_at(core, component)->buffer)->failures = 0;
+    *buffer_pause_of(core, component, c->site).failures = 0;
     component_sized_itself(core, component, 1);
     if (is_running(component_at(core, component))) {
         look_in_time(core, component, claim);
@@ -272,7 +314,7 @@ static int prepared_is_gone(struct pleat_core *core, uint32_t claim, uint32_t re
     if (reason == PLEAT_GONE_NOT_STARTED)
         node_error(core, c->site, process_node(core, claim));
     if (!unprepared && reason != PLEAT_GONE_UNUSED && reason != PLEAT_GONE_UNFIT)
-        buffer_failed(core, component);
+        buffer_failed(core, component, c->site);
     buffer_unlink(core, claim);
     c->process = PLEAT_KEPT_NONE;
     claim_release(core, claim);

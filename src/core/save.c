@@ -186,6 +186,9 @@ int pleat_core_save(const struct pleat_core *core, struct pleat_string *out)
     save_table(out, BUFFERS, buffer_columns, core->buffers.items, sizeof(struct pleat_buffer),
                core->buffers.count);
     save_histories(out, core);
+    if (core->outposts.count > 0)
+        save_table(out, OUTPOSTS, outpost_columns, core->outposts.items,
+                   sizeof(struct pleat_outpost), core->outposts.count);
     begin_section(out, END, 0, 0, 0);
     uint64_t sum = out->failed ? 0 : save_checksum(out->text + begin, out->length - begin);
     pleat_string_add_bytes(out, (const char *)&sum, sizeof(sum));

@@ -273,7 +273,7 @@
     X(33, recalled_most)                                                                           \
     X(34, again)                                                                                   \
     X(35, reclaimed)                                                                               \
-    X(36, spare2)                                                                                  \
+    X(36, outposts)                                                                                \
     X(37, reclaimed_for)                                                                           \
     X(38, reclaimed_us)                                                                            \
     X(39, waiting_on)                                                                              \

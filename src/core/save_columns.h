@@ -28,7 +28,8 @@ enum table {
     LINKS,
     DEPENDENCIES,
     GROUPS,
-    NODES
+    NODES,
+    OUTPOSTS /* only where there are, or were, some: earlier versions do not know them */
 };
 
 /* field of DEADLINES besides the members of its entries */
@@ -66,8 +67,9 @@ struct section {
 /* Members of the records beside those of components: columns of COMPONENTS, too. */
 extern const struct column *const side_columns[SIDE_COUNT];
 extern const struct column component_columns[], site_columns[], claim_columns[], piece_columns[],
-    resize_columns[], timing_columns[], buffer_columns[], input_columns[], link_columns[],
-    deadline_columns[], scalar_columns[], dependency_columns[], group_columns[], node_columns[];
+    resize_columns[], timing_columns[], buffer_columns[], outpost_columns[], input_columns[],
+    link_columns[], deadline_columns[], scalar_columns[], dependency_columns[], group_columns[],
+    node_columns[];
 
 /* A checksum over 8 bytes at a time: everything here is a multiple of that. */
 uint64_t save_checksum(const char *bytes, size_t size);

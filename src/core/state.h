@@ -21,6 +21,7 @@ PLEAT_ARRAY(pleat_size_list_array, struct pleat_size_list);
 PLEAT_ARRAY(pleat_timing_array, struct pleat_timing);
 PLEAT_ARRAY(pleat_buffer_array, struct pleat_buffer);
 PLEAT_ARRAY(pleat_history_array, struct pleat_history);
+PLEAT_ARRAY(pleat_outpost_array, struct pleat_outpost);
 PLEAT_ARRAY(pleat_input_array, struct pleat_input);
 PLEAT_ARRAY(pleat_link_array, struct pleat_link);
 PLEAT_ARRAY(pleat_node_array, struct pleat_node);
@@ -50,6 +51,7 @@ struct pleat_core {
     struct pleat_timing_array timings;
     struct pleat_buffer_array buffers;
     struct pleat_history_array histories; /* by buffer */
+    struct pleat_outpost_array outposts;  /* the first free record is used next */
     struct pleat_input_array inputs;
     struct pleat_link_array links; /* sorted by (from, to) */
     struct pleat_node_array nodes; /* sorted by (site, node) */

@@ -66,25 +66,25 @@ void resize_warn(struct pleat_core *core, uint32_t index)
     resize_note(core, index, PLEAT_NOTE_WARNING, PLEAT_OUTCOME_BAD_ANSWER);
 }
 
-static void reach_node(struct pleat_core *core, uint32_t component, uint32_t node)
+static void reach_node(struct pleat_core *core, uint32_t component, uint32_t site, uint32_t node)
 {
     struct pleat_effect *effect = emit(core, PLEAT_DO_REACH, component, 0);
     if (!effect)
         return;
-    effect->u.reach.site = component_at(core, component)->site;
+    effect->u.reach.site = site;
     effect->u.reach.node = node;
 }
 
 static void reach(struct pleat_core *core, uint32_t component)
 {
-    reach_node(core, component, component_at(core, component)->lead_node);
+    const struct pleat_component *comp = component_at(core, component);
+    reach_node(core, component, comp->site, comp->lead_node);
 }
 
 uint32_t process_node(const struct pleat_core *core, uint32_t claim)
 {
     const struct pleat_claim *c = &core->claims.items[claim];
-    return c->first_piece != PLEAT_NONE ? core->pieces.items[c->first_piece].node
-                                        : core->components.items[c->component].lead_node;
+    return pleat_view_claim_node(&core->view, c);
 }
 
 void process_effect(struct pleat_core *core, uint32_t claim)
@@ -100,7 +100,7 @@ void process_effect(struct pleat_core *core, uint32_t claim)
     if (!comp->exited && core_is_away(core, c->component)) {
         reach(core, c->component);
     } else if (node && node->away) {
-        reach_node(core, c->component, node->node);
+        reach_node(core, c->component, c->site, node->node);
     } else {
         struct pleat_effect *effect =
             emit(core, ends ? PLEAT_DO_UNPREPARE : PLEAT_DO_PREPARE, c->component, c->id);
@@ -119,13 +119,14 @@ void processes_outstanding(struct pleat_core *core, uint32_t site, uint32_t node
 {
     for (uint32_t b = 0; core->view.prepares && b < core->buffers.count; b++) {
         uint32_t component = core->buffers.items[b].component;
-        if (component == PLEAT_NONE || component_at(core, component)->site != site)
+        if (component == PLEAT_NONE)
             continue;
-        bool led = component_at(core, component)->lead_node == node;
+        bool led = component_at(core, component)->site == site &&
+                   component_at(core, component)->lead_node == node;
         for (uint32_t c = core->buffers.items[b].first_claim; c != PLEAT_NONE;
              c = claim_at(core, c)->next)
             if (claim_at(core, c)->state == PLEAT_CLAIM_HELD &&
-                (led || process_node(core, c) == node))
+                (led || (claim_at(core, c)->site == site && process_node(core, c) == node)))
                 process_effect(core, c);
     }
 }

@@ -38,6 +38,10 @@ int on_time(struct pleat_core *core, const struct pleat_event *event, struct ple
             core->buffers.items[index].pause = PLEAT_HEAP_NONE;
             core->wants_pass = true;
             break;
+        case DEADLINE_OUTPOST:
+            core->outposts.items[index].pause = PLEAT_HEAP_NONE;
+            core->wants_pass = true;
+            break;
         case DEADLINE_WAKE:
             core->wake = PLEAT_HEAP_NONE;
             core->wants_pass = true;

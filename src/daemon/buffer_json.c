@@ -45,66 +45,103 @@ static json_t *moment(int64_t us)
     return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
 }
 
-/* Does the pass ask for processors for it? */
-static bool is_served(const struct pleat_pass *pass, uint32_t component)
+/* Does the pass ask for processors of a site for it? */
+static bool is_served(const struct pleat_pass *pass, uint32_t component, uint32_t site)
 {
+    uint32_t said = pass->view->components[component].site == site ? 0 : site + 1;
     for (size_t i = 0; i < pass->plan->decisions.count; i++) {
         const struct pleat_event *decision = &pass->plan->decisions.items[i];
         if (decision->kind == PLEAT_EV_BUFFER && decision->component == component &&
-            decision->u.buffer.request > 0)
+            decision->u.buffer.site == said && decision->u.buffer.request > 0)
             return true;
     }
     return false;
 }
 
-/* Do those that nothing is prepared for all need nodes of an architecture that are none, or not
- * free? */
-static bool need_others(const struct pleat_pass *pass, uint32_t component)
+/* How many of the requests that wait for a site need an architecture there. */
+static uint32_t waiting_on(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                           uint32_t site, uint32_t architecture)
+{
+    const struct pleat_outpost *there = pleat_view_outpost(view, buffer, site);
+    return there ? there->waiting_on[architecture] : buffer->waiting_on[architecture];
+}
+
+/* Do those that nothing is prepared for at a site all need nodes of an architecture that are none,
+ * or not free? */
+static bool need_others(const struct pleat_pass *pass, uint32_t component, uint32_t site)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
     for (uint32_t a = 0; a < PLEAT_ARCHITECTURES; a++) {
         uint32_t on = a ? a : buffer->architecture;
-        if ((a == 0 || buffer->waiting_on[a] > 0) && pleat_view_lacking_on(view, buffer, a) > 0 &&
-            (on == 0 || pleat_plan_on_architecture(pass->plan, component, on) > 0))
+        if ((a == 0 || waiting_on(view, buffer, site, a) > 0) &&
+            pleat_view_lacking_at(view, buffer, site, a) > 0 &&
+            (on == 0 || pleat_plan_on_architecture(pass->plan, component, site, on) > 0))
             return false;
     }
     return true;
 }
 
-/* Why requests wait; NULL: none does. *until_us: when that is over; *behind: for whom what is free
- * is kept. */
-static const char *why_waits(const struct pleat_pass *pass, uint32_t component, int64_t *until_us,
-                             uint32_t *behind)
+/* The first site, the component's own before all others, for which requests wait and where nothing
+ * is prepared for them. PLEAT_NONE: there is none. */
+static uint32_t lacks_at(const struct pleat_view *view, const struct pleat_component *comp)
+{
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
+    for (uint32_t i = 0; i < view->site_count; i++) {
+        uint32_t site = (comp->site + i) % view->site_count;
+        if (site != comp->site && !pleat_view_outpost(view, buffer, site))
+            continue;
+        for (uint32_t a = 0; a < PLEAT_ARCHITECTURES; a++)
+            if ((a == 0 || waiting_on(view, buffer, site, a) > 0) &&
+                pleat_view_lacking_at(view, buffer, site, a) > 0)
+                return site;
+    }
+    return PLEAT_NONE;
+}
+
+/* Why requests wait that nothing is prepared for at a site. */
+static const char *why_lacks(const struct pleat_pass *pass, uint32_t component, uint32_t at,
+                             int64_t *until_us, uint32_t *behind)
 {
     const struct pleat_view *view = pass->view;
-    const struct pleat_component *comp = &view->components[component];
-    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
-    const struct pleat_site *site = &view->sites[comp->site];
-    if (buffer->waiting == 0)
-        return NULL;
-    if (pleat_view_lacking(view, buffer) == 0)
-        return "coming";
-    if (pleat_view_buffer_room(view, comp) == 0)
-        return "maximum";
-    *until_us = buffer->quiet_until_us;
-    if (buffer->quiet_until_us > view->now_us)
+    const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
+    const struct pleat_outpost *there = pleat_view_outpost(view, buffer, at);
+    const struct pleat_site *site = &view->sites[at];
+    *until_us = there ? there->quiet_until_us : buffer->quiet_until_us;
+    if (*until_us > view->now_us)
         return "failed";
     *until_us = site->quiet_until_us;
     if (site->quiet_until_us > view->now_us)
         return "quiet";
     *until_us = PLEAT_NEVER;
-    if (pleat_view_is_closed(view, comp->site))
+    if (pleat_view_is_closed(view, at))
         return "drained";
-    if (is_served(pass, component))
+    if (is_served(pass, component, at))
         return "next";
-    if (pleat_plan_idle(pass->plan, comp->site) == 0)
+    if (pleat_plan_idle(pass->plan, at) == 0)
         return "none free";
-    if (need_others(pass, component))
+    if (need_others(pass, component, at))
         return "architecture";
-    if (pass->plan->sites[comp->site].withheld)
+    if (pass->plan->sites[at].withheld)
         *behind = view->queue_first;
     return "kept";
+}
+
+/* Why requests wait; NULL: none does. *at: for which site, of those where nothing is prepared for
+ * them. *until_us: when that is over; *behind: for whom what is free is kept. */
+static const char *why_waits(const struct pleat_pass *pass, uint32_t component, uint32_t *at,
+                             int64_t *until_us, uint32_t *behind)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *comp = &view->components[component];
+    if (view->buffers[comp->buffer].waiting == 0)
+        return NULL;
+    *at = lacks_at(view, comp);
+    if (*at == PLEAT_NONE)
+        return "coming";
+    if (pleat_view_buffer_room(view, comp) == 0)
+        return "maximum";
+    return why_lacks(pass, component, *at, until_us, behind);
 }
 
 /* What earlier executions asked for on average until a process that is asked for now is there, and
@@ -137,8 +174,8 @@ json_t *buffer_why_to_json(struct daemon *d, const struct pleat_pass *pass, uint
     uint32_t most =
         buffer->row_most > buffer->recalled_most ? buffer->row_most : buffer->recalled_most;
     int64_t until_us = PLEAT_NEVER;
-    uint32_t behind = PLEAT_NONE;
-    const char *waits = why_waits(pass, component, &until_us, &behind);
+    uint32_t behind = PLEAT_NONE, at = PLEAT_NONE;
+    const char *waits = why_waits(pass, component, &at, &until_us, &behind);
     json_t *more = json_pack(
         "{s:s, s:i, s:b, s:I, s:i, s:f, s:i, s:s?, s:o, s:o, s:I, s:o, s:o}", "policy",
         pass->policies[PLEAT_BUFFER]->name, "level", pleat_view_level(view, buffer), "derived",
@@ -153,6 +190,8 @@ json_t *buffer_why_to_json(struct daemon *d, const struct pleat_pass *pass, uint
     if (more)
         json_object_update(object, more);
     json_decref(more);
+    if (waits && at != PLEAT_NONE && at != comp->site) /* else it is the job's own */
+        json_object_set_new(object, "waits_site", json_string(d->config.sites[at].name));
     add_expected(view, comp, object);
     return object;
 }

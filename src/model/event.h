@@ -52,8 +52,8 @@ enum {
                                       * the processors of its buffer, and say what has become of
                                       * them (core/prepare.h) */
     PLEAT_COMPONENT_ROAMS = 2048     /* PREPARES: processors of its buffer may be on any node of its
-                                      * site, and stay there when the application uses them; those
-                                      * of its start are on one */
+                                      * site, or of another one, and stay there when the
+                                      * application uses them; those of its start are on one */
 };
 /* flags of SITE, when it joins */
 enum {
@@ -360,6 +360,12 @@ struct pleat_event {
         } demanded_on;
         struct {
             uint64_t run;
+            uint32_t site; /* another one than the component's */
+            uint32_t architecture;
+            uint32_t waiting;
+        } demanded_at;
+        struct {
+            uint64_t run;
             int32_t iteration;  /* the number of iterations done by then; 0: not known */
             uint32_t processes; /* from now on; 0: none */
         } returning;
@@ -385,6 +391,7 @@ struct pleat_event {
              * is made, and the only node on which, each plus 1; 0: not said; on any */
             uint32_t waiter, node;
             uint32_t architecture; /* of the nodes on which they are to be got; 0: any */
+            uint32_t site;         /* at which, plus 1; 0: at the component's own */
         } buffer;
         uint8_t bytes[48];
     } u;

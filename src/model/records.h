@@ -376,16 +376,34 @@ struct pleat_buffer {
     /* PREPARES: how many processors of the buffer went to waiting components in this run; to which
      * job last, and when */
     uint32_t reclaimed;
-    uint32_t spare2;
+    uint32_t outposts; /* the first of its outposts, plus 1; 0: there is none */
     uint64_t reclaimed_for;
     int64_t reclaimed_us;
-    /* PREPARES: how many of the requests that wait are for a node of that architecture */
+    /* PREPARES: how many of the requests that wait are for a node of that architecture, at its own
+     * site */
     uint32_t waiting_on[PLEAT_ARCHITECTURES];
     uint32_t architecture; /* of the nodes on which all others can be; 0: any */
     uint32_t returning;    /* processes that the application will give back soon, as it says */
 };
 
 _Static_assert(sizeof(struct pleat_buffer) == 256, "no padding in a buffer");
+
+/* PREPARES: what a component has, and waits for, at a site other than its own. */
+struct pleat_outpost {
+    uint32_t buffer;                                 /* PLEAT_NONE: the record is free */
+    uint32_t site;                                   /* not the component's */
+    uint32_t next;                                   /* of the same buffer; PLEAT_NONE */
+    uint32_t waiting;                                /* requests that wait for a process there; */
+    uint32_t waiting_on[PLEAT_ARCHITECTURES];        /* of these, for a node of that architecture */
+    int32_t prepared, requested, preparing, leaving; /* parts of what its buffer counts */
+    int32_t taken;                                   /* processors there that the run has */
+    uint32_t failures;      /* as of a buffer, which counts those at its component's site */
+    uint32_t pause;         /* handle in the core's heap of quiet_until_us; PLEAT_HEAP_NONE */
+    uint32_t spare;         /* no padding: tests compare records byte by byte */
+    int64_t quiet_until_us; /* nothing is asked for there before this time */
+};
+
+_Static_assert(sizeof(struct pleat_outpost) == 120, "no padding in an outpost");
 
 /* Requests at an iteration, in all recorded executions of an application. */
 struct pleat_history_row {
@@ -418,7 +436,7 @@ struct pleat_site {
     int32_t shut;                   /* unused processors of its closed nodes */
     uint32_t buffers_first;         /* buffers of running components, the one started last in
                                      * front */
-    int32_t buffered;               /* part of claimed: prepared processes in these buffers */
+    int32_t buffered;               /* part of claimed: prepared processes of running components */
     int64_t slowest_claim_us;       /* the longest time that a claim took to be given */
     uint32_t errors;                /* errors since the last start that succeeded */
     uint32_t again; /* barred: handle in the core's heap of the end of that; PLEAT_HEAP_NONE */

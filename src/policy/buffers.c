@@ -14,29 +14,84 @@ int32_t pleat_view_buffer_room(const struct pleat_view *view,
     return room > 0 ? room : 0;
 }
 
+int32_t pleat_view_elsewhere(const struct pleat_view *view, const struct pleat_component *component,
+                             bool all)
+{
+    int32_t sum = 0;
+    if (view->outpost_count == 0 || component->buffer == PLEAT_NONE)
+        return 0;
+    uint32_t first = view->buffers[component->buffer].outposts;
+    for (uint32_t o = first ? first - 1 : PLEAT_NONE; o != PLEAT_NONE; o = view->outposts[o].next)
+        sum += all ? pleat_outpost_processors(&view->outposts[o]) : view->outposts[o].taken;
+    return sum;
+}
+
+int32_t pleat_view_prepared_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                               uint32_t site)
+{
+    const struct pleat_outpost *there = pleat_view_outpost(view, buffer, site);
+    int32_t sum = buffer->prepared;
+    if (there)
+        return there->prepared;
+    for (uint32_t o = buffer->outposts ? buffer->outposts - 1 : PLEAT_NONE; o != PLEAT_NONE;
+         o = view->outposts[o].next)
+        sum -= view->outposts[o].prepared;
+    return sum;
+}
+
+uint32_t pleat_view_claim_node(const struct pleat_view *view, const struct pleat_claim *claim)
+{
+    const struct pleat_component *component = &view->components[claim->component];
+    if (claim->first_piece != PLEAT_NONE)
+        return view->pieces[claim->first_piece].node;
+    return claim->site == component->site ? component->lead_node : 0;
+}
+
 uint32_t pleat_view_claim_architecture(const struct pleat_view *view,
                                        const struct pleat_claim *claim)
 {
     if (claim->state == PLEAT_CLAIM_REQUESTED)
         return claim->architecture;
-    const struct pleat_component *component = &view->components[claim->component];
-    uint32_t number = claim->first_piece != PLEAT_NONE ? view->pieces[claim->first_piece].node
-                                                       : component->lead_node;
-    const struct pleat_node *node = pleat_view_node(view, claim->site, number);
+    const struct pleat_node *node =
+        pleat_view_node(view, claim->site, pleat_view_claim_node(view, claim));
     return node ? node->architecture : 0;
 }
 
-/* What there is for the requests that wait: prepared, or on its way. */
+/* What is said of a site, or of all that are not told apart: requests that wait for it, and what
+ * there is for them, prepared or on its way. */
 struct stock {
+    int64_t waiting;
+    const uint32_t *waiting_on;      /* part of waiting, by architecture */
+    uint32_t architecture;           /* of the nodes on which all others can be; 0: any */
     int64_t on[PLEAT_ARCHITECTURES]; /* by architecture; 0: not known */
 };
 
-static struct stock stock_of(const struct pleat_view *view, const struct pleat_buffer *buffer)
+/* Without what there is. */
+static struct stock demand_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                              uint32_t site)
 {
-    struct stock stock = {{0}};
+    const struct pleat_outpost *there = pleat_view_outpost(view, buffer, site);
+    if (there)
+        return (struct stock){.waiting = there->waiting,
+                              .waiting_on = there->waiting_on,
+                              .architecture = buffer->architecture};
+    struct stock stock = {.waiting = buffer->waiting,
+                          .waiting_on = buffer->waiting_on,
+                          .architecture = buffer->architecture};
+    for (uint32_t o = buffer->outposts ? buffer->outposts - 1 : PLEAT_NONE; o != PLEAT_NONE;
+         o = view->outposts[o].next)
+        stock.waiting -= view->outposts[o].waiting;
+    return stock;
+}
+
+static struct stock stock_of(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                             uint32_t site)
+{
+    struct stock stock = demand_at(view, buffer, site);
     for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = view->claims[c].next) {
         const struct pleat_claim *claim = &view->claims[c];
-        if (claim->state == PLEAT_CLAIM_REQUESTED || claim->process != PLEAT_KEPT_UNPREPARING)
+        if (claim->site == site &&
+            (claim->state == PLEAT_CLAIM_REQUESTED || claim->process != PLEAT_KEPT_UNPREPARING))
             stock.on[pleat_view_claim_architecture(view, claim)]++;
     }
     return stock;
@@ -48,22 +103,22 @@ static int32_t within(int64_t count)
 }
 
 /* Requests that wait and take a process on any node, or on any of the run's architecture. */
-static int64_t others_waiting(const struct pleat_buffer *buffer)
+static int64_t others_waiting(const struct stock *stock)
 {
-    int64_t waiting = buffer->waiting;
+    int64_t waiting = stock->waiting;
     for (uint32_t a = 1; a < PLEAT_ARCHITECTURES; a++)
-        waiting -= buffer->waiting_on[a];
+        waiting -= stock->waiting_on[a];
     return waiting > 0 ? waiting : 0;
 }
 
 /* What is left of the stock when those are served that need a certain architecture: of what suits
  * the others, or of what does not. */
-static int64_t left_of(const struct stock *stock, const struct pleat_buffer *buffer, bool suiting)
+static int64_t left_of(const struct stock *stock, bool suiting)
 {
     int64_t left = suiting ? stock->on[0] : 0;
     for (uint32_t a = 1; a < PLEAT_ARCHITECTURES; a++) {
-        int64_t rest = stock->on[a] - buffer->waiting_on[a];
-        bool suits = buffer->architecture == 0 || buffer->architecture == a;
+        int64_t rest = stock->on[a] - stock->waiting_on[a];
+        bool suits = stock->architecture == 0 || stock->architecture == a;
         left += rest > 0 && suits == suiting ? rest : 0;
     }
     return left;
@@ -71,47 +126,72 @@ static int64_t left_of(const struct stock *stock, const struct pleat_buffer *buf
 
 static bool is_plain(const struct pleat_buffer *buffer)
 {
-    return buffer->architecture == 0 && !pleat_view_waits_on(buffer);
+    return buffer->architecture == 0 && buffer->outposts == 0 && !pleat_view_waits_on(buffer);
 }
 
-int32_t pleat_view_lacking_on(const struct pleat_view *view, const struct pleat_buffer *buffer,
-                              uint32_t architecture)
+int32_t pleat_view_lacking_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                              uint32_t site, uint32_t architecture)
 {
     if (is_plain(buffer))
         return architecture == 0
                    ? within((int64_t)buffer->waiting - buffer->prepared - buffer->requested)
                    : 0;
-    struct stock stock = stock_of(view, buffer);
+    struct stock stock = stock_of(view, buffer, site);
     if (architecture > 0)
-        return within((int64_t)buffer->waiting_on[architecture] - stock.on[architecture]);
-    return within(others_waiting(buffer) - left_of(&stock, buffer, true));
+        return within((int64_t)stock.waiting_on[architecture] - stock.on[architecture]);
+    return within(others_waiting(&stock) - left_of(&stock, true));
+}
+
+int32_t pleat_view_lacking_on(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                              uint32_t architecture)
+{
+    return pleat_view_lacking_at(view, buffer, view->components[buffer->component].site,
+                                 architecture);
+}
+
+/* Of all that wait for a site. */
+static int64_t lacking_there(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                             uint32_t site)
+{
+    const struct stock stock = demand_at(view, buffer, site);
+    int64_t sum = 0;
+    for (uint32_t a = 0; a < PLEAT_ARCHITECTURES; a++)
+        sum += a == 0 || stock.waiting_on[a] > 0 ? pleat_view_lacking_at(view, buffer, site, a) : 0;
+    return sum;
 }
 
 int32_t pleat_view_lacking(const struct pleat_view *view, const struct pleat_buffer *buffer)
 {
-    int64_t sum = 0;
-    for (uint32_t a = 0; a < PLEAT_ARCHITECTURES; a++)
-        sum += a == 0 || buffer->waiting_on[a] > 0 ? pleat_view_lacking_on(view, buffer, a) : 0;
+    int64_t sum = lacking_there(view, buffer, view->components[buffer->component].site);
+    for (uint32_t o = buffer->outposts ? buffer->outposts - 1 : PLEAT_NONE; o != PLEAT_NONE;
+         o = view->outposts[o].next)
+        sum += lacking_there(view, buffer, view->outposts[o].site);
     return within(sum);
+}
+
+int32_t pleat_view_spare_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                            uint32_t site)
+{
+    if (is_plain(buffer))
+        return within((int64_t)buffer->prepared + buffer->requested - buffer->waiting);
+    struct stock stock = stock_of(view, buffer, site);
+    return within(within(left_of(&stock, true) - others_waiting(&stock)) + left_of(&stock, false));
 }
 
 int32_t pleat_view_spare(const struct pleat_view *view, const struct pleat_buffer *buffer)
 {
-    if (is_plain(buffer))
-        return within((int64_t)buffer->prepared + buffer->requested - buffer->waiting);
-    struct stock stock = stock_of(view, buffer);
-    return within(within(left_of(&stock, buffer, true) - others_waiting(buffer)) +
-                  left_of(&stock, buffer, false));
+    return pleat_view_spare_at(view, buffer, view->components[buffer->component].site);
 }
 
 struct pleat_buffered_on pleat_view_buffered_on(const struct pleat_view *view,
-                                                const struct pleat_buffer *buffer, uint32_t node)
+                                                const struct pleat_buffer *buffer, uint32_t site,
+                                                uint32_t node)
 {
     struct pleat_buffered_on sum = {0};
     for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = view->claims[c].next) {
         const struct pleat_claim *claim = &view->claims[c];
-        if (claim->state != PLEAT_CLAIM_HELD || claim->first_piece == PLEAT_NONE ||
-            view->pieces[claim->first_piece].node != node)
+        if (claim->state != PLEAT_CLAIM_HELD || claim->site != site ||
+            claim->first_piece == PLEAT_NONE || view->pieces[claim->first_piece].node != node)
             continue;
         sum.prepared += claim->process == PLEAT_KEPT_WAITING;
         sum.leaving += claim->process == PLEAT_KEPT_UNPREPARING;

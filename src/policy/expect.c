@@ -40,11 +40,31 @@ static int32_t take_running(struct pleat_pass *pass, uint32_t site, uint32_t fir
         const struct pleat_component *component = &view->components[c];
         if (pleat_view_is_shut(view, component))
             continue; /* its processors become nobody's when it ends */
-        int32_t all = component->target + pleat_view_buffered(view, component), counted = all;
+        int32_t all = component->target + pleat_view_buffered(view, component) -
+                      pleat_view_elsewhere(view, component, true);
+        int32_t counted = all;
         if (pass->shrinkable && component->kind == PLEAT_MALLEABLE &&
             pleat_accept_smallest(view, component) < counted)
             counted = pleat_accept_smallest(view, component);
         take_from(pass, site, view->now_us, pleat_view_expected_end(view, component), counted);
+        sum += all;
+    }
+    return sum;
+}
+
+/* The same of components that run at other sites, and have processes at this one. */
+static int32_t take_outposts(struct pleat_pass *pass, uint32_t site)
+{
+    const struct pleat_view *view = pass->view;
+    int32_t sum = 0;
+    for (uint32_t o = 0; o < view->outpost_count; o++) {
+        const struct pleat_outpost *outpost = &view->outposts[o];
+        if (outpost->site != site || !pleat_view_outpost_runs(view, outpost))
+            continue;
+        uint32_t component = view->buffers[outpost->buffer].component;
+        int32_t all = pleat_outpost_processors(outpost);
+        take_from(pass, site, view->now_us,
+                  pleat_view_expected_end(view, &view->components[component]), all);
         sum += all;
     }
     return sum;
@@ -108,7 +128,7 @@ bool pleat_pass_expect(struct pleat_pass *pass, bool shrinkable)
         }
         int32_t taken = take_running(pass, site, view->sites[site].malleable_first) +
                         take_running(pass, site, view->sites[site].rigid_first) +
-                        take_started(pass, site);
+                        take_outposts(pass, site) + take_started(pass, site);
         take_from(pass, site, view->now_us, PLEAT_NEVER, -whole(pass, site, taken));
     }
     take_reserved(pass);

@@ -169,7 +169,7 @@ int32_t pleat_view_held_on(const struct pleat_view *view, const struct pleat_com
         return component->lead_node == node ? component->processors : 0;
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = view->claims[c].next)
         for (uint32_t p = view->claims[c].first_piece; p != PLEAT_NONE; p = view->pieces[p].next)
-            if (view->pieces[p].node == node)
+            if (view->pieces[p].node == node && view->claims[c].site == component->site)
                 held += (int32_t)view->pieces[p].count;
     return held;
 }
@@ -183,9 +183,9 @@ int32_t pleat_view_last_on(const struct pleat_view *view, const struct pleat_com
     uint32_t nodes = pleat_view_share_nodes(view, component);
     if (nodes > 0) /* which it gives back is decided when it does */
         return nodes == 1 && pleat_view_share_on(view, component, node) ? component->processors : 0;
-    uint32_t last = component->last_claim != PLEAT_NONE
-                        ? view->claims[component->last_claim].last_piece
-                        : PLEAT_NONE;
+    bool here = component->last_claim != PLEAT_NONE &&
+                view->claims[component->last_claim].site == component->site;
+    uint32_t last = here ? view->claims[component->last_claim].last_piece : PLEAT_NONE;
     return last != PLEAT_NONE && view->pieces[last].node == node ? (int32_t)view->pieces[last].count
                                                                  : 0;
 }

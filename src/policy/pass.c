@@ -314,8 +314,18 @@ static void keep_for_reservations(struct pleat_pass *pass, uint32_t site)
     pass->profiles = NULL; /* the profiles do not know who grows now */
 }
 
+/* Is an outpost the first one of its component, in the order of their records? */
+static bool is_first(const struct pleat_view *view, uint32_t outpost)
+{
+    for (uint32_t o = 0; o < outpost; o++)
+        if (view->outposts[o].buffer == view->outposts[outpost].buffer)
+            return false;
+    return true;
+}
+
 /* Requests that wait for a process come before what policies prepare; of several components, those
- * of the one that started first. */
+ * of the one that started first. Those for processes at other sites come after all that are for
+ * their own. */
 static PLEAT_COLD void serve_waiting(struct pleat_pass *pass)
 {
     const struct pleat_view *view = pass->view;
@@ -327,6 +337,10 @@ static PLEAT_COLD void serve_waiting(struct pleat_pass *pass)
         for (uint32_t b = oldest; b != PLEAT_NONE; b = view->buffers[b].previous)
             pleat_plan_serve(pass->plan, view->buffers[b].component);
     }
+    for (uint32_t o = 0; o < view->outpost_count; o++)
+        if (pleat_view_outpost_runs(view, &view->outposts[o]) && is_first(view, o))
+            pleat_plan_serve_elsewhere(pass->plan,
+                                       view->buffers[view->outposts[o].buffer].component);
 }
 
 void pleat_pass_review(struct pleat_pass *pass)

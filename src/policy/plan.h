@@ -128,12 +128,12 @@ int32_t pleat_plan_available(const struct pleat_plan *plan, uint32_t component, 
  * it would wait for there. */
 int32_t pleat_plan_at_once(const struct pleat_plan *plan, uint32_t component, uint32_t site);
 
-/* How many processors this plan could ask for on nodes of an architecture, for processes of a
- * running component that may be on several nodes; architecture 0: on any. PLEAT_SIZE_MAX: the nodes
- * do not limit it. Then takes some. */
-int32_t pleat_plan_on_architecture(const struct pleat_plan *plan, uint32_t component,
+/* How many processors this plan could ask for on nodes of a site that have an architecture, for
+ * processes of a running component that may be on several nodes; architecture 0: on any.
+ * PLEAT_SIZE_MAX: the nodes do not limit it. Then takes some. */
+int32_t pleat_plan_on_architecture(const struct pleat_plan *plan, uint32_t component, uint32_t site,
                                    uint32_t architecture);
-void pleat_plan_architecture_take(struct pleat_plan *plan, uint32_t component,
+void pleat_plan_architecture_take(struct pleat_plan *plan, uint32_t component, uint32_t site,
                                   uint32_t architecture, int32_t count);
 /* How many more processors a component that must be on one node can have on one of a site's nodes,
  * whether it is tied to that node already or not; or a folded run on those where it has processes.
@@ -214,6 +214,8 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
 /* Asks for processors for requests of a component for which nothing is prepared, or on its way: as
  * many as may be used for growing and it has room for. Before all reviews of the plan. */
 void pleat_plan_serve(struct pleat_plan *plan, uint32_t component);
+/* The same for those that wait for other sites than its own, after all that wait for their own. */
+void pleat_plan_serve_elsewhere(struct pleat_plan *plan, uint32_t component);
 /* Takes up to `processors` prepared processes out of the buffers of a site, or of one of its nodes
  * (PLEAT_NONE: of all), for a waiting component, as they compute nothing; first those of the
  * component that started last. Returns how many. Their processors are not free in this plan. */

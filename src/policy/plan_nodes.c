@@ -175,45 +175,44 @@ void pleat_plan_nodes_take(struct pleat_plan *plan, uint32_t component, uint32_t
     }
 }
 
-/* Whether a process of an architecture may be on a node: one whose architecture is not known may
- * have that of the run's program. */
-static bool suits(const struct pleat_plan *plan, const struct pleat_component *comp,
+/* Whether a process of an architecture may be on a node of a site: one whose architecture is not
+ * known may have that of the run's program. */
+static bool suits(const struct pleat_plan *plan, const struct pleat_component *comp, uint32_t site,
                   const struct pleat_node *node, uint32_t architecture)
 {
-    return node->site == comp->site &&
-           (node->architecture == architecture ||
-            (node->architecture == 0 &&
-             plan->view->buffers[comp->buffer].architecture == architecture));
+    return node->site == site && (node->architecture == architecture ||
+                                  (node->architecture == 0 &&
+                                   plan->view->buffers[comp->buffer].architecture == architecture));
 }
 
-int32_t pleat_plan_on_architecture(const struct pleat_plan *plan, uint32_t component,
+int32_t pleat_plan_on_architecture(const struct pleat_plan *plan, uint32_t component, uint32_t site,
                                    uint32_t architecture)
 {
     const struct pleat_view *view = plan->view;
     const struct pleat_component *comp = &view->components[component];
     int64_t sum = 0;
-    if (architecture == 0 || view->sites[comp->site].node_most > 0)
+    if (architecture == 0 || view->sites[site].node_most > 0)
         return PLEAT_SIZE_MAX;
-    if (!view->sites[comp->site].several) {
-        const struct pleat_node *node = pleat_view_node(view, comp->site, comp->lead_node);
-        return !node || suits(plan, comp, node, architecture) ? PLEAT_SIZE_MAX : 0;
+    if (!view->sites[site].several) {
+        const struct pleat_node *node =
+            pleat_view_node(view, site, site == comp->site ? comp->lead_node : 0);
+        return !node || suits(plan, comp, site, node, architecture) ? PLEAT_SIZE_MAX : 0;
     }
     for (uint32_t n = 0; n < view->node_count; n++)
-        if (suits(plan, comp, &view->nodes[n], architecture) && plan->nodes[n] > 0)
+        if (suits(plan, comp, site, &view->nodes[n], architecture) && plan->nodes[n] > 0)
             sum += plan->nodes[n];
     return sum < PLEAT_SIZE_MAX ? (int32_t)sum : PLEAT_SIZE_MAX;
 }
 
-void pleat_plan_architecture_take(struct pleat_plan *plan, uint32_t component,
+void pleat_plan_architecture_take(struct pleat_plan *plan, uint32_t component, uint32_t site,
                                   uint32_t architecture, int32_t count)
 {
     const struct pleat_view *view = plan->view;
     const struct pleat_component *comp = &view->components[component];
-    uint32_t first = find(view, comp->site, comp->lead_node);
-    for (uint32_t i = 0; view->sites[comp->site].several && count > 0 && i <= view->node_count;
-         i++) {
+    uint32_t first = site == comp->site ? find(view, site, comp->lead_node) : PLEAT_NONE;
+    for (uint32_t i = 0; view->sites[site].several && count > 0 && i <= view->node_count; i++) {
         uint32_t n = i == 0 ? first : i - 1; /* that from which it is led is the first */
-        if (n == PLEAT_NONE || !suits(plan, comp, &view->nodes[n], architecture))
+        if (n == PLEAT_NONE || !suits(plan, comp, site, &view->nodes[n], architecture))
             continue;
         int32_t part = pleat_smaller(count, pleat_larger(plan->nodes[n], 0));
         plan->nodes[n] -= part;

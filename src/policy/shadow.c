@@ -9,9 +9,37 @@ struct next_end {
     const struct pleat_plan_ends *started;
     size_t at;
     uint32_t running;
+    uint32_t site;
+    int64_t outpost_us; /* of outposts, those up to this end and record were taken */
+    uint32_t outpost;
 };
 
-static bool take_next(struct next_end *next, struct pleat_plan_end *end)
+/* The next end of a component that runs at another site and has processes at this one, after those
+ * that were taken. */
+static bool next_outpost(const struct next_end *next, struct pleat_plan_end *end, uint32_t *which)
+{
+    const struct pleat_view *view = next->view;
+    bool any = false;
+    for (uint32_t o = 0; o < view->outpost_count; o++) {
+        const struct pleat_outpost *outpost = &view->outposts[o];
+        if (outpost->site != next->site || !pleat_view_outpost_runs(view, outpost))
+            continue;
+        int64_t at_us = pleat_view_expected_end(
+            view, &view->components[view->buffers[outpost->buffer].component]);
+        bool taken =
+            at_us < next->outpost_us ||
+            (at_us == next->outpost_us && next->outpost != PLEAT_NONE && o <= next->outpost);
+        if (taken || (any && at_us >= end->at_us))
+            continue;
+        *end = (struct pleat_plan_end){at_us, pleat_outpost_processors(outpost)};
+        *which = o;
+        any = true;
+    }
+    return any;
+}
+
+/* Of components of the site itself. */
+static bool take_own(struct next_end *next, struct pleat_plan_end *end)
 {
     bool any = next->at < next->started->count;
     if (any)
@@ -20,7 +48,8 @@ static bool take_next(struct next_end *next, struct pleat_plan_end *end)
         const struct pleat_component *component = &next->view->components[next->running];
         int64_t at_us = pleat_view_expected_end(next->view, component);
         if (!any || at_us <= end->at_us) {
-            int32_t processors = component->target + pleat_view_buffered(next->view, component);
+            int32_t processors = component->target + pleat_view_buffered(next->view, component) -
+                                 pleat_view_elsewhere(next->view, component, true);
             if (pleat_view_is_shut(next->view, component))
                 processors = 0;
             *end = (struct pleat_plan_end){at_us, processors};
@@ -30,6 +59,23 @@ static bool take_next(struct next_end *next, struct pleat_plan_end *end)
     }
     next->at += any;
     return any;
+}
+
+static bool take_next(struct next_end *next, struct pleat_plan_end *end)
+{
+    struct next_end after = *next;
+    struct pleat_plan_end other = {0};
+    uint32_t which = PLEAT_NONE;
+    bool own = take_own(&after, end);
+    if (next->view->outpost_count > 0 && next_outpost(next, &other, &which) &&
+        (!own || other.at_us < end->at_us)) {
+        *end = other;
+        next->outpost_us = other.at_us;
+        next->outpost = which;
+        return true;
+    }
+    *next = after;
+    return own;
 }
 
 /* The processors of a site that a component can have now or soon, without waiting for an end. */
@@ -49,7 +95,10 @@ static struct pleat_shadow shadow_at(struct pleat_pass *pass, uint32_t head, uin
     const struct pleat_component *component = &view->components[head];
     struct next_end next = {.view = view,
                             .started = pleat_plan_started(pass->plan, site),
-                            .running = pleat_ending_first(view, site)};
+                            .running = pleat_ending_first(view, site),
+                            .site = site,
+                            .outpost_us = INT64_MIN,
+                            .outpost = PLEAT_NONE};
     struct pleat_plan_end end = {0};
     struct pleat_shadow shadow = {
         site, view->now_us, free_soon(pass, component, site) - pleat_accept_start(view, component)};

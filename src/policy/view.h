@@ -30,12 +30,13 @@ struct pleat_view {
     const struct pleat_timing *timings;
     const struct pleat_buffer *buffers;
     const struct pleat_history *histories; /* by buffer */
+    const struct pleat_outpost *outposts;  /* also free records */
     const struct pleat_input *inputs;
     const struct pleat_link *links; /* sorted by (from, to) */
     const struct pleat_node *nodes; /* sorted by (site, node) */
     const struct pleat_claim *claims;
     const struct pleat_piece *pieces; /* of claims */
-    uint32_t component_count, site_count, link_count, node_count, ask_count;
+    uint32_t component_count, site_count, link_count, node_count, ask_count, outpost_count;
     uint32_t queue_first,
         queue_last; /* components that wait, in their order; requeued ones before their equals */
     uint32_t reserved_first; /* advance reservations whose time has not come, by begin_us; linked by

@@ -29,6 +29,7 @@ struct world_requests {
     uint64_t run;
     uint32_t asked, satisfied, waiting;
     uint32_t on, waiting_on; /* an architecture, and how many of those that wait need it */
+    uint32_t at, waiting_at; /* likewise another site, plus 1 */
 };
 
 PLEAT_ARRAY(world_processes, struct world_process);

@@ -25,16 +25,14 @@ static const struct pleat_claim *claim_of(const struct world *world, uint32_t in
 
 static uint32_t node_of(const struct world *world, const struct pleat_claim *claim)
 {
-    return claim->first_piece != PLEAT_NONE
-               ? pleat_core_piece(world->core, claim->first_piece)->node
-               : world_job(world, claim->component)->lead_node;
+    return pleat_view_claim_node(pleat_core_view(world->core), claim);
 }
 
 /* Nobody can say anything about the process now. */
 static bool is_silent(const struct world *world, const struct pleat_claim *claim)
 {
     const struct pleat_component *job = world_job(world, claim->component);
-    return (!job->exited && is_away(world, claim->site, job->lead_node)) ||
+    return (!job->exited && is_away(world, job->site, job->lead_node)) ||
            is_away(world, claim->site, node_of(world, claim));
 }
 
@@ -101,8 +99,15 @@ static void say_demand(struct world *world, uint32_t component)
                              .u.demanded_on = {.run = requests->run,
                                                .architecture = requests->on,
                                                .waiting = requests->waiting_on}};
+    struct pleat_event at = {.kind = PLEAT_EV_DEMANDED_AT,
+                             .component = component,
+                             .u.demanded_at = {.run = requests->run,
+                                               .site = requests->at - 1,
+                                               .waiting = requests->waiting_at}};
     if (requests->on > 0)
         world->host.emit(world->host.arg, &on);
+    if (requests->at > 0)
+        world->host.emit(world->host.arg, &at);
 }
 
 /* What the node of a claim is, as its agent said. */
@@ -117,8 +122,15 @@ static uint32_t architecture_of(const struct world *world, const struct pleat_cl
 static bool serves(const struct world *world, struct world_requests *requests,
                    const struct pleat_claim *claim)
 {
+    if (claim->site != world_job(world, claim->component)->site) {
+        if (requests->waiting_at == 0 || claim->site != requests->at - 1)
+            return false;
+        requests->waiting_at--;
+        requests->waiting--;
+        return true;
+    }
     bool suits = requests->waiting_on > 0 && architecture_of(world, claim) == requests->on;
-    if (!suits && requests->waiting == requests->waiting_on)
+    if (!suits && requests->waiting == requests->waiting_on + requests->waiting_at)
         return false;
     requests->waiting_on -= suits;
     requests->waiting--;
@@ -236,10 +248,11 @@ void world_processes_lose(struct world *world, uint32_t site, uint32_t node)
     for (size_t i = world->processes.count; i-- > 0;) {
         struct world_process *process = &world->processes.items[i];
         const struct pleat_claim *claim = claim_of(world, process->index, process->claim);
-        if (!claim || claim->site != site)
+        if (!claim)
             continue;
-        bool led = world_job(world, process->component)->lead_node == node;
-        bool here = node_of(world, claim) == node;
+        const struct pleat_component *job = world_job(world, process->component);
+        bool led = job->site == site && job->lead_node == node;
+        bool here = claim->site == site && node_of(world, claim) == node;
         if (!led && here && process->state != WORLD_PROCESS_STARTING) {
             if (process->state == WORLD_PROCESS_TAKEN)
                 pleat_fake_runner_add(world->runner, process->component, -1);
@@ -318,6 +331,19 @@ static struct world_process *any_process(struct world *world, uint32_t component
     return NULL;
 }
 
+/* Some requests need a process at a certain other site, where the run has not its own. */
+static bool is_for_another_site(struct world *world, struct world_requests *requests,
+                                const struct pleat_component *job)
+{
+    const struct pleat_view *view = pleat_core_view(world->core);
+    uint32_t site = (job->site + 1 + (uint32_t)(job->job % 2)) % view->site_count;
+    if (!pleat_view_roams(job) || requests->asked % 3 != 1 || site == job->site ||
+        view->sites[site].instant || view->sites[job->site].instant)
+        return false;
+    requests->at = site + 1;
+    return true;
+}
+
 static void ask(struct world *world, uint32_t component)
 {
     struct world_requests *requests = requests_of(world, component);
@@ -330,6 +356,12 @@ static void ask(struct world *world, uint32_t component)
     if (requests->on == 0)
         requests->on = 1 + (uint32_t)(job->job % 2);
     requests->asked++;
+    if (is_for_another_site(world, requests, job)) {
+        requests->waiting++;
+        requests->waiting_at++;
+        say_demand(world, component);
+        return;
+    }
     if (!instant && requests->asked % 4 == 1 &&
         !(claim && architecture_of(world, claim) == requests->on)) {
         requests->waiting++;
@@ -428,7 +460,11 @@ void world_processes_act(struct world *world)
         return;
     struct world_requests *requests = requests_of(world, component);
     if (what == 1 && requests->waiting > 0) {
-        requests->waiting_on -= requests->waiting_on == requests->waiting;
+        requests->waiting_at -= requests->waiting_at > 0 && requests->asked % 2;
+        if (requests->waiting_on + requests->waiting_at >= requests->waiting)
+            requests->waiting_on -= requests->waiting_on > 0;
+        if (requests->waiting_on + requests->waiting_at >= requests->waiting)
+            requests->waiting_at -= requests->waiting_at > 0;
         requests->waiting--;
         say_demand(world, component);
     } else if (what < 4) {

@@ -526,6 +526,7 @@ static void random_policy(struct pleat_random *random, struct world *world,
 static uint32_t totals[PLEAT_OUTCOME_COUNT];
 static uint32_t happened[256]; /* by kind of event */
 static uint32_t unknown;       /* starts that an agent may have done that is gone */
+static uint32_t elsewhere; /* decisions to ask for processors of another site than a job's own */
 static uint32_t shrunk_off, shrunk_off_taken, moved;
 /* processes that were handed over when they were to be ended; that were ended as nobody used them;
  * what was said of orders that were given anew meanwhile */
@@ -551,7 +552,7 @@ static void check_happened(void)
         PLEAT_EV_MEASURED,     PLEAT_EV_REMEMBERED, PLEAT_EV_PREPARED,
         PLEAT_EV_DEMANDED,     PLEAT_EV_TAKEN,      PLEAT_EV_PROCESS_GONE,
         PLEAT_EV_UNLEARNED,    PLEAT_EV_RECALLED,   PLEAT_EV_NODE_ARCHITECTURE,
-        PLEAT_EV_DEMANDED_ON,  PLEAT_EV_RETURNING};
+        PLEAT_EV_DEMANDED_ON,  PLEAT_EV_RETURNING,  PLEAT_EV_DEMANDED_AT};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         print_message("%-20s %u\n", pleat_event_name(kinds[i]), happened[kinds[i]]);
         assert_true(happened[kinds[i]] > 0);
@@ -799,6 +800,10 @@ static void live(uint64_t seed, bool misbehave, const char *path)
         totals[o] += world.outcomes[o];
     for (size_t i = 0; i < world.log.count; i++)
         happened[world.log.items[i].kind % 256]++;
+    for (size_t i = 0; i < world.log.count; i++)
+        elsewhere += world.log.items[i].kind == PLEAT_EV_BUFFER &&
+                     world.log.items[i].u.buffer.site > 0 &&
+                     world.log.items[i].u.buffer.request > 0;
     unknown += world.unknown;
     shrunk_off += world.shrunk_off;
     shrunk_off_taken += world.shrunk_off_taken;
@@ -839,6 +844,8 @@ static void test_misbehaving(void **state)
     print_message("processes handed over while they were to be ended %u, ended unused %u, said of "
                   "orders that were given anew %u\n",
                   crossed, gone_unused, outdated);
+    print_message("asked for at other sites %u times\n", elsewhere);
+    assert_true(elsewhere > 0);
     assert_true((crossed > 0 && gone_unused > 0 && outdated > 0) || getenv("PLEAT_TEST_SEEDS"));
     assert_true((unknown > 0 && shrunk_off > 0 && shrunk_off_taken > 0 && moved > 0) ||
                 getenv("PLEAT_TEST_SEEDS"));

@@ -84,8 +84,8 @@ static void test_what_is_used_stays(void **state)
     assert_int_equal(used(&event), 12);
     event = filled(PLEAT_EV_BUFFER);
     pleat_event_clean(&event);
-    assert_int_equal(event.u.buffer.architecture, UINT32_MAX);
-    assert_int_equal(used(&event), 32);
+    assert_int_equal(event.u.buffer.site, UINT32_MAX);
+    assert_int_equal(used(&event), 36);
     event = filled(PLEAT_EV_FORGET);
     pleat_event_clean(&event);
     assert_int_equal(used(&event), 0);
@@ -126,9 +126,10 @@ static void test_numbers_stay(void **state)
         {112, "node more", 8},    {113, "measured", 48},    {115, "node home", 8},
         {114, "remembered", 48},  {117, "unlearned", 4},    {118, "recalled", 16},
         {111, "architecture", 8}, {116, "demanded on", 16}, {119, "returning", 16},
-        {128, "pass", 0},         {129, "start", 16},       {130, "resize", 20},
-        {131, "tried", 0},        {132, "wake", 8},         {133, "promise", 12},
-        {134, "preempt", 0},      {135, "buffer", 32},      {136, "refuse", 4},
+        {120, "demanded at", 20}, {128, "pass", 0},         {129, "start", 16},
+        {130, "resize", 20},      {131, "tried", 0},        {132, "wake", 8},
+        {133, "promise", 12},     {134, "preempt", 0},      {135, "buffer", 36},
+        {136, "refuse", 4},
     };
     size_t count = 0;
     for (unsigned kind = 0; kind < PLEAT_EV_COUNT; kind++)

@@ -50,8 +50,18 @@ static int32_t count_list(const struct pleat_view *view, uint32_t first,
         const struct pleat_component *component = &view->components[c];
         running->before += !stands_behind(component, head);
         running->changing |= component->state != PLEAT_RUNNING;
-        processors += component->processors;
+        processors += component->processors - pleat_view_elsewhere(view, component, false);
     }
+    return processors;
+}
+
+/* Processors of a site that components which run at other sites have there. */
+static int32_t count_outposts(const struct pleat_view *view, uint32_t site)
+{
+    int32_t processors = 0;
+    for (uint32_t o = 0; o < view->outpost_count; o++)
+        if (view->outposts[o].site == site && pleat_view_outpost_runs(view, &view->outposts[o]))
+            processors += view->outposts[o].taken;
     return processors;
 }
 
@@ -64,7 +74,8 @@ static struct running look(const struct pleat_pass *pass, uint32_t head_index)
         const struct pleat_site *site = &view->sites[s];
         if (head->wanted_site != PLEAT_NONE && head->wanted_site != s)
             continue;
-        int32_t processors = count_list(view, site->malleable_first, head, &running) +
+        int32_t processors = count_outposts(view, s) +
+                             count_list(view, site->malleable_first, head, &running) +
                              count_list(view, site->rigid_first, head, &running);
         running.changing |= site->claimed - (head->site == s ? head->earmarked : 0) > processors;
     }
@@ -90,7 +101,8 @@ static int32_t abort_it(struct pleat_pass *pass, uint32_t component, uint32_t he
 {
     (void)head;
     bool ends = pleat_plan_preempt(pass->plan, component);
-    return ends ? pass->view->components[component].processors : 0;
+    const struct pleat_component *comp = &pass->view->components[component];
+    return ends ? comp->processors - pleat_view_elsewhere(pass->view, comp, false) : 0;
 }
 
 static int32_t fold_it(struct pleat_pass *pass, uint32_t component, uint32_t head)
@@ -153,7 +165,8 @@ static bool is_due(struct pleat_pass *pass, uint32_t head, uint32_t site)
     for (int l = 0; l < 2; l++)
         for (uint32_t c = lists[l]; c != PLEAT_NONE; c = view->components[c].next)
             if (stands_behind(&view->components[c], &view->components[head]))
-                theirs += view->components[c].processors;
+                theirs += view->components[c].processors -
+                          pleat_view_elsewhere(view, &view->components[c], false);
     return theirs > 0 && pleat_pass_size(pass, head, site, available + theirs).processors > 0;
 }
 
