@@ -73,6 +73,7 @@ static void proc_free(struct pleat_proc *proc)
     for (int i = 0; i < PLEAT_FAR_STREAMS; i++)
         pleat_string_finish(&proc->far.unwritten[i]);
     free(proc->far.text);
+    free(proc->far.unreachable);
     free(proc->directory);
     free(proc->address);
     free(proc->local);
@@ -98,13 +99,17 @@ bool pleat_proc_waits(const struct pleat_proc *proc)
     return proc->handed && !proc->of_start && !proc->claim && !proc->stopping;
 }
 
-/* On a node of that architecture (NULL: not known). NULL: none waits that can be met there. */
-static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve, const char *machine)
+/* At a place, on a node of that architecture (NULL: not known). NULL: none waits that can be met
+ * there. */
+static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve,
+                                       const struct pleat_proc *place, const char *machine)
 {
+    const char *site = place->is_far ? place->far.site : NULL;
     struct pleat_proc *best = NULL;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
-        if (pleat_proc_waits(proc) && (!best || proc->priority > best->priority) &&
+        if (pleat_proc_waits(proc) && proc->site == site &&
+            (!best || proc->priority > best->priority) &&
             pleat_machine_suits(evolve, machine, proc->architecture, proc->argv))
             best = proc;
     }
@@ -114,9 +119,9 @@ static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve, const 
 int pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
                      const struct pleat_proc *place)
 {
-    const char *machine =
-        place->is_far ? pleat_machine_of(evolve, place->far.node) : pleat_machine_here();
-    struct pleat_proc *proc = next_waiting(evolve, machine);
+    const char *machine = place->is_far ? pleat_machine_of(evolve, place->far.site, place->far.node)
+                                        : pleat_machine_here();
+    struct pleat_proc *proc = next_waiting(evolve, place, machine);
     if (!proc && !pleat_machine_suits(evolve, machine, NULL, NULL))
         return PLEAT_E_UNSUPPORTED;
     if (!proc)
@@ -127,6 +132,7 @@ int pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order
     proc->order = order;
     proc->slots = place->slots ? json_deep_copy(place->slots) : NULL;
     proc->is_far = place->is_far;
+    proc->far.site = place->far.site;
     proc->far.node = place->far.node;
     return 0;
 }
@@ -264,6 +270,22 @@ static int make_procs(struct pleat_run *run, const struct pleat_run_request *req
     return result;
 }
 
+/* The names of other sites: a list with ',' between them. */
+static int read_sites(struct pleat_evolve *evolve, const char *list, struct pleat_error *err)
+{
+    const char *own = evolve->run->agent->options.site;
+    int bad = !(evolve->may = json_array());
+    while (list && *list && !bad) {
+        size_t length = strcspn(list, ", ");
+        if (length > 0 && (strlen(own) != length || strncmp(list, own, length) != 0))
+            bad = json_array_append_new(evolve->may, json_stringn(list, length));
+        list += length + (list[length] != '\0');
+    }
+    return bad ? pleat_error_set(err, PLEAT_E_NOMEM, "no memory for the sites of run %" PRIu64,
+                                 evolve->run->id)
+               : 0;
+}
+
 int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *request,
                         struct pleat_error *err)
 {
@@ -293,6 +315,8 @@ int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *r
     int result = evolve->argv && evolve->env
                      ? make_procs(run, request, err)
                      : pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
+    if (!result)
+        result = read_sites(evolve, request->evolves->sites, err);
     if (!result)
         result = name_program(request, err);
     return result ? result : make_secret(evolve, err);
@@ -358,6 +382,8 @@ void pleat_evolve_destroy(struct pleat_run *run)
     json_decref(evolve->argv);
     json_decref(evolve->env);
     json_decref(evolve->machines);
+    json_decref(evolve->may);
+    json_decref(evolve->sites);
     for (int i = 0; i < PLEAT_FAR_STREAMS; i++)
         if (evolve->out[i] >= 0)
             close(evolve->out[i]);

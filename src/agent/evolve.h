@@ -45,6 +45,8 @@ struct pleat_evolve_request {
     uint32_t count;   /* processes at the start, from 1 */
     uint32_t maximum; /* processors that the job may have */
     bool nodes;       /* processes may be on other nodes, too */
+    /* names of sites where they may be, too, with ',' between them; NULL: at no other. Borrowed */
+    const char *sites;
 };
 
 enum pleat_evolve_answer_kind { PLEAT_ANSWER_ADDED, PLEAT_ANSWER_DONE, PLEAT_ANSWER_REFUSED };
@@ -72,13 +74,15 @@ enum { PLEAT_FAR_STREAMS = 2 }; /* output and errors */
 
 /* What the agent knows of a process on another node. */
 struct pleat_far_child {
-    uint32_t node;
-    uint32_t part;  /* its number among the parts of the run; 0: it has no child there */
-    json_t *wish;   /* what the daemon is told about that, until it is started; else NULL */
-    bool unwanted;  /* the daemon was told that it is to end */
-    int64_t serial; /* of its connection to that node's agent; 0: it has not said hello */
+    const char *site; /* another one (pleat_site_named); NULL: that of the run */
+    uint32_t node;    /* its number at that site */
+    uint32_t part;    /* its number among the parts of the run; 0: it has no child there */
+    json_t *wish;     /* what the daemon is told about that, until it is started; else NULL */
+    bool unwanted;    /* the daemon was told that it is to end */
+    int64_t serial;   /* of its connection to that node's agent; 0: it has not said hello */
     struct pleat_proc_end end;
     char *text;                                       /* of `end` */
+    char *unreachable;                                /* it says that it does not reach others */
     int64_t taken[PLEAT_FAR_STREAMS];                 /* bytes of its output that have come, */
     struct pleat_string unwritten[PLEAT_FAR_STREAMS]; /* and the last of them, which wait */
 };
@@ -110,6 +114,7 @@ struct pleat_proc {
     json_t *slots;      /* NULL: not bound */
     json_t *argv, *env; /* its own program, and variables of its own; NULL */
     char *architecture; /* of the node that it needs; NULL: that of its program */
+    const char *site;   /* another one at which it has to be (pleat_site_named); NULL: the run's */
     char *directory;    /* NULL: the run's */
     json_t *groups;     /* names; NULL: none */
     char *address;      /* NULL: not registered */
@@ -132,6 +137,7 @@ PLEAT_ARRAY(pleat_gone_claims, struct pleat_gone_claim);
 /* A line about a process on that node: for those on other nodes, and for those there. */
 struct pleat_news {
     bool is_far;
+    const char *site;
     uint32_t node;
     char *texts[2];
 };
@@ -155,6 +161,8 @@ struct pleat_evolve {
     struct pleat_listener *listener; /* NULL: not any more */
     json_t *argv, *env;              /* argv[0] may name the architecture of the node */
     json_t *machines;         /* architectures of the site's nodes, by number; NULL: not told */
+    json_t *may;              /* names of other sites where processes may be */
+    json_t *sites;            /* what `architectures` says of these; NULL: not told */
     struct pleat_procs procs; /* ordered by id */
     struct pleat_stranger *strangers;
     struct pleat_gone_claims gone;
@@ -168,7 +176,8 @@ struct pleat_evolve {
     /* processes that the application will give back, as it says; -1: it has said nothing */
     int64_t returning, told_returning;
     int64_t iteration, iteration_us, told_iteration;
-    size_t told_on; /* requests for an architecture that waited when that was told last */
+    /* requests for an architecture, and for another site, that waited when that was told last */
+    size_t told_on, told_at;
     bool told_demand;
     bool sweeps; /* some of its processes were told to end in this turn */
     /* what has become of processes, and is not sent to each of them yet, and when such were sent
@@ -184,8 +193,17 @@ struct pleat_evolve {
 const char *pleat_machine_here(void);
 /* That of the node on which a process is, or is to be; NULL: not known. */
 const char *pleat_proc_machine(const struct pleat_proc *proc);
-/* That of another node of the site; NULL: not known. */
-const char *pleat_machine_of(const struct pleat_evolve *evolve, uint32_t node);
+/* That of another node of the site (NULL: the run's); NULL: not known. */
+const char *pleat_machine_of(const struct pleat_evolve *evolve, const char *site, uint32_t node);
+/* The name of another site where processes of the run may be: the same pointer for each, as long as
+ * the run is known. NULL: they may not be there. */
+const char *pleat_site_named(const struct pleat_evolve *evolve, const char *name);
+/* PLEAT_E_UNSUPPORTED: processes of the run cannot be at that site, or not any more; err says why.
+ * *site: NULL: it is the run's own; name NULL: none is said. */
+int pleat_site_check(const struct pleat_evolve *evolve, const char *name, const char **site,
+                     struct pleat_error *err) PLEAT_MUST_CHECK;
+/* Whether both are on one node. */
+bool pleat_proc_is_beside(const struct pleat_proc *one, const struct pleat_proc *other);
 /* Whether a program has a name for each architecture (PLEAT_PROCESS_ARCHITECTURE). */
 bool pleat_program_is_any(const json_t *argv);
 /* Whether a request can be met on a node: architecture: what it needs; NULL: what its program needs
@@ -196,10 +214,10 @@ bool pleat_machine_suits(const struct pleat_evolve *evolve, const char *machine,
 json_t *pleat_command_on(const json_t *argv, const char *machine);
 /* What is executed as a process. NULL: no memory. */
 json_t *pleat_proc_command(const struct pleat_proc *proc);
-/* PLEAT_E_UNSUPPORTED: no node of the run's site has, or may have, that architecture; err says
- * which they have. */
-int pleat_architecture_check(const struct pleat_evolve *evolve, const char *architecture,
-                             struct pleat_error *err) PLEAT_MUST_CHECK;
+/* PLEAT_E_UNSUPPORTED: no node of the site (NULL: the run's) has, or may have, that architecture;
+ * err says which they have. */
+int pleat_architecture_check(const struct pleat_evolve *evolve, const char *site,
+                             const char *architecture, struct pleat_error *err) PLEAT_MUST_CHECK;
 
 /* ---- evolve.c ---- */
 
@@ -222,9 +240,9 @@ bool pleat_proc_waits(const struct pleat_proc *proc);
  * the request that is served next, of those that wait and can be met on that node the one with the
  * highest priority and of these the first; or one more, to be prepared, if the job's program runs
  * there. place: another process, on the same processor before; else where it is, zeroed but for
- * is_far, far.node and slots (borrowed). PLEAT_E_UNSUPPORTED: nothing that is wanted can be on that
- * node; PLEAT_E_NOMEM: also where all ids were used. Then the daemon has to be told that there is
- * none (pleat_evolve_tell_gone). */
+ * is_far, far.site, far.node and slots (borrowed). PLEAT_E_UNSUPPORTED: nothing that is wanted can
+ * be on that node; PLEAT_E_NOMEM: also where all ids were used. Then the daemon has to be told that
+ * there is none (pleat_evolve_tell_gone). */
 int pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
                      const struct pleat_proc *place) PLEAT_MUST_CHECK;
 /* Whether its request is not served: it waits, or the process is on its way. */

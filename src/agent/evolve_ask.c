@@ -78,6 +78,7 @@ struct wish {
     int64_t priority;
     bool is_placed;           /* it must be on a certain node: */
     int64_t node;             /* which; -1: this one */
+    const char *site;         /* another one at which it must be (pleat_site_named); NULL: here */
     const char *architecture; /* of its node; NULL: that of its program */
 };
 
@@ -97,6 +98,11 @@ static int read_other_node(const struct pleat_proc *proc, const char *node, stru
         wish->node = (int64_t)number;
         return 0;
     }
+    if (wish->site)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "a process on node '%.60s' of site '%s' is not possible: nodes of "
+                               "other sites have numbers",
+                               node, wish->site);
     return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                            "a process on node '%.60s' is not possible: this job's processes are "
                            "on node %u (%s)%s",
@@ -120,19 +126,15 @@ static int read_place(const struct pleat_proc *proc, const json_t *line, struct 
         result = pleat_get_string(line, "arch", false, &arch, err);
     if (result)
         return result;
-    if (site && strcmp(site, here->site) != 0)
-        return pleat_error_set(
-            err, PLEAT_E_UNSUPPORTED,
-            "a process at site '%.60s' is not possible: this job's processes are "
-            "all at site '%s'",
-            site, here->site);
+    if (pleat_site_check(proc->evolve, site, &wish->site, err))
+        return PLEAT_E_UNSUPPORTED;
     wish->is_placed = node;
     wish->node = -1;
     wish->architecture = roams(proc->evolve) ? arch : NULL;
-    if (arch && pleat_architecture_check(proc->evolve, arch, err))
+    if (arch && pleat_architecture_check(proc->evolve, wish->site, arch, err))
         return PLEAT_E_UNSUPPORTED;
     (void)uname(&name);
-    if (node && strcmp(node, number) != 0 && strcmp(node, name.nodename) != 0)
+    if (node && (wish->site || (strcmp(node, number) != 0 && strcmp(node, name.nodename) != 0)))
         return read_other_node(proc, node, wish, &name, err);
     return 0;
 }
@@ -163,7 +165,8 @@ static int read_wish(const struct pleat_proc *proc, const json_t *line, struct w
 
 static bool is_where_wished(const struct pleat_proc *proc, const struct wish *wish)
 {
-    return pleat_machine_suits(proc->evolve, pleat_proc_machine(proc), wish->architecture,
+    return (proc->is_far ? proc->far.site : NULL) == wish->site &&
+           pleat_machine_suits(proc->evolve, pleat_proc_machine(proc), wish->architecture,
                                wish->argv) &&
            (!wish->is_placed ||
             (wish->node < 0 ? !proc->is_far : proc->is_far && proc->far.node == wish->node));
@@ -193,6 +196,7 @@ static int take_wish(struct pleat_proc *proc, const struct wish *wish)
     proc->directory = wish->directory ? strdup(wish->directory) : NULL;
     proc->architecture = wish->architecture ? strdup(wish->architecture) : NULL;
     proc->priority = (int16_t)wish->priority;
+    proc->site = wish->site;
     return (wish->argv && !proc->argv) || (wish->env && !proc->env) ||
                    (wish->directory && !proc->directory) ||
                    (wish->architecture && !proc->architecture)

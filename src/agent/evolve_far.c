@@ -33,12 +33,15 @@ void pleat_far_start(struct pleat_proc *proc)
     struct pleat_evolve *evolve = proc->evolve;
     struct pleat_far_child *far = &proc->far;
     pleat_far_drop(proc);
-    far->wish = json_pack("{s:I, s:I, s:I, s:I, s:{s:I, s:s}, s:o, s:o, s:s}", "run",
-                          (json_int_t)evolve->run->id, "part", (json_int_t)(evolve->last_part + 1),
-                          "node", (json_int_t)far->node, "claim", (json_int_t)proc->claim,
-                          "process", "id", (json_int_t)proc->id, "secret", evolve->key, "argv",
-                          pleat_proc_command(proc), "env", pleat_proc_variables(proc), "cwd",
-                          proc->directory ? proc->directory : evolve->run->cwd);
+    const struct pleat_proc *first = pleat_proc_find(evolve, 0);
+    const char *reach = far->site && first ? first->address : NULL;
+    far->wish =
+        json_pack("{s:I, s:I, s:s*, s:I, s:I, s:{s:I, s:s, s:s*}, s:o, s:o, s:s}", "run",
+                  (json_int_t)evolve->run->id, "part", (json_int_t)(evolve->last_part + 1), "site",
+                  far->site, "node", (json_int_t)far->node, "claim", (json_int_t)proc->claim,
+                  "process", "id", (json_int_t)proc->id, "secret", evolve->key, "reach", reach,
+                  "argv", pleat_proc_command(proc), "env", pleat_proc_variables(proc), "cwd",
+                  proc->directory ? proc->directory : evolve->run->cwd);
     if (!far->wish) {
         pleat_log("run %" PRIu64 ": no memory for process %" PRIu32, evolve->run->id, proc->id);
         return;
@@ -70,7 +73,8 @@ void pleat_far_drop(struct pleat_proc *proc)
     for (int i = 0; i < PLEAT_FAR_STREAMS; i++)
         pleat_string_finish(&far->unwritten[i]);
     free(far->text);
-    *far = (struct pleat_far_child){.node = far->node};
+    free(far->unreachable);
+    *far = (struct pleat_far_child){.site = far->site, .node = far->node};
 }
 
 void pleat_far_report(struct pleat_evolve *evolve)
@@ -95,8 +99,9 @@ int pleat_far_describe(const struct pleat_evolve *evolve, json_t *text)
     for (size_t i = 0; !bad && i < evolve->procs.count; i++) {
         const struct pleat_proc *proc = evolve->procs.items[i];
         if (proc->far.part)
-            bad = json_array_append_new(parts, json_pack("{s:I, s:I, s:s, s:s}", "part",
-                                                         (json_int_t)proc->far.part, "node",
+            bad = json_array_append_new(parts, json_pack("{s:I, s:s*, s:I, s:s, s:s}", "part",
+                                                         (json_int_t)proc->far.part, "site",
+                                                         proc->far.site, "node",
                                                          (json_int_t)proc->far.node, "state",
                                                          proc->ended      ? "ended"
                                                          : proc->far.wish ? "wanted"

@@ -2,6 +2,8 @@
 #include "agent/evolve.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/params.h"
@@ -101,6 +103,27 @@ int pleat_evolve_part_output(struct pleat_run *run, const json_t *params, const 
 
 /* ---- what it says ---- */
 
+/* A process at another site that cannot be connected with process 0 is of no use: it is ended, and
+ * its request with it, so that nobody waits for its messages. */
+static bool cannot_reach(struct pleat_proc *proc, const json_t *hello)
+{
+    const char *why = json_string_value(json_object_get(hello, "unreachable"));
+    const struct pleat_proc *first = pleat_proc_find(proc->evolve, 0);
+    char text[400];
+    if (!why || !proc->far.site || proc->registered)
+        return false;
+    snprintf(text, sizeof(text),
+             "node %" PRIu32 " of site %s does not reach this run's node at %.120s (%.80s): let "
+             "the nodes of both sites connect with one another over TCP, or run the job without "
+             "--sites",
+             proc->far.node, proc->far.site,
+             first && first->address ? first->address : "its address", why);
+    free(proc->far.unreachable);
+    proc->far.unreachable = strdup(text);
+    pleat_far_end(proc);
+    return true;
+}
+
 int pleat_evolve_said(struct pleat_run *run, const json_t *params, struct pleat_error *err)
 {
     int64_t part = 0, serial = 0, id = 0;
@@ -117,6 +140,8 @@ int pleat_evolve_said(struct pleat_run *run, const json_t *params, struct pleat_
         if (pleat_hello_read(line, &id, &address, &local) || id != proc->id)
             return 0; /* its agent has seen to that */
         proc->far.serial = serial;
+        if (cannot_reach(proc, line))
+            return 0;
         if (!pleat_proc_hello(proc, address, local))
             pleat_far_cut_off(proc);
     } else if (serial != proc->far.serial) {

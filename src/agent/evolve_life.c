@@ -151,17 +151,25 @@ void pleat_proc_hand_over(struct pleat_proc *proc)
     pleat_evolve_spread(proc, NULL, 0, 0);
 }
 
-/* How many requests that need this architecture have no processor in sight: they wait, and no
- * prepared process is ending on a node of it, whose processor passes on to one of them. */
-static int64_t missing_on(const struct pleat_evolve *evolve, const char *machine)
+/* The site of a process's node, as requests name it; NULL: the run's own. */
+static const char *place_of(const struct pleat_proc *proc)
+{
+    return proc->is_far ? proc->far.site : NULL;
+}
+
+/* How many requests that need this architecture, at this site, have no processor in sight: they
+ * wait, and no prepared process is ending on such a node, whose processor passes on to one of them.
+ */
+static int64_t missing_on(const struct pleat_evolve *evolve, const char *machine, const char *site)
 {
     int64_t missing = 0;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         const struct pleat_proc *proc = evolve->procs.items[i];
         const char *where = !proc->handed && proc->stopping ? pleat_proc_machine(proc) : NULL;
-        missing +=
-            pleat_proc_waits(proc) && proc->architecture && !strcmp(proc->architecture, machine);
-        missing -= where && !proc->unwanted && !strcmp(where, machine);
+        missing += pleat_proc_waits(proc) && proc->architecture && proc->site == site &&
+                   !strcmp(proc->architecture, machine);
+        missing -=
+            where && !proc->unwanted && place_of(proc) == site && !strcmp(where, machine);
     }
     return missing;
 }
@@ -185,7 +193,7 @@ void pleat_evolve_match(struct pleat_evolve *evolve)
         if (evolve->ending || !needs_architecture(evolve))
             return;
         const char *machine = pleat_proc_machine(proc);
-        if (machine && missing_on(evolve, machine) > 0)
+        if (machine && missing_on(evolve, machine, place_of(proc)) > 0)
             pleat_proc_stop(proc, false);
     }
 }

@@ -40,7 +40,14 @@ int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct ple
     uint64_t claim = 0, order = 0;
     int64_t node = -1;
     const json_t *slots = NULL;
+    const char *name = NULL, *site = NULL;
     int result = read_claim(run, params, &claim, &order, err);
+    if (!result)
+        result = pleat_get_string(params, "site", false, &name, err);
+    if (!result && name && !(site = pleat_site_named(evolve, name)))
+        result =
+            pleat_error_set(err, PLEAT_E_INVALID,
+                            "processes of run %" PRIu64 " are not at site %.60s", run->id, name);
     if (!result)
         result = pleat_param_slots(params, &slots, err);
     if (!result)
@@ -59,6 +66,7 @@ int pleat_evolve_prepare(struct pleat_run *run, const json_t *params, struct ple
         return 0;
     }
     const struct pleat_proc place = {.is_far = node >= 0,
+                                     .far.site = site,
                                      .far.node = node >= 0 ? (uint32_t)node : 0,
                                      .slots = (json_t *)(uintptr_t)slots};
     result = pleat_proc_place(evolve, claim, order, &place);
@@ -93,7 +101,8 @@ int pleat_evolve_known(struct pleat_run *run, const json_t *params, struct pleat
     return result;
 }
 
-/* A request waits for an architecture that no node turns out to have. */
+/* A request waits for an architecture that no node turns out to have, or for a site that is
+ * removed. */
 static void give_up(struct pleat_proc *proc, const struct pleat_error *why)
 {
     char text[400];
@@ -124,12 +133,16 @@ int pleat_evolve_architectures(struct pleat_run *run, const json_t *params, stru
     json_decref(evolve->machines);
     evolve->machines = json_incref((json_t *)(uintptr_t)machines); /* the message is dropped */
     evolve->others = others;
+    json_decref(evolve->sites);
+    evolve->sites = json_incref(json_object_get(params, "sites"));
     for (size_t i = evolve->procs.count; i-- > 0;) {
         struct pleat_proc *proc = evolve->procs.items[i];
         struct pleat_error why = {0};
-        if (!pleat_proc_waits(proc) || !proc->architecture)
-            continue;
-        if (pleat_architecture_check(evolve, proc->architecture, &why))
+        const char *site = NULL;
+        if (pleat_proc_waits(proc) &&
+            (pleat_site_check(evolve, proc->site, &site, &why) ||
+             (proc->architecture &&
+              pleat_architecture_check(evolve, proc->site, proc->architecture, &why))))
             give_up(proc, &why);
     }
     pleat_evolve_match(evolve);

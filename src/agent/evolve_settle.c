@@ -17,8 +17,12 @@ static struct pleat_proc_end end_of(const struct pleat_proc *proc)
     const struct pleat_run *child = proc->child;
     if (!child && !proc->far.part)
         return (struct pleat_proc_end){.failed = true};
-    if (!child)
-        return proc->far.end;
+    if (!child) {
+        struct pleat_proc_end end = proc->far.end;
+        end.failed = end.failed || proc->far.unreachable;
+        end.text = proc->far.unreachable ? proc->far.unreachable : end.text;
+        return end;
+    }
     bool failed = child->state == PLEAT_RUN_FAILED;
     return (struct pleat_proc_end){.failed = failed,
                                    .user_fault = failed && child->user_fault,
@@ -55,7 +59,8 @@ static bool waits_again(struct pleat_proc *proc, const struct pleat_proc_end *en
 {
     if (proc->of_start || proc->stopping || proc->evolve->ending)
         return false;
-    if (!proc->unwanted && (end->user_fault || ++proc->failures >= FAILURES_MAX))
+    if (!proc->unwanted &&
+        (end->user_fault || proc->far.unreachable || ++proc->failures >= FAILURES_MAX))
         return false;
     proc->claim = proc->order = 0;
     proc->ended = proc->registered = proc->prepared = proc->unwanted = proc->is_far = false;

@@ -40,7 +40,8 @@ static void cut_off(struct pleat_proc *proc)
 
 static const char *news_for(const struct pleat_news *news, const struct pleat_proc *proc)
 {
-    bool near = news->is_far == proc->is_far && (!proc->is_far || news->node == proc->far.node);
+    bool near = news->is_far == proc->is_far &&
+                (!proc->is_far || (news->node == proc->far.node && news->site == proc->far.site));
     return news->texts[near];
 }
 
@@ -94,11 +95,6 @@ static json_t *parent_of(const struct pleat_proc *proc)
                                                : json_integer((json_int_t)proc->parent);
 }
 
-static bool on_one_node(const struct pleat_proc *one, const struct pleat_proc *other)
-{
-    return one->is_far == other->is_far && (!one->is_far || one->far.node == other->far.node);
-}
-
 /* What others may know of a process. near: they are on its node. */
 static json_t *about(const struct pleat_proc *proc, bool near)
 {
@@ -111,7 +107,8 @@ static json_t *about(const struct pleat_proc *proc, bool near)
 void pleat_evolve_spread(struct pleat_proc *proc, const char *reason, int code, int signal)
 {
     struct pleat_evolve *evolve = proc->evolve;
-    struct pleat_news news = {.is_far = proc->is_far, .node = proc->far.node};
+    struct pleat_news news = {
+        .is_far = proc->is_far, .site = proc->far.site, .node = proc->far.node};
     for (int near = 0; near < 2; near++) {
         json_t *line = reason ? json_pack("{s:s, s:I, s:s, s:s, s:i, s:i}", "do", "process",
                                           "process", (json_int_t)proc->id, "state", "gone",
@@ -160,7 +157,7 @@ static char *known_of(const struct pleat_proc *proc, const struct pleat_proc *ot
 {
     if (!other->handed || other->ended)
         return NULL;
-    json_t *item = about(other, on_one_node(other, proc));
+    json_t *item = about(other, pleat_proc_is_beside(other, proc));
     char *text = item ? json_dumps(item, JSON_COMPACT) : NULL;
     *bad = *bad || !text;
     json_decref(item);
@@ -268,50 +265,81 @@ void pleat_evolve_tell_start_left(struct pleat_evolve *evolve)
                                  (json_int_t)evolve->start_left));
 }
 
-/* Of the requests that are not served: how many need a node of which architecture. */
+static void count_one(json_t *counts, const char *name)
+{
+    json_int_t known = json_integer_value(json_object_get(counts, name));
+    (void)json_object_set_new(counts, name, json_integer(known + 1));
+}
+
+/* Of the requests that are not served: how many need a node of which architecture, at the run's
+ * site. */
 static json_t *demand_on(const struct pleat_evolve *evolve, size_t *count)
 {
     json_t *on = json_object();
     *count = 0;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         const struct pleat_proc *proc = evolve->procs.items[i];
-        if (!proc->architecture || !pleat_proc_is_unserved(proc))
+        if (!proc->architecture || proc->site || !pleat_proc_is_unserved(proc))
             continue;
         (*count)++;
-        json_int_t known = json_integer_value(json_object_get(on, proc->architecture));
-        (void)json_object_set_new(on, proc->architecture, json_integer(known + 1));
+        count_one(on, proc->architecture);
     }
     return on;
 }
 
-static json_t *demand_of(const struct pleat_evolve *evolve, json_t *on)
+/* How many need another site, by that: all, and those that need an architecture there. NULL: the
+ * run is at one site. */
+static json_t *demand_at(const struct pleat_evolve *evolve, size_t *count)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o*}", "run",
+    json_t *at = json_array_size(evolve->may) ? json_object() : NULL;
+    *count = 0;
+    for (size_t i = 0; at && i < evolve->procs.count; i++) {
+        const struct pleat_proc *proc = evolve->procs.items[i];
+        if (!proc->site || !pleat_proc_is_unserved(proc))
+            continue;
+        json_t *there = json_object_get(at, proc->site);
+        if (!there) {
+            there = json_pack("{s:i, s:{}}", "waiting", 0, "on");
+            (void)json_object_set_new(at, proc->site, there);
+        }
+        (*count)++;
+        count_one(there, "waiting");
+        if (proc->architecture)
+            count_one(json_object_get(there, "on"), proc->architecture);
+    }
+    return at;
+}
+
+static json_t *demand_of(const struct pleat_evolve *evolve, json_t *on, json_t *at)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o*, s:o*}", "run",
                      (json_int_t)evolve->run->id, "iteration", (json_int_t)evolve->iteration,
                      "iteration_us", (json_int_t)evolve->iteration_us, "requests",
                      (json_int_t)evolve->requests, "satisfied", (json_int_t)evolve->satisfied,
-                     "waiting", (json_int_t)pleat_evolve_unserved(evolve), "on", on, "returning",
-                     evolve->returning < 0 ? NULL : json_integer(evolve->returning));
+                     "waiting", (json_int_t)pleat_evolve_unserved(evolve), "on", on, "at", at,
+                     "returning", evolve->returning < 0 ? NULL : json_integer(evolve->returning));
 }
 
 void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
 {
     int64_t waiting = pleat_evolve_unserved(evolve);
-    size_t count = 0;
-    json_t *on = demand_on(evolve, &count);
+    size_t count = 0, elsewhere = 0;
+    json_t *on = demand_on(evolve, &count), *at = demand_at(evolve, &elsewhere);
     if (evolve->told_requests == evolve->requests && evolve->told_waiting == waiting &&
         evolve->told_iteration == evolve->iteration && evolve->told_on == count &&
-        evolve->told_returning == evolve->returning) {
+        evolve->told_at == elsewhere && evolve->told_returning == evolve->returning) {
         json_decref(on);
+        json_decref(at);
         return;
     }
     evolve->told_requests = evolve->requests;
     evolve->told_waiting = waiting;
     evolve->told_iteration = evolve->iteration;
     evolve->told_on = count;
+    evolve->told_at = elsewhere;
     evolve->told_returning = evolve->returning;
     evolve->told_demand = true;
-    pleat_agent_notify(evolve->run->agent, "demanded", demand_of(evolve, on));
+    pleat_agent_notify(evolve->run->agent, "demanded", demand_of(evolve, on, at));
 }
 
 void pleat_evolve_report(const struct pleat_run *run)
@@ -327,9 +355,10 @@ void pleat_evolve_report(const struct pleat_run *run)
             pleat_proc_tell(evolve->procs.items[i]);
     pleat_evolve_tell_start_left(evolve);
     pleat_far_report(evolve);
-    size_t on = 0;
+    size_t on = 0, at = 0;
     if (evolve->told_demand)
-        pleat_agent_notify(run->agent, "demanded", demand_of(evolve, demand_on(evolve, &on)));
+        pleat_agent_notify(run->agent, "demanded",
+                           demand_of(evolve, demand_on(evolve, &on), demand_at(evolve, &at)));
 }
 
 void pleat_evolve_warn(struct pleat_run *run, const char *text)

@@ -50,6 +50,7 @@ static bool is_own_variable(const char *entry)
                                         PLEAT_PROCESS_SECRET_ENV,
                                         PLEAT_PROCESS_SECRET_FD_ENV,
                                         PLEAT_PROCESS_AWAY_ENV,
+                                        PLEAT_PROCESS_REACH_ENV,
                                         PLEAT_PROCESS_HOST_ENV,
                                         PLEAT_PROCESS_DIR_ENV,
                                         PLEAT_TERMINAL_ENV,

@@ -23,7 +23,7 @@
 struct pleat_far {
     struct pleat_run *run;
     uint32_t process;
-    char socket[128], secret[128], host[64];
+    char socket[128], secret[128], host[64], reach[256];
     struct pleat_listener *listener;     /* NULL: not any more */
     struct pleat_connection *connection; /* NULL: none */
     struct pleat_connection *stranger;   /* the last one that has not said hello; NULL: none */
@@ -128,6 +128,8 @@ int pleat_far_create(struct pleat_run *run, const struct pleat_run_request *requ
         return pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
     far->run = run;
     far->process = request->far->process;
+    if (request->far->reach)
+        snprintf(far->reach, sizeof(far->reach), "%s", request->far->reach);
     run->far = far;
     int length = snprintf(far->secret, sizeof(far->secret), "%s/secret", run->scratch);
     if (length < 0 || (size_t)length >= sizeof(far->secret))
@@ -174,6 +176,8 @@ void pleat_far_add_variables(const struct pleat_run *run, struct pleat_string *o
     pleat_run_add_variable(own, PLEAT_PROCESS_HOST_ENV, far->host);
     pleat_run_add_variable(own, PLEAT_PROCESS_DIR_ENV, run->scratch);
     pleat_run_add_variable(own, PLEAT_PROCESS_AWAY_ENV, "1");
+    if (*far->reach)
+        pleat_run_add_variable(own, PLEAT_PROCESS_REACH_ENV, far->reach);
 }
 
 void pleat_far_again(const struct pleat_run *run)

@@ -17,6 +17,7 @@
 struct pleat_far_request {
     uint32_t process;   /* its number */
     const char *secret; /* of the run */
+    const char *reach;  /* the address of process 0, which it has to reach; NULL: not said */
 };
 
 int pleat_far_create(struct pleat_run *run, const struct pleat_run_request *request,

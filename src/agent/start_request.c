@@ -282,6 +282,8 @@ static int read_evolves(const json_t *params, struct pleat_evolve_request *evolv
             pleat_get_int(member, "maximum", true, count, PLEAT_PARAM_RANKS_MAX, &maximum, err);
     if (!result)
         result = pleat_get_bool(member, "nodes", false, &evolves->nodes, err);
+    if (!result)
+        result = pleat_get_string(member, "sites", false, &evolves->sites, err);
     evolves->count = (uint32_t)count;
     evolves->maximum = (uint32_t)maximum;
     return result;
@@ -299,6 +301,8 @@ static int read_far(const json_t *params, struct pleat_start_request *request,
     int result = pleat_get_int(member, "id", true, 1, UINT32_MAX - 1, &id, err);
     if (!result)
         result = pleat_get_string(member, "secret", true, &request->far.secret, err);
+    if (!result)
+        result = pleat_get_string(member, "reach", false, &request->far.reach, err);
     if (!result && (!run->part || !run->scratch || run->folded || run->mailbox_ranks))
         result = pleat_error_set(err, PLEAT_E_INVALID,
                                  "run %" PRIu64 " is a process of another run: it is a part of "

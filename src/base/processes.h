@@ -12,6 +12,8 @@
 #define PLEAT_PROCESS_HOST_ENV "PLEAT_PROCESS_HOST"
 #define PLEAT_PROCESS_DIR_ENV "PLEAT_PROCESS_DIR"   /* directory for its sockets there */
 #define PLEAT_PROCESS_AWAY_ENV "PLEAT_PROCESS_AWAY" /* it is on another node than process 0 */
+/* at another site than process 0: the address of that, which it tries before it says hello */
+#define PLEAT_PROCESS_REACH_ENV "PLEAT_PROCESS_REACH"
 
 /* in the name of a program: the architecture of the node where it is executed, as of `uname -m` */
 #define PLEAT_PROCESS_ARCHITECTURE "%{architecture}"

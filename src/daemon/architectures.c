@@ -8,6 +8,7 @@
 #include "daemon/agent_link.h"
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
+#include "daemon/process_sites.h"
 #include "daemon/runs.h"
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
@@ -117,6 +118,27 @@ void architectures_wanted(struct daemon *d, struct job *job, uint64_t run, const
 
 /* ---- to agents ---- */
 
+/* The same of the sites where the job's processes may be, too, by their names. *several: there is
+ * a node of another architecture than the run's. */
+static json_t *sites_of(struct daemon *d, const struct job *job, const char *own, bool *several)
+{
+    json_t *sites = json_object();
+    for (uint32_t s = 0; s < pleat_core_view(d->core)->site_count; s++) {
+        bool others = false, mixed = false;
+        if (d->config.sites[s].gone || !process_sites_allow(d, job, s))
+            continue;
+        json_t *machines = machines_of(d, s, &others, &mixed), *name;
+        const char *number;
+        json_object_foreach(machines, number, name) mixed =
+            mixed || (own && strcmp(own, json_string_value(name)) != 0);
+        *several = *several || mixed;
+        (void)json_object_set_new(
+            sites, d->config.sites[s].name,
+            json_pack("{s:o, s:b}", "machines", machines, "others", (int)others));
+    }
+    return sites;
+}
+
 void architectures_tell(struct daemon *d, const struct job *job)
 {
     const struct pleat_component *component = job_component(d, job);
@@ -128,14 +150,38 @@ void architectures_tell(struct daemon *d, const struct job *job)
         !agent_knows(d, component->site, component->lead_node, PLEAT_FEATURE_ARCHITECTURES))
         return;
     json_t *machines = machines_of(d, component->site, &others, &several);
+    uint32_t own = known_of(d, component->site, component->lead_node);
+    json_t *sites = sites_of(d, job, pleat_architecture_name(own), &several);
     if (agent_send(d, component->site, component->lead_node, "architectures",
-                   json_pack("{s:I, s:o, s:b}", "run", (json_int_t)component->run, "machines",
-                             machines, "others", others),
+                   json_pack("{s:I, s:o, s:b, s:o}", "run", (json_int_t)component->run, "machines",
+                             machines, "others", others, "sites", sites),
                    &err))
         daemon_log("job %lld: %s", (long long)job->id, err.text); /* told when it calls again */
-    uint32_t own = known_of(d, component->site, component->lead_node);
     if (several)
         say_demand(d, job, component->run, is_any(d, job) ? 0 : own, 0, PLEAT_FOR_ALL);
+}
+
+void architectures_tell_all(struct daemon *d, uint32_t site)
+{
+    for (size_t i = 0; i < d->runs.count; i++) {
+        const struct job *job = job_of_component(d, d->runs.items[i].component);
+        const struct pleat_spec *spec = job ? job_spec(d, job->id) : NULL;
+        const struct pleat_component *component = job ? job_component(d, job) : NULL;
+        if (component && component->run == d->runs.items[i].run &&
+            (component->site == site || (spec && spec->sites)))
+            architectures_tell(d, job);
+    }
+}
+
+/* Whether processes of a job that is led from another site may be at this one. */
+static bool is_for_others(struct daemon *d, uint32_t site)
+{
+    for (size_t i = 0; i < d->runs.count; i++) {
+        const struct job *job = job_of_component(d, d->runs.items[i].component);
+        if (job && process_sites_allow(d, job, site))
+            return true;
+    }
+    return false;
 }
 
 void architectures_listed(struct agent *agent)
@@ -147,14 +193,9 @@ void architectures_listed(struct agent *agent)
         .kind = PLEAT_EV_NODE_ARCHITECTURE,
         .component = agent->site,
         .u.node_architecture = {.node = agent->node, .architecture = agent->architecture}};
-    if (!has_others(d, agent->site))
+    if (!has_others(d, agent->site) && !is_for_others(d, agent->site))
         return;
     if ((node ? node->architecture : 0) != agent->architecture)
         turn_event(d, &event);
-    for (size_t i = 0; i < d->runs.count; i++) {
-        const struct job *job = job_of_component(d, d->runs.items[i].component);
-        const struct pleat_component *component = job ? job_component(d, job) : NULL;
-        if (component && component->site == agent->site && component->run == d->runs.items[i].run)
-            architectures_tell(d, job);
-    }
+    architectures_tell_all(d, agent->site);
 }

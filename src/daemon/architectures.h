@@ -17,6 +17,8 @@ void architectures_take(struct agent *agent, const json_t *hello);
 void architectures_listed(struct agent *agent);
 /* A run has started: its agent is told which architectures there are. */
 void architectures_tell(struct daemon *d, const struct job *job);
+/* Of all runs there, and those whose processes may be at several sites: one is to be removed. */
+void architectures_tell_all(struct daemon *d, uint32_t site);
 /* Requests of a job's run wait for nodes of certain architectures: `on` has the number by name, and
  * may be NULL. Agents of nodes of which nothing is known are called. */
 void architectures_wanted(struct daemon *d, struct job *job, uint64_t run, const json_t *on);

@@ -25,9 +25,11 @@ static json_t *slots_to_json(struct daemon *d, const struct pleat_component *com
         for (uint32_t p = pleat_core_claim(d->core, c)->first_piece; p != PLEAT_NONE;
              p = pleat_core_piece(d->core, p)->next) {
             const struct pleat_piece *piece = pleat_core_piece(d->core, p);
-            json_array_append_new(slots,
-                                  json_pack("{s:i, s:i, s:i}", "node", (int)piece->node, "first",
-                                            (int)piece->first, "count", (int)piece->count));
+            const uint32_t site = pleat_core_claim(d->core, c)->site;
+            json_array_append_new(
+                slots, json_pack("{s:i, s:i, s:i, s:s*}", "node", (int)piece->node, "first",
+                                 (int)piece->first, "count", (int)piece->count, "site",
+                                 site == component->site ? NULL : d->config.sites[site].name));
         }
     }
     return slots;

@@ -6,6 +6,7 @@
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/methods.h"
+#include "daemon/process_sites.h"
 #include "daemon/slots.h"
 #include "daemon/specs.h"
 #include "daemon/turn_inputs.h"
@@ -87,6 +88,8 @@ static int make_submit(struct client *client, int64_t request, json_t *json,
                                "make the job moldable",
                                spec->runner);
     rc = check_way(spec, err);
+    if (!rc)
+        rc = process_sites_check(client->daemon, spec, err);
     return rc || !spec->folds ? rc : check_bound(client->daemon, site, err);
 }
 

@@ -9,6 +9,7 @@
 #include "daemon/parts_inside.h"
 #include "daemon/parts_process.h"
 #include "daemon/parts_start.h"
+#include "daemon/process_sites.h"
 #include "daemon/runs.h"
 #include "daemon/specs.h"
 #include "model/runner_kind.h"
@@ -28,8 +29,10 @@ struct pending_exit *parts_pending_exit(struct daemon *d, uint64_t run)
     return NULL;
 }
 
-static bool claim_has_node(struct daemon *d, uint32_t claim, uint32_t node)
+static bool claim_has_node(struct daemon *d, uint32_t claim, uint32_t site, uint32_t node)
 {
+    if (pleat_core_claim(d->core, claim)->site != site)
+        return false;
     for (uint32_t p = pleat_core_claim(d->core, claim)->first_piece; p != PLEAT_NONE;
          p = pleat_core_piece(d->core, p)->next)
         if (pleat_core_piece(d->core, p)->node == node)
@@ -39,21 +42,21 @@ static bool claim_has_node(struct daemon *d, uint32_t claim, uint32_t node)
 
 /* A growth's claim counts, too, though it is the component's only when the growth has been
  * applied; so do those with prepared processes. */
-bool part_has_node(struct daemon *d, uint32_t component, uint32_t node)
+bool part_has_node(struct daemon *d, uint32_t component, uint32_t site, uint32_t node)
 {
     const struct pleat_component *comp = component_of(d, component);
     uint32_t growth =
         comp->resize != PLEAT_NONE ? pleat_core_resize(d->core, comp->resize)->claim : PLEAT_NONE;
     for (uint32_t c = comp->first_claim; c != PLEAT_NONE; c = pleat_core_claim(d->core, c)->next)
-        if (claim_has_node(d, c, node))
+        if (claim_has_node(d, c, site, node))
             return true;
     uint32_t prepared = comp->buffer != PLEAT_NONE
                             ? pleat_core_view(d->core)->buffers[comp->buffer].first_claim
                             : PLEAT_NONE;
     for (uint32_t c = prepared; c != PLEAT_NONE; c = pleat_core_claim(d->core, c)->next)
-        if (claim_has_node(d, c, node))
+        if (claim_has_node(d, c, site, node))
             return true;
-    return growth != PLEAT_NONE && claim_has_node(d, growth, node);
+    return growth != PLEAT_NONE && claim_has_node(d, growth, site, node);
 }
 
 /* Whether the run has a mailbox on each node: then its program may be started again, and a part
@@ -253,12 +256,14 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
         part_tell(d, known);
         return;
     }
-    const struct part *before = parts_find_on(d, (uint64_t)run, agent->site, (uint32_t)node);
+    const char *name = json_string_value(json_object_get(params, "site"));
+    const uint32_t site = name ? process_sites_find(d, name) : agent->site;
+    const struct part *before = parts_find_on(d, (uint64_t)run, site, (uint32_t)node);
     bool busy = before && before->state != PART_ENDED;
     const bool process = json_is_object(json_object_get(params, "process"));
     struct part fresh = {.run = (uint64_t)run,
                          .number = (uint32_t)number,
-                         .site = agent->site,
+                         .site = site,
                          .node = (uint32_t)node,
                          .role = process                                          ? PART_PROCESS
                                  : json_is_true(json_object_get(params, "waits")) ? PART_NEW
@@ -267,7 +272,8 @@ void parts_wanted(struct agent *agent, uint32_t component, const json_t *params)
     struct part *part = part_add(d, &fresh);
     if (!part)
         return;
-    if (!part_has_node(d, component, part->node) || part->node == agent->node)
+    if (!part_has_node(d, component, site, part->node) ||
+        (site == agent->site && part->node == agent->node))
         ended_with(d, part, CODE_NOT_STARTED, "the job has no other node with that name");
     else if (busy && !process && !has_mailboxes(d, part->run))
         ended_with(d, part, CODE_NOT_STARTED, "the job has a part on that node already");
@@ -321,7 +327,7 @@ void parts_released(struct daemon *d)
         uint32_t component = run_component(d, part->run);
         if (part->left || component == PLEAT_NONE || !has_mailboxes(d, part->run) ||
             component_of(d, component)->site != part->site ||
-            part_has_node(d, component, part->node))
+            part_has_node(d, component, part->site, part->node))
             continue;
         part->left = true;
         part->state_lost = false;
@@ -425,8 +431,8 @@ bool parts_are_on(struct daemon *d, uint32_t site, uint32_t node)
     }
     for (size_t i = 0; i < d->runs.count; i++) {
         const struct pleat_component *c = component_of(d, d->runs.items[i].component);
-        if (c->site == site && c->lead_node != node &&
-            part_has_node(d, d->runs.items[i].component, node))
+        if ((c->site != site || c->lead_node != node) &&
+            part_has_node(d, d->runs.items[i].component, site, node))
             return true;
     }
     return false;

@@ -36,7 +36,9 @@ static bool is_alone(struct daemon *d, uint64_t run)
         for (uint32_t p = pleat_core_claim(d->core, k)->first_piece; p != PLEAT_NONE;
              p = pleat_core_piece(d->core, p)->next) {
             uint32_t node = pleat_core_piece(d->core, p)->node;
-            struct agent *other = node == c->lead_node ? NULL : agent_get(d, c->site, node);
+            uint32_t site = pleat_core_claim(d->core, k)->site;
+            bool leads = site == c->site && node == c->lead_node;
+            struct agent *other = leads ? NULL : agent_get(d, site, node);
             if (!other || other->gone || (other->connection && other->listed))
                 continue;
             alone = false;

@@ -38,8 +38,8 @@ void parts_leave_node(struct daemon *d, const struct part *part);
 const struct part *part_before(struct daemon *d, const struct part *part);
 /* Whether the run has parted from what an earlier part kept on this node for this one. */
 bool part_has_lost_state(struct daemon *d, const struct part *part);
-/* Whether the component has processors on that node, also those of a growth under way. */
-bool part_has_node(struct daemon *d, uint32_t component, uint32_t node);
+/* Whether the component has processors on that node of a site, also those of a growth under way. */
+bool part_has_node(struct daemon *d, uint32_t component, uint32_t site, uint32_t node);
 /* The agent that leads says which processes the part has ("now", "new" or "old"; NULL: it does not
  * say). */
 void part_set_role(struct daemon *d, struct part *part, const char *name);

@@ -3,6 +3,7 @@
 
 #include "daemon/agent_link.h"
 #include "daemon/parts_inside.h"
+#include "daemon/process_sites.h"
 #include "daemon/runs.h"
 
 /* Whether the list has that number. */
@@ -62,16 +63,17 @@ static void take_parts(struct agent *agent, uint64_t run, const json_t *parts)
     json_array_foreach(parts, index, entry)
     {
         const char *state = json_string_value(json_object_get(entry, "state"));
+        const char *at = json_string_value(json_object_get(entry, "site"));
         struct part fresh = {.run = run,
                              .number = (uint32_t)part_number_in(entry, "part"),
-                             .site = agent->site,
+                             .site = at ? process_sites_find(d, at) : agent->site,
                              .node = (uint32_t)part_number_in(entry, "node"),
                              .state = PART_STARTED};
         const char *role = json_string_value(json_object_get(entry, "role"));
         struct part *known = parts_find(d, run, fresh.number);
         if (known)
             part_set_role(d, known, role);
-        if (!state || strcmp(state, "running") != 0 || known)
+        if (!state || strcmp(state, "running") != 0 || known || fresh.site == PLEAT_NONE)
             continue;
         struct agent *other = agent_get(d, fresh.site, fresh.node);
         struct part *part = part_add(d, &fresh);
@@ -120,7 +122,7 @@ static void take_part(struct agent *agent, uint64_t run, uint32_t component, con
         return;
     }
     part = part_add(d, &fresh);
-    if (part && (!fresh.number || !part_has_node(d, component, agent->node)))
+    if (part && (!fresh.number || !part_has_node(d, component, agent->site, agent->node)))
         part_end(d, part, PART_REST_GRACE_S);
 }
 

@@ -11,18 +11,18 @@
 #include "daemon/slots.h"
 #include "daemon/specs.h"
 
-/* The piece of a claim of the component, if it is on that node. NULL: it is not, or not any more.
- */
+/* The piece of a claim of the part's component, if it is on its node. NULL: it is not, or not any
+ * more. */
 static const struct pleat_piece *piece_of(struct daemon *d, uint32_t component, uint64_t claim,
-                                          uint32_t node)
+                                          const struct part *part)
 {
     for (uint32_t i = 0; i < pleat_core_claim_count(d->core); i++) {
         const struct pleat_claim *c = pleat_core_claim(d->core, i);
-        if (c->id != claim || c->component != component || c->state != PLEAT_CLAIM_HELD ||
-            c->first_piece == PLEAT_NONE)
+        if (c->id != claim || c->component != component || c->site != part->site ||
+            c->state != PLEAT_CLAIM_HELD || c->first_piece == PLEAT_NONE)
             continue;
         const struct pleat_piece *piece = pleat_core_piece(d->core, c->first_piece);
-        return piece->node == node ? piece : NULL;
+        return piece->node == part->node ? piece : NULL;
     }
     return NULL;
 }
@@ -79,7 +79,7 @@ int part_process_start(struct daemon *d, const struct part *part, struct pleat_e
                                "the agent of node %u was started before Pleat was upgraded, and "
                                "starts no process for a job that another node leads",
                                part->node);
-    const struct pleat_piece *piece = piece_of(d, component, claim, part->node);
+    const struct pleat_piece *piece = piece_of(d, component, claim, part);
     if (!piece)
         return pleat_error_set(err, PLEAT_E_STATE,
                                "the job has no processor on node %u any more that is for it",

@@ -13,6 +13,7 @@
 #include "daemon/daemon.h"
 #include "daemon/jobs.h"
 #include "daemon/notes.h"
+#include "daemon/process_sites.h"
 #include "daemon/slots.h"
 #include "daemon/turn_inputs.h"
 #include "policy/nodes.h"
@@ -95,8 +96,11 @@ static void prepare(struct daemon *d, const struct job *job, const struct pleat_
     const struct pleat_piece *piece = pleat_core_piece(d->core, claim->first_piece);
     struct process_order *order = renew(d, effect, component->lead_node);
     int rc = order ? 0 : pleat_error_set(&err, PLEAT_E_NOMEM, "out of memory");
-    const bool far = piece->node != component->lead_node;
-    const char *feature = far ? PLEAT_FEATURE_ROAMS : PLEAT_FEATURE_PROCESSES;
+    const bool elsewhere = claim->site != component->site;
+    const bool far = elsewhere || piece->node != component->lead_node;
+    const char *feature = elsewhere ? PLEAT_FEATURE_SITES
+                          : far     ? PLEAT_FEATURE_ROAMS
+                                    : PLEAT_FEATURE_PROCESSES;
     if (!rc && far && !pleat_view_roams(component))
         rc = pleat_error_set(&err, PLEAT_E_UNSUPPORTED,
                              "its processor is on node %u, and the job is on node %u: processes "
@@ -108,13 +112,14 @@ static void prepare(struct daemon *d, const struct job *job, const struct pleat_
     /* those of another node are told to the agent of that (parts_process.h) */
     json_t *slots = !rc && !far && slots_are_bound(d, component->site) ? slot_of(piece) : NULL;
     if (!rc && far)
-        agent_reach(d, component->site, piece->node); /* needed in a moment */
+        agent_reach(d, claim->site, piece->node); /* needed in a moment */
     if (!rc)
         rc = agent_send(d, component->site, component->lead_node, "prepare",
-                        json_pack("{s:I, s:I, s:I, s:o*, s:o*}", "run",
+                        json_pack("{s:I, s:I, s:I, s:o*, s:o*, s:s*}", "run",
                                   (json_int_t)effect->u.claim.run, "claim", (json_int_t)effect->id,
                                   "number", (json_int_t)order->number, "slots", slots, "node",
-                                  far ? json_integer((json_int_t)piece->node) : NULL),
+                                  far ? json_integer((json_int_t)piece->node) : NULL, "site",
+                                  elsewhere ? d->config.sites[claim->site].name : NULL),
                         &err);
     if (!rc)
         return;
@@ -296,6 +301,7 @@ static void take_demand(struct daemon *d, struct job *job, uint64_t run, const j
                     pleat_core_view(d->core)->buffers[component->buffer].requests, reached,
                     demanded.u.demanded.requests);
     turn_event(d, &demanded);
+    process_sites_wanted(d, job, run, json_object_get(params, "at"));
     architectures_wanted(d, job, run, json_object_get(params, "on"));
     if (json_is_integer(json_object_get(params, "returning")))
         turn_event(d, &returning); /* nothing comes of it if the core knows it */

@@ -259,7 +259,8 @@ static uint32_t node_for(struct daemon *d, const struct pleat_component *compone
             bool suits =
                 node->architecture == claim->architecture || (own && node->architecture == 0);
             if (node->site != claim->site || node->slots == 0 || !suits ||
-                (node->node == component->lead_node) != (round == 0))
+                (node->site == component->site && node->node == component->lead_node) !=
+                    (round == 0))
                 continue;
             any = any == PLEAT_NONE ? node->node : any;
             int32_t unused = pleat_view_node_unused(node);
@@ -354,7 +355,7 @@ static int claim(struct daemon *d, struct pleat_site_instance *site,
         .count = effect->u.claim.count,
         .purpose = purpose,
         .job = component->job,
-        .beside = last_claim(d, effect->component),
+        .beside = component->site == effect->u.claim.site ? last_claim(d, effect->component) : 0,
         .on_one_node = is_on_one_node(d, component, effect->u.claim.site, purpose),
         .stays = stays,
         .stays_on = component->lead_node,

@@ -1,4 +1,5 @@
 #include "daemon/sites_change.h"
+#include "daemon/architectures.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "daemon/notes.h"
 #include "daemon/sites.h"
 #include "daemon/turn_inputs.h"
+#include "policy/buffers.h"
 
 /* ---- coming ---- */
 
@@ -71,6 +73,7 @@ void sites_let_go(struct daemon *d, uint32_t index)
     d->site_list.leaving++;
     d->site_list.changed = true;
     turn_event(d, &drain);
+    architectures_tell_all(d, index); /* requests that wait for that site are given up */
 }
 
 void sites_stay(struct daemon *d, uint32_t index)
@@ -80,6 +83,18 @@ void sites_stay(struct daemon *d, uint32_t index)
     d->config.sites[index].leaving = false;
     d->site_list.leaving--;
     d->site_list.changed = true;
+    architectures_tell_all(d, index);
+}
+
+/* Has a component that runs at another site processors at this one? */
+static bool has_outpost(const struct pleat_view *view, const struct pleat_component *component,
+                        uint32_t site)
+{
+    const struct pleat_outpost *outpost =
+        component->buffer == PLEAT_NONE || component->site == site
+            ? NULL
+            : pleat_view_outpost(view, &view->buffers[component->buffer], site);
+    return outpost && pleat_outpost_processors(outpost) + outpost->leaving > 0;
 }
 
 void sites_jobs(struct daemon *d, uint32_t index, bool waiting, struct pleat_string *text)
@@ -89,7 +104,8 @@ void sites_jobs(struct daemon *d, uint32_t index, bool waiting, struct pleat_str
     int count = 0;
     for (uint32_t c = 0; c < view->component_count; c++) {
         const struct pleat_component *component = &view->components[c];
-        bool is_there = component->site == index && component->state != PLEAT_QUEUED;
+        bool is_there = (component->site == index && component->state != PLEAT_QUEUED) ||
+                        has_outpost(view, component, index);
         if (pleat_component_state_is_final((enum pleat_component_state)component->state) ||
             (waiting ? is_there || component->wanted_site != index
                      : !is_there && component->wanted_site != index))

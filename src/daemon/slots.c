@@ -2,6 +2,7 @@
 #include "daemon/slots.h"
 #include "daemon/agent_link.h"
 #include "daemon/daemon.h"
+#include "policy/buffers.h"
 #include "policy/shares.h"
 #include "site/local_load.h"
 #include "wire/message.h"
@@ -137,11 +138,13 @@ int slots_of(struct daemon *d, const struct pleat_component *component, int32_t 
 {
     if (component->site == PLEAT_NONE || processors < 1)
         return 0;
-    struct search search = {(uint32_t)processors, component->site, component, nodes};
+    int32_t elsewhere = pleat_view_elsewhere(pleat_core_view(d->core), component, false);
+    struct search search = {(uint32_t)(processors - elsewhere), component->site, component, nodes};
     int rc = 0;
     for (uint32_t c = component->first_claim; !rc && c != PLEAT_NONE;
          c = pleat_core_claim(d->core, c)->next)
-        rc = add_claim(d, &search, pleat_core_claim(d->core, c));
+        if (pleat_core_claim(d->core, c)->site == component->site)
+            rc = add_claim(d, &search, pleat_core_claim(d->core, c));
     /* the claim of a growth is the job's only when it has been applied; then, too, it comes last */
     if (!rc && component->resize != PLEAT_NONE) {
         uint32_t growth = pleat_core_resize(d->core, component->resize)->claim;

@@ -126,7 +126,7 @@ int start_order_make(struct daemon *d, const struct job *job, uint64_t run, int3
         .stdin_path = *made->in ? made->in : NULL,
         .apart = agent_is_apart(d, component->site, component->lead_node),
         .roams = pleat_view_roams(component) &&
-                 (site->several || d->config.sites[component->site].brings_agents),
+                 (site->several || d->config.sites[component->site].brings_agents || spec->sites),
         .stdin_sent = inputs_are_sent(d, job->id, component->site, component->lead_node),
         .stdout_path = made->out,
         .stderr_path = made->error,

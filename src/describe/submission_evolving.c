@@ -50,6 +50,19 @@ static const char *find_other(const struct pleat_submit_options *s, const char *
                                                             : NULL;
 }
 
+int pleat_submission_check_sites(const struct pleat_submit_options *s, struct pleat_error *err)
+{
+    if (s->at_sites && !pleat_submission_evolves(s))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--sites is for jobs whose program asks for processes itself "
+                               "(--evolving); another one runs at one site (--site)");
+    if (s->at_sites && s->one_node)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--sites and --one-node contradict each other: leave out one of "
+                               "them");
+    return 0;
+}
+
 int pleat_submission_take_evolving(struct pleat_submit_options *s, struct pleat_error *err)
 {
     const char *why = NULL, *other = find_other(s, &why);

@@ -111,6 +111,9 @@
     "      --one-node       all its processors are on one node, also those of an MPI program "     \
     "that\n"                                                                                       \
     "                       could be on several\n"                                                 \
+    "      --sites A,B      with --evolving: processes that the program adds may be at these "     \
+    "sites,\n"                                                                                     \
+    "                       too, where it asks for that (default: at the job's own)\n"             \
     "      --priority N     jobs with higher numbers go first, if the order looks at "             \
     "priorities\n"                                                                                 \
     "                       (default: 0)\n"                                                        \

@@ -234,6 +234,7 @@ static const struct row rows[] = {
     {"mpi", 0, WORD, AT(mpi), .words = "auto openmpi mpich none"},
     {"asks", 0, FLAG, AT(asks)},
     {"site", 0, TEXT, AT(site)},
+    {"sites", 0, TEXT, AT(at_sites)},
     {"estimate", 0, DURATION, AT(estimate_s)},
     {"priority", 0, NUMBER, AT(priority), .low = INT16_MIN, .high = INT16_MAX},
     {"deadline", 0, WHEN, AT(deadline_s)},

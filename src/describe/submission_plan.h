@@ -41,6 +41,9 @@ int pleat_submission_plan_runner(const struct pleat_submit_options *submission,
 
 /* Whether the job's program asks for processes itself (--evolving, --runner evolving). */
 bool pleat_submission_evolves(const struct pleat_submit_options *submission);
+/* PLEAT_E_INVALID: other sites are named for a job that can have no processes there. */
+int pleat_submission_check_sites(const struct pleat_submit_options *submission,
+                                 struct pleat_error *err) PLEAT_MUST_CHECK;
 /* Of such a job: refuses options that do not go with that, and turns the others into those of a job
  * that starts with one size and may have more. PLEAT_E_INVALID. */
 int pleat_submission_take_evolving(struct pleat_submit_options *submission,

@@ -241,6 +241,8 @@ static int add_more(const struct pleat_submit_options *s, const struct pleat_sub
     if (!status)
         status = add_text(spec, "dependency", s->dependency, err);
     if (!status)
+        status = add_text(spec, "sites", s->at_sites, err);
+    if (!status)
         status = add_text(spec, "array", s->array, err);
     if (!status && s->from)
         status = add_text(spec, "from", plan->from, err);
@@ -355,6 +357,8 @@ int pleat_submission_spec(const struct pleat_submit_options *submission, json_t 
     json_t *built = json_object();
     struct pleat_submit_options own = *submission;
     int status = built ? 0 : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory for the job");
+    if (!status)
+        status = pleat_submission_check_sites(submission, err);
     if (!status && pleat_submission_evolves(submission))
         status = pleat_submission_take_evolving(&own, err);
     submission = &own;

@@ -22,6 +22,7 @@ void pleat_spec_finish(struct pleat_spec *spec)
     free(spec->runner);
     free(spec->mpi);
     free(spec->site);
+    free(spec->sites);
     free(spec->sizes_text);
     free(spec->output);
     free(spec->error);

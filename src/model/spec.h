@@ -79,6 +79,7 @@ struct pleat_spec {
     char *runner; /* the name of its kind (runners.def) */
     char *mpi;    /* "none", "openmpi", "mpich" */
     char *site;   /* NULL: anywhere */
+    char *sites;  /* names of sites where its processes may be, too, with ',' between them; NULL */
     char *sizes_text;
     enum pleat_job_kind kind;
     enum pleat_job_class job_class;

@@ -166,10 +166,11 @@ int pleat_agent_connect(struct pleat_processes *all, struct pleat_error *err)
         disconnect(all);
         return pleat_error_sys(err, failed, "cannot watch the connection to the agent");
     }
-    int rc =
-        pleat_agent_say(all, json_pack("{s:s, s:i, s:i, s:s, s:s*}", "do", "hello", "process",
-                                       (int)all->self, "pid", (int)getpid(), "address",
-                                       all->address, "local", all->local[0] ? all->local : NULL));
+    int rc = pleat_agent_say(all, json_pack("{s:s, s:i, s:i, s:s, s:s*, s:s*}", "do", "hello",
+                                            "process", (int)all->self, "pid", (int)getpid(),
+                                            "address", all->address, "local",
+                                            all->local[0] ? all->local : NULL, "unreachable",
+                                            all->unreachable[0] ? all->unreachable : NULL));
     return rc ? pleat_error_set(err, rc, "out of memory") : 0;
 }
 

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/processes.h"
 #include "process/agent.h"
 #include "process/loop.h"
+#include "process/reach.h"
 #include "process/secret.h"
 #include "process/stream.h"
 #include "process/transport.h"
@@ -17,6 +19,7 @@
 #define WINDOW_BYTES ((size_t)16 << 20)
 #define FINISH_MS 10000
 #define ANSWER_MS 10000
+#define REACH_MS 10000 /* to connect with process 0, of one at another site */
 
 /* The process that has begun; 0: none. A child of fork may begin by itself, if it was started as a
  * process of its own. */
@@ -159,6 +162,9 @@ static int open_all(struct pleat_processes *all, struct pleat_error *err)
         rc = pleat_secret_keys(all->secret, all->public, err);
     if (!rc)
         rc = pleat_transport_open(all, err);
+    if (!rc && getenv(PLEAT_PROCESS_REACH_ENV)) /* its agent ends it if it cannot */
+        (void)pleat_reach_try(getenv(PLEAT_PROCESS_REACH_ENV), REACH_MS, all->unreachable,
+                              sizeof(all->unreachable));
     if (!rc)
         rc = pleat_agent_connect(all, err);
     return rc ? rc : pleat_loop_start(all, err);

@@ -73,7 +73,8 @@ struct pleat_processes {
     uint8_t window_messages_log, window_bytes_log;
     char secret[41], public[41];
     char address[256];
-    char local[256]; /* where those of this host reach it besides; "": nowhere */
+    char local[256];      /* where those of this host reach it besides; "": nowhere */
+    char unreachable[80]; /* why it cannot be connected with process 0; "": nothing is known */
 
     void *context, *in, *out, *doorman; /* of libzmq */
     /* who gets what comes: pleat_stream_take */

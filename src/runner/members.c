@@ -47,6 +47,8 @@ int pleat_runner_add_processes(const struct pleat_run_order *order, json_t *para
     json_t *member =
         json_pack("{s:i, s:i, s:b}", "count", order->processes, "maximum",
                   most > order->processes ? most : order->processes, "nodes", order->roams);
+    if (order->spec->sites && order->roams)
+        (void)json_object_set_new(member, "sites", json_string(order->spec->sites));
     return member && !json_object_set_new(params, "processes", member)
                ? 0
                : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

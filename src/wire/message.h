@@ -51,6 +51,8 @@
 #define PLEAT_FEATURE_ROAMS "roams"
 /* The same: it says which architecture its host has, and is told those of others. */
 #define PLEAT_FEATURE_ARCHITECTURES "architectures"
+/* The same: processes of a run that asks for more may be at other sites than the run. */
+#define PLEAT_FEATURE_SITES "sites"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */

@@ -382,6 +382,15 @@ static int read_class(const json_t *object, struct pleat_spec *spec, struct plea
     return rc;
 }
 
+static int check_sites(const struct pleat_spec *spec, struct pleat_error *err)
+{
+    bool evolves = pleat_runner_starts(spec->runner) & PLEAT_STARTS_EVOLVING;
+    if (spec->sites && (!evolves || spec->one_node))
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "'sites' is for the runner 'evolving', without 'one_node'");
+    return 0;
+}
+
 static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat_error *err)
 {
     static const char *const kinds[] = {"rigid", "moldable", "malleable", NULL};
@@ -407,6 +416,8 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
         rc = pleat_spec_copy_text(object, "cwd", true, &spec->cwd, err);
     if (!rc)
         rc = pleat_spec_copy_text(object, "site", false, &spec->site, err);
+    if (!rc)
+        rc = pleat_spec_copy_bounded(object, "sites", PLEAT_SPEC_TEXT_MAX, &spec->sites, err);
     if (!rc)
         rc = pleat_spec_copy_text(object, "name", false, &spec->name, err);
     if (!rc && !spec->name) {
@@ -439,7 +450,9 @@ static int read_spec(const json_t *object, struct pleat_spec *spec, struct pleat
         rc = read_array(object, spec, err);
     if (!rc)
         rc = read_fold(object, spec, err);
-    return rc ? rc : read_tasks(object, spec, err);
+    if (!rc)
+        rc = read_tasks(object, spec, err);
+    return rc ? rc : check_sites(spec, err);
 }
 
 /* Limits the lengths of texts: a job must fit into one answer, and many jobs into a few. */

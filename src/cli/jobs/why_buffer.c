@@ -66,8 +66,11 @@ void pleat_why_add_requests(const json_t *buffer, struct pleat_string *out)
 {
     const char *code = pleat_reply_text(buffer, "waits", "");
     long long waiting = number(buffer, "waiting");
+    const char *site = pleat_reply_text(buffer, "waits_site", "");
     char moment[PLEAT_TIME_SIZE];
     pleat_string_addf(out, "%lld wait%s: ", waiting, waiting == 1 ? "s" : "");
+    if (*site)
+        pleat_string_addf(out, "for site %s: ", site);
     if (!strcmp(code, "coming"))
         pleat_string_add(out, "a process is on its way for each");
     else if (!strcmp(code, "next"))
@@ -80,10 +83,10 @@ void pleat_why_add_requests(const json_t *buffer, struct pleat_string *out)
             "processes could not be started ('pleat events' has the reason), tried again at %s",
             pleat_time_moment(pleat_reply_real(buffer, "until_s"), moment));
     else if (!strcmp(code, "quiet"))
-        pleat_string_addf(out, "its site refused processors a moment ago, asked again at %s",
+        pleat_string_addf(out, "the site refused processors a moment ago, asked again at %s",
                           pleat_time_moment(pleat_reply_real(buffer, "until_s"), moment));
     else if (!strcmp(code, "drained"))
-        pleat_string_add(out, "its site is drained ('pleat site resume')");
+        pleat_string_add(out, "the site is drained ('pleat site resume')");
     else if (!strcmp(code, "kept") && number(buffer, "behind") > 0)
         pleat_string_addf(out, "what is free is kept for job %lld, which waits",
                           number(buffer, "behind"));
