@@ -74,6 +74,7 @@ static void proc_free(struct pleat_proc *proc)
         pleat_string_finish(&proc->far.unwritten[i]);
     free(proc->far.text);
     free(proc->far.unreachable);
+    pleat_reach_drop(proc);
     free(proc->directory);
     free(proc->address);
     free(proc->local);

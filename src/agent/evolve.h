@@ -81,8 +81,9 @@ struct pleat_far_child {
     bool unwanted;    /* the daemon was told that it is to end */
     int64_t serial;   /* of its connection to that node's agent; 0: it has not said hello */
     struct pleat_proc_end end;
-    char *text;                                       /* of `end` */
-    char *unreachable;                                /* it says that it does not reach others */
+    char *text;                /* of `end` */
+    char *unreachable;         /* why it and the others cannot be connected; NULL: not known */
+    struct pleat_reach *reach; /* that is being tried; NULL */
     int64_t taken[PLEAT_FAR_STREAMS];                 /* bytes of its output that have come, */
     struct pleat_string unwritten[PLEAT_FAR_STREAMS]; /* and the last of them, which wait */
 };
@@ -283,6 +284,14 @@ bool pleat_far_is_full(const struct pleat_proc *proc);
 /* Tells the daemon again what it may have missed; and what `list` says. Nonzero: no memory. */
 void pleat_far_report(struct pleat_evolve *evolve);
 int pleat_far_describe(const struct pleat_evolve *evolve, json_t *text);
+
+/* ---- evolve_reach.c ---- */
+
+/* Tries to connect with a process at another site that has said where it is. If that fails it is
+ * ended (far.unreachable). Does nothing with others. */
+void pleat_reach_begin(struct pleat_proc *proc);
+/* Tries no more. */
+void pleat_reach_drop(struct pleat_proc *proc);
 
 /* ---- evolve_tell.c ---- */
 

@@ -74,6 +74,7 @@ void pleat_far_drop(struct pleat_proc *proc)
         pleat_string_finish(&far->unwritten[i]);
     free(far->text);
     free(far->unreachable);
+    pleat_reach_drop(proc);
     *far = (struct pleat_far_child){.site = far->site, .node = far->node};
 }
 

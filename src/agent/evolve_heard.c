@@ -119,8 +119,7 @@ static bool cannot_reach(struct pleat_proc *proc, const json_t *hello)
              proc->far.node, proc->far.site,
              first && first->address ? first->address : "its address", why);
     free(proc->far.unreachable);
-    proc->far.unreachable = strdup(text);
-    pleat_far_end(proc);
+    proc->far.unreachable = strdup(text); /* it is ended when the turn is over */
     return true;
 }
 
@@ -142,8 +141,11 @@ int pleat_evolve_said(struct pleat_run *run, const json_t *params, struct pleat_
         proc->far.serial = serial;
         if (cannot_reach(proc, line))
             return 0;
+        bool first = !proc->registered;
         if (!pleat_proc_hello(proc, address, local))
             pleat_far_cut_off(proc);
+        else if (first)
+            pleat_reach_begin(proc);
     } else if (serial != proc->far.serial) {
         return 0; /* of a connection that is over, or was never heard of */
     } else if (what) {

@@ -354,8 +354,11 @@ static void pump(struct pleat_run *run)
     int64_t now = pleat_clock_monotonic_us(), next = 0;
     if ((run->killing || run->state == PLEAT_RUN_ENDING) && !evolve->ending)
         pleat_evolve_end(run, run->killing ? run->kill_at_us - now : GRACE_US);
-    for (size_t i = 0; i < evolve->procs.count; i++)
+    for (size_t i = 0; i < evolve->procs.count; i++) {
+        if (evolve->procs.items[i]->far.unreachable)
+            pleat_far_end(evolve->procs.items[i]);
         look_at_time(evolve->procs.items[i], now, &next);
+    }
     bool settled = false;
     for (size_t i = evolve->procs.count; i-- > 0;)
         if (i < evolve->procs.count && has_ended(evolve->procs.items[i])) {

@@ -37,7 +37,8 @@ class Process:
                     os._exit(9)
                 time.sleep(0.02)
         agent.sendall(json.dumps({"do": "hello", "process": int(ME), "pid": os.getpid(),
-                                  "address": f"ipc://{os.environ['PLEAT_PROCESS_DIR']}/{ME}"}).encode() + b"\n")
+                                  "address": os.environ.get(f"TEST_ADDRESS_{ME}") or
+                                  f"ipc://{os.environ['PLEAT_PROCESS_DIR']}/{ME}"}).encode() + b"\n")
         self.agent = agent
 
     def listen(self):

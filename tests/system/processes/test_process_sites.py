@@ -16,10 +16,10 @@ def site_of(pid):
     return environment(pid)[b"PLEAT_NODE"].split(b":")[0].decode()
 
 
-def begin(pleat, text="", *options):
+def begin(pleat, text="", env=()):
     """A job on one processor of its site, which may have processes at the other one."""
     pleat.configure(text=TEXT + text)
-    job = Evolving(pleat, "-n", 1, "--max", 4, "--site", "here", "--sites", "there", *options)
+    job = Evolving(pleat, "-n", 1, "--max", 4, "--site", "here", "--sites", "there", env=env)
     job.wait(0, "welcome")
     return job
 
@@ -262,5 +262,17 @@ def test_a_site_that_cannot_be_reached(pleat):
     job.size(1)
     told = str(pleat.call("events", job=job.job, after=0, limit=1000)["events"])
     assert "does not reach this run's node" in told and "without --sites" in told, told
+    assert job.end()["state"] == "done"
+    free(pleat)
+
+
+def test_a_process_at_another_site_that_cannot_be_reached(pleat):
+    """The other way: the node that leads tries, too. (Nobody listens at the address of this one.)"""
+    job = begin(pleat, env=[("TEST_ADDRESS_1", "tcp://127.0.0.1:1")])
+    assert job.add(site="there")["process"] == 1
+    assert job.wait(0, "process", process=1, state="gone")["reason"] == "not started"
+    job.size(1)
+    told = str(pleat.call("events", job=job.job, after=0, limit=1000)["events"])
+    assert "this run's node does not reach node 0 of site there at tcp://127.0.0.1:1" in told, told
     assert job.end()["state"] == "done"
     free(pleat)

@@ -1,0 +1,107 @@
+/* evolve_reach.c - whether the node that leads an evolving run can connect with a process at
+ * another site. The process itself has tried the other way before it said hello. */
+#include "agent/evolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REACH_MS 10000
+
+struct pleat_reach {
+    struct pleat_proc *proc; /* NULL: it is gone, or the answer is known */
+    uv_tcp_t tcp;
+    uv_timer_t timer;
+    uv_connect_t connect;
+    int open; /* handles that are not closed yet */
+};
+
+static void on_handle_closed(uv_handle_t *handle)
+{
+    struct pleat_reach *reach = handle->data;
+    if (--reach->open == 0)
+        free(reach);
+}
+
+void pleat_reach_drop(struct pleat_proc *proc)
+{
+    struct pleat_reach *reach = proc->far.reach;
+    if (!reach)
+        return;
+    proc->far.reach = NULL;
+    reach->proc = NULL;
+    uv_close((uv_handle_t *)&reach->tcp, on_handle_closed);
+    uv_close((uv_handle_t *)&reach->timer, on_handle_closed);
+}
+
+static void cannot(struct pleat_proc *proc, const char *why)
+{
+    char text[400];
+    snprintf(text, sizeof(text),
+             "this run's node does not reach node %u of site %s at %.120s (%.80s): let the nodes "
+             "of both sites connect with one another over TCP, or run the job without --sites",
+             proc->far.node, proc->far.site, proc->address ? proc->address : "its address", why);
+    pleat_reach_drop(proc);
+    free(proc->far.unreachable);
+    proc->far.unreachable = strdup(text); /* it is ended when the turn is over */
+}
+
+static void on_connected(uv_connect_t *connect, int status)
+{
+    struct pleat_reach *reach = connect->data;
+    struct pleat_proc *proc = reach->proc;
+    if (!proc)
+        return; /* closed */
+    if (status)
+        cannot(proc, uv_strerror(status));
+    else
+        pleat_reach_drop(proc);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    const struct pleat_reach *reach = timer->data;
+    if (reach->proc)
+        cannot(reach->proc, "no answer");
+}
+
+/* tcp://HOST:PORT, or tcp://[HOST]:PORT; other addresses are not of another host. */
+static bool read_address(const char *address, struct sockaddr_storage *to)
+{
+    char host[200];
+    const char *begin = address + strlen("tcp://"), *colon = strrchr(address, ':');
+    if (strncmp(address, "tcp://", strlen("tcp://")) != 0 || colon < begin)
+        return false;
+    bool six = *begin == '[' && colon[-1] == ']';
+    begin += six;
+    int length = (int)(colon - begin) - six;
+    int port = (int)strtol(colon + 1, NULL, 10);
+    if (length < 1 || (size_t)length >= sizeof(host))
+        return false;
+    snprintf(host, sizeof(host), "%.*s", length, begin);
+    return six ? !uv_ip6_addr(host, port, (struct sockaddr_in6 *)to)
+               : !uv_ip4_addr(host, port, (struct sockaddr_in *)to);
+}
+
+void pleat_reach_begin(struct pleat_proc *proc)
+{
+    struct sockaddr_storage to = {0};
+    uv_loop_t *loop = &proc->evolve->run->agent->loop;
+    if (!proc->far.site || proc->far.reach || !proc->address || !read_address(proc->address, &to))
+        return;
+    struct pleat_reach *reach = calloc(1, sizeof(*reach));
+    if (!reach)
+        return; /* not known: as if it could */
+    reach->proc = proc;
+    reach->open = 2;
+    reach->tcp.data = reach->timer.data = reach->connect.data = reach;
+    proc->far.reach = reach;
+    (void)uv_timer_init(loop, &reach->timer); /* cannot fail */
+    (void)uv_tcp_init(loop, &reach->tcp);     /* makes no socket yet: likewise */
+    int status = uv_timer_start(&reach->timer, on_late, REACH_MS, 0);
+    if (!status)
+        status = uv_tcp_connect(&reach->connect, &reach->tcp, (const struct sockaddr *)&to,
+                                on_connected);
+    if (status)
+        cannot(proc, uv_strerror(status));
+}
