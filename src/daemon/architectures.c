@@ -118,15 +118,32 @@ void architectures_wanted(struct daemon *d, struct job *job, uint64_t run, const
 
 /* ---- to agents ---- */
 
+/* Tells the core what an agent's host is, unless it knows. */
+static void say_architecture(const struct agent *agent)
+{
+    struct daemon *d = agent->daemon;
+    const struct pleat_node *node =
+        pleat_view_node(pleat_core_view(d->core), agent->site, agent->node);
+    struct pleat_event event = {
+        .kind = PLEAT_EV_NODE_ARCHITECTURE,
+        .component = agent->site,
+        .u.node_architecture = {.node = agent->node, .architecture = agent->architecture}};
+    if ((node ? node->architecture : 0) != agent->architecture)
+        turn_event(d, &event);
+}
+
 /* The same of the sites where the job's processes may be, too, by their names. *several: there is
  * a node of another architecture than the run's. */
 static json_t *sites_of(struct daemon *d, const struct job *job, const char *own, bool *several)
 {
     json_t *sites = json_object();
-    for (uint32_t s = 0; s < pleat_core_view(d->core)->site_count; s++) {
+    for (uint32_t s = 0; s < d->config.site_count; s++) {
         bool others = false, mixed = false;
         if (d->config.sites[s].gone || !process_sites_allow(d, job, s))
             continue;
+        for (const struct agent *agent = d->agents; agent; agent = agent->next)
+            if (agent->site == s && agent->architecture > 0) /* nobody wanted it before */
+                say_architecture(agent);
         json_t *machines = machines_of(d, s, &others, &mixed), *name;
         const char *number;
         json_object_foreach(machines, number, name) mixed =
@@ -187,15 +204,8 @@ static bool is_for_others(struct daemon *d, uint32_t site)
 void architectures_listed(struct agent *agent)
 {
     struct daemon *d = agent->daemon;
-    const struct pleat_node *node =
-        pleat_view_node(pleat_core_view(d->core), agent->site, agent->node);
-    struct pleat_event event = {
-        .kind = PLEAT_EV_NODE_ARCHITECTURE,
-        .component = agent->site,
-        .u.node_architecture = {.node = agent->node, .architecture = agent->architecture}};
     if (!has_others(d, agent->site) && !is_for_others(d, agent->site))
         return;
-    if ((node ? node->architecture : 0) != agent->architecture)
-        turn_event(d, &event);
+    say_architecture(agent);
     architectures_tell_all(d, agent->site);
 }

@@ -58,6 +58,7 @@ int sites_add(struct daemon *d, struct pleat_config_site *site, struct pleat_err
     }
     agents_site_new(d, index);
     d->site_list.changed = true;
+    architectures_tell_all(d, index); /* processes of jobs that run may be there */
     say(d, site->name, "was added");
     return 0;
 }

@@ -4,12 +4,17 @@ import os
 import signal
 import sys
 
+import pytest
 from conftest import CPUS, KEPT, Evolving, daemon, is_alive, wait_until
 from test_process_nodes import agent_of, environment
 
 SITES = "".join(f'site "{name}" {{ cpus = "{cpu},{cpu}" agents = tcp background = ignore }}\n'
                 for name, cpu in (("here", CPUS[0]), ("there", CPUS[-1])))
 TEXT = SITES + "backoff_s = 0.2\ntry_s = 0.1\nidle_exit_s = 0\n"
+
+
+SANITIZED = not os.path.isdir(os.path.join(daemon.BUILD, "python"))
+of_python = pytest.mark.skipif(SANITIZED, reason="a sanitizer comes with programs in C")
 
 
 def site_of(pid):
@@ -90,6 +95,21 @@ def test_a_site_that_was_not_named(pleat):
         assert refused.returncode != 0 and why in refused.stderr, refused.stderr
     refused = pleat.pleat("submit", "--sites", "there", "--", "true")
     assert refused.returncode != 0 and "--evolving" in refused.stderr
+    free(pleat)
+
+
+def test_an_architecture_at_another_site_whose_agent_is_there(pleat):
+    """What that said of its host before the job began is known."""
+    pleat.configure(text=TEXT)
+    assert pleat.wait_end(pleat.submit("--site", "there", "--", "true"))["state"] == "done"
+    job = Evolving(pleat, "-n", 1, "--max", 4, "--site", "here", "--sites", "here,there")
+    job.wait(0, "welcome")
+    assert "no node of site 'there' is known to have it, but only" in job.add(site="there", arch="vax")["text"]
+    assert "nodes of other sites have numbers" in job.add(site="there", node=os.uname().nodename)["text"]
+    assert job.add(site="there", arch=os.uname().machine)["process"] == 1
+    job.wait(1, "welcome", state="running")
+    assert site_of(job.pid(1)) == "there"
+    assert job.end()["state"] == "done"
     free(pleat)
 
 
@@ -181,7 +201,8 @@ def test_another_site_is_removed(pleat):
     """It has the job's processes, and is kept; with --drain requests that wait for it are over, and it goes when its processes
     have gone."""
     pleat.configure(text=TEXT.replace(SITES, SITES.splitlines()[0]))
-    pleat.call("site_add", site="there", options={"cpus": f"{CPUS[-1]},{CPUS[-1]}", "agents": "tcp", "background": "ignore"})
+    options = {"cpus": f"{CPUS[-1]},{CPUS[-1]}", "agents": "tcp", "background": "ignore"}
+    pleat.call("site_add", site="there", options=options)
     job = Evolving(pleat, "-n", 1, "--max", 4, "--site", "here", "--sites", "there")
     job.wait(0, "welcome")
     there = goes_there(job, 1)
@@ -199,6 +220,10 @@ def test_another_site_is_removed(pleat):
         job.wait(0, "process", process=process, state="gone", reason="stopped")
     wait_until(lambda: [site["name"] for site in pleat.call("sites")["sites"]] == ["here"], "it is removed")
     job.size(1)
+    pleat.call("site_add", site="there", options=options) # another one of that name
+    again = wait_until(lambda: job.add(site="there").get("process"), "it may be there again")
+    job.wait(again, "welcome", state="running")
+    assert site_of(job.pid(again)) == "there"
     assert job.end()["state"] == "done"
 
 
@@ -242,6 +267,7 @@ def python(pleat):
         "--", sys.executable, path]
 
 
+@of_python
 def test_messages_between_sites(pleat):
     """One goes there, and one comes back."""
     pleat.configure(text=TEXT)
@@ -251,6 +277,7 @@ def test_messages_between_sites(pleat):
     free(pleat)
 
 
+@of_python
 def test_a_site_that_cannot_be_reached(pleat):
     """A process that cannot be connected with the first one is ended, and its request with it: the text says what to do. (This
     first one says that it listens on its own host only.)"""
