@@ -140,8 +140,9 @@ struct pleat_process_wish {
     const char *const *variables; /* more environment variables, "NAME=value"; NULL at the end */
     const char *directory;
     int priority; /* requests of a higher one are served first; then those that came first */
-    const char
-        *site; /* where it may run: names of a site and a node, as in Pleat's configuration */
+    /* Where it has to be: the name of a site, another one than the job's own if its user has named
+     * that (pleat run --sites); and of a node there, where a process is prepared. */
+    const char *site;
     const char *node;
     /* Of its node, as of `uname -m`: it comes where that is so, or waits for it. NULL: that of its
      * program, which is the one on which the job has started, unless the program's name has

@@ -94,14 +94,21 @@ static void show_what(const json_t *job)
     }
 }
 
+/* Whether two of a job's slots are of one node. */
+static bool same_node(const json_t *one, const json_t *other)
+{
+    return pleat_reply_int(one, "node", 0) == pleat_reply_int(other, "node", 0) &&
+           !strcmp(pleat_reply_text(one, "site", ""), pleat_reply_text(other, "site", ""));
+}
+
 /* How many processors of a job are on the node of its slots number `at`; 0: others before them are
  * of that node, too, so it was named. */
 static json_int_t on_node(const json_t *slots, size_t at)
 {
-    json_int_t node = pleat_reply_int(json_array_get(slots, at), "node", 0), count = 0;
+    json_int_t count = 0;
     for (size_t i = 0; i < json_array_size(slots); i++) {
         const json_t *piece = json_array_get(slots, i);
-        if (pleat_reply_int(piece, "node", 0) != node)
+        if (!same_node(piece, json_array_get(slots, at)))
             continue;
         if (i < at)
             return 0;
@@ -110,23 +117,37 @@ static json_int_t on_node(const json_t *slots, size_t at)
     return count;
 }
 
-/* Adds " node 1", or ", 4 on node 0, 2 on node 1", where the job's site has several. */
+/* Adds " node 1", or ", 4 on node 0, 2 on node 1", where the job's site has several; and ", 1 on
+ * node 0 of there" for those at another site. */
 static void add_nodes(struct pleat_string *text, const json_t *job)
 {
     const json_t *slots = pleat_reply_array(job, "slots");
     json_int_t all = 0;
-    if (!pleat_reply_true(job, "on_nodes"))
-        return;
     for (size_t i = 0; i < json_array_size(slots); i++)
         all += pleat_reply_int(json_array_get(slots, i), "count", 0);
     for (size_t i = 0; i < json_array_size(slots); i++) {
         json_int_t count = on_node(slots, i);
         long long node = (long long)pleat_reply_int(json_array_get(slots, i), "node", 0);
-        if (count == all)
+        const char *site = pleat_reply_text(json_array_get(slots, i), "site", "");
+        if (count && *site)
+            pleat_string_addf(text, ", %lld on node %lld of %s", (long long)count, node, site);
+        else if (!pleat_reply_true(job, "on_nodes"))
+            continue;
+        else if (count == all)
             pleat_string_addf(text, " node %lld", node);
         else if (count)
             pleat_string_addf(text, ", %lld on node %lld", (long long)count, node);
     }
+}
+
+/* Whether some of a job's processors are at another site than its own. */
+static bool is_elsewhere(const json_t *job)
+{
+    const json_t *slots = pleat_reply_array(job, "slots");
+    for (size_t i = 0; i < json_array_size(slots); i++)
+        if (*pleat_reply_text(json_array_get(slots, i), "site", ""))
+            return true;
+    return false;
 }
 
 /* What an evolving job has asked for, and what its buffer was worth. */
@@ -172,7 +193,8 @@ static void show_state(const json_t *job)
     if (pleat_reply_int(job, "target", 0) != pleat_reply_int(job, "processors", 0))
         pleat_string_addf(&text, ", on the way to %lld",
                           (long long)pleat_reply_int(job, "target", 0));
-    pleat_string_addf(&text, " on %s", pleat_reply_text(job, "site", "no site"));
+    pleat_string_addf(&text, " %s %s", is_elsewhere(job) ? "led from" : "on",
+                      pleat_reply_text(job, "site", "no site"));
     add_nodes(&text, job);
     pleat_string_addf(&text, ", %lld processes", (long long)pleat_reply_int(job, "processes", 0));
     if (pleat_reply_int(job, "mpl", 0) > 1)

@@ -63,6 +63,7 @@ def test_a_wish_for_another_site(pleat):
     job.wait(0, "process", process=1, state="running")
     job.size(2)
     assert [slots.get("site") for slots in pleat.job(job.job)["slots"]] == [None, "there"]
+    assert "2 led from here, 1 on node 0 of there, 2 processes" in pleat.pleat("show", job.job, check=0).stdout
     assert job.add()["process"] == 2
     job.wait(2, "welcome", state="running")
     assert site_of(job.pid(2)) == "here"
