@@ -291,6 +291,26 @@ static void refused(const char *member, const char *value)
     assert_memory_equal(&spec, &empty, sizeof(spec)); /* nothing left to free */
 }
 
+/* Only a program that asks for processes itself has some at other sites. */
+static void test_other_sites(void **state)
+{
+    (void)state;
+    struct pleat_spec spec;
+    struct pleat_error err = {0};
+    refused("sites", "\"there\"");
+    refused("sites", "3");
+    json_t *object = changed("sites", "\"there,far\"");
+    json_object_set_new(object, "runner", json_string("evolving"));
+    json_object_set_new(object, "kind", json_string("moldable"));
+    assert_int_equal(pleat_spec_from_json(object, &spec, &err), 0);
+    assert_string_equal(spec.sites, "there,far");
+    pleat_spec_finish(&spec);
+    json_object_set_new(object, "one_node", json_true());
+    assert_int_equal(pleat_spec_from_json(object, &spec, &err), PLEAT_E_INVALID);
+    assert_non_null(strstr(err.text, "one_node"));
+    json_decref(object);
+}
+
 static void test_members_that_must_be_there(void **state)
 {
     (void)state;
@@ -502,6 +522,7 @@ int main(void)
         cmocka_unit_test(test_folding_that_makes_no_sense),
         cmocka_unit_test(test_a_word_for_a_number),
         cmocka_unit_test(test_null_stands_for_absent),
+        cmocka_unit_test(test_other_sites),
         cmocka_unit_test(test_members_that_must_be_there),
         cmocka_unit_test(test_wrong_types),
         cmocka_unit_test(test_wrong_values),
