@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import time
 
@@ -344,3 +345,25 @@ def test_what_is_said_is_lines_of_json():
         hello = asked(agent, "hello")[0][1]
         assert hello == {"do": "hello", "process": 0, "pid": agent.processes[0].child.pid, "address": agent.addresses[0]}
         assert hello["address"].startswith(f"ipc://{agent.dir}/0.") and json.dumps(hello)
+
+
+@pytest.mark.parametrize("reach, why", [
+    ("{open}", None),
+    ("tcp://127.0.0.1:1", "Connection refused"),
+    ("tcp://[::1]:1", None), # refused, or there is no such address on this host
+    ("ipc:///somewhere", "that is no address of another host"),
+    ("tcp://127.0.0.1", "that is no address of another host"),
+    ("tcp://", "that is no address of another host"),
+    ("tcp://127.0.0.1:no", "that is no address of another host"),
+])
+def test_one_at_another_site_tries_to_reach_the_first(reach, why):
+    """What comes of that is said with its hello."""
+    with Agent() as agent, socket.create_server(("127.0.0.1", 0)) as server:
+        listens = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        agent.start(PLEAT_PROCESS_REACH=reach.format(open=listens))
+        wait_until(lambda: asked(agent, "hello"))
+        hello = asked(agent, "hello")[0][1]
+        if "::1" in reach:
+            assert hello["unreachable"]
+        else:
+            assert hello.get("unreachable") == why
