@@ -115,14 +115,14 @@ int pleat_process_mpi_announce(const struct pleat_processes *processes, const ch
     if (length < 0)
         return pleat_error_sys(err, number, "cannot read %s", path);
     line[length] = '\0';
-    if (!take_apart(line, host, &job, &port) ||
+    if (!host || !take_apart(line, host, &job, &port) ||
         (size_t)snprintf(name, sizeof(name), PREFIX "%s.%s.%s", job, host, port) >= sizeof(name))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "ompi-server does not listen on %s, by which the run's processes "
                                "reach one another: Open MPI needs an IPv4 address there, and "
                                "OMPI_MCA_oob_tcp_if_include or _exclude must not leave it out; or "
                                "keep all processes on one node (pleat run --one-node)",
-                               host);
+                               host ? host : "this node");
     /* the group is the library's own: nothing changes of what the caller has said */
     return pleat_process_group_join((struct pleat_processes *)(uintptr_t)processes, name, err);
 }
