@@ -50,6 +50,11 @@ class Evolving:
         peer.sendall(line if isinstance(line, bytes) else line.encode() + b"\n")
         peer.close()
 
+    def is_stubborn(self, process):
+        """From now on it does not leave when it is told to."""
+        self.tell(process, "STUBBORN")
+        self.wait(process, "stubborn")
+
     def say(self, speaker, what, **members):
         """Lets a process say that to its agent; returns the number of the request."""
         self.number[speaker] = self.number.get(speaker, 0) + 1

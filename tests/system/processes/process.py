@@ -76,6 +76,7 @@ class Process:
                 elif line.startswith(b"STUBBORN"):
                     self.stubborn = True
                     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                    self.note('{"do":"stubborn"}')
                 elif line.startswith(b"EAT"):
                     self.kept = bytearray(int(line.split()[1]) << 20)
                 else:

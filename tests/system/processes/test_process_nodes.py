@@ -235,7 +235,7 @@ def test_a_stubborn_process_on_another_node(pleat):
     job.add()
     job.wait(2, "welcome", state="running")
     job.size(3)
-    job.tell(2, "STUBBORN")
+    job.is_stubborn(2)
     there = job.pid(2)
     assert job.end()["state"] == "done"
     assert not is_alive(there)

@@ -45,7 +45,7 @@ def test_what_is_leaving_is_not_of_those(pleat):
     for process in (1, 2):
         assert job.add()["process"] == process
         job.wait(process, "welcome")
-    job.tell(1, "STUBBORN")
+    job.is_stubborn(1)
     job.wait(0, "done", number=job.say(0, "stop", process=1))
     says(job, 1)
     is_returning(job, 2) # process 1 is leaving

@@ -188,7 +188,7 @@ def test_it_ends_with_processes_that_do_not_leave(pleat):
     pleat.configure(text=BUFFERED)
     job = Evolving(pleat, "-n", 2, "--max", 3)
     job.wait(2, "welcome", state="prepared")
-    job.tell(1, "STUBBORN")
+    job.is_stubborn(1)
     pids = [job.pid(process) for process in range(3)]
     assert job.add()["process"] == 2
     assert job.add()["ready"] is False
