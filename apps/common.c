@@ -68,17 +68,14 @@ static double to_tolerance(const char *text)
 
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options)
 {
-    enum { N = 1, ITERATIONS, WORK, USEFUL, PAUSE, TOLERANCE, FURTHER, UNTIL, HELP, COMMON = 7 };
-    struct option table[COMMON + 3] = {
-        {"n", 1, NULL, N},          {"iterations", 1, NULL, ITERATIONS},
-        {"work", 1, NULL, WORK},    {"pause", 1, NULL, PAUSE},
-        {"help", 0, NULL, HELP},    {"tolerance", 1, NULL, TOLERANCE},
-        {"useful", 1, NULL, USEFUL}};
-    int count = COMMON;
+    enum { N = 1, ITERATIONS, UNTIL, WORK, USEFUL, PAUSE, TOLERANCE, FURTHER, HELP, COMMON = 8 };
+    struct option table[COMMON + 2] = {
+        {"n", 1, NULL, N},           {"iterations", 1, NULL, ITERATIONS},
+        {"work", 1, NULL, WORK},     {"pause", 1, NULL, PAUSE},
+        {"help", 0, NULL, HELP},     {"tolerance", 1, NULL, TOLERANCE},
+        {"useful", 1, NULL, USEFUL}, {"until", 1, NULL, UNTIL}};
     if (options->further)
-        table[count++] = (struct option){options->further, 0, NULL, FURTHER};
-    if (options->has_until)
-        table[count++] = (struct option){"until", 1, NULL, UNTIL};
+        table[COMMON] = (struct option){options->further, 0, NULL, FURTHER};
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         switch (c) {
         case N:
@@ -136,6 +133,18 @@ int app_goes_on(const struct pleat_session *session, const struct app_options *o
     int there = pleat_session_rank(session) == 0 && access(options->until, F_OK) == 0;
     MPI_Bcast(&there, 1, MPI_INT, 0, pleat_session_comm(session));
     return !there;
+}
+
+int app_has_done(const struct app_options *options, long long done)
+{
+    return options->until || done == options->iterations;
+}
+
+int app_reports(const struct pleat_session *session, const struct app_options *options,
+                long long done)
+{
+    return pleat_session_rank(session) == 0 && !options->until &&
+           done % (1 + options->iterations / 10) == 0;
 }
 
 void app_tally_open(struct app_tally *tally, const struct pleat_session *session, int begun)

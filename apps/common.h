@@ -26,12 +26,11 @@ struct app_options {
     long long n_most;
     const char *further; /* a further option of the program, without a value; NULL: it has none */
     int is_further;      /* that was given */
-    int has_until;       /* the program knows --until FILE */
-    const char *until;   /* that file; NULL: it was not given */
+    const char *until;   /* a file (app_goes_on); NULL: it was not given */
 };
 
-/* Reads --n, --iterations, --work, --useful, --pause, --tolerance, the further one, and --until
- * into *options; others stay as they were.
+/* Reads --n, --iterations, --until, --work, --useful, --pause, --tolerance and the further one into
+ * *options; others stay as they were.
  * --help prints `usage` and exits with 0; a wrong option exits with 2. */
 void app_read_options(int argc, char **argv, const char *usage, struct app_options *options);
 
@@ -43,6 +42,11 @@ void app_pretend(const struct app_options *options, int ranks);
 /* Whether another iteration is wanted, the same on all ranks: with --until FILE as long as there is
  * no such file, which rank 0 looks for, else up to --iterations. */
 int app_goes_on(const struct pleat_session *session, const struct app_options *options,
+                long long done);
+/* Whether that is as many as were wanted, at the end. */
+int app_has_done(const struct app_options *options, long long done);
+/* Whether this rank is to print how far they are: about ten times in all, with --until never. */
+int app_reports(const struct pleat_session *session, const struct app_options *options,
                 long long done);
 
 /* Counts the iterations that were really computed, independently of the state that Pleat carries

@@ -275,7 +275,7 @@ static int end(struct dense *d, const struct app_tally *tally)
         d->progress.error = error_of_products(d);
     int wrong = d->progress.error > d->options.tolerance || changed ||
                 app_tally_skipped(tally, d->progress.done) ||
-                (!d->options.until && d->progress.done != d->options.iterations);
+                !app_has_done(&d->options, d->progress.done);
     if (pleat_session_rank(d->session) == 0)
         printf("RESULT %s %s=%lld ranks=%d grid=%dx%d error=%.2e%s\n", wrong ? "wrong" : "ok", what,
                d->progress.done, pleat_session_size(d->session),
@@ -288,13 +288,11 @@ static int end(struct dense *d, const struct app_tally *tally)
 static int run(struct dense *d, struct app_tally *tally, int what)
 {
     struct pleat_error err;
-    long long iterations = d->options.iterations;
     while (what != PLEAT_LEAVE && app_goes_on(d->session, &d->options, d->progress.done)) {
         iterate(d);
         app_tally_add(tally);
-        if (pleat_session_rank(d->session) == 0 && !d->options.until &&
-            d->progress.done % (1 + iterations / 10) == 0)
-            printf("%lld of %lld %s, %d ranks\n", d->progress.done, iterations,
+        if (app_reports(d->session, &d->options, d->progress.done))
+            printf("%lld of %lld %s, %d ranks\n", d->progress.done, d->options.iterations,
                    d->options.is_further ? "factorizations" : "products",
                    pleat_session_size(d->session));
         what = pleat_session_adapt(d->session, &err);
@@ -308,12 +306,9 @@ static int run(struct dense *d, struct app_tally *tally, int what)
 
 int main(int argc, char **argv)
 {
-    struct dense d = {.options = {.n = 256,
-                                  .iterations = 100,
-                                  .tolerance = 1e-9,
-                                  .n_most = 30000,
-                                  .further = "lu",
-                                  .has_until = 1}};
+    struct dense d = {
+        .options = {
+            .n = 256, .iterations = 100, .tolerance = 1e-9, .n_most = 30000, .further = "lu"}};
     struct app_tally tally;
     int wrong = 0;
 

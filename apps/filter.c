@@ -28,6 +28,7 @@ static const char usage[] =
     "Blurs an image by Fourier transforms; grows and shrinks under Pleat, and checks its result.\n"
     "  --n N            rows and columns of the image (default 128)\n"
     "  --iterations N   blurs (default 100)\n"
+    "  --until FILE     as many until there is such a file; --iterations is how slowly all blurs\n"
     "  --work MS        pretend that a blur costs MS more of computing, shared by the ranks\n"
     "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every blur\n"
@@ -223,7 +224,7 @@ static int end(const struct filter *f, const struct app_tally *tally)
         app_bits_of_all(pleat_session_comm(f->session),
                         app_bits((const double *)image, 2 * own_rows(f) * n, 2 * first * n));
     int wrong = all > f->options.tolerance || app_tally_skipped(tally, f->done) ||
-                f->done != f->options.iterations;
+                !app_has_done(&f->options, f->done);
     if (pleat_session_rank(f->session) == 0)
         printf("RESULT %s blurs=%lld ranks=%d error=%.2e bits=%016llx\n", wrong ? "wrong" : "ok",
                f->done, pleat_session_size(f->session), all, bits);
@@ -235,11 +236,11 @@ static int run(struct filter *f, struct app_tally *tally, int what)
 {
     struct pleat_error err;
     const struct app_options *o = &f->options;
-    while (f->done < o->iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && app_goes_on(f->session, o, f->done)) {
         blur(f);
         app_pretend(o, pleat_session_size(f->session));
         app_tally_add(tally);
-        if (pleat_session_rank(f->session) == 0 && f->done % (1 + o->iterations / 10) == 0)
+        if (app_reports(f->session, o, f->done))
             printf("%lld of %lld blurs, %d ranks\n", f->done, o->iterations,
                    pleat_session_size(f->session));
         what = pleat_session_adapt(f->session, &err);

@@ -30,6 +30,7 @@ static const char usage[] =
     "Pleat, and checks its result.\n"
     "  --n N            points along an edge, a power of 2 (default 32)\n"
     "  --iterations N   transforms back to space (default 200)\n"
+    "  --until FILE     as many until there is such a file; --iterations is how slowly all fades\n"
     "  --work MS        pretend that an iteration costs MS more of computing, shared by the ranks\n"
     "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every iteration\n"
@@ -305,7 +306,7 @@ static int end(struct fourier *f, const struct app_tally *tally)
         app_bits_of_all(f->cube.comm, app_bits(&f->space[0].re, 2 * cube_size(&f->cube),
                                                2LL * f->cube.rank * cube_size(&f->cube)));
     int wrong = f->progress.error > f->options.tolerance || app_tally_skipped(tally, done) ||
-                done != f->options.iterations;
+                !app_has_done(&f->options, done);
     if (pleat_session_rank(f->session) == 0)
         printf("RESULT %s transforms=%lld ranks=%d error=%.2e seconds=%.4f bits=%016llx\n",
                wrong ? "wrong" : "ok", done, pleat_session_size(f->session), f->progress.error,
@@ -317,13 +318,12 @@ static int end(struct fourier *f, const struct app_tally *tally)
 static int run(struct fourier *f, struct app_tally *tally, int what)
 {
     struct pleat_error err;
-    long long iterations = f->options.iterations;
     double begun = MPI_Wtime();
-    while (f->progress.done < iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && app_goes_on(f->session, &f->options, f->progress.done)) {
         iterate(f);
         app_tally_add(tally);
-        if (pleat_session_rank(f->session) == 0 && f->progress.done % (1 + iterations / 10) == 0)
-            printf("%lld of %lld transforms, %d ranks\n", f->progress.done, iterations,
+        if (app_reports(f->session, &f->options, f->progress.done))
+            printf("%lld of %lld transforms, %d ranks\n", f->progress.done, f->options.iterations,
                    pleat_session_size(f->session));
         what = pleat_session_adapt(f->session, &err);
         if (what < 0)

@@ -100,8 +100,7 @@ static double largest_error(const struct pleat_session *session, const struct pl
 
 int main(int argc, char **argv)
 {
-    struct app_options o = {
-        .n = 512, .iterations = 1000, .tolerance = 1e-8, .n_most = 1 << 20, .has_until = 1};
+    struct app_options o = {.n = 512, .iterations = 1000, .tolerance = 1e-8, .n_most = 1 << 20};
     struct pleat_session *session;
     struct pleat_rows *plate;
     struct pleat_error err;
@@ -131,7 +130,7 @@ int main(int argc, char **argv)
         app_pretend(&o, pleat_session_size(session));
         done++;
         app_tally_add(&tally);
-        if (pleat_session_rank(session) == 0 && !o.until && done % (1 + o.iterations / 10) == 0)
+        if (app_reports(session, &o, done))
             printf("%lld of %lld sweeps, %d ranks\n", done, o.iterations,
                    pleat_session_size(session));
         what = pleat_session_adapt(session, &err);
@@ -146,8 +145,7 @@ int main(int argc, char **argv)
             app_bits_of_all(pleat_session_comm(session),
                             app_bits(pleat_rows_data(plate), pleat_rows_count(plate) * o.n,
                                      pleat_rows_first(plate) * o.n));
-        wrong = error > o.tolerance || app_tally_skipped(&tally, done) ||
-                (!o.until && done != o.iterations);
+        wrong = error > o.tolerance || app_tally_skipped(&tally, done) || !app_has_done(&o, done);
         if (pleat_session_rank(session) == 0)
             printf("RESULT %s sweeps=%lld ranks=%d error=%.2e bits=%016llx\n",
                    wrong ? "wrong" : "ok", done, pleat_session_size(session), error, bits);

@@ -16,6 +16,7 @@ static const char usage[] =
     "Repeated matrix product; grows and shrinks under Pleat, and checks its result.\n"
     "  --n N            order of the matrices (default 256)\n"
     "  --iterations N   products (default 100)\n"
+    "  --until FILE     products until there is such a file, however many these are\n"
     "  --work MS        pretend that a product costs MS more of computing, shared by the ranks\n"
     "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every iteration\n"
@@ -172,12 +173,12 @@ int main(int argc, char **argv)
     struct app_tally tally;
     app_tally_open(&tally, p.session, begun);
     int what = begun;
-    while (done < o.iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && app_goes_on(p.session, &o, done)) {
         multiply(&p);
         app_pretend(&o, pleat_session_size(p.session));
         done++;
         app_tally_add(&tally);
-        if (pleat_session_rank(p.session) == 0 && done % (1 + o.iterations / 10) == 0)
+        if (app_reports(p.session, &o, done))
             printf("%lld of %lld products, %d ranks\n", done, o.iterations,
                    pleat_session_size(p.session));
         what = pleat_session_adapt(p.session, &err);
@@ -188,7 +189,7 @@ int main(int argc, char **argv)
     int wrong = 0;
     if (what != PLEAT_LEAVE) {
         double error = error_of(&p, done);
-        wrong = error > o.tolerance || app_tally_skipped(&tally, done) || done != o.iterations;
+        wrong = error > o.tolerance || app_tally_skipped(&tally, done) || !app_has_done(&o, done);
         if (pleat_session_rank(p.session) == 0)
             printf("RESULT %s products=%lld ranks=%d error=%.2e\n", wrong ? "wrong" : "ok", done,
                    pleat_session_size(p.session), error);

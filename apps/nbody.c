@@ -207,8 +207,7 @@ static int end(struct nbody *nbody, const struct app_tally *tally)
     int right = energy <= nbody->options.tolerance &&
                 momentum <= (direct ? DRIFT_DIRECT : DRIFT_TREE) &&
                 progress->force_off <= (direct ? FORCE_DIRECT : FORCE_TREE) &&
-                progress->imbalance <= IMBALANCE &&
-                (nbody->options.until || progress->done == nbody->options.iterations);
+                progress->imbalance <= IMBALANCE && app_has_done(&nbody->options, progress->done);
     int wrong = !right || app_tally_skipped(tally, progress->done);
     if (pleat_session_rank(nbody->session) == 0)
         printf("RESULT %s steps=%lld ranks=%d energy=%.2e momentum=%.2e force=%.2e imbalance=%.2f "
@@ -255,14 +254,12 @@ static int run(struct nbody *nbody, struct app_tally *tally, int what)
 {
     struct pleat_error err;
     struct progress *progress = &nbody->progress;
-    long long iterations = nbody->options.iterations;
     double begun = MPI_Wtime();
     while (what != PLEAT_LEAVE && app_goes_on(nbody->session, &nbody->options, progress->done)) {
         iterate(nbody);
         app_tally_add(tally);
-        if (pleat_session_rank(nbody->session) == 0 && !nbody->options.until &&
-            progress->done % (1 + iterations / 10) == 0)
-            printf("%lld of %lld steps, %d ranks\n", progress->done, iterations,
+        if (app_reports(nbody->session, &nbody->options, progress->done))
+            printf("%lld of %lld steps, %d ranks\n", progress->done, nbody->options.iterations,
                    pleat_session_size(nbody->session));
         what = pleat_session_adapt(nbody->session, &err);
         if (what < 0)
@@ -278,7 +275,6 @@ int main(int argc, char **argv)
                                       .iterations = 100,
                                       .tolerance = 1e-3,
                                       .n_most = 1 << 20,
-                                      .has_until = 1,
                                       .further = "direct"}};
     struct app_tally tally;
     int wrong = 0;

@@ -25,6 +25,7 @@ static const char usage[] =
     "result.\n"
     "  --n N            rows of the matrix (default 4096)\n"
     "  --iterations N   steps of conjugate gradients, 25 for each right-hand side (default 500)\n"
+    "  --until FILE     steps until there is such a file, however many these are\n"
     "  --work MS        pretend that a step costs MS more of computing, shared by the ranks\n"
     "  --useful N       ranks beyond N take no share of that (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds in every step\n"
@@ -280,7 +281,7 @@ static int end(struct sparse *s, const struct app_tally *tally)
     long long entries = 0, mine = pleat_csr_start(s->matrix)[pleat_csr_count(s->matrix)];
     MPI_Allreduce(&mine, &entries, 1, MPI_LONG_LONG, MPI_SUM, pleat_session_comm(s->session));
     int wrong = s->progress.error > s->options.tolerance || app_tally_skipped(tally, done) ||
-                done != s->options.iterations;
+                !app_has_done(&s->options, done);
     if (pleat_session_rank(s->session) == 0)
         printf("RESULT %s steps=%lld ranks=%d entries=%lld error=%.2e\n", wrong ? "wrong" : "ok",
                done, pleat_session_size(s->session), entries, s->progress.error);
@@ -291,12 +292,11 @@ static int end(struct sparse *s, const struct app_tally *tally)
 static int run(struct sparse *s, struct app_tally *tally, int what)
 {
     struct pleat_error err;
-    long long iterations = s->options.iterations;
-    while (s->progress.done < iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && app_goes_on(s->session, &s->options, s->progress.done)) {
         iterate(s);
         app_tally_add(tally);
-        if (pleat_session_rank(s->session) == 0 && s->progress.done % (1 + iterations / 10) == 0)
-            printf("%lld of %lld steps, %d ranks\n", s->progress.done, iterations,
+        if (app_reports(s->session, &s->options, s->progress.done))
+            printf("%lld of %lld steps, %d ranks\n", s->progress.done, s->options.iterations,
                    pleat_session_size(s->session));
         what = pleat_session_adapt(s->session, &err);
         if (what < 0)

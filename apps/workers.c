@@ -23,6 +23,7 @@ static const char usage[] =
     "result.\n"
     "  --n N            units in a round (default 64)\n"
     "  --iterations N   rounds (default 100)\n"
+    "  --until FILE     rounds until there is such a file, however many these are\n"
     "  --work MS        pretend that a round costs MS more of computing: each unit its part\n"
     "  --useful N       workers beyond the first N get nothing to do (default: all do)\n"
     "  --pause MS       sleep for MS milliseconds after every round\n";
@@ -172,7 +173,7 @@ static int end(const struct workers *w, const struct app_tally *tally)
     int wrong = 0;
     if (pleat_session_rank(w->session) == 0) {
         long long units = wrong_units(w);
-        wrong = units || app_tally_skipped(tally, w->done) || w->done != w->options.iterations;
+        wrong = units || app_tally_skipped(tally, w->done) || !app_has_done(&w->options, w->done);
         printf("RESULT %s rounds=%lld ranks=%d wrong=%lld\n", wrong ? "wrong" : "ok", w->done,
                pleat_session_size(w->session), units);
     }
@@ -184,12 +185,11 @@ static int end(const struct workers *w, const struct app_tally *tally)
 static int run(struct workers *w, struct app_tally *tally, int what)
 {
     struct pleat_error err;
-    long long iterations = w->options.iterations;
-    while (w->done < iterations && what != PLEAT_LEAVE) {
+    while (what != PLEAT_LEAVE && app_goes_on(w->session, &w->options, w->done)) {
         do_round(w);
         app_tally_add(tally);
-        if (pleat_session_rank(w->session) == 0 && w->done % (1 + iterations / 10) == 0)
-            printf("%lld of %lld rounds, %d ranks\n", w->done, iterations,
+        if (app_reports(w->session, &w->options, w->done))
+            printf("%lld of %lld rounds, %d ranks\n", w->done, w->options.iterations,
                    pleat_session_size(w->session));
         what = pleat_session_adapt(w->session, &err);
         if (what < 0)
