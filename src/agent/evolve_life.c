@@ -168,8 +168,7 @@ static int64_t missing_on(const struct pleat_evolve *evolve, const char *machine
         const char *where = !proc->handed && proc->stopping ? pleat_proc_machine(proc) : NULL;
         missing += pleat_proc_waits(proc) && proc->architecture && proc->site == site &&
                    !strcmp(proc->architecture, machine);
-        missing -=
-            where && !proc->unwanted && place_of(proc) == site && !strcmp(where, machine);
+        missing -= where && !proc->unwanted && place_of(proc) == site && !strcmp(where, machine);
     }
     return missing;
 }
