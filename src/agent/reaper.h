@@ -32,7 +32,7 @@ struct pleat_reaper_record {
     bool unexecuted; /* the main process has ended before its program was executed */
     bool alone;      /* no other process is left: the reaper ends */
     bool told; /* somebody has sent the reaper SIGTERM, as a batch system does to all processes
-                * of an allocation that it ends, while the main process did not ignore that */
+                * of an allocation that it ends */
     struct rusage usage;
 };
 

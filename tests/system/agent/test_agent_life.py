@@ -332,29 +332,6 @@ def test_a_run_is_told_to_end_before_its_agent_is(linked, both):
         assert linked.first.wait(30) == 0
 
 
-@pytest.mark.parametrize("ends", ["trap 'exit 0' TERM; echo $$ > pids; sleep 1000 & wait",
-                                  "trap '' TERM; echo $$ > pids; while [ ! -e go ]; do sleep 0.02; done",
-                                  "trap 'exit 0' USR1; trap : TERM; echo $$ > pids; while :; do sleep 0.02; done"])
-def test_a_held_run_is_told_to_end(world, ends):
-    """With all of its allocation: a program that exits with 0 then has not done its work, unless it ignores that, or got another
-    signal, after which it ends in time."""
-    agent = world.agent(more=["--guarded", "--hold", "30"])
-    world.daemon.accept()
-    world.start(1, "bash", "-c", ends)
-    [pid] = world.pids("pids", 1)
-    [(inner, _)] = children_of(agent.pid)
-    [(reaper, _)] = children_of(inner)
-    os.kill(reaper, signal.SIGTERM)
-    agent.send_signal(signal.SIGTERM)
-    wait_until(lambda: "runs have" in world.log.read_text(), "it holds")
-    os.kill(pid, signal.SIGTERM)
-    (world.directory / "go").touch()
-    if "USR1" in ends:
-        world.daemon.call("signal", run=1, signal=int(signal.SIGUSR1))
-    exited = world.daemon.expect("exited", 1)
-    assert (exited["code"], exited["lost"]) == (0, "exit 0' TERM" in ends), exited
-
-
 LINGERS = 'trap "echo told; exit 3" TERM; echo $$ >pids; while [ ! -e go ]; do sleep 0.02; done; echo went'
 
 
