@@ -60,7 +60,7 @@ int pleat_site_check(const struct pleat_evolve *evolve, const char *name, const 
     if (evolve->sites && !json_object_get(evolve->sites, *site))
         return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
                                "a process at site '%.60s' is not possible: that site is removed, "
-                               "or being removed ('pleat site list')",
+                               "or being removed ('pleat sites')",
                                name);
     return 0;
 }

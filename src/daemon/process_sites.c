@@ -42,7 +42,7 @@ int process_sites_check(struct daemon *d, const struct pleat_spec *spec, struct 
         if (find(d, name, length) == PLEAT_NONE)
             return pleat_error_set(err, PLEAT_E_NOTFOUND,
                                    "there is no site '%.*s' for processes of this job (--sites): "
-                                   "'pleat site list' has all",
+                                   "'pleat sites' has all",
                                    (int)(length < 60 ? length : 60), name);
     return 0;
 }
