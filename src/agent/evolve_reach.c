@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "wire/address.h"
+
 #define REACH_MS 10000
 
 struct pleat_reach {
@@ -66,21 +68,17 @@ static void on_late(uv_timer_t *timer)
 }
 
 /* tcp://HOST:PORT, or tcp://[HOST]:PORT; other addresses are not of another host. */
-static bool read_address(const char *address, struct sockaddr_storage *to)
+static bool read_address(const char *text, struct sockaddr_storage *to)
 {
-    char host[200];
-    const char *begin = address + strlen("tcp://"), *colon = strrchr(address, ':');
-    if (strncmp(address, "tcp://", strlen("tcp://")) != 0 || colon < begin)
+    static const char scheme[] = "tcp://";
+    struct pleat_address address;
+    if (strncmp(text, scheme, strlen(scheme)) != 0 ||
+        pleat_address_parse(text + strlen(scheme), &address, NULL) ||
+        address.kind != PLEAT_ADDRESS_TCP)
         return false;
-    bool six = *begin == '[' && colon[-1] == ']';
-    begin += six;
-    int length = (int)(colon - begin) - six;
-    int port = (int)strtol(colon + 1, NULL, 10);
-    if (length < 1 || (size_t)length >= sizeof(host))
-        return false;
-    snprintf(host, sizeof(host), "%.*s", length, begin);
-    return six ? !uv_ip6_addr(host, port, (struct sockaddr_in6 *)to)
-               : !uv_ip4_addr(host, port, (struct sockaddr_in *)to);
+    return strchr(address.host, ':')
+               ? !uv_ip6_addr(address.host, address.port, (struct sockaddr_in6 *)to)
+               : !uv_ip4_addr(address.host, address.port, (struct sockaddr_in *)to);
 }
 
 void pleat_reach_begin(struct pleat_proc *proc)

@@ -242,37 +242,21 @@ def test_what_nobody_waits_for_there_goes_back(pleat):
     free(pleat)
 
 
-PROGRAM = """
-import os, sys
-from pleat import processes
-with processes.begin() as everybody:
-    if everybody.begun is processes.JOINED:
-        message = everybody.receive()
-        everybody.send(message.source, bytes(reversed(message.data)) + os.environb[b"PLEAT_NODE"], type=2)
-    elif everybody.begun is processes.STARTED:
-        other = everybody.add(site="there")
-        everybody.send(other.process, b"olleh ", type=1)
-        print(everybody.receive(other.process, type=2).data.decode(), flush=True)
-"""
-
-
-def python(pleat):
+def python():
     """A program of the library's, in Python."""
-    path = pleat.path("program.py")
-    with open(path, "w", encoding="ascii") as file:
-        file.write(PROGRAM)
-    bindings = os.path.join(os.path.dirname(__file__), "..", "..", "..", "bindings", "python")
+    tests = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+    bindings = os.path.join(tests, "..", "bindings", "python")
     variables = {"PYTHONPATH": os.path.abspath(bindings),
                  "LD_LIBRARY_PATH": os.path.join(daemon.BUILD, "lib")}
     return [word for name, value in variables.items() for word in ("--env", f"{name}={value}")] + [
-        "--", sys.executable, path]
+        "--", sys.executable, os.path.join(tests, "support", "across_sites.py"), "there"]
 
 
 @of_python
 def test_messages_between_sites(pleat):
     """One goes there, and one comes back."""
     pleat.configure(text=TEXT)
-    number = pleat.submit("--evolving", "-n", 1, "--max", 2, "--site", "here", "--sites", "there", *python(pleat))
+    number = pleat.submit("--evolving", "-n", 1, "--max", 2, "--site", "here", "--sites", "there", *python())
     assert pleat.wait_end(number)["state"] == "done", pleat.output(number, "stderr")
     assert pleat.output(number) == " hellothere:0\n"
     free(pleat)
@@ -283,7 +267,7 @@ def test_a_site_that_cannot_be_reached(pleat):
     """A process that cannot be connected with the first one is ended, and its request with it: the text says what to do. (This
     first one says that it listens on its own host only.)"""
     job = begin(pleat)
-    *variables, _, interpreter, program = python(pleat)
+    *variables, _, interpreter, program, _ = python()
     answer = job.add(site="there", argv=[interpreter, program], env=[v for v in variables if v != "--env"])
     assert answer["process"] == 1, answer
     assert job.wait(0, "process", process=1, state="gone")["reason"] == "not started"

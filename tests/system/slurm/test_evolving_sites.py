@@ -1,22 +1,13 @@
 """Evolving jobs between a cluster and the user's machine: each is another site for the jobs of the other one."""
+import pathlib
+
 import pytest
 
 from clusters import wait_until
 from clusters.pleat import ENDED, Pleat
 from clusters.world import SHARED
 
-PROGRAM = """
-import os, sys
-from pleat import processes
-with processes.begin() as everybody:
-    if everybody.begun is processes.JOINED:
-        message = everybody.receive()
-        everybody.send(message.source, bytes(reversed(message.data)) + os.environb[b"PLEAT_NODE"], type=2)
-    elif everybody.begun is processes.STARTED:
-        other = everybody.add(site=sys.argv[1])
-        everybody.send(other.process, b"olleh ", type=1)
-        print(everybody.receive(other.process, type=2).data.decode(), flush=True)
-"""
+PROGRAM = pathlib.Path(__file__).resolve().parents[2] / "support" / "across_sites.py"
 ENV = [f"PYTHONPATH={SHARED}/build/python", f"PLEAT_PROCESS_LIBRARY={SHARED}/build/lib/libpleat-process.so.0"]
 
 
@@ -24,7 +15,7 @@ ENV = [f"PYTHONPATH={SHARED}/build/python", f"PLEAT_PROCESS_LIBRARY={SHARED}/bui
 def fixture_pleat(three):
     pleat = Pleat(three, f'kind = slurm conf = "{three.conf}" partition = main', ["srun"],
                   more='site "desk" { processors = 2 background = ignore }\n')
-    pleat.path("program.py").write_text(PROGRAM)
+    pleat.path("program.py").write_text(PROGRAM.read_text())
     yield pleat
     pleat.finish()
 
