@@ -247,6 +247,15 @@ static bool waits_to_be_told(const struct pleat_run *run)
            pleat_clock_monotonic_us() < run->ending_us + TOLD_US;
 }
 
+/* Where the agent holds its runs, since they may leave before the batch system kills, that has told
+ * theirs to end all the same, unless it tells the agent alone. Who ends well then has not done its
+ * work, but for one that got a signal of its own before: that can end in time as it wants. */
+static bool is_cut_off_while_held(const struct pleat_run *run)
+{
+    return run->agent->holds && run->reaper_told && !run->killing && !run->signalled &&
+           !run->code && !run->signal;
+}
+
 void pleat_run_look_at_end(struct pleat_run *run)
 {
     bool waited = run->end_waits;
@@ -265,6 +274,8 @@ void pleat_run_exited(struct pleat_run *run)
         run->now.empty = true;
         return;
     }
+    if (is_cut_off_while_held(run))
+        run->lost = true;
     if (waits_to_be_heard(run))
         return;
     if (run->cut_off && !run->code && !run->signal) {

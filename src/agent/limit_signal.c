@@ -71,6 +71,7 @@ void pleat_run_limit_signal(struct pleat_run *run, int number, enum pleat_signal
 {
     if (!run->limit_signalled && pleat_run_is_live(run)) {
         int sent = send_all(run, number, to);
+        run->signalled |= sent > 0;
         pleat_log("run %" PRIu64 " (job %s): its time limit is near: signal %d to %d process%s",
                   run->id, run->job, number, sent, sent == 1 ? "" : "es");
     }

@@ -150,6 +150,7 @@ static int do_signal(struct pleat_agent *agent, const json_t *params, json_t **a
     if (kill(-run->now.pid, (int)number))
         return pleat_error_set(err, PLEAT_E_SYSTEM, "cannot send signal %d to run %" PRIu64,
                                (int)number, run->id);
+    run->signalled = true;
     return 0;
 }
 

@@ -1,9 +1,11 @@
 #include "agent/reaper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -52,6 +54,21 @@ static void tell(struct reaper *reaper, bool alone)
     reaper->record.alone = alone;
     /* without an agent no process reads the pipe, and the record is not needed */
     (void)!write(RECORDS, &reaper->record, sizeof(reaper->record));
+}
+
+/* Whether a process does not end by SIGTERM, as nohup(1) makes it of SIGHUP. */
+static bool ignores_it(pid_t process)
+{
+    char path[40], text[4096];
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t count = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0)
+        close(fd);
+    text[count > 0 ? count : 0] = '\0';
+    const char *at = strstr(text, "\nSigIgn:");
+    unsigned long long ignored = at ? strtoull(at + strlen("\nSigIgn:"), NULL, 16) : 0;
+    return ignored >> (SIGTERM - 1) & 1;
 }
 
 /* Tells how the main process has ended, which is not reaped yet. */
@@ -119,7 +136,7 @@ static _Noreturn void watch(struct reaper *reaper)
         }
         siginfo_t info = {0};
         const int number = sigwaitinfo(&signals, &info);
-        reaper->record.told |= number == SIGTERM;
+        reaper->record.told |= number == SIGTERM && !ignores_it(reaper->main_process);
         if (number == PLEAT_REAPER_END && info.si_pid == reaper->agent)
             end_all("a run that could not be watched is ended");
     }
@@ -140,6 +157,9 @@ int pleat_reaper_divide(const struct pleat_reaper_order *order)
     /* The main process has this name, too, until its program is executed: so neither of them is
      * taken for an agent. */
     (void)prctl(PR_SET_NAME, PLEAT_REAPER_NAME, 0, 0, 0);
+    /* A batch system that follows process groups tells the agent's group to end. The run is not in
+     * it, so the reaper must not be, either: it would say that the run was told. */
+    (void)setpgid(0, 0);
     reaper.main_process = fork();
     if (reaper.main_process < 0)
         return errno;

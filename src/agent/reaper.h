@@ -5,8 +5,8 @@
  * session, parent or environment they give themselves. That is how the agent knows whose a process
  * is, and "nothing is left of the run" means "its reaper has no child". The reaper waits for its
  * children, tells the agent how the main process ended, and ends when it has no child. It has no
- * file of the run open, and is in none of its groups. Where the agent dies and there is no guard,
- * the reaper ends the run itself.
+ * file of the run open, and is in none of its groups, nor in the agent's. Where the agent dies and
+ * there is no guard, the reaper ends the run itself.
  *
  * Where a reaper is killed, its processes become children of the agent, which is a subreaper, too.
  * The agent then has only sessions and environments to find a run's processes by (owner.c).
@@ -32,7 +32,7 @@ struct pleat_reaper_record {
     bool unexecuted; /* the main process has ended before its program was executed */
     bool alone;      /* no other process is left: the reaper ends */
     bool told; /* somebody has sent the reaper SIGTERM, as a batch system does to all processes
-                * of an allocation that it ends */
+                * of an allocation that it ends, while the main process did not ignore that */
     struct rusage usage;
 };
 

@@ -89,6 +89,7 @@ struct pleat_run {
     bool unwanted;      /* likewise, for good: the run is not started again */
     bool lost;          /* the agent ends, and the run with it, though nobody told the run to end */
     bool reaper_told;   /* somebody else told its reaper to end; the agent may be told next */
+    bool signalled;     /* the user, or the daemon before a limit, has sent it a signal */
     bool cut_off;       /* unwanted, while its processes left in order to be started again */
     int64_t linger_us;  /* how long processes may outlive the main process */
     int64_t ending_us;  /* when ending began (monotonic) */

@@ -332,6 +332,40 @@ def test_a_run_is_told_to_end_before_its_agent_is(linked, both):
         assert linked.first.wait(30) == 0
 
 
+def test_a_reaper_is_not_in_the_group_of_its_agent(linked):
+    """A batch system that follows process groups does not tell the run to end, so it must not tell its reaper."""
+    linked.start(1, "bash", "-c", "echo $$ > pids; sleep 1000")
+    [pid] = linked.pids("pids", 1)
+    [(reaper, _)] = children_of(linked.first.pid)
+    assert os.getpgid(reaper) == reaper and os.getpgid(pid) == pid and os.getpgid(linked.first.pid) not in (reaper, pid)
+
+
+SIGNALLED = "trap 'exit 0' USR1; trap : TERM; echo $$ > pids; while :; do sleep 0.02; done"
+
+
+@pytest.mark.parametrize("ends, by", [("trap 'exit 0' TERM; echo $$ > pids; sleep 1000 & wait", None),
+                                      ("trap '' TERM; echo $$ > pids; while [ ! -e go ]; do sleep 0.02; done", None),
+                                      (SIGNALLED, {"method": "signal"}), (SIGNALLED, {"method": "limit_signal", "to": "all"})])
+def test_a_held_run_is_told_to_end(world, ends, by):
+    """With all of its allocation: a program that exits with 0 then has not done its work, unless it ignores that, or got another
+    signal, after which it ends in time."""
+    agent = world.agent(more=["--guarded", "--hold", "30"])
+    world.daemon.accept()
+    world.start(1, "bash", "-c", ends)
+    [pid] = world.pids("pids", 1)
+    [(inner, _)] = children_of(agent.pid)
+    [(reaper, _)] = children_of(inner)
+    os.kill(reaper, signal.SIGTERM)
+    agent.send_signal(signal.SIGTERM)
+    wait_until(lambda: "runs have" in world.log.read_text(), "it holds")
+    os.kill(pid, signal.SIGTERM)
+    (world.directory / "go").touch()
+    if by:
+        world.daemon.call(run=1, signal=int(signal.SIGUSR1), **by)
+    exited = world.daemon.expect("exited", 1)
+    assert (exited["code"], exited["lost"]) == (0, "exit 0' TERM" in ends), exited
+
+
 LINGERS = 'trap "echo told; exit 3" TERM; echo $$ >pids; while [ ! -e go ]; do sleep 0.02; done; echo went'
 
 
