@@ -1,7 +1,7 @@
 # Real Slurm clusters, on hosts in namespaces. Where there can be none, the tests are shown as skipped.
 # A file stops at its first failure: what that leaves in the cluster would make those after it wait in vain.
 find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
-set(slurm_parts accounts adapter apart apart_taken cluster controller controller_commands evolving evolving_sites faults folded folded_confined folded_guests folded_hosts give_back guide hosts malleable replace replace_short reserved site taken)
+set(slurm_parts accounts adapter apart apart_taken cluster controller controller_commands evolving evolving_sites faults folded folded_confined folded_guests folded_hosts give_back guide hosts malleable replace replace_short reserved site taken told)
 list(TRANSFORM slurm_parts PREPEND system/slurm/test_ OUTPUT_VARIABLE slurm_tests)
 list(TRANSFORM slurm_tests APPEND .py)
 pleat_must_list(system/slurm/test_*.py ${slurm_tests})

@@ -25,7 +25,7 @@ def scenarios():
     orders = (ROOT / "tests/unit/mailbox_orders_test.c").read_text()
     names |= set(re.findall(r"cmocka_unit_test\((test_sections\w*)\)", orders))
     names |= set(re.findall(r"cmocka_unit_test\((test_\w+)\)", (ROOT / "tests/unit/mailbox_points_test.c").read_text()))
-    for name in ("malleable", "taken", "give_back"):
+    for name in ("malleable", "taken", "told", "give_back"):
         names |= set(re.findall(r"^def (test_\w+)", (ROOT / f"tests/system/slurm/test_{name}.py").read_text(), re.MULTILINE))
     deleted = (ROOT / "tests/system/gridengine/test_taken.py").read_text()
     names |= set(re.findall(r"^def (test_an_\w+)", deleted, re.MULTILINE))
