@@ -110,7 +110,12 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
     ok = ok && (at == comp->site || outpost_of(core, component, at) != PLEAT_NONE);
     if (ok && request > 0) {
         const struct pleat_site *site = site_at(core, at);
-        ok = request <= pleat_view_site_unused(site) - pleat_view_site_left(site);
+        bool fits = request <= pleat_view_site_unused(site) - pleat_view_site_left(site);
+        if (!fits && core->overtaken) { /* the next pass knows what is left */
+            core->wants_pass = true;
+            return PLEAT_CORE_STALE;
+        }
+        ok = fits;
     }
     if (!ok)
         return pleat_error_set(

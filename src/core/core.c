@@ -251,7 +251,10 @@ static int apply_plan(struct pleat_core *core, struct pleat_events *decisions,
                                    core->pass.policies[PLEAT_APPROACH]->name);
             return rc;
         }
-        bool dropped = rc == PLEAT_CORE_STALE && plan->items[i].kind == PLEAT_EV_START;
+        const uint16_t kind = plan->items[i].kind;
+        bool dropped =
+            rc == PLEAT_CORE_STALE &&
+            (kind == PLEAT_EV_START || kind == PLEAT_EV_RESIZE || kind == PLEAT_EV_BUFFER);
         if (decisions && !dropped)
             decisions->items[decisions->count++] = plan->items[i];
     }

@@ -56,10 +56,14 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
               to - component->processors == event->u.resize.accepted;
     if (ok && to > component->processors) {
         const struct pleat_site *site = site_at(core, component->site);
-        ok =
-            !site->drained &&
-            size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component)) &&
+        bool fits =
             to - component->processors <= pleat_view_site_unused(site) - pleat_view_site_left(site);
+        if (!fits && core->overtaken) { /* the next pass knows what is left */
+            core->wants_pass = true;
+            return PLEAT_CORE_STALE;
+        }
+        ok = fits && !site->drained &&
+             size_is_accepted(core, component, to, pleat_accept_largest(&core->view, component));
     } else if (ok) {
         ok = size_is_accepted(core, component, to, component->processors);
     }
