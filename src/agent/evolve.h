@@ -104,6 +104,7 @@ struct pleat_proc {
     bool stopping;        /* the application stops it */
     bool bye;             /* it has said that it ends */
     bool unwanted;        /* the daemon gives it back */
+    bool leaving;         /* stopping, since its site takes its processor back */
     bool renews;          /* its child ends, so that its own program can be started */
     bool ended;           /* its child has ended */
     bool told_running;    /* the others know that it runs */
@@ -346,6 +347,9 @@ void pleat_proc_hand_over(struct pleat_proc *proc);
  * over. The processor of one that the application stops before it was there is another process's.
  */
 void pleat_proc_stop(struct pleat_proc *proc, bool unwanted);
+/* Tells one of the application's to leave, since its site takes its processor back: it is ended
+ * when that time is over. */
+void pleat_proc_leave(struct pleat_proc *proc, int64_t within_us);
 /* Ends what was prepared on a node of unknown architecture, for no request, where it turns out that
  * requests wait for that: as many as these are, and their processors pass on to them. */
 void pleat_evolve_match(struct pleat_evolve *evolve);
@@ -358,11 +362,13 @@ void pleat_evolve_pump(struct pleat_agent *agent);
 
 /* ---- evolve_orders.c ---- */
 
-/* The requests `prepare`, `unprepare` and `process_known`. */
+/* The requests `prepare`, `unprepare`, `leave` and `process_known`. */
 int pleat_evolve_prepare(struct pleat_run *run, const json_t *params,
                          struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_evolve_unprepare(struct pleat_run *run, const json_t *params,
                            struct pleat_error *err) PLEAT_MUST_CHECK;
+int pleat_evolve_leave(struct pleat_run *run, const json_t *params,
+                       struct pleat_error *err) PLEAT_MUST_CHECK;
 int pleat_evolve_known(struct pleat_run *run, const json_t *params,
                        struct pleat_error *err) PLEAT_MUST_CHECK;
 /* The request `architectures`. */

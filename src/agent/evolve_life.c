@@ -245,6 +245,16 @@ void pleat_proc_stop(struct pleat_proc *proc, bool unwanted)
         proc->ended = true;
 }
 
+void pleat_proc_leave(struct pleat_proc *proc, int64_t within_us)
+{
+    if (proc->stopping || proc->unwanted)
+        return; /* it leaves already */
+    proc->leaving = true;
+    pleat_proc_stop(proc, false);
+    if (!is_starting(proc) && within_us > LEAVE_US)
+        proc->due_us += within_us - LEAVE_US;
+}
+
 void pleat_evolve_end(struct pleat_run *run, int64_t grace_us)
 {
     struct pleat_evolve *evolve = run->evolve;

@@ -92,6 +92,36 @@ int pleat_evolve_unprepare(struct pleat_run *run, const json_t *params, struct p
     return 0;
 }
 
+static void warn_of_leaving(const struct pleat_proc *proc, int64_t within_ms)
+{
+    char where[80] = "", text[300];
+    if (proc->is_far)
+        snprintf(where, sizeof(where), " on node %" PRIu32 "%s%.40s", proc->far.node,
+                 proc->far.site ? " of site " : "", proc->far.site ? proc->far.site : "");
+    snprintf(text, sizeof(text),
+             "process %" PRIu32 "%s is told to leave within %" PRId64
+             " s: its site takes its processor back",
+             proc->id, where, within_ms / 1000);
+    pleat_evolve_warn(proc->evolve->run, text);
+}
+
+int pleat_evolve_leave(struct pleat_run *run, const json_t *params, struct pleat_error *err)
+{
+    uint64_t claim = 0, order = 0;
+    int64_t within_ms = 0;
+    int result = read_claim(run, params, &claim, &order, err);
+    if (!result)
+        result = pleat_get_int(params, "within_ms", true, 0, INT64_MAX / 1000000, &within_ms, err);
+    if (result)
+        return result;
+    struct pleat_proc *proc = pleat_proc_on(run->evolve, claim);
+    if (!proc || proc->stopping || proc->unwanted)
+        return 0; /* it is gone, which was told, or leaves already */
+    warn_of_leaving(proc, within_ms);
+    pleat_proc_leave(proc, within_ms * 1000);
+    return 0;
+}
+
 int pleat_evolve_known(struct pleat_run *run, const json_t *params, struct pleat_error *err)
 {
     uint64_t claim = 0, order = 0;

@@ -44,13 +44,15 @@ static void count_use(struct pleat_run *run, const struct pleat_proc_end *end)
 
 static const char *reason_of(const struct pleat_proc *proc, const struct pleat_proc_end *end)
 {
-    if (proc->stopping)
+    const bool well = proc->bye || (!end->lost && !end->code && !end->signal);
+    /* one that leaves since its site takes its processor back may be too late */
+    if (proc->stopping && (!proc->leaving || well))
         return "stopped";
     if (end->lost)
         return "lost";
     if (end->failed || (!proc->taken && !proc->registered))
         return "not started";
-    return proc->bye || (!end->code && !end->signal) ? "ended" : "died";
+    return well ? "ended" : "died";
 }
 
 /* A process that was asked for could not be started: it waits again, unless that is its user's
@@ -168,6 +170,8 @@ static void give_up_processor(struct pleat_proc *proc, const struct pleat_proc_e
  * case. One that has said goodbye was leaving, and was counted, also if its node was lost then. */
 static void take_off(const struct pleat_proc *proc, const char *reason)
 {
+    if (proc->leaving)
+        return; /* it is none of those that the application has announced */
     bool given_back = proc->bye || !strcmp(reason, "stopped") || !strcmp(reason, "ended");
     if (proc->taken && given_back && proc->evolve->returning > 0)
         proc->evolve->returning--;

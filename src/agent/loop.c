@@ -351,14 +351,15 @@ static void connect_to_daemon(struct pleat_agent *agent)
         return;
     }
     json_t *extra = json_pack(
-        "{s:s, s:s, s:I, s:i, s:I, s:s, s:s, s:[s, s, s, s, s, s, s, s, s, s, s, s, s, s, s]}",
+        "{s:s, s:s, s:I, s:i, s:I, s:s, s:s, s:[s, s, s, s, s, s, s, s, s, s, s, s, s, s, s, s]}",
         "instance", options->instance, "site", options->site, "node", (json_int_t)options->node,
         "pid", (int)agent->pid, "agent", (json_int_t)agent->number, "shared", PLEAT_SHARED_MEMORY,
         "architecture", pleat_machine_here(), "features", PLEAT_FEATURE_TASKS,
         PLEAT_FEATURE_TERMINAL, PLEAT_FEATURE_CHECKPOINTS, PLEAT_FEATURE_PARTS,
         PLEAT_FEATURE_PLACES, PLEAT_FEATURE_STREAMS, PLEAT_FEATURE_WAITS, PLEAT_FEATURE_BESIDE,
         PLEAT_FEATURE_MOVES, PLEAT_FEATURE_GUESTS, PLEAT_FEATURE_PROCESSES, PLEAT_FEATURE_ROAMS,
-        PLEAT_FEATURE_WINDOW, PLEAT_FEATURE_ARCHITECTURES, PLEAT_FEATURE_SITES);
+        PLEAT_FEATURE_WINDOW, PLEAT_FEATURE_ARCHITECTURES, PLEAT_FEATURE_SITES,
+        PLEAT_FEATURE_LEAVE);
     if (extra)
         pleat_networks_add(extra);
     if (extra && agent->options.processors)

@@ -102,6 +102,7 @@ static const struct pleat_part_method methods[] = {
     {.name = "hang_up", .call = hang_up},
     {.name = "prepare", .call = pleat_evolve_prepare},
     {.name = "unprepare", .call = pleat_evolve_unprepare},
+    {.name = "leave", .call = pleat_evolve_leave},
     {.name = "process_known", .call = pleat_evolve_known},
     {.name = "architectures", .call = pleat_evolve_architectures},
     {.name = "process_said", .call = pleat_evolve_said},

@@ -41,6 +41,16 @@ static inline bool prepares(const struct pleat_component *component)
     return component->flags & PLEAT_COMPONENT_PREPARES;
 }
 
+/* Can the run of a component go on without that claim, since its processes leave it in time
+ * (process_leave.h)? */
+static inline bool process_can_leave(const struct pleat_core *core, uint32_t claim)
+{
+    const struct pleat_component *component =
+        &core->components.items[core->claims.items[claim].component];
+    return core->parameters[PLEAT_PARAM_LEAVE_PROCESSES] > 0 && component->buffer != PLEAT_NONE &&
+           prepares(component) && claim != component->first_claim;
+}
+
 /* The buffer of the component in the run that an event of its runner names. NULL: that run is over,
  * or the component does not ask for processes. */
 PLEAT_COLD struct pleat_buffer *buffer_of_run(struct pleat_core *core, uint32_t component,

@@ -6,6 +6,7 @@
 #include "core/ending.h"
 #include "core/errors.h"
 #include "core/handlers.h"
+#include "core/process_leave.h"
 #include "core/resize.h"
 #include "core/resize_events.h"
 #include "core/state.h"
@@ -104,12 +105,13 @@ int on_claim_ends(struct pleat_core *core, const struct pleat_event *event, stru
     if ((c->until_us == end_us && is_taken == taken) || end_us > PLEAT_NEVER / 4)
         return PLEAT_CORE_STALE;
     c->until_us = end_us;
-    c->lent = taken ? PLEAT_LENT_TAKEN : 0;
+    c->lent = (uint8_t)((c->lent & PLEAT_LENT_LEAVES) | (taken ? PLEAT_LENT_TAKEN : 0));
     const struct pleat_component *comp = component_at(core, c->component);
     if (taken && c->purpose == PLEAT_FOR_GROWTH)
         resize_without_claim(core, comp->resize);
     if (taken)
         give_up_growth(core, comp);
+    processes_leave(core, c->component);
     if (comp->state == PLEAT_RUNNING || comp->state == PLEAT_RESIZING)
         running_arm(core, c->component);
     resize_off_lent(core, c->component);

@@ -13,6 +13,7 @@
 #include "core/lent.h"
 #include "core/move.h"
 #include "core/placed.h"
+#include "core/process_leave.h"
 #include "core/relaunch.h"
 #include "core/reserve.h"
 #include "core/resize.h"
@@ -175,6 +176,7 @@ void on_component_deadline(struct pleat_core *core, uint32_t component)
         else if (site_time_over(core, comp))
             component_kill(core, component, site_time_over(core, comp));
         else {
+            processes_leave(core, component);
             terms_follow(core, component);
             resize_off_lent(core, component);
         }

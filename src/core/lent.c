@@ -1,6 +1,7 @@
 /* Processors that a site lends for a time: which of them a component has to leave, and when; and
  * when it asks for others instead. */
 #include "core/lent.h"
+#include "core/buffer.h"
 #include "core/claims.h"
 #include "core/node.h"
 #include "policy/shares.h"
@@ -60,10 +61,8 @@ static bool keeps_what_lasts(const struct pleat_core *core, const struct pleat_c
 
 /* ---- when ---- */
 
-/* When a component begins to shrink off a claim. Of a claim that was short from the beginning it
- * has at least half the time; one that is taken from it is left at once. */
-static int64_t leaves_at(const struct pleat_core *core, const struct pleat_component *component,
-                         const struct pleat_claim *claim)
+int64_t lent_leaves_at(const struct pleat_core *core, const struct pleat_component *component,
+                       const struct pleat_claim *claim)
 {
     if (is_taken(claim))
         return claim->asked_us;
@@ -78,7 +77,7 @@ static int64_t leaves_at(const struct pleat_core *core, const struct pleat_compo
 static int64_t replaces_at(const struct pleat_core *core, const struct pleat_component *component,
                            const struct pleat_claim *claim)
 {
-    int64_t leaves_us = leaves_at(core, component, claim);
+    int64_t leaves_us = lent_leaves_at(core, component, claim);
     int64_t half_us = (leaves_us - claim->asked_us) / 2;
     int64_t lead_us = core->parameters[PLEAT_PARAM_REPLACE_US];
     return leaves_us - (lead_us < half_us ? lead_us : half_us);
@@ -91,7 +90,7 @@ static int64_t asks_next(const struct pleat_core *core, const struct pleat_compo
 {
     enum { TIMES = 8 };
     int64_t first_us = replaces_at(core, component, claim);
-    int64_t leaves_us = leaves_at(core, component, claim);
+    int64_t leaves_us = lent_leaves_at(core, component, claim);
     int64_t step_us = (leaves_us - first_us) / TIMES + 1;
     if (first_us > now_of(core))
         return first_us;
@@ -113,7 +112,7 @@ static enum pleat_reason why_of(const struct pleat_claim *claim)
 static int64_t lasts_until(const struct pleat_core *core, const struct pleat_component *component,
                            const struct pleat_claim *claim)
 {
-    int64_t leaves_us = leaves_at(core, component, claim);
+    int64_t leaves_us = lent_leaves_at(core, component, claim);
     int64_t soon_us = leaves_us + (leaves_us - replaces_at(core, component, claim)) / 2;
     return core->parameters[PLEAT_PARAM_REPLACE_SHORT] > 0 && soon_us < claim->until_us
                ? soon_us
@@ -125,8 +124,8 @@ static bool lasts_longer(const struct pleat_core *core, const struct pleat_compo
 {
     if (is_taken(one) || is_taken(than))
         return !is_taken(one);
-    return is_lent(than) &&
-           (!is_lent(one) || leaves_at(core, component, one) > lasts_until(core, component, than));
+    return is_lent(than) && (!is_lent(one) || lent_leaves_at(core, component, one) >
+                                                  lasts_until(core, component, than));
 }
 
 /* How many processors a component keeps rather than those of a claim: of claims that last longer,
@@ -188,7 +187,7 @@ struct lent lent_to(const struct pleat_core *core, const struct pleat_component 
     bool leaves = false, tried = false, lasts = keeps_what_lasts(core, component);
     for (uint32_t c = component->first_claim; c != PLEAT_NONE; c = core->claims.items[c].next) {
         const struct pleat_claim *claim = &core->claims.items[c];
-        if (claim->site != component->site)
+        if (claim->site != component->site || process_can_leave(core, c))
             continue; /* one that the application has added: the run goes on without it */
         int32_t rather = lasts ? rather_than(core, component, claim) : before;
         bool optional = is_optional(core, component, c, rather, before);
@@ -199,7 +198,7 @@ struct lent lent_to(const struct pleat_core *core, const struct pleat_component 
         /* nobody leaves one when the component ends no later */
         bool in_vain = is_taken(claim) && claim->until_us >= lent.until_us;
         if (is_lent(claim) && optional && !leaves && !in_vain) {
-            int64_t at_us = leaves_at(core, component, claim);
+            int64_t at_us = lent_leaves_at(core, component, claim);
             leaves = at_us <= now_of(core);
             if (leaves) {
                 lent.stays = is_on_nodes(core, component)
@@ -323,7 +322,7 @@ static bool is_to_leave(const struct pleat_core *core, const struct pleat_compon
                (is_on_nodes(core, component) &&
                 pleat_view_is_guest(&core->view, (uint32_t)(claim - core->claims.items)));
     return is_taken(claim) ||
-           (is_lent(claim) && any && leaves_at(core, component, claim) <= now_of(core));
+           (is_lent(claim) && any && lent_leaves_at(core, component, claim) <= now_of(core));
 }
 
 /* Can the component leave the node from which it is led? */

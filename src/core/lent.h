@@ -22,6 +22,11 @@ struct lent {
     enum pleat_reason ends_why, leaves_why; /* of until_us, and of leaving that claim */
 };
 
+/* When a component begins to leave a claim that its site lends for a time. Of a claim that was
+ * short from the beginning it has at least half the time; one that is taken from it is left at
+ * once. */
+int64_t lent_leaves_at(const struct pleat_core *core, const struct pleat_component *component,
+                       const struct pleat_claim *claim);
 struct lent lent_to(const struct pleat_core *core, const struct pleat_component *component);
 /* The size that a component, which runs, has to shrink to now, since its site takes processors back
  * soon (PLEAT_PARAM_SHRINK_OFF_US), and why; its present size: it need not. */

@@ -8,8 +8,10 @@
 #include "core/errors.h"
 #include "core/handlers.h"
 #include "core/outpost.h"
+#include "core/process_leave.h"
 #include "core/state.h"
 #include "core/tell.h"
+#include "core/terms.h"
 #include "core/transition.h"
 
 int on_progress(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)
@@ -33,6 +35,11 @@ static void look_in_time(struct pleat_core *core, uint32_t component, uint32_t c
 {
     struct pleat_component *comp = component_at(core, component);
     int64_t until_us = claim_at(core, claim)->until_us;
+    if (core->parameters[PLEAT_PARAM_LEAVE_PROCESSES] > 0) {
+        processes_leave(core, component); /* it was handed over while it was being given back */
+        running_arm(core, component);
+        return;
+    }
     if (until_us > 0 && (comp->deadline == PLEAT_HEAP_NONE ||
                          pleat_heap_time(&core->deadlines, comp->deadline) > until_us))
         arm(core, &comp->deadline, DEADLINE_COMPONENT, component, until_us);
@@ -340,7 +347,8 @@ static int process_is_gone(struct pleat_core *core, uint32_t claim, uint32_t rea
     if (claim == PLEAT_NONE)
         return PLEAT_E_NOMEM;
     component_sized_itself(core, component, -1);
-    if (reason == PLEAT_GONE_STOPPED)
+    bool leaves = claim_at(core, claim)->lent & PLEAT_LENT_LEAVES;
+    if (reason == PLEAT_GONE_STOPPED && !leaves)
         buffer_returned(buffer_at(core, comp->buffer));
     core->wants_pass = true;
     struct pleat_claim *c = claim_at(core, claim);

@@ -87,13 +87,11 @@ uint32_t process_node(const struct pleat_core *core, uint32_t claim)
     return pleat_view_claim_node(&core->view, c);
 }
 
-void process_effect(struct pleat_core *core, uint32_t claim)
+/* Emits that kind of effect about the process on a held claim, or REACH. */
+static void process_order(struct pleat_core *core, uint32_t claim, uint16_t kind)
 {
     const struct pleat_claim *c = claim_at(core, claim);
     const struct pleat_component *comp = component_at(core, c->component);
-    bool ends = c->process == PLEAT_KEPT_UNPREPARING;
-    if (!ends && (c->process != PLEAT_KEPT_PREPARING || !is_running(comp)))
-        return;
     const struct pleat_node *node =
         pleat_view_node(&core->view, c->site, process_node(core, claim));
     /* the run is led from there until it is over */
@@ -102,8 +100,7 @@ void process_effect(struct pleat_core *core, uint32_t claim)
     } else if (node && node->away) {
         reach_node(core, c->component, c->site, node->node);
     } else {
-        struct pleat_effect *effect =
-            emit(core, ends ? PLEAT_DO_UNPREPARE : PLEAT_DO_PREPARE, c->component, c->id);
+        struct pleat_effect *effect = emit(core, kind, c->component, c->id);
         if (!effect)
             return;
         effect->u.claim.site = c->site;
@@ -113,6 +110,24 @@ void process_effect(struct pleat_core *core, uint32_t claim)
         effect->u.claim.purpose = c->purpose;
         effect->u.claim.run = comp->run;
     }
+}
+
+void process_effect(struct pleat_core *core, uint32_t claim)
+{
+    const struct pleat_claim *c = claim_at(core, claim);
+    bool ends = c->process == PLEAT_KEPT_UNPREPARING;
+    if (ends ||
+        (c->process == PLEAT_KEPT_PREPARING && is_running(component_at(core, c->component))))
+        process_order(core, claim, ends ? PLEAT_DO_UNPREPARE : PLEAT_DO_PREPARE);
+}
+
+void process_leave_effect(struct pleat_core *core, uint32_t claim)
+{
+    const struct pleat_claim *c = claim_at(core, claim);
+    const bool leaves =
+        c->state == PLEAT_CLAIM_HELD && c->purpose == PLEAT_FOR_RUN && c->lent & PLEAT_LENT_LEAVES;
+    if (leaves && is_running(component_at(core, c->component)))
+        process_order(core, claim, PLEAT_DO_LEAVE);
 }
 
 void processes_outstanding(struct pleat_core *core, uint32_t site, uint32_t node)
@@ -128,6 +143,10 @@ void processes_outstanding(struct pleat_core *core, uint32_t site, uint32_t node
             if (claim_at(core, c)->state == PLEAT_CLAIM_HELD &&
                 (led || (claim_at(core, c)->site == site && process_node(core, c) == node)))
                 process_effect(core, c);
+        for (uint32_t c = component_at(core, component)->first_claim; c != PLEAT_NONE;
+             c = claim_at(core, c)->next)
+            if (led || (claim_at(core, c)->site == site && process_node(core, c) == node))
+                process_leave_effect(core, c);
     }
 }
 

@@ -35,6 +35,8 @@ uint32_t process_node(const struct pleat_core *core, uint32_t claim);
  * UNPREPARE. If an agent that has to know is away, REACH is emitted instead: the one that leads the
  * run, until that is over; the one of the claim's node. */
 void process_effect(struct pleat_core *core, uint32_t claim);
+/* Emits LEAVE for the process of the application's on a claim, if it is to leave; or REACH. */
+void process_leave_effect(struct pleat_core *core, uint32_t claim);
 /* Emits these effects for all processes that the agent of a node has to know of. */
 void processes_outstanding(struct pleat_core *core, uint32_t site, uint32_t node);
 

@@ -5,6 +5,7 @@
 #include "core/handlers.h"
 #include "core/job.h"
 #include "core/lent.h"
+#include "core/process_leave.h"
 #include "core/side.h"
 #include "core/tally.h"
 #include "core/tell.h"
@@ -49,6 +50,9 @@ void running_arm(struct pleat_core *core, uint32_t component)
     int64_t leaves_us = lent_to(core, comp).next_us;
     if (leaves_us < at_us)
         at_us = leaves_us;
+    int64_t process_us = processes_leave_next(core, component);
+    if (process_us < at_us)
+        at_us = process_us;
     if (at_us < PLEAT_NEVER)
         arm(core, &comp->deadline, DEADLINE_COMPONENT, component, at_us);
     else

@@ -424,6 +424,7 @@ void carry_out(struct daemon *d, const struct pleat_effect *effect)
         break;
     case PLEAT_DO_PREPARE:
     case PLEAT_DO_UNPREPARE:
+    case PLEAT_DO_LEAVE:
         processes_carry_out(d, effect);
         break;
     case PLEAT_DO_NODE:

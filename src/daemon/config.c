@@ -139,13 +139,14 @@ static double usual_seconds(uint32_t parameter)
 }
 
 /* Default of a key that is a count. MPL_MAX is not limited here, since users say how far their jobs
- * may be folded (--min, --mpl); an administrator may limit it. REPLACE_SHORT came later, as some of
- * the times. */
+ * may be folded (--min, --mpl); an administrator may limit it. REPLACE_SHORT and LEAVE_PROCESSES
+ * came later, as some of the times. */
 static long usual_number(uint32_t parameter)
 {
-    return parameter == PLEAT_PARAM_MPL_MAX         ? UINT8_MAX
-           : parameter == PLEAT_PARAM_REPLACE_SHORT ? 1
-                                                    : (long)pleat_parameter_default(parameter);
+    return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX
+           : parameter == PLEAT_PARAM_REPLACE_SHORT || parameter == PLEAT_PARAM_LEAVE_PROCESSES
+               ? 1
+               : (long)pleat_parameter_default(parameter);
 }
 
 enum { OPTIONS_MAX = PLEAT_QUESTION_COUNT + PLEAT_PARAM_COUNT + 11 };

@@ -145,13 +145,42 @@ static void unprepare(struct daemon *d, const struct job *job, const struct plea
         daemon_log("job %lld: %s", (long long)job->id, err.text); /* repeated by the core */
 }
 
+/* How long a process may go on until its site takes its processor back, less the time in which it
+ * is ended at the latest. */
+static int64_t leaves_within_ms(struct daemon *d, const struct pleat_effect *effect)
+{
+    const struct pleat_claim *claim = pleat_core_claim(d->core, effect->u.claim.index);
+    int64_t left_us = claim->id == effect->id && claim->until_us > 0
+                          ? claim->until_us - daemon_now_us(d) -
+                                pleat_core_parameter(d->core, PLEAT_PARAM_GRACE_US)
+                          : 0;
+    return left_us > 0 ? left_us / 1000 : 0;
+}
+
+static void leave(struct daemon *d, const struct job *job, const struct pleat_effect *effect)
+{
+    const struct pleat_component *component = job_component(d, job);
+    struct pleat_error err = {0};
+    if (!agent_knows(d, component->site, component->lead_node, PLEAT_FEATURE_LEAVE))
+        return; /* it was started before Pleat was upgraded: the process is lost with its processor
+                 */
+    if (agent_send(d, component->site, component->lead_node, "leave",
+                   json_pack("{s:I, s:I, s:I}", "run", (json_int_t)effect->u.claim.run, "claim",
+                             (json_int_t)effect->id, "within_ms",
+                             (json_int_t)leaves_within_ms(d, effect)),
+                   &err))
+        daemon_log("job %lld: %s", (long long)job->id, err.text); /* repeated by the core */
+}
+
 void processes_carry_out(struct daemon *d, const struct pleat_effect *effect)
 {
     const struct job *job = job_of_component(d, effect->component);
     if (job && effect->kind == PLEAT_DO_PREPARE)
         prepare(d, job, effect);
-    else if (job)
+    else if (job && effect->kind == PLEAT_DO_UNPREPARE)
         unprepare(d, job, effect);
+    else if (job)
+        leave(d, job, effect);
 }
 
 void processes_released(struct daemon *d, uint64_t claim)

@@ -26,7 +26,7 @@ struct processes {
     uint64_t last; /* the number of the last order: they rise, also over a restart */
 };
 
-/* Carries out DO_PREPARE and DO_UNPREPARE. */
+/* Carries out DO_PREPARE, DO_UNPREPARE and DO_LEAVE. */
 void processes_carry_out(struct daemon *d, const struct pleat_effect *effect);
 /* The processor of a claim goes back: its agent need not remember what became of a process there.
  */

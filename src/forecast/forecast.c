@@ -64,13 +64,15 @@ static int answer_change(struct looking *at, const struct pleat_effect *effect)
 /* Processes are prepared, and ended, at once. */
 static int answer_process(struct looking *at, const struct pleat_effect *effect)
 {
-    bool ends = effect->kind == PLEAT_DO_UNPREPARE;
+    bool ends = effect->kind != PLEAT_DO_PREPARE;
+    uint32_t reason = effect->kind == PLEAT_DO_LEAVE ? PLEAT_GONE_STOPPED
+                      : ends                         ? PLEAT_GONE_UNUSED
+                                                     : 0;
     return apply(
-        at, (struct pleat_event){.kind = ends ? PLEAT_EV_PROCESS_GONE : PLEAT_EV_PREPARED,
-                                 .component = effect->u.claim.index,
-                                 .u.kept = {.claim = effect->id,
-                                            .run = effect->u.claim.run,
-                                            .reason = ends ? (uint32_t)PLEAT_GONE_UNUSED : 0u}});
+        at, (struct pleat_event){
+                .kind = ends ? PLEAT_EV_PROCESS_GONE : PLEAT_EV_PREPARED,
+                .component = effect->u.claim.index,
+                .u.kept = {.claim = effect->id, .run = effect->u.claim.run, .reason = reason}});
 }
 
 static int answer_reach(struct looking *at, uint32_t site, uint32_t node)
@@ -118,6 +120,7 @@ static int answer(struct looking *at, const struct pleat_effect *effect)
                                               .u.staged = {.number = effect->id}});
     case PLEAT_DO_PREPARE:
     case PLEAT_DO_UNPREPARE:
+    case PLEAT_DO_LEAVE:
         return answer_process(at, effect);
     case PLEAT_DO_ANSWER:
         return 0;

@@ -53,6 +53,8 @@
 #define PLEAT_FEATURE_ARCHITECTURES "architectures"
 /* The same: processes of a run that asks for more may be at other sites than the run. */
 #define PLEAT_FEATURE_SITES "sites"
+/* The same: one of these is told to leave before its site takes its processor back. */
+#define PLEAT_FEATURE_LEAVE "leave"
 /* In the directory of state: the port at which agents call over TCP. */
 #define PLEAT_AGENT_PORT "agents.port"
 #define PLEAT_WIRE_LINE_MAX 1048576  /* 1 MiB */

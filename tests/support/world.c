@@ -373,6 +373,7 @@ static void carry_out(struct world *world)
             break;
         case PLEAT_DO_PREPARE:
         case PLEAT_DO_UNPREPARE:
+        case PLEAT_DO_LEAVE:
             world_processes_tell(world, &effect);
             break;
         case PLEAT_DO_STAGE:

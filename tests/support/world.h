@@ -54,6 +54,7 @@ struct world {
     struct pleat_random handing;
     double prepare_fail;           /* a process that is prepared is not started, or dies */
     uint32_t crossed, gone_unused; /* processes handed over that were to be ended; ended so */
+    uint32_t left;                 /* ended since their site took their processors back */
     uint32_t outdated;             /* what was said of orders that were given anew meanwhile */
     struct pleat_site_instance *sites[8];
     uint32_t site_count;

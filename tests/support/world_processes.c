@@ -222,6 +222,25 @@ static void unprepare(struct world *world, const struct pleat_effect *order)
         PLEAT_GONE_UNUSED);
 }
 
+/* It sends what others still need, and ends. */
+static void on_left(void *arg, uint64_t token)
+{
+    struct world *world = arg;
+    const struct pleat_effect *order = &world->told.items[token];
+    struct world_process *process = find(world, order->id);
+    const struct pleat_claim *claim = claim_of(world, order->u.claim.index, order->id);
+    if (!process || !claim || process->state != WORLD_PROCESS_TAKEN)
+        return;
+    if (is_silent(world, claim)) {
+        world->host.later(world->host.arg, 1000000, on_left, world, token);
+        return;
+    }
+    pleat_fake_runner_add(world->runner, process->component, -1);
+    world->left++;
+    say_of(world, PLEAT_EV_PROCESS_GONE, process, PLEAT_GONE_STOPPED);
+    drop(world, process);
+}
+
 static void on_told(void *arg, uint64_t token)
 {
     struct world *world = arg;
@@ -231,6 +250,9 @@ static void on_told(void *arg, uint64_t token)
         return; /* the claim is lost; or it is told again when the agent is back */
     if (order.kind == PLEAT_DO_PREPARE)
         prepare(world, &order, token);
+    else if (order.kind == PLEAT_DO_LEAVE)
+        world->host.later(world->host.arg, (int64_t)pleat_random_below(&world->handing, 3000000),
+                          on_left, world, token);
     else
         unprepare(world, &order);
 }

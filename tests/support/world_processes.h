@@ -6,8 +6,8 @@
 
 #include "world.h"
 
-/* PREPARE or UNPREPARE: reaches the agent a moment later, unless an agent that has to know is away
- * by then. */
+/* PREPARE, UNPREPARE or LEAVE: reaches the agent a moment later, unless an agent that has to know
+ * is away by then. */
 void world_processes_tell(struct world *world, const struct pleat_effect *effect);
 /* Another agent came to a node: the processes there are gone, and those of runs that it led. */
 void world_processes_lose(struct world *world, uint32_t site, uint32_t node);

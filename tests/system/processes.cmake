@@ -1,7 +1,7 @@
 # Jobs whose program asks for processes itself.
 if(TARGET pleatd AND TARGET pleat-agent)
   find_program(PYTEST NAMES pytest-3 pytest REQUIRED)
-  foreach(program live crowd)
+  foreach(program live leaves crowd)
     add_executable(process-${program} ${test_dir}/processes/${program}.c)
     target_link_libraries(process-${program} PRIVATE pleat-process-library)
     set_target_properties(process-${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)

@@ -97,7 +97,7 @@ static int64_t usual(uint32_t parameter)
         return 60000000;
     if (parameter == PLEAT_PARAM_REPLACE_US)
         return 300000000;
-    if (parameter == PLEAT_PARAM_REPLACE_SHORT)
+    if (parameter == PLEAT_PARAM_REPLACE_SHORT || parameter == PLEAT_PARAM_LEAVE_PROCESSES)
         return 1;
     return parameter == PLEAT_PARAM_MPL_MAX ? UINT8_MAX : pleat_parameter_default(parameter);
 }

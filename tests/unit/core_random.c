@@ -529,8 +529,9 @@ static uint32_t unknown;       /* starts that an agent may have done that is gon
 static uint32_t elsewhere; /* decisions to ask for processors of another site than a job's own */
 static uint32_t shrunk_off, shrunk_off_taken, moved;
 /* processes that were handed over when they were to be ended; that were ended as nobody used them;
- * what was said of orders that were given anew meanwhile */
-static uint32_t crossed, gone_unused, outdated;
+ * what was said of orders that were given anew meanwhile; those that left what their site took back
+ */
+static uint32_t crossed, gone_unused, outdated, left;
 
 /* A test that never met a kind of event says nothing about it. */
 static void check_happened(void)
@@ -741,6 +742,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_MOVE_US, (int64_t)(seed / 2 % 3) * 10000000);
     world_parameter(&world, PLEAT_PARAM_REPLACE_US, (int64_t)(seed / 5 % 3) * 200000000);
     world_parameter(&world, PLEAT_PARAM_REPLACE_SHORT, (int64_t)(seed / 15 % 2));
+    world_parameter(&world, PLEAT_PARAM_LEAVE_PROCESSES, (int64_t)(seed / 2 % 2));
     world_parameter(&world, PLEAT_PARAM_PAUSE_US, (int64_t)(seed / 2 % 2) * 1000000);
     world_parameter(&world, PLEAT_PARAM_START_TRIES, (int64_t)(seed % 5));
     world_parameter(&world, PLEAT_PARAM_SITE_AGAIN_US, 1 + (int64_t)(seed % 5) * 10000000);
@@ -810,6 +812,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     moved += world.moved;
     crossed += world.crossed;
     gone_unused += world.gone_unused;
+    left += world.left;
     outdated += world.outdated;
     world_finish(&world);
 }
@@ -842,11 +845,12 @@ static void test_misbehaving(void **state)
                   "with the node that led %u\n",
                   unknown, shrunk_off, shrunk_off_taken, moved);
     print_message("processes handed over while they were to be ended %u, ended unused %u, said of "
-                  "orders that were given anew %u\n",
-                  crossed, gone_unused, outdated);
+                  "orders that were given anew %u, left before their site took back %u\n",
+                  crossed, gone_unused, outdated, left);
     print_message("asked for at other sites %u times\n", elsewhere);
     assert_true(elsewhere > 0);
-    assert_true((crossed > 0 && gone_unused > 0 && outdated > 0) || getenv("PLEAT_TEST_SEEDS"));
+    assert_true((crossed > 0 && gone_unused > 0 && outdated > 0 && left > 0) ||
+                getenv("PLEAT_TEST_SEEDS"));
     assert_true((unknown > 0 && shrunk_off > 0 && shrunk_off_taken > 0 && moved > 0) ||
                 getenv("PLEAT_TEST_SEEDS"));
     /* a test that never met an outcome says nothing about it */

@@ -34,6 +34,8 @@ def scenarios():
     for name in ("nodes", "starting", "returning", "architectures", "sites"):
         processes = (ROOT / f"tests/system/processes/test_process_{name}.py").read_text()
         names |= set(re.findall(r"^def (test_\w+)", processes, re.MULTILINE))
+    evolve = (ROOT / "tests/system/agent/test_agent_evolve.py").read_text()
+    names |= set(re.findall(r"^def (test_one_\w*leave\w*)", evolve, re.MULTILINE))
     warm = (ROOT / "tests/system/agent/test_agent_warm.py").read_text()
     names |= set(re.findall(r"^def (test_\w+)", warm, re.MULTILINE))
     return names - {"test_every_outcome_was_met"}

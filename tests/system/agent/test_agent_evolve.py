@@ -75,9 +75,10 @@ class Run:
     def until_told(self, part, *lines):
         self.daemon.pump_until(lambda: self.told(part) == list(lines), f"part {part} was told {lines}")
 
-    def end(self):
+    def end(self, left=True):
+        """left: processes on node 1 are."""
         self.tell("EXIT 0")
-        if self.daemon.seen("part_wanted", 1):
+        if left and self.daemon.seen("part_wanted", 1):
             self.daemon.pump_until(lambda: self.daemon.seen("part_unwanted", 1), "those that are left end")
         for params in self.daemon.seen("part_wanted", 1):
             self.daemon.call("part_told", run=1, part=params["part"], ended=True, code=0, signal=0)
@@ -145,6 +146,46 @@ def test_one_that_ends_for_a_request_is_lost_with_its_node(run):
     assert run.come(3, 12) == 3
     run.daemon.expect("taken", 1, claim=12)
     run.end()
+
+
+def takes(run, part, claim):
+    """A process on another node is the application's."""
+    run.prepare(claim, part)
+    assert run.add()["ready"] is True
+    run.until_told(part, "welcome", "go")
+    run.daemon.expect("taken", 1, claim=claim)
+
+
+@pytest.mark.parametrize("ends, reason, said", [({"code": 0, "signal": 0}, "stopped", "stopped"), ({"code": 0, "signal": 15}, "died", "died"),
+                                                ({"lost": True}, "lost", "died")])
+def test_one_leaves_before_its_site_takes_its_processor(run, ends, reason, said):
+    """It has all of that time, and is not one of those that the application has announced. Whoever is too late is not counted as
+    one that has left."""
+    takes(run, 1, 11)
+    run.tell('{"do": "returning", "number": 90, "processes": 1}')
+    wait_until(lambda: run.heard("done", number=90), "it is answered")
+    for _ in range(2):  # the daemon may say it again
+        run.daemon.call("leave", run=1, claim=11, within_ms=600000)
+    run.until_told(1, "welcome", "go", "leave")
+    assert len(run.daemon.seen("warning", 1)) == 1
+    time.sleep(3)  # longer than one has that the application stops
+    assert not run.daemon.seen("part_unwanted", 1)
+    run.daemon.call("part_told", run=1, part=1, ended=True, **ends)
+    assert run.daemon.expect("process_gone", 1, claim=11)["reason"] == said
+    wait_until(lambda: run.heard("process", state="gone", reason=reason), "the others hear it")
+    assert run.daemon.seen("demanded", 1)[-1]["returning"] == 1
+    run.daemon.call("leave", run=1, claim=11, within_ms=1000)  # late: it has gone
+    run.end(left=False)
+
+
+def test_one_that_does_not_leave_is_ended(run):
+    takes(run, 1, 11)
+    run.daemon.call("leave", run=1, claim=11, within_ms=0)
+    run.until_told(1, "welcome", "go", "leave")
+    run.daemon.expect("part_unwanted", 1, part=1)
+    run.daemon.call("part_told", run=1, part=1, ended=True, code=0, signal=15)
+    run.daemon.expect("process_gone", 1, claim=11)
+    run.end(left=False)
 
 
 def test_the_list_of_all_processes_is_not_read_for_each_stop(world):

@@ -42,7 +42,7 @@ static int wait_for(struct pleat_processes *all, int news, int32_t process, int 
 {
     struct pleat_process_news notice;
     for (int tries = 0; tries < 6000; tries++) {
-        while (pleat_process_notice(all, &notice) == 0) {
+        while (pleat_process_notice(all, &notice)) {
             if (notice.news == news && notice.process == process) {
                 *reason = notice.reason;
                 return 0;

@@ -12,11 +12,12 @@ import time
 import pytest
 
 from clusters import wait_until
-from clusters.pleat import ENDED, HOME, Pleat, go_file
+from clusters.pleat import APPS, ENDED, HOME, Pleat, go_file
 from test_hosts import PATHS, agent_on, both_mpis
 from test_malleable import TIMES, begun, ends, has, on, resized
 
 SETTINGS = {"KillWait": 30, "ProctrackType": "proctrack/pgid"}
+LEAVES = os.path.join(os.path.dirname(APPS), "tests", "process-leaves")
 CRASH = "crash"  # a file that says at which step an agent is to be killed (src/agent/crash.h)
 
 
@@ -183,3 +184,29 @@ def test_a_job_that_cannot_do_without_has_a_checkpoint_written(pleat):
     assert f"it goes on from its checkpoint of iteration {written['iteration']}" in pleat.events(job)
     ends(pleat, job, go)
     assert int(re.search(r"iterations=(\d+)", pleat.output(job)).group(1)) >= written["iteration"]
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_the_allocation_of_an_added_process_is_cancelled(pleat, killed):
+    """An application has added the process itself: it is told to leave, sends what it has, and the run goes on without it. Also
+    if nobody hears of that before the next pleatd is there."""
+    go = go_file(f"go-added-{killed}")
+    job = pleat.submit("--evolving", "-n", 2, "--max", 3, "--", LEAVES, go)
+    pleat.until(job, "running")
+    wait_until(lambda: "process 2 is here" in pleat.output(job), f"it has come: {pleat.log()}")
+    first, added = sorted(pleat.cluster.jobs(), key=int)
+    if killed:
+        pleat.kill_daemon()
+    pleat.cluster.command("scancel", added)
+    if killed:
+        pleat.run("info")
+    wait_until(lambda: "is gone" in pleat.output(job), f"it leaves: {pleat.events(job)} {pleat.log()}")
+    assert pleat.output(job).splitlines() == ["process 2 is here", "process 2 has sent 42", "process 2 is gone: stopped"]
+    events = pleat.events(job)
+    assert f"Slurm ends its allocation {added} on " in events and "process 2 on node " in events, events
+    wait_until(lambda: list(pleat.cluster.jobs()) == [first], f"nothing of it is left there: {pleat.log()}")
+    running = pleat.job(job)
+    assert (running["state"], running["attempt"]) == ("running", 0), (running, events)
+    pleat.cluster.world.path(go).touch()
+    assert pleat.until(job, *ENDED)["state"] == "done"
+    pleat.cluster.until_empty()
