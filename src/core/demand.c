@@ -79,19 +79,39 @@ int on_resize(struct pleat_core *core, const struct pleat_event *event, struct p
     return 0;
 }
 
-/* Appends ", job 3 has 4" for each of the first *left components of a list, then ", ...". */
+/* Appends ", job 3 has 4"; or ", ..." where *left is 0, which says how many more may follow. */
+static void add_holder(const struct pleat_component *holder, int32_t processors, int *left,
+                       char *text, size_t size)
+{
+    size_t used = strlen(text);
+    if (--*left < 0)
+        snprintf(text + used, size - used, ", ...");
+    else
+        snprintf(text + used, size - used, ", job %llu has %d", (unsigned long long)holder->job,
+                 processors);
+}
+
+/* The same for components of a list, with what they have at their site. */
 static void add_holders(const struct pleat_core *core, uint32_t first, int *left, char *text,
                         size_t size)
 {
-    for (uint32_t c = first; c != PLEAT_NONE; c = core->view.components[c].next) {
+    for (uint32_t c = first; c != PLEAT_NONE && *left >= 0; c = core->view.components[c].next) {
         const struct pleat_component *holder = &core->view.components[c];
-        size_t used = strlen(text);
-        if (--*left < 0) {
-            snprintf(text + used, size - used, ", ...");
-            return;
-        }
-        snprintf(text + used, size - used, ", job %llu has %d", (unsigned long long)holder->job,
-                 holder->processors);
+        add_holder(holder, holder->processors - pleat_view_elsewhere(&core->view, holder, false),
+                   left, text, size);
+    }
+}
+
+/* The same for those of other sites that have processes at this one. */
+static void add_guests(const struct pleat_core *core, uint32_t site, int *left, char *text,
+                       size_t size)
+{
+    for (size_t o = 0; o < core->outposts.count && *left >= 0; o++) {
+        const struct pleat_outpost *outpost = &core->outposts.items[o];
+        if (outpost->buffer == PLEAT_NONE || outpost->site != site || outpost->taken == 0)
+            continue;
+        uint32_t component = core->buffers.items[outpost->buffer].component;
+        add_holder(&core->components.items[component], outpost->taken, left, text, size);
     }
 }
 
@@ -179,8 +199,8 @@ static int refuse_growth(const struct pleat_core *core, const struct pleat_compo
         snprintf(text + strlen(text), sizeof(text) - strlen(text),
                  ", %d are never used for growing", site->threshold);
     add_holders(core, site->malleable_first, &left, text, sizeof(text));
-    if (left >= 0)
-        add_holders(core, site->rigid_first, &left, text, sizeof(text));
+    add_holders(core, site->rigid_first, &left, text, sizeof(text));
+    add_guests(core, component->site, &left, text, sizeof(text));
     return pleat_error_set(err, PLEAT_E_STATE,
                            "%d more processors: %d of %d%s may be used for growing now%s", wanted,
                            unused > 0 ? unused : 0, of, on_node, text);

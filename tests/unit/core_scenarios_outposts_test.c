@@ -326,6 +326,31 @@ static void test_a_sites_own_jobs_come_first(void **state)
     hand_finish(&h);
 }
 
+static void is_refused(struct hand *h, uint32_t component, const char *why)
+{
+    assert_int_equal(hand_demand(h, component, 8, false), PLEAT_E_STATE);
+    if (!strstr(h->err.text, why))
+        fail_msg("%s: not in: %s", why, h->err.text);
+}
+
+/* A user who wants more for another job is told who has how many of that job's site. */
+static void test_who_has_processors_of_another_site(void **state)
+{
+    (void)state;
+    struct hand h;
+    uint32_t component = begin(&h);
+    asks_for(&h, component, THERE, 1);
+    take(&h, component, THERE);
+    assert_int_equal(hand_component(&h, component)->processors, 3);
+    uint32_t there = hand_run(&h, 3, 8, 3);
+    assert_int_equal(hand_component(&h, there)->site, THERE);
+    is_refused(&h, there, "0 of 4 may be used for growing now, job 2 has 3, job 1 has 1");
+    uint32_t here = hand_run(&h, 2, 8, 2);
+    assert_int_equal(hand_component(&h, here)->site, HOME);
+    is_refused(&h, here, "0 of 4 may be used for growing now, job 3 has 2, job 1 has 2");
+    hand_finish(&h);
+}
+
 /* A waiting job of a site gets what is prepared there, also for a job of another site. */
 static void test_room_is_made_at_another_site(void **state)
 {
@@ -563,6 +588,7 @@ int main(void)
         cmocka_unit_test(test_an_architecture_at_another_site),
         cmocka_unit_test(test_policies_prepare_at_its_own_site),
         cmocka_unit_test(test_a_sites_own_jobs_come_first),
+        cmocka_unit_test(test_who_has_processors_of_another_site),
         cmocka_unit_test(test_room_is_made_at_another_site),
         cmocka_unit_test(test_a_process_that_another_site_cannot_start),
         cmocka_unit_test(test_another_site_loses_processes),
