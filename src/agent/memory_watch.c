@@ -193,14 +193,20 @@ static void on_timer(uv_timer_t *timer)
     int64_t wait_us = 2 * agent->memory_wait_us < most_us ? 2 * agent->memory_wait_us : most_us;
     if (wait_us < look->took_us * SHARE)
         wait_us = look->took_us * SHARE;
-    if (agent->memory_wait_us) /* else a run was started during the look: pleat_memory_arm */
+    const bool started = agent->memory_wait_us == 0; /* a run, since the timer was armed */
+    if (!started)
         agent->memory_wait_us = wait_us;
     if (ended)
         pleat_runs_sweep(agent);
-    arm(agent);
+    if (started)
+        pleat_memory_arm(agent);
+    else
+        arm(agent);
 }
 
-/* A look that is under way goes on in its own time. */
+/* A look that is under way goes on in its own time. The wait is never 0 here: a timer that is due
+ * at once, armed by its own callback, is called again before anything else in the loop is, as
+ * long as no look takes two turns. */
 static void arm(struct pleat_agent *agent)
 {
     if (agent->closing || pleat_runs_live(agent) == 0)

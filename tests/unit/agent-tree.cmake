@@ -9,4 +9,8 @@ if(TARGET pleat-agent-base)
     DEPS pleat-agent-base)
   pleat_unit_test(agent-cpuset SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-cpuset.c
     DEPS pleat-agent-base)
+  pleat_unit_test(agent-memory-watch
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/agent-memory-watch.c
+      ${CMAKE_SOURCE_DIR}/src/agent/memory_watch.c
+    DEPS pleat-base pleat-wire PkgConfig::jansson PkgConfig::libuv)
 endif()
