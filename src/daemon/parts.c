@@ -193,6 +193,14 @@ void part_go_on(struct daemon *d, struct part *part)
         ended_with(d, part, CODE_NOT_STARTED, err.text);
 }
 
+void part_unwanted(struct daemon *d, struct part *part)
+{
+    if (part->state == PART_WANTED)
+        ended_with(d, part, CODE_UNWANTED, NULL);
+    else if (part_is_live(part))
+        part_end(d, part, PART_REST_GRACE_S);
+}
+
 /* ---- the agent that leads the run ---- */
 
 void part_set_role(struct daemon *d, struct part *part, const char *name)
@@ -292,10 +300,8 @@ void parts_unwanted(struct agent *agent, uint32_t component, const json_t *param
     (void)component;
     struct part *part = parts_find(d, (uint64_t)json_integer_value(json_object_get(params, "run")),
                                    (uint32_t)json_integer_value(json_object_get(params, "part")));
-    if (part && part->state == PART_WANTED)
-        ended_with(d, part, CODE_UNWANTED, NULL);
-    else if (part && part_is_live(part))
-        part_end(d, part, PART_REST_GRACE_S);
+    if (part)
+        part_unwanted(d, part);
 }
 
 static void drop(struct part *part)
@@ -412,12 +418,8 @@ bool parts_end_rest(struct daemon *d, uint64_t run)
         struct part *part = &d->parts.items.items[i];
         if (part->run != run)
             continue;
-        if (part->state == PART_WANTED)
-            ended_with(d, part, CODE_UNWANTED, NULL);
-        if (part_is_live(part)) {
-            none = false;
-            part_end(d, part, PART_REST_GRACE_S);
-        }
+        part_unwanted(d, part);
+        none = none && !part_is_live(part);
     }
     return none;
 }

@@ -54,6 +54,8 @@ void part_request(struct daemon *d, uint32_t site, uint32_t node, const char *me
 void part_tell(struct daemon *d, const struct part *part);
 /* Has the part's agent end it, once. */
 void part_end(struct daemon *d, struct part *part, double grace_s);
+/* Nobody wants it any more: it is not started, or ended. */
+void part_unwanted(struct daemon *d, struct part *part);
 /* No agent has the part any more. */
 void part_lost(struct daemon *d, struct part *part);
 /* Asks the agent of the part's node to start it, once that agent is there. */

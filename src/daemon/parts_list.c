@@ -158,6 +158,7 @@ void parts_listed(struct agent *agent)
             part_tell(d, part);
         if (part->site != agent->site || part->node != agent->node)
             continue;
+        const bool ends = part->told_to_end; /* which its agent may not have heard */
         part->told_to_end = false;
         /* what it kept is lost with it, also where it has not ended before */
         if ((part->state == PART_ENDED || part->has_state) && !part->left &&
@@ -170,6 +171,8 @@ void parts_listed(struct agent *agent)
                 part->state = PART_WANTED; /* its agent was not asked, or does not have it any
                                             * more */
         }
+        if (ends)
+            part_unwanted(d, part);
         if (agent->gone && part->state == PART_WANTED && part->role == PART_PROCESS)
             part_lost(d, part); /* its processor is gone, too */
         else

@@ -36,6 +36,8 @@ def scenarios():
         names |= set(re.findall(r"^def (test_\w+)", processes, re.MULTILINE))
     evolve = (ROOT / "tests/system/agent/test_agent_evolve.py").read_text()
     names |= set(re.findall(r"^def (test_one_\w*leave\w*)", evolve, re.MULTILINE))
+    peers = (ROOT / "tests/system/daemon/test_peers.py").read_text()
+    names |= set(re.findall(r"^def (test_\w*_to_end_\w+)", peers, re.MULTILINE))
     warm = (ROOT / "tests/system/agent/test_agent_warm.py").read_text()
     names |= set(re.findall(r"^def (test_\w+)", warm, re.MULTILINE))
     return names - {"test_every_outcome_was_met"}

@@ -261,12 +261,12 @@ def test_what_is_said_of_wrong_members(served):
 class FakeAgent(Client):
     """Plays the agent of a node: takes requests, says what a test wants it to say."""
 
-    def __init__(self, pleat, node=0, **more):
+    def __init__(self, pleat, node=0, runs=(), **more):
         super().__init__(pleat.socket, role="agent")
         self.send({"method": "hello", "params": {
             "protocol": 1, "role": "agent", "instance": pleat.instance_id, "site": "local", "node": node,
             "pid": os.getpid(), **more}})
-        self.expect("list", {"runs": [], "more": False})
+        self.expect("list", {"runs": list(runs), "more": False})
 
     def expect(self, method, result=None):
         message = self.read()
@@ -275,6 +275,13 @@ class FakeAgent(Client):
             message = self.read()
         assert message["method"] == method, message
         self.send({"id": message["id"], "result": result or {}})
+        return message["params"]
+
+    def until(self, method):
+        """Does what else it is asked for before that."""
+        while (message := self.read()).get("method") != method:
+            self.send({"id": message["id"], "result": {}})
+        self.send({"id": message["id"], "result": {}})
         return message["params"]
 
     def refuse(self, method, code, text):
@@ -411,3 +418,54 @@ def test_killing_what_is_not_there(pleat):
     assert pleat.wait_end(number)["state"] == "cancelled"
     pleat.wait_free()
     agent.close()
+
+
+def process_elsewhere(pleat):
+    """An evolving job's process on another node than that which leads it. Returns the agents of both nodes, the run, its number, and
+    that which the process has on its node."""
+    pleat.configure(text='site "local" { processors = 4 nodes = 2 background = ignore }\nbackoff_s = 0.2\ntry_s = 0.1\nidle_exit_s = 0\n')
+    pleat.call("info")
+    knows = {"features": ["cpus_per_task", "processes", "beside", "roams"]}
+    lead, there = FakeAgent(pleat, node=0, **knows), FakeAgent(pleat, node=1, **knows)
+    number = pleat.submit("--evolving", "-n", 2, "--max", 4, "--", "true")
+    run = lead.until("start")["run"]
+    lead.say("started", run=run, pid=1)
+    lead.say("demanded", run=run, iteration=0, iteration_us=0, requests=1, satisfied=0, waiting=1, on={})
+    order = lead.until("prepare")
+    assert order["node"] == 1, order
+    lead.say("part_wanted", run=run, part=1, node=1, claim=order["claim"], process={"id": 2, "secret": "00"}, argv=["true"],
+             env=[], cwd="/")
+    return lead, there, run, number, there.until("start")["run"], knows
+
+
+def test_an_order_to_end_a_process_is_lost_with_a_connection(pleat):
+    """It is given again, and the run is over only when the process has ended."""
+    lead, there, run, number, process, knows = process_elsewhere(pleat)
+    there.say("started", run=process, pid=2)
+    assert lead.until("part_told")["ended"] is False
+    lead.say("part_unwanted", run=run, part=1)
+    assert there.until("kill")["run"] == process  # which that agent has not read, say
+    entry = {"run": process, "state": "running", "pid": 2, "part": 1, "process": {"id": 2}}
+    again = FakeAgent(pleat, node=1, runs=[entry], **knows)
+    assert again.until("kill")["run"] == process
+    again.say("exited", run=process, code=0, signal=15, told=True, cpu_us=0, max_rss_kb=0, left=0)
+    told = lead.until("part_told")
+    assert (told["ended"], told["signal"]) == (True, 15)
+    lead.say("part_left", run=run, part=1)
+    assert lead.end(pleat, run, number)["state"] == "done"
+    there.close()
+    again.close()
+
+
+def test_a_process_that_is_to_end_before_its_start_was_heard(pleat):
+    """Neither order has arrived: it is not started any more."""
+    lead, there, run, number, process, knows = process_elsewhere(pleat)
+    lead.say("part_unwanted", run=run, part=1)
+    assert there.until("kill")["run"] == process
+    again = FakeAgent(pleat, node=1, **knows)
+    told = lead.until("part_told")
+    assert (told["ended"], told["code"]) == (True, 143)
+    lead.say("part_left", run=run, part=1)
+    assert lead.end(pleat, run, number)["state"] == "done"
+    there.close()
+    again.close()
