@@ -217,10 +217,13 @@ static void arm(struct pleat_agent *agent)
 
 void pleat_memory_arm(struct pleat_agent *agent)
 {
-    if (agent->memory_wait_us == 0 && agent->memory_look.stage == PLEAT_MEMORY_RESTS) {
-        agent->memory_wait_us = FIRST_MS * (PLEAT_US_PER_S / 1000);
+    const uv_timer_t *timer = &agent->measuring;
+    if (agent->memory_wait_us != 0 || agent->memory_look.stage != PLEAT_MEMORY_RESTS)
+        return;
+    agent->memory_wait_us = FIRST_MS * (PLEAT_US_PER_S / 1000);
+    /* a look that is due sooner stays: starts may follow one another for ever */
+    if (!uv_is_active((const uv_handle_t *)timer) || uv_timer_get_due_in(timer) > FIRST_MS)
         arm(agent);
-    }
 }
 
 void pleat_memory_finish(struct pleat_agent *agent)

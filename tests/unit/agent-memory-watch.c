@@ -240,6 +240,26 @@ static void test_a_run_is_started_when_a_look_is_due(void **state)
     assert_looked(2);
 }
 
+/* Where they follow one another faster than looks are due, there would be none. */
+static void test_starts_do_not_put_off_a_look(void **state)
+{
+    (void)state;
+    pleat_memory_arm(&made.agent);
+    const uint64_t first_ms = uv_timer_get_due_in(&made.agent.measuring);
+    uv_sleep(2);
+    uv_update_time(&made.agent.loop);
+    start_run();
+    pleat_memory_arm(&made.agent);
+    assert_true(uv_timer_get_due_in(&made.agent.measuring) < first_ms);
+    run_to_end_of_look();
+    assert_looked(1);
+    /* the next one is due later than a first one: that is brought forward */
+    assert_true(uv_timer_get_due_in(&made.agent.measuring) > first_ms);
+    start_run();
+    pleat_memory_arm(&made.agent);
+    assert_int_equal(uv_timer_get_due_in(&made.agent.measuring), first_ms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_run_is_started_during_a_look, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_run_is_started_when_a_look_is_due, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_starts_do_not_put_off_a_look, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
