@@ -52,6 +52,7 @@ struct pleat_memory_look {
     size_t next; /* the process of the tree that is read next */
     uint32_t turns;
     int64_t took_us; /* in all of these */
+    int64_t over_us; /* when the last look was over (monotonic); 0: there was none */
 };
 
 /* Gives the run a group where it has a limit and a group can be made. *procs is the file into which

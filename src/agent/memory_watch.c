@@ -188,7 +188,8 @@ static void on_timer(uv_timer_t *timer)
     }
     int64_t began_us = pleat_clock_monotonic_us();
     bool ended = judge(agent, &measured);
-    look->took_us += pleat_clock_monotonic_us() - began_us;
+    look->over_us = pleat_clock_monotonic_us();
+    look->took_us += look->over_us - began_us;
     int64_t most_us = (measured ? LIMIT_MS : MOST_MS) * (PLEAT_US_PER_S / 1000);
     int64_t wait_us = 2 * agent->memory_wait_us < most_us ? 2 * agent->memory_wait_us : most_us;
     if (wait_us < look->took_us * SHARE)
@@ -217,12 +218,16 @@ static void arm(struct pleat_agent *agent)
 
 void pleat_memory_arm(struct pleat_agent *agent)
 {
+    const struct pleat_memory_look *look = &agent->memory_look;
     const uv_timer_t *timer = &agent->measuring;
-    if (agent->memory_wait_us != 0 || agent->memory_look.stage != PLEAT_MEMORY_RESTS)
+    if (agent->memory_wait_us != 0 || look->stage != PLEAT_MEMORY_RESTS)
         return;
-    agent->memory_wait_us = FIRST_MS * (PLEAT_US_PER_S / 1000);
+    const int64_t first_us = FIRST_MS * (PLEAT_US_PER_S / 1000);
+    const int64_t rest_us = look->over_us + look->took_us * SHARE - pleat_clock_monotonic_us();
+    agent->memory_wait_us = rest_us > first_us ? rest_us : first_us;
     /* a look that is due sooner stays: starts may follow one another for ever */
-    if (!uv_is_active((const uv_handle_t *)timer) || uv_timer_get_due_in(timer) > FIRST_MS)
+    if (!uv_is_active((const uv_handle_t *)timer) ||
+        uv_timer_get_due_in(timer) > (uint64_t)(agent->memory_wait_us / 1000))
         arm(agent);
 }
 

@@ -220,7 +220,7 @@ static void test_a_run_is_started_during_a_look(void **state)
     while (made.agent.memory_look.stage != PLEAT_MEMORY_RESTS)
         (void)uv_run(&made.agent.loop, UV_RUN_ONCE);
     assert_looked(1);
-    assert_int_equal(made.agent.memory_wait_us, first_us); /* it is looked at soon */
+    assert_true(made.agent.memory_wait_us >= first_us);
     run_to_end_of_look();
     assert_looked(2);
 }
@@ -260,6 +260,27 @@ static void test_starts_do_not_put_off_a_look(void **state)
     assert_int_equal(uv_timer_get_due_in(&made.agent.measuring), first_ms);
 }
 
+/* Starts do not have the agent look more often than it is to, if a look takes long. */
+static void test_looks_take_a_share_of_the_time(void **state)
+{
+    enum { SHARE = 50, READS = 100 };
+    (void)state;
+    pleat_memory_arm(&made.agent);
+    made.reads = READS;
+    run_to_end_of_look();
+    assert_looked(1);
+    start_run();
+    pleat_memory_arm(&made.agent);
+    const int64_t took_us = (int64_t)READS * TURN_US;
+    assert_int_equal(made.agent.memory_wait_us, took_us * SHARE);
+    assert_int_equal(uv_timer_get_due_in(&made.agent.measuring), took_us * SHARE / 1000);
+    made.now_us += took_us * SHARE - 1; /* that time has passed */
+    start_run();
+    pleat_memory_arm(&made.agent);
+    assert_true(made.agent.memory_wait_us < took_us * SHARE / 10);
+    assert_true(uv_timer_get_due_in(&made.agent.measuring) < (uint64_t)(took_us * SHARE / 10000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -268,6 +289,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_run_is_started_when_a_look_is_due, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_starts_do_not_put_off_a_look, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_looks_take_a_share_of_the_time, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
