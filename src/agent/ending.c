@@ -172,7 +172,7 @@ static bool sweep_other(struct pleat_run *run, int64_t now)
 /* Whether processes of the second generation have to be looked for. */
 static bool sweeps_other(const struct pleat_run *run, int64_t now)
 {
-    return pleat_succession_ends(run) && !run->succession->other.empty &&
+    return run->succession && pleat_succession_ends(run) && !run->succession->other.empty &&
            (!run->succession->other.reaper || now >= run->succession->term_at_us);
 }
 

@@ -35,14 +35,15 @@ static void settle(struct pleat_proc *proc, const struct pleat_evolve_answer *an
 {
     if (!proc->answers)
         proc->answers = calloc(PLEAT_EVOLVE_ANSWERS, sizeof(*proc->answers));
-    if (proc->answers) {
+    const bool kept = proc->answers != NULL;
+    if (kept) {
         struct pleat_evolve_answer *place =
             &proc->answers[(size_t)answer->number % PLEAT_EVOLVE_ANSWERS];
         free(place->text);
         *place = *answer;
     }
     say(proc, answer);
-    if (!proc->answers)
+    if (!kept)
         free(answer->text);
 }
 

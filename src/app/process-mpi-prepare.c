@@ -264,6 +264,7 @@ static int prepare_in_run(const struct pleat_processes *processes, struct pleat_
     if (!path) /* this process is alone: nobody is joined */
         return 0;
     int code = set_all(&others, err);
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): looked for by the caller */
     if (!code && pleat_process_self(processes) == 0)
         code = serve(path, err);
     if (!code)
