@@ -121,9 +121,11 @@ def test_an_agent_is_killed_while_it_leaves(pleat, host):
     """Its state is lost: it waits again, keeps what is left, and begins anew. Nothing of the first attempt is left."""
     go = go_file(f"go-agent-{host}")
     job, first, _ = over_two(pleat, "mpich", go)
+    agent = agent_on(pleat, host)
+    os.kill(agent, signal.SIGSTOP)  # else it may have left before it is killed
     pleat.cluster.command("scancel", first)
     wait_until(lambda: "shrink 4 -> 2" in pleat.events(job), f"it is told: {pleat.log()}")
-    os.kill(agent_on(pleat, host), signal.SIGKILL)
+    os.kill(agent, signal.SIGKILL)
     wait_until(lambda: pleat.job(job)["attempt"] == 1, f"it waits again: {pleat.events(job)} {pleat.log()}")
     on(pleat, job, "loop", 4)
     assert ends(pleat, job, go)["attempt"] == 1
