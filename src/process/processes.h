@@ -87,6 +87,7 @@ struct pleat_processes {
     struct pleat_notices notices;
     size_t notices_taken;
     int64_t iteration, iteration_said, iteration_said_us; /* -1: none */
+    int64_t iterations, iterations_us; /* all that were told of, and how long they took */
 };
 
 /* Whether functions can be called: not in a child of fork. 0 or PLEAT_E_STATE. */

@@ -199,11 +199,16 @@ void pleat_process_iteration(struct pleat_processes *processes, int64_t iteratio
             count = iteration - processes->iteration_said;
     if (count < 1 || since < ITERATION_US)
         return;
+    /* of all up to now: policies look ahead by the mean speed of the run, and a stretch in which
+     * processes are missing is slower than what follows */
+    processes->iterations += count;
+    processes->iterations_us += since;
+    int64_t mean_us = processes->iterations_us / processes->iterations;
     pleat_loop_enter(processes);
     /* where it cannot be said the next one is */
-    (void)!pleat_agent_say(processes, json_pack("{s:s, s:I, s:I}", "do", "iteration", "iteration",
-                                                (json_int_t)iteration, "mean_us",
-                                                (json_int_t)(since / count)));
+    (void)!pleat_agent_say(processes,
+                           json_pack("{s:s, s:I, s:I}", "do", "iteration", "iteration",
+                                     (json_int_t)iteration, "mean_us", (json_int_t)mean_us));
     processes->iteration_said = iteration;
     processes->iteration_said_us = now;
     pleat_loop_leave(processes);

@@ -155,6 +155,38 @@ def test_iterations_are_told_now_and_then():
         assert [line["iteration"] for line in told] == sorted({line["iteration"] for line in told})
 
 
+def test_the_speed_that_is_told_is_that_of_the_whole_run():
+    """Policies look ahead by the mean of the run: one slow iteration, and faster ones, which alone would be much less."""
+    with Agent() as agent:
+        one, = agent.run(1)
+        one.begin("iteration", 0)
+        one.ask("idle", 1200)
+        for step in range(1, 13):
+            one.begin("iteration", step)
+            one.ask("idle", 60)
+        told = [line for _, line in asked(agent, "iteration")]
+        assert [line["iteration"] for line in told][0] == 1 and len(told) >= 2, told
+        last = told[-1]  # each has rested for as long as it was to at least
+        assert (last["mean_us"] + 1) * last["iteration"] >= 1_200_000 + 60_000 * (last["iteration"] - 1), told
+
+
+def test_iterations_that_are_numbered_anew_stay_in_the_mean():
+    with Agent() as agent:
+        one, = agent.run(1)
+        one.begin("iteration", 7)
+        one.ask("idle", 900)
+        one.begin("iteration", 8)  # told: 900 ms
+        one.begin("iteration", 0)
+        for step in range(1, 11):
+            one.ask("idle", 60)
+            one.begin("iteration", step)
+        one.ask("idle", 60)
+        told = [line for _, line in asked(agent, "iteration")]
+        assert [line["iteration"] for line in told][0] == 8 and len(told) >= 2, told
+        last = told[-1]
+        assert (last["mean_us"] + 1) * (last["iteration"] + 1) >= 900_000 + 60_000 * last["iteration"], told
+
+
 def test_what_will_be_given_back_is_said():
     with Agent() as agent:
         one, = agent.run(1)
