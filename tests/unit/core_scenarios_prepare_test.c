@@ -1010,6 +1010,50 @@ static void test_what_is_recalled_takes_the_place_of_what_was(void **state)
     hand_finish(&h);
 }
 
+/* An iteration begins at which the policy looks at the buffer, and the application asks for a
+ * process in it: it knows of that, or the request comes just after its decision. PP asks for one
+ * of iteration 6 either way. */
+static int32_t claims_at_an_iteration(bool known)
+{
+    struct hand h;
+    hand_init(&h, 16);
+    hand_policy(&h, PLEAT_BUFFER, "periodic-prediction");
+    hand_parameter(&h, PLEAT_PARAM_BUFFER_RANGE, 2);
+    uint32_t component = submit(&h, 1, 12, 1);
+    struct pleat_effect claim = hand_last(&h, PLEAT_DO_CLAIM);
+    const struct pleat_event history = {
+        .kind = PLEAT_EV_HISTORY,
+        .component = component,
+        .u.history = {.executions = 1, .count = 1, .rows = {{6, 1}}}};
+    assert_int_equal(recalled(&h, component, 1, 10 * SECONDS, 1), 0);
+    assert_int_equal(hand_feed(&h, history), 0);
+    assert_int_equal(hand_claimed(&h, claim, 1), 0);
+    assert_int_equal(hand_started(&h, component), 0);
+    has(&h, component, 0, 0, 0);
+    struct pleat_event told = {.kind = PLEAT_EV_DEMANDED,
+                               .component = component,
+                               .u.demanded = {.run = hand_component(&h, component)->run,
+                                              .iteration = 4,
+                                              .requests = known,
+                                              .waiting = known}};
+    assert_int_equal(hand_feed(&h, told), 0);
+    has(&h, component, 0, known ? 2 : 1, 0);
+    told.u.demanded.requests = told.u.demanded.waiting = 1;
+    assert_int_equal(hand_feed(&h, told), known ? PLEAT_CORE_STALE : 0);
+    int32_t claims = buffer(&h, component)->requested;
+    hand_finish(&h);
+    return claims;
+}
+
+/* What is on its way serves requests that wait, also what was asked for a later one. So it matters
+ * which of both is told first (application-agent-live/page.md). */
+static void test_a_request_takes_what_was_predicted_just_before(void **state)
+{
+    (void)state;
+    assert_int_equal(claims_at_an_iteration(false), 1);
+    assert_int_equal(claims_at_an_iteration(true), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1049,6 +1093,7 @@ int main(void)
         cmocka_unit_test(test_what_agents_do_not_prepare_for),
         cmocka_unit_test(test_the_level_is_the_most_requests_in_a_row),
         cmocka_unit_test(test_what_is_recalled_takes_the_place_of_what_was),
+        cmocka_unit_test(test_a_request_takes_what_was_predicted_just_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
