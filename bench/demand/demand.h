@@ -63,14 +63,16 @@ void demand_close(void);
 
 /* ---- simulated (demand_sim.c) ---- */
 
-/* All executions one after another: the core that pleatd has decides, in simulated time. */
+/* All executions one after another: the core that pleatd has decides, in simulated time. `known`:
+ * when a policy looks at a buffer as an iteration begins, it knows already what the application
+ * asks for in that; else it learns that just afterwards. Live it is either. */
 void demand_simulate(const struct demand *demand, int policy, int round,
-                     const struct demand_delay *delay,
+                     const struct demand_delay *delay, bool known,
                      struct demand_outcome outcomes[DEMAND_EXECUTIONS]);
 
 /* ---- results ---- */
 
-enum { DEMAND_LIVE, DEMAND_SIMULATED, DEMAND_SOURCES };
+enum { DEMAND_LIVE, DEMAND_SIMULATED, DEMAND_KNOWN, DEMAND_SOURCES }; /* KNOWN: demand_simulate */
 
 struct demand_results {
     struct demand demand;

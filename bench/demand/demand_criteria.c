@@ -3,6 +3,8 @@
 #include "demand/demand.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define HIGH 0.8    /* S > 80 % */
 #define LOW 0.5     /* "very low" */
@@ -27,32 +29,53 @@ static int executions(void)
     return results->demand.scale.executions;
 }
 
+enum { BOTH_TEXT = 64 };
+
+/* Of the two simulations: "+4.2 or -1.5"; once, if they are the same. */
+static const char *both(char text[BOTH_TEXT], const char *sign, int decimals, double simulated,
+                        double known)
+{
+    char texts[2][BOTH_TEXT / 2 - 4];
+    snprintf(texts[0], sizeof(texts[0]), "%s%.*f", simulated < 0 ? "" : sign, decimals, simulated);
+    snprintf(texts[1], sizeof(texts[1]), "%s%.*f", known < 0 ? "" : sign, decimals, known);
+    if (strcmp(texts[0], texts[1]) != 0)
+        snprintf(text, BOTH_TEXT, "%s or %s", texts[0], texts[1]);
+    else
+        snprintf(text, BOTH_TEXT, "%s", texts[0]);
+    return text;
+}
+
 /* S in per cent: all above a bound. */
 static void tell_all_above(struct eval *eval, int policy, int first, const char *statement)
 {
     struct bench_series live = s_of(DEMAND_LIVE, policy, first, executions());
     struct bench_series simulated = s_of(DEMAND_SIMULATED, policy, first, executions());
+    struct bench_series known = s_of(DEMAND_KNOWN, policy, first, executions());
+    char text[BOTH_TEXT];
     double lowest = bench_quantile(&live, 0);
-    eval_tell(eval, statement, "4.2, figure 4",
-              !live.count     ? EVAL_UNCLEAR
-              : lowest > HIGH ? EVAL_YES
-                              : EVAL_NO,
-              "lowest of %d: %.0f %% (simulated %.0f %%)", live.count, 100 * lowest,
-              100 * bench_quantile(&simulated, 0));
+    eval_tell(
+        eval, statement, "4.2, figure 4",
+        !live.count     ? EVAL_UNCLEAR
+        : lowest > HIGH ? EVAL_YES
+                        : EVAL_NO,
+        "lowest of %d: %.0f %% (simulated %s %%)", live.count, 100 * lowest,
+        both(text, "", 0, 100 * bench_quantile(&simulated, 0), 100 * bench_quantile(&known, 0)));
 }
 
 static void tell_beginning(struct eval *eval)
 {
     struct bench_series live = s_of(DEMAND_LIVE, DEMAND_PP, 0, 1);
     struct bench_series simulated = s_of(DEMAND_SIMULATED, DEMAND_PP, 0, 1);
+    struct bench_series known = s_of(DEMAND_KNOWN, DEMAND_PP, 0, 1);
+    char text[BOTH_TEXT];
     enum eval_answer answer = EVAL_UNCLEAR;
     if (live.count && bench_quantile(&live, 1) < LOW)
         answer = EVAL_YES;
     else if (live.count && bench_quantile(&live, 0) >= LOW)
         answer = EVAL_NO;
     eval_tell(eval, "S of PP is very low in the beginning (below 50 %)", "4.2, figure 4", answer,
-              "%.0f %% in the first execution (simulated %.0f %%)", 100 * bench_median(&live),
-              100 * bench_median(&simulated));
+              "%.0f %% in the first execution (simulated %s %%)", 100 * bench_median(&live),
+              both(text, "", 0, 100 * bench_median(&simulated), 100 * bench_median(&known)));
 }
 
 static double points(int source, int first)
@@ -65,16 +88,17 @@ static double points(int source, int first)
 static void tell_difference(struct eval *eval)
 {
     double live = points(DEMAND_LIVE, 0);
+    char text[BOTH_TEXT];
     eval_tell(eval, "S of P is slightly higher than S of PP (by less than 10 points)",
               "4.2, figure 4", live > 0 && live < SLIGHTLY ? EVAL_YES : EVAL_NO,
-              "%+.1f points over all executions (simulated %+.1f)", live,
-              points(DEMAND_SIMULATED, 0));
+              "%+.1f points over all executions (simulated %s)", live,
+              both(text, "+", 1, points(DEMAND_SIMULATED, 0), points(DEMAND_KNOWN, 0)));
 }
 
 static void tell_waste(struct eval *eval)
 {
     struct bench_paired share[DEMAND_SOURCES];
-    char text[EVAL_RATIO_TEXT];
+    char text[EVAL_RATIO_TEXT], simulated[BOTH_TEXT];
     int first = executions() > DEMAND_LEARNT ? DEMAND_LEARNT : 0;
     for (int source = 0; source < DEMAND_SOURCES; source++) {
         struct bench_series pp = w_of(source, DEMAND_PP, first, executions());
@@ -86,8 +110,9 @@ static void tell_waste(struct eval *eval)
                               : live->lower > FAR ? EVAL_NO
                                                   : EVAL_UNCLEAR;
     eval_tell(eval, "W of PP is far below W of P after learning (less than half)", "4.2, figure 5",
-              answer, "%s times W of P, from the fifth execution on (simulated %.2f)",
-              eval_ratio(live, text), share[DEMAND_SIMULATED].median);
+              answer, "%s times W of P, from the fifth execution on (simulated %s)",
+              eval_ratio(live, text),
+              both(simulated, "", 2, share[DEMAND_SIMULATED].median, share[DEMAND_KNOWN].median));
 }
 
 /* W of the first four executions over that of the later ones. */
@@ -102,13 +127,14 @@ static double drop(int source)
 static void tell_drop(struct eval *eval)
 {
     double live = drop(DEMAND_LIVE);
+    char text[BOTH_TEXT];
     eval_tell(eval, "W of PP is high in the first few executions, then drops (to less than half)",
               "4.2, figure 5",
               executions() <= DEMAND_LEARNT ? EVAL_UNCLEAR
               : live > DROPS                ? EVAL_YES
                                             : EVAL_NO,
-              "%.2f times as high in the first four as later (simulated %.2f)", live,
-              drop(DEMAND_SIMULATED));
+              "%.2f times as high in the first four as later (simulated %s)", live,
+              both(text, "", 2, drop(DEMAND_SIMULATED), drop(DEMAND_KNOWN)));
 }
 
 void demand_tell(struct eval *eval, const struct demand_results *of)

@@ -54,6 +54,7 @@ struct sim {
     /* of the present execution */
     int step, has, coming, unserved; /* unserved: of those that come, those without a processor */
     bool over;
+    bool known, holds; /* demand_simulate; decisions have to wait */
     double step_us, begun_us;
     struct demand_outcome *outcome;
     /* of all executions that are over: requests by step */
@@ -157,16 +158,25 @@ static void carry_out(struct sim *sim)
     }
 }
 
-static void feed(struct sim *sim, struct pleat_event event)
+static void decide(struct sim *sim)
 {
     struct pleat_error err = {0};
-    event.time_us = sim->now_us;
-    int rc = pleat_core_apply(sim->core, &event, &sim->effects, &err);
+    int rc = 0;
     while (rc >= 0 && pleat_core_wants_pass(sim->core))
         rc = pleat_core_pass(sim->core, sim->now_us, NULL, &sim->effects, &err);
     if (rc < 0)
         trial_give_up("a simulation", err.text);
     carry_out(sim);
+}
+
+static void feed(struct sim *sim, struct pleat_event event)
+{
+    struct pleat_error err = {0};
+    event.time_us = sim->now_us;
+    if (pleat_core_apply(sim->core, &event, &sim->effects, &err) < 0)
+        trial_give_up("a simulation", err.text);
+    if (!sim->holds)
+        decide(sim);
 }
 
 /* ---- what happens ---- */
@@ -247,6 +257,18 @@ static void end_execution(struct sim *sim)
                                    .u.exit = {.run = sim->run, .reason = PLEAT_REASON_EXIT}});
 }
 
+/* The mean of this execution so far, as libpleat-process tells it: with steps that took longer, as
+ * processes were missing. */
+static void tell_speed(struct sim *sim)
+{
+    double mean_us = ((double)sim->now_us - sim->begun_us) / sim->step;
+    feed(sim, (struct pleat_event){.kind = PLEAT_EV_PROGRESS,
+                                   .component = sim->component,
+                                   .u.progress = {.run = sim->run,
+                                                  .iteration = sim->step,
+                                                  .iteration_us = llround(mean_us)}});
+}
+
 static void take_step(struct sim *sim)
 {
     const struct demand *demand = sim->demand;
@@ -257,15 +279,17 @@ static void take_step(struct sim *sim)
     struct demand_row row = demand->rows[sim->step];
     if (demand_stops(row, demand->scale.objects, sim->has, sim->coming))
         stop(sim);
+    sim->holds = true; /* pleatd takes both that follow from one message, and decides then */
     tell_demand(sim);
     if (sim->step > 0)
-        feed(sim, (struct pleat_event){.kind = PLEAT_EV_PROGRESS,
-                                       .component = sim->component,
-                                       .u.progress = {.run = sim->run,
-                                                      .iteration = sim->step,
-                                                      .iteration_us = llround(sim->step_us)}});
+        tell_speed(sim);
+    if (!sim->known)
+        decide(sim);
+    sim->holds = sim->known;
     for (int adds = demand_adds(row, sim->has, sim->coming); adds > 0; adds--)
         add(sim);
+    sim->holds = false;
+    decide(sim);
     plan(sim, (struct due){.what = STEP}, llround(demand_step_us(row, sim->has, sim->step_us)));
 }
 
@@ -435,11 +459,11 @@ static void execute(struct sim *sim, int round, int execution)
 }
 
 void demand_simulate(const struct demand *demand, int policy, int round,
-                     const struct demand_delay *delay,
+                     const struct demand_delay *delay, bool known,
                      struct demand_outcome outcomes[DEMAND_EXECUTIONS])
 {
     static struct sim sim;
-    sim = (struct sim){.demand = demand, .delay = delay, .now_us = 1000000000};
+    sim = (struct sim){.demand = demand, .delay = delay, .known = known, .now_us = 1000000000};
     pleat_random_init(&sim.random, (uint64_t)round * 10 + (uint64_t)policy + 1);
     if (pleat_core_create(&sim.core))
         trial_give_up("a simulation", "no memory");

@@ -102,11 +102,13 @@ static void simulate(void)
 {
     static struct demand_outcome outcomes[DEMAND_EXECUTIONS];
     for (int round = 0; round < results.rounds; round++)
-        for (int policy = 0; policy < DEMAND_POLICIES; policy++) {
-            demand_simulate(&results.demand, policy, round, &results.delay, outcomes);
-            for (int e = 0; e < results.demand.scale.executions; e++)
-                keep(DEMAND_SIMULATED, policy, e, &outcomes[e]);
-        }
+        for (int policy = 0; policy < DEMAND_POLICIES; policy++)
+            for (int source = DEMAND_SIMULATED; source < DEMAND_SOURCES; source++) {
+                demand_simulate(&results.demand, policy, round, &results.delay,
+                                source == DEMAND_KNOWN, outcomes);
+                for (int e = 0; e < results.demand.scale.executions; e++)
+                    keep(source, policy, e, &outcomes[e]);
+            }
 }
 
 double demand_mean(const struct bench_series *series)
@@ -128,6 +130,46 @@ struct bench_series demand_values(const struct bench_series by_execution[DEMAND_
 }
 
 /* ---- the page ---- */
+
+static void add_simulated(struct pleat_page *page)
+{
+    pleat_page_item(page, "**Simulated** are the same steps, speeds, policies and history in the "
+                          "core that `pleatd` has, with allocations that take as long as was "
+                          "measured, in both orders of a review and a request that is made in the "
+                          "same moment.");
+    pleat_page_item(
+        page, "**The order of a review and a request**: PP looks at the buffer when an iteration "
+              "begins, and in that moment the application may ask for a process. Whether PP knows "
+              "of the request then is a matter of microseconds: of which messages the agent, and "
+              "`pleatd`, read at once. If it does (*requests known*), a processor is asked for "
+              "the request that waits, and others for those that PP predicts. If it does not, the "
+              "request is made just after the decision, and takes what was asked for a predicted "
+              "one, since what is on its way serves requests that wait; nothing is asked for in "
+              "its place, and the later request finds nothing prepared. So with the same steps, "
+              "speeds and history an execution may have one satisfied request more or less; live "
+              "ones may be of either kind, and how many are of which depends on the machine and on "
+              "what else that does.");
+    pleat_page_item(
+        page, "**W of `none`** is of processes that are being started for requests that wait. The "
+              "simulation takes for that all of the delay but the artificial part; live a part of "
+              "it is the way of the request to `pleatd`, and of the notice to the program.");
+}
+
+static void add_cautions(struct pleat_page *page)
+{
+    pleat_page_heading(page, "What may not be concluded");
+    pleat_page_item(page, "That PP is better or worse than P for other applications: flow asks for "
+                          "the same processes after the same iterations in each execution, and "
+                          "asks more often, compared with the delay, than the paper's.");
+    pleat_page_item(page, "That executions are independent: later ones know what the earlier ones "
+                          "asked for, so an interval over executions of one round is too narrow.");
+    pleat_page_item(page, "That S of PP is the same on another machine, or on one that does "
+                          "something else meanwhile: the order of a review and a request decides "
+                          "about single requests.");
+    pleat_page_item(page,
+                    "What waiting for a real batch system is like: here each allocation takes "
+                    "nearly the same time.");
+}
 
 static void add_method(struct pleat_page *page)
 {
@@ -169,22 +211,12 @@ static void add_method(struct pleat_page *page)
                           "once; a request that is not waits, and counts once. **W** is the "
                           "processor time of prepared processes, and of those that were being "
                           "started or ended: both as `pleat show` says them.");
-    pleat_page_item(page, "**Simulated** are the same steps, speeds, policies and history in the "
-                          "core that `pleatd` has, with allocations that take as long as was "
-                          "measured.");
+    add_simulated(page);
     pleat_page_paragraph(
         page, "Criteria are those of the simulated page, and were written before the first run. A "
               "statement about every execution holds if it holds in each one of each round; a "
               "ratio is decided by its interval over executions.");
-    pleat_page_heading(page, "What may not be concluded");
-    pleat_page_item(page, "That PP is better or worse than P for other applications: flow asks for "
-                          "the same processes after the same iterations in each execution, and "
-                          "asks more often, compared with the delay, than the paper's.");
-    pleat_page_item(page, "That executions are independent: later ones know what the earlier ones "
-                          "asked for, so an interval over executions of one round is too narrow.");
-    pleat_page_item(page,
-                    "What waiting for a real batch system is like: here each allocation takes "
-                    "nearly the same time.");
+    add_cautions(page);
 }
 
 static int report(struct eval *eval, struct pleat_error *err)
