@@ -245,8 +245,10 @@ static void add(struct pleat_proc *proc, int64_t number, const json_t *line)
     settle(proc,
            &(struct pleat_evolve_answer){
                .number = number, .kind = PLEAT_ANSWER_ADDED, .process = added->id, .ready = ready});
-    pleat_evolve_tell_demand(evolve); /* before what it leads to */
+    if (added->registered || added->prepared)
+        pleat_evolve_tell_demand(evolve); /* before what it leads to */
     pleat_proc_hand_over(added);
+    pleat_evolve_tell_demand(evolve); /* one that waits counts from now on: once, not twice */
 }
 
 /* ---- the others ---- */
