@@ -302,6 +302,7 @@ void buffer_enter(struct pleat_core *core, uint32_t component)
     buffer->iteration_us = buffer->waited_us = buffer->held_us = 0;
     buffer->counted_us = now_of(core);
     buffer->requests = buffer->satisfied = buffer->waiting = buffer->failures = 0;
+    buffer->anywhere = 0;
     buffer->row = buffer->again = buffer->reclaimed = 0;
     memset(buffer->waiting_on, 0, sizeof(buffer->waiting_on));
     buffer->architecture = buffer->returning = 0;

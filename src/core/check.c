@@ -285,8 +285,10 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
              index, buffer->prepared, sum.prepared, buffer->requested, sum.requested,
              buffer->preparing, sum.preparing, buffer->leaving, sum.leaving);
     if (!(component->flags & PLEAT_COMPONENT_PREPARES) &&
-        (pleat_view_waits_on(buffer) || buffer->architecture > 0))
-        FAIL("buffer %u: requests need an architecture, and no agent prepares processes", index);
+        (pleat_view_waits_on(buffer) || buffer->architecture > 0 || buffer->anywhere > 0))
+        FAIL("buffer %u: requests need an architecture, or any site, and no agent prepares "
+             "processes",
+             index);
     int32_t buffered = sum.prepared + sum.requested;
     bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     int32_t size =

@@ -46,8 +46,8 @@ static int check_one(const struct pleat_core *core, uint32_t index, struct pleat
         FAIL("outpost %u: its component may have none at site %u", index, kept->site);
     if (!is_running(component) && component->state != PLEAT_FINISHING)
         FAIL("outpost %u of a component that has no processors", index);
-    if (!is_running(component) &&
-        (kept->waiting > 0 || kept->pause != PLEAT_HEAP_NONE || kept->quiet_until_us > 0))
+    if (!is_running(component) && (kept->waiting > 0 || kept->rank > 0 ||
+                                   kept->pause != PLEAT_HEAP_NONE || kept->quiet_until_us > 0))
         FAIL("outpost %u of a component that does not run is not at rest", index);
     return 0;
 }

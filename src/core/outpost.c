@@ -66,7 +66,7 @@ void outposts_rest(struct pleat_core *core, uint32_t component)
         if (outpost->buffer != buffer)
             continue;
         site_at(core, outpost->site)->buffered -= outpost->prepared;
-        outpost->waiting = outpost->failures = 0;
+        outpost->waiting = outpost->failures = outpost->rank = 0;
         memset(outpost->waiting_on, 0, sizeof(outpost->waiting_on));
         outpost->quiet_until_us = 0;
         disarm(core, &outpost->pause);
@@ -102,7 +102,7 @@ void outposts_leave(struct pleat_core *core, uint32_t site)
     X(10, taken)                                                                                   \
     X(11, failures)                                                                                \
     X(12, pause)                                                                                   \
-    X(13, spare)                                                                                   \
+    X(13, rank)                                                                                    \
     X(14, quiet_until_us)
 
 #define OF_OUTPOST(number, member)                                                                 \

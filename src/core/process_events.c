@@ -205,6 +205,29 @@ static int check_outpost(const struct pleat_core *core, const struct pleat_compo
     return core->sites.items[site].gone ? PLEAT_CORE_STALE : 0;
 }
 
+/* The outpost of a component at a site, a new one if it has none there. STALE: it has none, and
+ * nothing (0) is said of that site. */
+static int open_outpost(struct pleat_core *core, uint32_t component, uint32_t site, uint32_t said,
+                        uint32_t *index, struct pleat_error *err)
+{
+    *index = outpost_of(core, component, site);
+    if (*index == PLEAT_NONE && said == 0)
+        return PLEAT_CORE_STALE;
+    if (*index == PLEAT_NONE)
+        *index = outpost_make(core, component_at(core, component)->buffer, site);
+    return *index == PLEAT_NONE ? pleat_error_set(err, PLEAT_E_NOMEM, "out of memory") : 0;
+}
+
+/* What an agent says is kept; STALE: it is known. */
+static int keep(struct pleat_core *core, uint32_t *kept, uint32_t said)
+{
+    if (*kept == said)
+        return PLEAT_CORE_STALE;
+    *kept = said;
+    core->wants_pass = true;
+    return 0;
+}
+
 int on_demanded_at(struct pleat_core *core, const struct pleat_event *event,
                    struct pleat_error *err)
 {
@@ -218,20 +241,38 @@ int on_demanded_at(struct pleat_core *core, const struct pleat_event *event,
     int rc = check_outpost(core, comp, site, err);
     if (rc)
         return rc;
-    uint32_t index = outpost_of(core, component, site);
-    if (index == PLEAT_NONE && event->u.demanded_at.waiting == 0)
-        return PLEAT_CORE_STALE;
-    if (index == PLEAT_NONE)
-        index = outpost_make(core, comp->buffer, site);
-    if (index == PLEAT_NONE)
-        return pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");
+    uint32_t index = PLEAT_NONE;
+    rc = open_outpost(core, component, site, event->u.demanded_at.waiting, &index, err);
+    if (rc)
+        return rc;
     struct pleat_outpost *outpost = outpost_at(core, index);
-    uint32_t *kept = architecture > 0 ? &outpost->waiting_on[architecture] : &outpost->waiting;
-    if (*kept == event->u.demanded_at.waiting)
+    return keep(core, architecture > 0 ? &outpost->waiting_on[architecture] : &outpost->waiting,
+                event->u.demanded_at.waiting);
+}
+
+int on_demanded_any(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    (void)err;
+    const struct pleat_component *comp = component_at(core, event->component);
+    struct pleat_buffer *buffer = buffer_of_run(core, event->component, event->u.demanded_any.run);
+    if (!buffer || !prepares(comp))
         return PLEAT_CORE_STALE;
-    *kept = event->u.demanded_at.waiting;
-    core->wants_pass = true;
-    return 0;
+    return keep(core, &buffer->anywhere, event->u.demanded_any.waiting);
+}
+
+int on_site_for_any(struct pleat_core *core, const struct pleat_event *event,
+                    struct pleat_error *err)
+{
+    uint32_t component = event->component, site = event->u.site_for_any.site,
+             rank = event->u.site_for_any.rank, index = PLEAT_NONE;
+    const struct pleat_component *comp = component_at(core, component);
+    if (!buffer_of_run(core, component, event->u.site_for_any.run) || !prepares(comp))
+        return PLEAT_CORE_STALE;
+    int rc = check_outpost(core, comp, site, err);
+    if (!rc)
+        rc = open_outpost(core, component, site, rank, &index, err);
+    return rc ? rc : keep(core, &outpost_at(core, index)->rank, rank);
 }
 
 int on_returning(struct pleat_core *core, const struct pleat_event *event, struct pleat_error *err)

@@ -265,7 +265,7 @@
     X(25, waiting)                                                                                 \
     X(26, failures)                                                                                \
     X(27, pause)                                                                                   \
-    X(28, spare)                                                                                   \
+    X(28, anywhere)                                                                                \
     X(29, recalled_us)                                                                             \
     X(30, row_us)                                                                                  \
     X(31, row)                                                                                     \

@@ -73,8 +73,9 @@ enum { PLEAT_NODE_LENT = 1 };
 enum { PLEAT_NODE_CONFINED = 1 };
 /* flag of RESIZE, DEMAND, ASKED and BUFFER */
 enum { PLEAT_MANDATORY = 1 };
-/* another flag of BUFFER: for requests that wait, between reviews */
-enum { PLEAT_FOR_WAITING = 2 };
+/* another flag of BUFFER: for requests that wait, between reviews; for those that any site serves
+ */
+enum { PLEAT_FOR_WAITING = 2, PLEAT_FOR_ANY_SITE = 4 };
 /* flag of DEMANDED_ON */
 enum { PLEAT_FOR_ALL = 1 };
 /* another flag of ASKED: the application has computed nothing yet, and waits in its beginning */
@@ -364,6 +365,15 @@ struct pleat_event {
             uint32_t architecture;
             uint32_t waiting;
         } demanded_at;
+        struct {
+            uint64_t run;
+            uint32_t waiting;
+        } demanded_any;
+        struct {
+            uint64_t run;
+            uint32_t site; /* another one than the component's */
+            uint32_t rank;
+        } site_for_any;
         struct {
             uint64_t run;
             int32_t iteration;  /* the number of iterations done by then; 0: not known */

@@ -365,7 +365,7 @@ struct pleat_buffer {
     uint32_t waiting;       /* requests that wait now, as its agent says */
     uint32_t failures;      /* processes in a row that could not be prepared */
     uint32_t pause;         /* handle in the core's heap of quiet_until_us; PLEAT_HEAP_NONE */
-    uint32_t spare;
+    uint32_t anywhere;      /* of the requests that wait, those that any of its sites can serve */
     int64_t recalled_us;    /* the mean time of an iteration in earlier executions; 0: not known */
     int64_t row_us;         /* when the present row of requests began: those of one buffer_review_us
                              * are one row */
@@ -399,7 +399,8 @@ struct pleat_outpost {
     int32_t taken;                                   /* processors there that the run has */
     uint32_t failures;      /* as of a buffer, which counts those at its component's site */
     uint32_t pause;         /* handle in the core's heap of quiet_until_us; PLEAT_HEAP_NONE */
-    uint32_t spare;         /* no padding: tests compare records byte by byte */
+    uint32_t rank;          /* which of its sites it is, from 1, for requests that any of them can
+                             * serve, after the component's own; 0: it is none for these */
     int64_t quiet_until_us; /* nothing is asked for there before this time */
 };
 

@@ -66,7 +66,14 @@ struct stock {
     int64_t on[PLEAT_ARCHITECTURES]; /* by architecture; 0: not known */
 };
 
-/* Without what there is. */
+/* Requests that wait and can be served at any site. More than wait at all there are not: both are
+ * said one after the other. */
+static int64_t waiting_anywhere(const struct pleat_buffer *buffer)
+{
+    return buffer->anywhere < buffer->waiting ? buffer->anywhere : buffer->waiting;
+}
+
+/* Without what there is, and without requests that any site can serve. */
 static struct stock demand_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
                               uint32_t site)
 {
@@ -75,7 +82,7 @@ static struct stock demand_at(const struct pleat_view *view, const struct pleat_
         return (struct stock){.waiting = there->waiting,
                               .waiting_on = there->waiting_on,
                               .architecture = buffer->architecture};
-    struct stock stock = {.waiting = buffer->waiting,
+    struct stock stock = {.waiting = buffer->waiting - waiting_anywhere(buffer),
                           .waiting_on = buffer->waiting_on,
                           .architecture = buffer->architecture};
     for (uint32_t o = buffer->outposts ? buffer->outposts - 1 : PLEAT_NONE; o != PLEAT_NONE;
@@ -84,14 +91,16 @@ static struct stock demand_at(const struct pleat_view *view, const struct pleat_
     return stock;
 }
 
+/* held: only what is there, not what its site was asked for */
 static struct stock stock_of(const struct pleat_view *view, const struct pleat_buffer *buffer,
-                             uint32_t site)
+                             uint32_t site, bool held)
 {
     struct stock stock = demand_at(view, buffer, site);
     for (uint32_t c = buffer->first_claim; c != PLEAT_NONE; c = view->claims[c].next) {
         const struct pleat_claim *claim = &view->claims[c];
         if (claim->site == site &&
-            (claim->state == PLEAT_CLAIM_REQUESTED || claim->process != PLEAT_KEPT_UNPREPARING))
+            (claim->state == PLEAT_CLAIM_REQUESTED ? !held
+                                                   : claim->process != PLEAT_KEPT_UNPREPARING))
             stock.on[pleat_view_claim_architecture(view, claim)]++;
     }
     return stock;
@@ -126,7 +135,60 @@ static int64_t left_of(const struct stock *stock, bool suiting)
 
 static bool is_plain(const struct pleat_buffer *buffer)
 {
-    return buffer->architecture == 0 && buffer->outposts == 0 && !pleat_view_waits_on(buffer);
+    return buffer->architecture == 0 && buffer->outposts == 0 && buffer->anywhere == 0 &&
+           !pleat_view_waits_on(buffer);
+}
+
+/* What suits of a site, and no request waits for that only this site can serve. */
+static int64_t suiting_surplus(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                               uint32_t site, bool held)
+{
+    const struct stock stock = stock_of(view, buffer, site, held);
+    return within(left_of(&stock, true) - others_waiting(&stock));
+}
+
+/* How much of the surplus of a site is for requests that any site can serve; with PLEAT_NONE, of
+ * that of all sites. What is there serves them before what is on its way, and of each the
+ * component's own site before others. */
+static int64_t for_any(const struct pleat_view *view, const struct pleat_buffer *buffer,
+                       uint32_t site)
+{
+    int64_t left = waiting_anywhere(buffer), sum = 0;
+    for (int coming = 0; coming < 2 && left > 0; coming++) {
+        uint32_t at = view->components[buffer->component].site;
+        uint32_t next = buffer->outposts ? buffer->outposts - 1 : PLEAT_NONE;
+        for (;;) {
+            int64_t held = suiting_surplus(view, buffer, at, true);
+            int64_t serves = coming ? suiting_surplus(view, buffer, at, false) - held : held;
+            serves = serves < left ? serves : left;
+            left -= serves;
+            sum += at == site || site == PLEAT_NONE ? serves : 0;
+            if (next == PLEAT_NONE)
+                break;
+            at = view->outposts[next].site;
+            next = view->outposts[next].next;
+        }
+    }
+    return sum;
+}
+
+int32_t pleat_view_lacking_any(const struct pleat_view *view, const struct pleat_buffer *buffer)
+{
+    return buffer->anywhere == 0
+               ? 0
+               : within(waiting_anywhere(buffer) - for_any(view, buffer, PLEAT_NONE));
+}
+
+const struct pleat_outpost *pleat_view_next_for_any(const struct pleat_view *view,
+                                                    const struct pleat_buffer *buffer,
+                                                    uint32_t rank)
+{
+    const struct pleat_outpost *best = NULL;
+    for (uint32_t o = buffer->outposts ? buffer->outposts - 1 : PLEAT_NONE; o != PLEAT_NONE;
+         o = view->outposts[o].next)
+        if (view->outposts[o].rank > rank && (!best || view->outposts[o].rank < best->rank))
+            best = &view->outposts[o];
+    return best;
 }
 
 int32_t pleat_view_lacking_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
@@ -136,7 +198,7 @@ int32_t pleat_view_lacking_at(const struct pleat_view *view, const struct pleat_
         return architecture == 0
                    ? within((int64_t)buffer->waiting - buffer->prepared - buffer->requested)
                    : 0;
-    struct stock stock = stock_of(view, buffer, site);
+    struct stock stock = stock_of(view, buffer, site, false);
     if (architecture > 0)
         return within((int64_t)stock.waiting_on[architecture] - stock.on[architecture]);
     return within(others_waiting(&stock) - left_of(&stock, true));
@@ -166,7 +228,7 @@ int32_t pleat_view_lacking(const struct pleat_view *view, const struct pleat_buf
     for (uint32_t o = buffer->outposts ? buffer->outposts - 1 : PLEAT_NONE; o != PLEAT_NONE;
          o = view->outposts[o].next)
         sum += lacking_there(view, buffer, view->outposts[o].site);
-    return within(sum);
+    return within(sum + pleat_view_lacking_any(view, buffer));
 }
 
 int32_t pleat_view_spare_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
@@ -174,8 +236,9 @@ int32_t pleat_view_spare_at(const struct pleat_view *view, const struct pleat_bu
 {
     if (is_plain(buffer))
         return within((int64_t)buffer->prepared + buffer->requested - buffer->waiting);
-    struct stock stock = stock_of(view, buffer, site);
-    return within(within(left_of(&stock, true) - others_waiting(&stock)) + left_of(&stock, false));
+    struct stock stock = stock_of(view, buffer, site, false);
+    return within(suiting_surplus(view, buffer, site, false) - for_any(view, buffer, site) +
+                  left_of(&stock, false));
 }
 
 int32_t pleat_view_spare(const struct pleat_view *view, const struct pleat_buffer *buffer)

@@ -69,6 +69,13 @@ static inline bool pleat_view_waits_on(const struct pleat_buffer *buffer)
  */
 int32_t pleat_view_lacking_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
                               uint32_t site, uint32_t architecture);
+/* ... for those that any site can serve: nothing is prepared for them, or on its way, at any. */
+int32_t pleat_view_lacking_any(const struct pleat_view *view, const struct pleat_buffer *buffer);
+/* The outpost of a buffer that is asked next for such requests, after the one with that rank (0:
+ * the first). NULL: there is none. */
+const struct pleat_outpost *pleat_view_next_for_any(const struct pleat_view *view,
+                                                    const struct pleat_buffer *buffer,
+                                                    uint32_t rank);
 /* ... at the component's own site. */
 int32_t pleat_view_lacking_on(const struct pleat_view *view, const struct pleat_buffer *buffer,
                               uint32_t architecture);

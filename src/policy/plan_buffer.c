@@ -165,27 +165,50 @@ void pleat_plan_review(struct pleat_plan *plan, uint32_t component,
     clear_outposts(plan, buffer);
 }
 
+/* Asks a site for what is lacking there, on nodes of an architecture, or (0) any. Returns how much
+ * of `room` that takes. */
+static int32_t request(struct pleat_plan *plan, uint32_t component, uint32_t site,
+                       uint32_t architecture, int32_t lacking, int32_t room, uint16_t flags)
+{
+    if (lacking <= 0)
+        return 0;
+    plan->serves = true;
+    int32_t most = pleat_smaller(room, may_ask(plan, component, site, architecture));
+    struct pleat_event *decision =
+        most > 0 ? aside_decision(plan, component, site, PLEAT_FOR_WAITING | flags) : NULL;
+    if (!decision)
+        return 0;
+    decision->u.buffer.request = pleat_smaller(lacking, most);
+    decision->u.buffer.architecture = architecture;
+    take(plan, decision);
+    return decision->u.buffer.request;
+}
+
 /* Asks a site for what requests for it lack that need a node of an architecture, or (0) any, or any
- * of the run's. Returns how much of `room` that takes. */
+ * of the run's. */
 static int32_t serve(struct pleat_plan *plan, uint32_t component, uint32_t site,
                      uint32_t architecture, int32_t room)
 {
     const struct pleat_view *view = plan->view;
     const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
-    int32_t lacking = pleat_view_lacking_at(view, buffer, site, architecture);
-    uint32_t on = architecture ? architecture : buffer->architecture;
-    if (lacking == 0)
-        return 0;
-    plan->serves = true;
-    int32_t most = pleat_smaller(room, may_ask(plan, component, site, on));
-    struct pleat_event *decision =
-        most > 0 ? aside_decision(plan, component, site, PLEAT_FOR_WAITING) : NULL;
-    if (!decision)
-        return 0;
-    decision->u.buffer.request = pleat_smaller(lacking, most);
-    decision->u.buffer.architecture = on;
-    take(plan, decision);
-    return decision->u.buffer.request;
+    return request(plan, component, site, architecture ? architecture : buffer->architecture,
+                   pleat_view_lacking_at(view, buffer, site, architecture), room, 0);
+}
+
+/* Asks a site for what requests lack that any site can serve, and for which this plan has not
+ * asked another one. */
+static int32_t serve_any(struct pleat_plan *plan, uint32_t component, uint32_t site, int32_t room)
+{
+    const struct pleat_view *view = plan->view;
+    const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
+    int32_t lacking = pleat_view_lacking_any(view, buffer);
+    for (size_t i = 0; lacking > 0 && i < plan->decisions.count; i++) {
+        const struct pleat_event *decision = &plan->decisions.items[i];
+        if (decision->kind == PLEAT_EV_BUFFER && decision->component == component &&
+            decision->flags & PLEAT_FOR_ANY_SITE)
+            lacking -= decision->u.buffer.request;
+    }
+    return request(plan, component, site, buffer->architecture, lacking, room, PLEAT_FOR_ANY_SITE);
 }
 
 void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
@@ -198,7 +221,8 @@ void pleat_plan_serve(struct pleat_plan *plan, uint32_t component)
     for (uint32_t a = PLEAT_ARCHITECTURES - 1; a > 0; a--) /* what only few nodes can serve */
         if (buffer->waiting_on[a] > 0)
             room -= serve(plan, component, comp->site, a, room);
-    (void)serve(plan, component, comp->site, 0, room);
+    room -= serve(plan, component, comp->site, 0, room);
+    (void)serve_any(plan, component, comp->site, room);
 }
 
 void pleat_plan_serve_elsewhere(struct pleat_plan *plan, uint32_t component)
@@ -216,6 +240,9 @@ void pleat_plan_serve_elsewhere(struct pleat_plan *plan, uint32_t component)
                 room -= serve(plan, component, outpost->site, a, room);
         room -= serve(plan, component, outpost->site, 0, room);
     }
+    for (const struct pleat_outpost *next = pleat_view_next_for_any(view, buffer, 0); next;
+         next = pleat_view_next_for_any(view, buffer, next->rank))
+        room -= serve_any(plan, component, next->site, room);
 }
 
 /* How many prepared processes this plan could still take out of a buffer at a site: on a node, or

@@ -30,6 +30,8 @@ struct world_requests {
     uint32_t asked, satisfied, waiting;
     uint32_t on, waiting_on; /* an architecture, and how many of those that wait need it */
     uint32_t at, waiting_at; /* likewise another site, plus 1 */
+    uint32_t waiting_any;    /* that any site can serve */
+    bool any;                /* some could: the sites are named */
 };
 
 PLEAT_ARRAY(world_processes, struct world_process);
@@ -55,6 +57,7 @@ struct world {
     double prepare_fail;           /* a process that is prepared is not started, or dies */
     uint32_t crossed, gone_unused; /* processes handed over that were to be ended; ended so */
     uint32_t left;                 /* ended since their site took their processors back */
+    uint32_t elsewhere;            /* requests that any site can serve, served at another one */
     uint32_t outdated;             /* what was said of orders that were given anew meanwhile */
     struct pleat_site_instance *sites[8];
     uint32_t site_count;

@@ -84,6 +84,26 @@ static void say_of(struct world *world, uint16_t kind, const struct world_proces
     say(world, kind, process->index, process->claim, process->run, reason);
 }
 
+/* Any site but one without delays can serve such requests, the last one first. */
+static void say_any(struct world *world, uint32_t component)
+{
+    const struct world_requests *requests = requests_of(world, component);
+    const struct pleat_view *view = pleat_core_view(world->core);
+    for (uint32_t s = 0; s < view->site_count; s++) {
+        struct pleat_event named = {
+            .kind = PLEAT_EV_SITE_FOR_ANY,
+            .component = component,
+            .u.site_for_any = {.run = requests->run, .site = s, .rank = view->site_count - s}};
+        if (s != world_job(world, component)->site && !view->sites[s].instant)
+            world->host.emit(world->host.arg, &named);
+    }
+    struct pleat_event any = {
+        .kind = PLEAT_EV_DEMANDED_ANY,
+        .component = component,
+        .u.demanded_any = {.run = requests->run, .waiting = requests->waiting_any}};
+    world->host.emit(world->host.arg, &any);
+}
+
 static void say_demand(struct world *world, uint32_t component)
 {
     const struct world_requests *requests = requests_of(world, component);
@@ -108,6 +128,8 @@ static void say_demand(struct world *world, uint32_t component)
         world->host.emit(world->host.arg, &on);
     if (requests->at > 0)
         world->host.emit(world->host.arg, &at);
+    if (requests->any)
+        say_any(world, component);
 }
 
 /* What the node of a claim is, as its agent said. */
@@ -119,22 +141,21 @@ static uint32_t architecture_of(const struct world *world, const struct pleat_cl
 }
 
 /* The process on a claim is for a request that waits, if one fits. */
-static bool serves(const struct world *world, struct world_requests *requests,
+static bool serves(struct world *world, struct world_requests *requests,
                    const struct pleat_claim *claim)
 {
-    if (claim->site != world_job(world, claim->component)->site) {
-        if (requests->waiting_at == 0 || claim->site != requests->at - 1)
-            return false;
-        requests->waiting_at--;
-        requests->waiting--;
-        return true;
-    }
-    bool suits = requests->waiting_on > 0 && architecture_of(world, claim) == requests->on;
-    if (!suits && requests->waiting == requests->waiting_on + requests->waiting_at)
-        return false;
+    bool own = claim->site == world_job(world, claim->component)->site;
+    bool there = !own && requests->waiting_at > 0 && claim->site == requests->at - 1;
+    bool suits = own && requests->waiting_on > 0 && architecture_of(world, claim) == requests->on;
+    bool plain = own && requests->waiting >
+                            requests->waiting_on + requests->waiting_at + requests->waiting_any;
+    bool any = !there && !suits && !plain && requests->waiting_any > 0;
+    requests->waiting_at -= there;
     requests->waiting_on -= suits;
-    requests->waiting--;
-    return true;
+    requests->waiting_any -= any;
+    requests->waiting -= there || suits || plain || any;
+    world->elsewhere += any && !own;
+    return there || suits || plain || any;
 }
 
 static void hand_over(struct world *world, struct world_process *process)
@@ -366,6 +387,14 @@ static bool is_for_another_site(struct world *world, struct world_requests *requ
     return true;
 }
 
+/* Others can be served at any site. */
+static bool is_for_any_site(const struct world *world, const struct world_requests *requests,
+                            const struct pleat_component *job)
+{
+    return pleat_view_roams(job) && requests->asked % 3 == 2 &&
+           !pleat_core_view(world->core)->sites[job->site].instant;
+}
+
 static void ask(struct world *world, uint32_t component)
 {
     struct world_requests *requests = requests_of(world, component);
@@ -381,6 +410,13 @@ static void ask(struct world *world, uint32_t component)
     if (is_for_another_site(world, requests, job)) {
         requests->waiting++;
         requests->waiting_at++;
+        say_demand(world, component);
+        return;
+    }
+    if (!process && is_for_any_site(world, requests, job)) {
+        requests->any = true;
+        requests->waiting++;
+        requests->waiting_any++;
         say_demand(world, component);
         return;
     }
@@ -468,6 +504,21 @@ static void say_architecture(struct world *world)
     world->host.emit(world->host.arg, &event);
 }
 
+/* A request that waits is not wanted any more. */
+static void withdraw(struct world *world, uint32_t component)
+{
+    struct world_requests *requests = requests_of(world, component);
+    uint32_t *const kinds[] = {&requests->waiting_any, &requests->waiting_on,
+                               &requests->waiting_at};
+    requests->waiting_at -= requests->waiting_at > 0 && requests->asked % 2;
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+        if (requests->waiting_on + requests->waiting_at + requests->waiting_any >=
+            requests->waiting)
+            *kinds[i] -= *kinds[i] > 0;
+    requests->waiting--;
+    say_demand(world, component);
+}
+
 void world_processes_act(struct world *world)
 {
     if (pleat_core_view(world->core)->component_count == 0)
@@ -482,13 +533,7 @@ void world_processes_act(struct world *world)
         return;
     struct world_requests *requests = requests_of(world, component);
     if (what == 1 && requests->waiting > 0) {
-        requests->waiting_at -= requests->waiting_at > 0 && requests->asked % 2;
-        if (requests->waiting_on + requests->waiting_at >= requests->waiting)
-            requests->waiting_on -= requests->waiting_on > 0;
-        if (requests->waiting_on + requests->waiting_at >= requests->waiting)
-            requests->waiting_at -= requests->waiting_at > 0;
-        requests->waiting--;
-        say_demand(world, component);
+        withdraw(world, component);
     } else if (what < 4) {
         end_one(world, component);
     } else {

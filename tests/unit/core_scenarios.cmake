@@ -1,4 +1,4 @@
-foreach(name resize life relaunch terms taken replace application ask need said fold shares buffer prepare architecture pairs outposts leave several files nodes lent guests hosts agent queue)
+foreach(name resize life relaunch terms taken replace application ask need said fold shares buffer prepare architecture pairs outposts anywhere leave several files nodes lent guests hosts agent queue)
   pleat_unit_test(core-scenarios-${name}
     SOURCES ${test_dir}/core_scenarios_${name}_test.c ${test_dir}/core_scenarios_hand.c
     DEPS pleat-core)

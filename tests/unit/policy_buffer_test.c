@@ -246,6 +246,57 @@ static void test_a_plan_serves_requests_that_wait(void **state)
     bench_finish(&b);
 }
 
+/* Requests that any site can serve: its own gives what it can, then the others, in the order of
+ * their ranks; what others need at their own sites comes before that. */
+static void test_a_plan_serves_requests_anywhere(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t quiet_us; /* nothing is asked of the site that is named first */
+        uint32_t waiting; /* of another job, at that site */
+        int32_t own, third, second, first;
+    } cases[] = {{0, 0, 2, 0, 1, 4}, {0, 3, 2, 0, 4, 1}, {PLEAT_NEVER, 0, 2, 0, 5, 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bench b;
+        bench_init(&b);
+        b.view.prepares = true;
+        uint32_t home = bench_site(&b, 6, 0), far = bench_site(&b, 9, 0);
+        uint32_t next = bench_site(&b, 8, 0), near = bench_site(&b, 7, 0);
+        uint32_t job = bench_run(&b, home, PLEAT_MOLDABLE, 4, 3, 30);
+        uint32_t other = bench_run(&b, near, PLEAT_MOLDABLE, 3, 3, 30);
+        struct pleat_outpost outposts[] = {
+            {.buffer = job, .site = far, .next = PLEAT_NONE}, /* not for any */
+            {.buffer = job, .site = next, .next = 0, .rank = 2},
+            {.buffer = job, .site = near, .next = 1, .rank = 1}};
+        outposts[2].quiet_until_us = cases[i].quiet_us;
+        b.view.outposts = outposts;
+        b.view.outpost_count = 3;
+        struct pleat_buffer *buffer = bench_evolves(&b, job, 0);
+        b.components[job].flags |= PLEAT_COMPONENT_PREPARES | PLEAT_COMPONENT_ROAMS;
+        buffer->outposts = 3;
+        buffer->first_claim = PLEAT_NONE;
+        buffer->waiting = buffer->anywhere = 7;
+        bench_evolves(&b, other, 0)->waiting = cases[i].waiting;
+        bench_begin(&b);
+        pleat_pass_review(&b.pass);
+        int32_t asked[BENCH_SITES] = {0};
+        for (size_t d = 0; d < b.plan.decisions.count; d++) {
+            const struct pleat_event *decision = &b.plan.decisions.items[d];
+            if (decision->component != job)
+                continue;
+            assert_int_equal(decision->flags, PLEAT_FOR_WAITING | PLEAT_FOR_ANY_SITE);
+            asked[decision->u.buffer.site ? decision->u.buffer.site - 1 : home] +=
+                decision->u.buffer.request;
+        }
+        assert_int_equal(asked[home], cases[i].own);
+        assert_int_equal(asked[far], cases[i].third);
+        assert_int_equal(asked[next], cases[i].second);
+        assert_int_equal(asked[near], cases[i].first);
+        assert_int_equal(pleat_view_lacking(&b.view, buffer), 7);
+        bench_finish(&b);
+    }
+}
+
 /* What a review comes to: what is free for growing, what its component may have. */
 static void test_a_plan_limits_what_is_prepared(void **state)
 {
@@ -335,6 +386,7 @@ int main(void)
         cmocka_unit_test(test_combined_begins_as_periodic),
         cmocka_unit_test(test_what_will_be_given_back_is_not_asked_for),
         cmocka_unit_test(test_a_plan_serves_requests_that_wait),
+        cmocka_unit_test(test_a_plan_serves_requests_anywhere),
         cmocka_unit_test(test_a_plan_limits_what_is_prepared),
         cmocka_unit_test(test_buffers_make_room),
     };
