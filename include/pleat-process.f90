@@ -7,7 +7,7 @@
 ! Names, arguments and results are those of C, with these differences. Names are plain texts. `err` is always given.
 ! pleat_processes_begin takes settings in any case; those that are as the type has them are the library's. Bytes are given by
 ! c_loc, and their number by c_sizeof. pleat_process_add_program is there for another program: its arguments are texts of one
-! length, of which blanks at the end do not count.
+! length, of which blanks at the end do not count. Both can name a site, or any (PLEAT_PROCESS_ANY_SITE).
 module pleat_process
   use, intrinsic :: iso_c_binding
   implicit none
@@ -21,6 +21,7 @@ module pleat_process
   integer(c_int), parameter, public :: PLEAT_PROCESS_NEWS_CAME = 1, PLEAT_PROCESS_NEWS_GONE = 2, PLEAT_PROCESS_NEWS_LEAVE = 3
   integer(c_int), parameter, public :: PLEAT_PROCESS_DONE = 0, PLEAT_PROCESS_FULL = 1, PLEAT_PROCESS_NOTHING = 2
   integer(c_int32_t), parameter, public :: PLEAT_PROCESS_NONE = -1, PLEAT_PROCESS_ANY = -1, PLEAT_PROCESS_TYPE = -1
+  character(*), parameter, public :: PLEAT_PROCESS_ANY_SITE = '*'
   integer, parameter :: TEXT_SIZE = 480
 
   ! What was begun; an unset one is NULL.
@@ -223,20 +224,44 @@ module pleat_process
 contains
 
   ! The same program as this job's.
-  integer(c_int) function pleat_process_add(processes, process, err) result(outcome)
+  integer(c_int) function pleat_process_add(processes, process, err, site) result(outcome)
     type(pleat_processes), intent(in) :: processes
     integer(c_int32_t), intent(out) :: process
     type(pleat_process_error), intent(inout) :: err
+    character(*), intent(in), optional :: site
     process = PLEAT_PROCESS_NONE
-    outcome = c_add(processes, c_wish(), process, err)
+    outcome = add_at(processes, c_wish(), process, err, site)
+  end function
+
+  ! What is wished, at a site.
+  integer(c_int) function add_at(processes, wish, process, err, site) result(outcome)
+    type(pleat_processes), intent(in) :: processes
+    type(c_wish), intent(in) :: wish
+    integer(c_int32_t), intent(inout) :: process
+    type(pleat_process_error), intent(inout) :: err
+    character(*), intent(in), optional :: site
+    character(kind=c_char), allocatable, target :: name(:)
+    type(c_wish) :: there
+    integer :: i
+    there = wish
+    if (present(site)) then
+      allocate(name(len_trim(site) + 1))
+      do i = 1, len_trim(site)
+        name(i) = site(i:i)
+      end do
+      name(len_trim(site) + 1) = c_null_char
+      there%site = c_loc(name)
+    end if
+    outcome = c_add(processes, there, process, err)
   end function
 
   ! Another program and its arguments.
-  integer(c_int) function pleat_process_add_program(processes, argv, process, err) result(outcome)
+  integer(c_int) function pleat_process_add_program(processes, argv, process, err, site) result(outcome)
     type(pleat_processes), intent(in) :: processes
     character(*), intent(in) :: argv(:)
     integer(c_int32_t), intent(out) :: process
     type(pleat_process_error), intent(inout) :: err
+    character(*), intent(in), optional :: site
     character(kind=c_char), target :: texts(len(argv) + 1, size(argv))
     type(c_ptr), target :: list(size(argv) + 1)
     type(c_wish) :: wish
@@ -252,7 +277,7 @@ contains
     list(size(argv) + 1) = c_null_ptr
     wish%argv = c_loc(list)
     process = PLEAT_PROCESS_NONE
-    outcome = c_add(processes, wish, process, err)
+    outcome = add_at(processes, wish, process, err, site)
   end function
 
   integer(c_int) function pleat_process_group_join(processes, name, err) result(outcome)

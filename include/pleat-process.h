@@ -134,6 +134,9 @@ int pleat_process_about(const struct pleat_processes *processes, int32_t process
 
 /* ---- adding and stopping processes ---- */
 
+/* The name of no site: see `site` of a wish. */
+#define PLEAT_PROCESS_ANY_SITE "*"
+
 /* What a process is to be. Members that are 0 or NULL: as this job's own. */
 struct pleat_process_wish {
     const char *const *argv;      /* another program, and its arguments; NULL at the end */
@@ -141,7 +144,9 @@ struct pleat_process_wish {
     const char *directory;
     int priority; /* requests of a higher one are served first; then those that came first */
     /* Where it has to be: the name of a site, another one than the job's own if its user has named
-     * that (pleat run --sites); and of a node there, where a process is prepared. */
+     * that (pleat run --sites); and of a node there, where a process is prepared.
+     * PLEAT_PROCESS_ANY_SITE: at the job's own or any of those, where a processor is first: with
+     * neither a node nor an architecture then. */
     const char *site;
     const char *node;
     /* Of its node, as of `uname -m`: it comes where that is so, or waits for it. NULL: that of its

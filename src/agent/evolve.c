@@ -109,8 +109,9 @@ static struct pleat_proc *next_waiting(const struct pleat_evolve *evolve,
     struct pleat_proc *best = NULL;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
-        if (pleat_proc_waits(proc) && proc->site == site &&
-            (!best || proc->priority > best->priority) &&
+        bool before = !best || proc->priority > best->priority ||
+                      (proc->priority == best->priority && best->any_site && !proc->any_site);
+        if (pleat_proc_waits(proc) && (proc->any_site || proc->site == site) && before &&
             pleat_machine_suits(evolve, machine, proc->architecture, proc->argv))
             best = proc;
     }

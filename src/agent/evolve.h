@@ -117,6 +117,7 @@ struct pleat_proc {
     json_t *argv, *env; /* its own program, and variables of its own; NULL */
     char *architecture; /* of the node that it needs; NULL: that of its program */
     const char *site;   /* another one at which it has to be (pleat_site_named); NULL: the run's */
+    bool any_site;      /* or at any where processes of the run may be */
     char *directory;    /* NULL: the run's */
     json_t *groups;     /* names; NULL: none */
     char *address;      /* NULL: not registered */
@@ -179,7 +180,7 @@ struct pleat_evolve {
     int64_t returning, told_returning;
     int64_t iteration, iteration_us, told_iteration;
     /* requests for an architecture, and for another site, that waited when that was told last */
-    size_t told_on, told_at;
+    size_t told_on, told_at, told_any; /* told_any: those that any site can serve */
     bool told_demand;
     bool sweeps; /* some of its processes were told to end in this turn */
     /* what has become of processes, and is not sent to each of them yet, and when such were sent
@@ -240,11 +241,11 @@ void pleat_proc_remove(struct pleat_proc *proc);
 bool pleat_proc_waits(const struct pleat_proc *proc);
 /* Chooses the process that is to be on a claim's processor, with the number of the daemon's order:
  * the request that is served next, of those that wait and can be met on that node the one with the
- * highest priority and of these the first; or one more, to be prepared, if the job's program runs
- * there. place: another process, on the same processor before; else where it is, zeroed but for
- * is_far, far.site, far.node and slots (borrowed). PLEAT_E_UNSUPPORTED: nothing that is wanted can
- * be on that node; PLEAT_E_NOMEM: also where all ids were used. Then the daemon has to be told that
- * there is none (pleat_evolve_tell_gone). */
+ * highest priority, of these one that no other site can serve, and of these the first; or one more,
+ * to be prepared, if the job's program runs there. place: another process, on the same processor
+ * before; else where it is, zeroed but for is_far, far.site, far.node and slots (borrowed).
+ * PLEAT_E_UNSUPPORTED: nothing that is wanted can be on that node; PLEAT_E_NOMEM: also where all
+ * ids were used. Then the daemon has to be told that there is none (pleat_evolve_tell_gone). */
 int pleat_proc_place(struct pleat_evolve *evolve, uint64_t claim, uint64_t order,
                      const struct pleat_proc *place) PLEAT_MUST_CHECK;
 /* Whether its request is not served: it waits, or the process is on its way. */
@@ -291,6 +292,12 @@ int pleat_far_describe(const struct pleat_evolve *evolve, json_t *text);
 /* Tries to connect with a process at another site that has said where it is. If that fails it is
  * ended (far.unreachable). Does nothing with others. */
 void pleat_reach_begin(struct pleat_proc *proc);
+/* A process is reached that has said this. */
+typedef void pleat_reached(struct pleat_proc *proc, const char *address, const char *local);
+/* The same of one that says hello, which is heard once it is reached: until then its request can be
+ * served at another site. False: it is not tried. */
+bool pleat_reach_first(struct pleat_proc *proc, const char *address, const char *local,
+                       pleat_reached *reached);
 /* Tries no more. */
 void pleat_reach_drop(struct pleat_proc *proc);
 

@@ -80,6 +80,7 @@ struct wish {
     bool is_placed;           /* it must be on a certain node: */
     int64_t node;             /* which; -1: this one */
     const char *site;         /* another one at which it must be (pleat_site_named); NULL: here */
+    bool any_site;            /* it may be at any site: site is NULL */
     const char *architecture; /* of its node; NULL: that of its program */
 };
 
@@ -111,6 +112,19 @@ static int read_other_node(const struct pleat_proc *proc, const char *node, stru
                            roams(proc->evolve) ? ", and on others, which have numbers" : "");
 }
 
+/* It may be at any site, where the next processor will be found. */
+static int read_any_site(struct wish *wish, const char *node, const char *arch,
+                         struct pleat_error *err)
+{
+    wish->any_site = true;
+    if (node || arch)
+        return pleat_error_set(err, PLEAT_E_UNSUPPORTED,
+                               "a process at any site ('" PLEAT_PROCESS_ANY_SITE
+                               "') cannot be wished on a certain %s: name the site, or none",
+                               node ? "node" : "architecture");
+    return 0;
+}
+
 /* Where it must be. */
 static int read_place(const struct pleat_proc *proc, const json_t *line, struct wish *wish,
                       struct pleat_error *err)
@@ -127,6 +141,8 @@ static int read_place(const struct pleat_proc *proc, const json_t *line, struct 
         result = pleat_get_string(line, "arch", false, &arch, err);
     if (result)
         return result;
+    if (site && !strcmp(site, PLEAT_PROCESS_ANY_SITE))
+        return read_any_site(wish, node, arch, err);
     if (pleat_site_check(proc->evolve, site, &wish->site, err))
         return PLEAT_E_UNSUPPORTED;
     wish->is_placed = node;
@@ -166,28 +182,29 @@ static int read_wish(const struct pleat_proc *proc, const json_t *line, struct w
 
 static bool is_where_wished(const struct pleat_proc *proc, const struct wish *wish)
 {
-    return (proc->is_far ? proc->far.site : NULL) == wish->site &&
+    return (wish->any_site || (proc->is_far ? proc->far.site : NULL) == wish->site) &&
            pleat_machine_suits(proc->evolve, pleat_proc_machine(proc), wish->architecture,
                                wish->argv) &&
            (!wish->is_placed ||
             (wish->node < 0 ? !proc->is_far : proc->is_far && proc->far.node == wish->node));
 }
 
-/* A process that is prepared and not handed over, where it is wished, the readiest first. NULL:
- * there is none. */
+/* A process that is prepared and not handed over, where it is wished: the readiest first, and of
+ * these one at the run's own site. NULL: there is none. */
 static struct pleat_proc *find_prepared(const struct pleat_evolve *evolve, const struct wish *wish)
 {
-    struct pleat_proc *coming = NULL;
+    struct pleat_proc *best = NULL;
+    int most = 0;
     for (size_t i = 0; i < evolve->procs.count; i++) {
         struct pleat_proc *proc = evolve->procs.items[i];
+        int good = 1 + 2 * proc->registered + !(proc->is_far && proc->far.site);
         if (proc->handed || proc->stopping || proc->unwanted || proc->ended || !proc->claim ||
-            !is_where_wished(proc, wish))
+            good <= most || !is_where_wished(proc, wish))
             continue;
-        if (proc->registered)
-            return proc;
-        coming = coming ? coming : proc;
+        best = proc;
+        most = good;
     }
-    return coming;
+    return best;
 }
 
 static int take_wish(struct pleat_proc *proc, const struct wish *wish)
@@ -198,6 +215,7 @@ static int take_wish(struct pleat_proc *proc, const struct wish *wish)
     proc->architecture = wish->architecture ? strdup(wish->architecture) : NULL;
     proc->priority = (int16_t)wish->priority;
     proc->site = wish->site;
+    proc->any_site = wish->any_site;
     return (wish->argv && !proc->argv) || (wish->env && !proc->env) ||
                    (wish->directory && !proc->directory) ||
                    (wish->architecture && !proc->architecture)

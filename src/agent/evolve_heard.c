@@ -123,6 +123,12 @@ static bool cannot_reach(struct pleat_proc *proc, const json_t *hello)
     return true;
 }
 
+static void hello(struct pleat_proc *proc, const char *address, const char *local)
+{
+    if (!pleat_proc_hello(proc, address, local))
+        pleat_far_cut_off(proc);
+}
+
 int pleat_evolve_said(struct pleat_run *run, const json_t *params, struct pleat_error *err)
 {
     int64_t part = 0, serial = 0, id = 0;
@@ -142,9 +148,11 @@ int pleat_evolve_said(struct pleat_run *run, const json_t *params, struct pleat_
         if (cannot_reach(proc, line))
             return 0;
         bool first = !proc->registered;
-        if (!pleat_proc_hello(proc, address, local))
-            pleat_far_cut_off(proc);
-        else if (first)
+        if (first && proc->any_site && proc->handed && !pleat_proc_is_late(proc) &&
+            pleat_reach_first(proc, address, local, hello))
+            return 0;
+        hello(proc, address, local);
+        if (first && proc->registered)
             pleat_reach_begin(proc);
     } else if (serial != proc->far.serial) {
         return 0; /* of a connection that is over, or was never heard of */

@@ -16,13 +16,19 @@ struct pleat_reach {
     uv_timer_t timer;
     uv_connect_t connect;
     int open; /* handles that are not closed yet */
+    /* what it has said, and who hears that once it is reached (pleat_reach_first); NULL */
+    char *address, *local;
+    pleat_reached *reached;
 };
 
 static void on_handle_closed(uv_handle_t *handle)
 {
     struct pleat_reach *reach = handle->data;
-    if (--reach->open == 0)
-        free(reach);
+    if (--reach->open > 0)
+        return;
+    free(reach->address);
+    free(reach->local);
+    free(reach);
 }
 
 void pleat_reach_drop(struct pleat_proc *proc)
@@ -38,11 +44,12 @@ void pleat_reach_drop(struct pleat_proc *proc)
 
 static void cannot(struct pleat_proc *proc, const char *why)
 {
+    const char *address = proc->far.reach->address ? proc->far.reach->address : proc->address;
     char text[400];
     snprintf(text, sizeof(text),
              "this run's node does not reach node %u of site %s at %.120s (%.80s): let the nodes "
              "of both sites connect with one another over TCP, or run the job without --sites",
-             proc->far.node, proc->far.site, proc->address ? proc->address : "its address", why);
+             proc->far.node, proc->far.site, address ? address : "its address", why);
     pleat_reach_drop(proc);
     free(proc->far.unreachable);
     proc->far.unreachable = strdup(text); /* it is ended when the turn is over */
@@ -54,10 +61,17 @@ static void on_connected(uv_connect_t *connect, int status)
     struct pleat_proc *proc = reach->proc;
     if (!proc)
         return; /* closed */
-    if (status)
+    if (status) {
         cannot(proc, uv_strerror(status));
-    else
-        pleat_reach_drop(proc);
+        return;
+    }
+    char *address = reach->address, *local = reach->local;
+    reach->address = reach->local = NULL;
+    pleat_reach_drop(proc);
+    if (address)
+        reach->reached(proc, address, local); /* it is freed later, by its handles */
+    free(address);
+    free(local);
 }
 
 static void on_late(uv_timer_t *timer)
@@ -81,15 +95,16 @@ static bool read_address(const char *text, struct sockaddr_storage *to)
                : !uv_ip4_addr(address.host, address.port, (struct sockaddr_in *)to);
 }
 
-void pleat_reach_begin(struct pleat_proc *proc)
+/* False: nothing is known, or will be: as if it could be reached. */
+static bool attempt(struct pleat_proc *proc, const char *at)
 {
     struct sockaddr_storage to = {0};
     uv_loop_t *loop = &proc->evolve->run->agent->loop;
-    if (!proc->far.site || proc->far.reach || !proc->address || !read_address(proc->address, &to))
-        return;
+    if (!proc->far.site || proc->far.reach || !at || !read_address(at, &to))
+        return false;
     struct pleat_reach *reach = calloc(1, sizeof(*reach));
     if (!reach)
-        return; /* not known: as if it could */
+        return false;
     reach->proc = proc;
     reach->open = 2;
     reach->tcp.data = reach->timer.data = reach->connect.data = reach;
@@ -102,4 +117,29 @@ void pleat_reach_begin(struct pleat_proc *proc)
                                 on_connected);
     if (status)
         cannot(proc, uv_strerror(status));
+    return true;
+}
+
+void pleat_reach_begin(struct pleat_proc *proc)
+{
+    (void)attempt(proc, proc->address);
+}
+
+bool pleat_reach_first(struct pleat_proc *proc, const char *address, const char *local,
+                       pleat_reached *reached)
+{
+    char *copy = strdup(address), *near = local ? strdup(local) : NULL;
+    bool known = copy && (near || !local) && (proc->far.reach || attempt(proc, address));
+    struct pleat_reach *reach = proc->far.reach; /* NULL: it cannot be reached */
+    if (!known || !reach) {
+        free(copy);
+        free(near);
+        return known;
+    }
+    free(reach->address); /* it has connected anew */
+    free(reach->local);
+    reach->address = copy;
+    reach->local = near;
+    reach->reached = reached;
+    return true;
 }

@@ -56,12 +56,14 @@ static const char *reason_of(const struct pleat_proc *proc, const struct pleat_p
 }
 
 /* A process that was asked for could not be started: it waits again, unless that is its user's
- * fault, or it has failed too often. True: it waits. */
+ * fault, or it has failed too often; where any site will do, and that was another one than the
+ * run's, in any case. True: it waits. */
 static bool waits_again(struct pleat_proc *proc, const struct pleat_proc_end *end)
 {
     if (proc->of_start || proc->stopping || proc->evolve->ending)
         return false;
-    if (!proc->unwanted &&
+    bool others_may = proc->any_site && proc->is_far && proc->far.site;
+    if (!proc->unwanted && !others_may &&
         (end->user_fault || proc->far.unreachable || ++proc->failures >= FAILURES_MAX))
         return false;
     proc->claim = proc->order = 0;

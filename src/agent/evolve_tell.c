@@ -310,24 +310,35 @@ static json_t *demand_at(const struct pleat_evolve *evolve, size_t *count)
     return at;
 }
 
+/* How many can be served at any site. */
+static size_t demand_any(const struct pleat_evolve *evolve)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < evolve->procs.count; i++)
+        count += evolve->procs.items[i]->any_site && pleat_proc_is_unserved(evolve->procs.items[i]);
+    return count;
+}
+
 static json_t *demand_of(const struct pleat_evolve *evolve, json_t *on, json_t *at)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o*, s:o*}", "run",
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o*, s:o*}", "run",
                      (json_int_t)evolve->run->id, "iteration", (json_int_t)evolve->iteration,
                      "iteration_us", (json_int_t)evolve->iteration_us, "requests",
                      (json_int_t)evolve->requests, "satisfied", (json_int_t)evolve->satisfied,
-                     "waiting", (json_int_t)pleat_evolve_unserved(evolve), "on", on, "at", at,
-                     "returning", evolve->returning < 0 ? NULL : json_integer(evolve->returning));
+                     "waiting", (json_int_t)pleat_evolve_unserved(evolve), "any",
+                     (json_int_t)demand_any(evolve), "on", on, "at", at, "returning",
+                     evolve->returning < 0 ? NULL : json_integer(evolve->returning));
 }
 
 void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
 {
     int64_t waiting = pleat_evolve_unserved(evolve);
-    size_t count = 0, elsewhere = 0;
+    size_t count = 0, elsewhere = 0, any = demand_any(evolve);
     json_t *on = demand_on(evolve, &count), *at = demand_at(evolve, &elsewhere);
     if (evolve->told_requests == evolve->requests && evolve->told_waiting == waiting &&
         evolve->told_iteration == evolve->iteration && evolve->told_on == count &&
-        evolve->told_at == elsewhere && evolve->told_returning == evolve->returning) {
+        evolve->told_at == elsewhere && evolve->told_any == any &&
+        evolve->told_returning == evolve->returning) {
         json_decref(on);
         json_decref(at);
         return;
@@ -337,6 +348,7 @@ void pleat_evolve_tell_demand(struct pleat_evolve *evolve)
     evolve->told_iteration = evolve->iteration;
     evolve->told_on = count;
     evolve->told_at = elsewhere;
+    evolve->told_any = any;
     evolve->told_returning = evolve->returning;
     evolve->told_demand = true;
     pleat_agent_notify(evolve->run->agent, "demanded", demand_of(evolve, on, at));

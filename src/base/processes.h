@@ -18,4 +18,8 @@
 /* in the name of a program: the architecture of the node where it is executed, as of `uname -m` */
 #define PLEAT_PROCESS_ARCHITECTURE "%{architecture}"
 
+/* in a wish, in the place of a site's name: any at which processes of the run may be; also in
+ * pleat-process.h */
+#define PLEAT_PROCESS_ANY_SITE "*"
+
 #endif

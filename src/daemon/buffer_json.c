@@ -2,7 +2,9 @@
 #include "daemon/buffer_json.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/processes.h"
 #include "daemon/daemon.h"
 #include "policy/policy.h"
 
@@ -45,14 +47,15 @@ static json_t *moment(int64_t us)
     return us == PLEAT_NEVER ? json_null() : json_real((double)us / 1e6);
 }
 
-/* Does the pass ask for processors of a site for it? */
-static bool is_served(const struct pleat_pass *pass, uint32_t component, uint32_t site)
+/* Does the pass ask for processors of a site for it; any: for requests that any site can serve? */
+static bool is_served(const struct pleat_pass *pass, uint32_t component, uint32_t site, bool any)
 {
     uint32_t said = pass->view->components[component].site == site ? 0 : site + 1;
     for (size_t i = 0; i < pass->plan->decisions.count; i++) {
         const struct pleat_event *decision = &pass->plan->decisions.items[i];
         if (decision->kind == PLEAT_EV_BUFFER && decision->component == component &&
-            decision->u.buffer.site == said && decision->u.buffer.request > 0)
+            decision->u.buffer.site == said && decision->u.buffer.request > 0 &&
+            (!any || decision->flags & PLEAT_FOR_ANY_SITE))
             return true;
     }
     return false;
@@ -66,16 +69,16 @@ static uint32_t waiting_on(const struct pleat_view *view, const struct pleat_buf
     return there ? there->waiting_on[architecture] : buffer->waiting_on[architecture];
 }
 
-/* Do those that nothing is prepared for at a site all need nodes of an architecture that are none,
- * or not free? */
-static bool need_others(const struct pleat_pass *pass, uint32_t component, uint32_t site)
+/* Do those that nothing is prepared for at a site, or (any) at any, all need nodes of an
+ * architecture that are none there, or not free? */
+static bool need_others(const struct pleat_pass *pass, uint32_t component, uint32_t site, bool any)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
-    for (uint32_t a = 0; a < PLEAT_ARCHITECTURES; a++) {
+    for (uint32_t a = 0; a < (any ? 1 : PLEAT_ARCHITECTURES); a++) {
         uint32_t on = a ? a : buffer->architecture;
         if ((a == 0 || waiting_on(view, buffer, site, a) > 0) &&
-            pleat_view_lacking_at(view, buffer, site, a) > 0 &&
+            (any || pleat_view_lacking_at(view, buffer, site, a) > 0) &&
             (on == 0 || pleat_plan_on_architecture(pass->plan, component, site, on) > 0))
             return false;
     }
@@ -99,49 +102,119 @@ static uint32_t lacks_at(const struct pleat_view *view, const struct pleat_compo
     return PLEAT_NONE;
 }
 
-/* Why requests wait that nothing is prepared for at a site. */
-static const char *why_lacks(const struct pleat_pass *pass, uint32_t component, uint32_t at,
-                             int64_t *until_us, uint32_t *behind)
+/* Why requests wait; until_us: when that is over; behind: for whom what is free is kept. */
+struct reason {
+    const char *code;
+    int64_t until_us;
+    uint32_t behind;
+};
+
+/* Why requests for a site wait that nothing is prepared for there, or (any) those that any site can
+ * serve. */
+static struct reason why_lacks(const struct pleat_pass *pass, uint32_t component, uint32_t at,
+                               bool any)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_buffer *buffer = &view->buffers[view->components[component].buffer];
     const struct pleat_outpost *there = pleat_view_outpost(view, buffer, at);
     const struct pleat_site *site = &view->sites[at];
-    *until_us = there ? there->quiet_until_us : buffer->quiet_until_us;
-    if (*until_us > view->now_us)
-        return "failed";
-    *until_us = site->quiet_until_us;
-    if (site->quiet_until_us > view->now_us)
-        return "quiet";
-    *until_us = PLEAT_NEVER;
-    if (pleat_view_is_closed(view, at))
-        return "drained";
-    if (is_served(pass, component, at))
-        return "next";
-    if (pleat_plan_idle(pass->plan, at) == 0)
-        return "none free";
-    if (need_others(pass, component, at))
-        return "architecture";
-    if (pass->plan->sites[at].withheld)
-        *behind = view->queue_first;
-    return "kept";
+    struct reason reason = {"none free", PLEAT_NEVER, PLEAT_NONE};
+    int64_t failed_us = there ? there->quiet_until_us : buffer->quiet_until_us;
+    if (failed_us > view->now_us) {
+        reason.code = "failed";
+        reason.until_us = failed_us;
+    } else if (site->quiet_until_us > view->now_us) {
+        reason.code = "quiet";
+        reason.until_us = site->quiet_until_us;
+    } else if (pleat_view_is_closed(view, at)) {
+        reason.code = "drained";
+    } else if (is_served(pass, component, at, any)) {
+        reason.code = "next";
+    } else if (pleat_plan_idle(pass->plan, at) > 0 && need_others(pass, component, at, any)) {
+        reason.code = "architecture";
+    } else if (pleat_plan_idle(pass->plan, at) > 0) {
+        reason.code = "kept";
+        reason.behind = pass->plan->sites[at].withheld ? view->queue_first : PLEAT_NONE;
+    }
+    return reason;
 }
 
-/* Why requests wait; NULL: none does. *at: for which site, of those where nothing is prepared for
- * them. *until_us: when that is over; *behind: for whom what is free is kept. */
-static const char *why_waits(const struct pleat_pass *pass, uint32_t component, uint32_t *at,
-                             int64_t *until_us, uint32_t *behind)
+/* Why requests wait; code NULL: none does. *at: for which site, of those where nothing is prepared
+ * for them; PLEAT_NONE: for none in particular. */
+static struct reason why_waits(const struct pleat_pass *pass, uint32_t component, uint32_t *at)
 {
     const struct pleat_view *view = pass->view;
     const struct pleat_component *comp = &view->components[component];
-    if (view->buffers[comp->buffer].waiting == 0)
-        return NULL;
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
+    struct reason none = {NULL, PLEAT_NEVER, PLEAT_NONE};
+    if (buffer->waiting == 0)
+        return none;
     *at = lacks_at(view, comp);
-    if (*at == PLEAT_NONE)
-        return "coming";
-    if (pleat_view_buffer_room(view, comp) == 0)
-        return "maximum";
-    return why_lacks(pass, component, *at, until_us, behind);
+    bool any = pleat_view_lacking_any(view, buffer) > 0;
+    if (*at != PLEAT_NONE || any)
+        none.code = pleat_view_buffer_room(view, comp) == 0 ? "maximum" : NULL;
+    else
+        none.code = "coming";
+    if (none.code)
+        return none;
+    return *at != PLEAT_NONE ? why_lacks(pass, component, *at, false)
+                             : why_lacks(pass, component, comp->site, true);
+}
+
+static json_t *reason_to_json(const struct pleat_view *view, const struct reason *reason)
+{
+    return json_pack("{s:s?, s:o, s:o}", "waits", reason->code, "until_s",
+                     reason->until_us > view->now_us ? moment(reason->until_us) : json_null(),
+                     "behind",
+                     reason->behind == PLEAT_NONE
+                         ? json_null()
+                         : json_integer((json_int_t)view->components[reason->behind].job));
+}
+
+static void add_site(struct daemon *d, const struct pleat_pass *pass, uint32_t component,
+                     uint32_t site, json_t *list)
+{
+    const struct reason reason = why_lacks(pass, component, site, true);
+    json_t *one = reason_to_json(pass->view, &reason);
+    (void)json_object_set_new(one, "site", json_string(d->config.sites[site].name));
+    (void)json_array_append_new(list, one);
+}
+
+/* Each site that could serve the requests which any can, in the order in which they are asked, and
+ * why it does not. */
+static json_t *any_to_json(struct daemon *d, const struct pleat_pass *pass, uint32_t component)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *comp = &view->components[component];
+    const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
+    json_t *list = json_array();
+    add_site(d, pass, component, comp->site, list);
+    for (const struct pleat_outpost *next = pleat_view_next_for_any(view, buffer, 0); next;
+         next = pleat_view_next_for_any(view, buffer, next->rank))
+        add_site(d, pass, component, next->site, list);
+    return list;
+}
+
+/* What is said of the requests that wait. */
+static void add_waits(struct daemon *d, const struct pleat_pass *pass, uint32_t component,
+                      json_t *object)
+{
+    const struct pleat_view *view = pass->view;
+    const struct pleat_component *comp = &view->components[component];
+    uint32_t at = PLEAT_NONE;
+    const struct reason reason = why_waits(pass, component, &at);
+    json_t *more = reason_to_json(view, &reason);
+    if (more)
+        json_object_update(object, more);
+    json_decref(more);
+    if (reason.code && at != PLEAT_NONE && at != comp->site) /* else it is the job's own */
+        json_object_set_new(object, "waits_site", json_string(d->config.sites[at].name));
+    if (reason.code && strcmp(reason.code, "maximum") != 0 &&
+        pleat_view_lacking_any(view, &view->buffers[comp->buffer]) > 0) {
+        if (at == PLEAT_NONE)
+            json_object_set_new(object, "waits_site", json_string(PLEAT_PROCESS_ANY_SITE));
+        json_object_set_new(object, "waits_any", any_to_json(d, pass, component));
+    }
 }
 
 /* What earlier executions asked for on average until a process that is asked for now is there, and
@@ -173,25 +246,18 @@ json_t *buffer_why_to_json(struct daemon *d, const struct pleat_pass *pass, uint
     const struct pleat_buffer *buffer = &view->buffers[comp->buffer];
     uint32_t most =
         buffer->row_most > buffer->recalled_most ? buffer->row_most : buffer->recalled_most;
-    int64_t until_us = PLEAT_NEVER;
-    uint32_t behind = PLEAT_NONE, at = PLEAT_NONE;
-    const char *waits = why_waits(pass, component, &at, &until_us, &behind);
     json_t *more = json_pack(
-        "{s:s, s:i, s:b, s:I, s:i, s:f, s:i, s:s?, s:o, s:o, s:I, s:o, s:o}", "policy",
+        "{s:s, s:i, s:b, s:I, s:i, s:f, s:i, s:I, s:o, s:o}", "policy",
         pass->policies[PLEAT_BUFFER]->name, "level", pleat_view_level(view, buffer), "derived",
         view->buffer_derived, "most", (json_int_t)most, "executions", buffer->executions,
         "allocation_s", (double)view->sites[comp->site].slowest_claim_us / 1e6, "maximum",
-        pleat_view_limit(view, comp), "waits", waits, "until_s",
-        until_us > view->now_us ? moment(until_us) : json_null(), "behind",
-        behind == PLEAT_NONE ? json_null() : json_integer((json_int_t)view->components[behind].job),
-        "reclaimed", (json_int_t)buffer->reclaimed, "reclaimed_for",
+        pleat_view_limit(view, comp), "reclaimed", (json_int_t)buffer->reclaimed, "reclaimed_for",
         buffer->reclaimed ? json_integer((json_int_t)buffer->reclaimed_for) : json_null(),
         "reclaimed_s", buffer->reclaimed ? moment(buffer->reclaimed_us) : json_null());
     if (more)
         json_object_update(object, more);
     json_decref(more);
-    if (waits && at != PLEAT_NONE && at != comp->site) /* else it is the job's own */
-        json_object_set_new(object, "waits_site", json_string(d->config.sites[at].name));
+    add_waits(d, pass, component, object);
     add_expected(view, comp, object);
     return object;
 }

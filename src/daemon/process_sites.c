@@ -77,6 +77,46 @@ static void say(struct daemon *d, const struct job *job, uint64_t run, uint32_t 
     turn_event(d, &event);
 }
 
+/* Which of the sites that its user has named it is, from 1; 0: none at which processes may be. */
+static uint32_t rank_of(struct daemon *d, const struct job *job, uint32_t site)
+{
+    const struct pleat_spec *spec = job_spec(d, job->id);
+    const char *list = spec && spec->sites ? spec->sites : "", *name;
+    size_t length;
+    uint32_t rank = 0;
+    if (!process_sites_allow(d, job, site))
+        return 0;
+    do {
+        name = next_name(&list, &length);
+        rank++;
+    } while (length > 0 && find(d, name, length) != site);
+    return rank;
+}
+
+void process_sites_any(struct daemon *d, const struct job *job, uint64_t run, uint32_t waiting)
+{
+    const struct pleat_component *component = job_component(d, job);
+    const struct pleat_view *view = pleat_core_view(d->core);
+    if (component->buffer == PLEAT_NONE || component->run != run || component->site == PLEAT_NONE ||
+        (waiting == 0 && view->buffers[component->buffer].anywhere == 0))
+        return;
+    for (uint32_t s = 0; s < pleat_core_view(d->core)->site_count; s++) {
+        view = pleat_core_view(d->core);
+        const struct pleat_outpost *known =
+            pleat_view_outpost(view, &view->buffers[component->buffer], s);
+        struct pleat_event event = {
+            .kind = PLEAT_EV_SITE_FOR_ANY,
+            .component = job->component,
+            .u.site_for_any = {.run = run, .site = s, .rank = rank_of(d, job, s)}};
+        if (!d->config.sites[s].gone && event.u.site_for_any.rank != (known ? known->rank : 0))
+            turn_event(d, &event);
+    }
+    struct pleat_event event = {.kind = PLEAT_EV_DEMANDED_ANY,
+                                .component = job->component,
+                                .u.demanded_any = {.run = run, .waiting = waiting}};
+    turn_event(d, &event);
+}
+
 void process_sites_wanted(struct daemon *d, const struct job *job, uint64_t run, const json_t *at)
 {
     const struct pleat_component *component = job_component(d, job);

@@ -24,5 +24,8 @@ uint32_t process_sites_find(struct daemon *d, const char *name);
 /* Requests of a job's run wait for other sites: `at` has them by their names (docs/protocol.md, the
  * notice `demanded`), and may be NULL. */
 void process_sites_wanted(struct daemon *d, const struct job *job, uint64_t run, const json_t *at);
+/* So many of those that wait can be served at any site: its own, and those that its user has named,
+ * in that order. */
+void process_sites_any(struct daemon *d, const struct job *job, uint64_t run, uint32_t waiting);
 
 #endif

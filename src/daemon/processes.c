@@ -331,6 +331,7 @@ static void take_demand(struct daemon *d, struct job *job, uint64_t run, const j
                     demanded.u.demanded.requests);
     turn_event(d, &demanded);
     process_sites_wanted(d, job, run, json_object_get(params, "at"));
+    process_sites_any(d, job, run, count_of(params, "any"));
     architectures_wanted(d, job, run, json_object_get(params, "on"));
     if (json_is_integer(json_object_get(params, "returning")))
         turn_event(d, &returning); /* nothing comes of it if the core knows it */

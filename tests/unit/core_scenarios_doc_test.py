@@ -31,7 +31,7 @@ def scenarios():
     names |= set(re.findall(r"^def (test_an_\w+)", deleted, re.MULTILINE))
     steps = (ROOT / "tests/system/chaos/test_steps.py").read_text()
     names |= set(re.findall(r"^def (test_\w+_over_nodes)", steps, re.MULTILINE))
-    for name in ("nodes", "starting", "returning", "architectures", "sites"):
+    for name in ("nodes", "starting", "returning", "architectures", "sites", "any_site"):
         processes = (ROOT / f"tests/system/processes/test_process_{name}.py").read_text()
         names |= set(re.findall(r"^def (test_\w+)", processes, re.MULTILINE))
     evolve = (ROOT / "tests/system/agent/test_agent_evolve.py").read_text()

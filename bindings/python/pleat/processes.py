@@ -29,10 +29,11 @@ from typing import Any, Iterable, Mapping, NamedTuple
 from .errors import UnsupportedError, error_of
 
 __all__ = ["begin", "Processes", "Begun", "STARTED", "JOINED", "LEAVE", "State", "Reason", "News", "Added", "About", "Notice",
-           "Message", "ANY"]
+           "Message", "ANY", "ANY_SITE"]
 
 LIBRARY_ENV = "PLEAT_PROCESS_LIBRARY"  # the library's file, which is taken instead
 ANY = -1  # any process, any type
+ANY_SITE = "*"  # of a process that is wished: any of the job's sites
 _FULL, _NOTHING = 1, 2  # enum pleat_process_outcome
 _TEXT_SIZE = 480
 
@@ -310,7 +311,8 @@ class Processes:
 
     def add(self, argv: Iterable[str] | None = None, variables: Mapping[str, str] | None = None, directory: str | None = None,
             priority: int = 0, site: str | None = None, node: str | None = None, architecture: str | None = None) -> Added:
-        """Asks for a process: its number, at once; and whether it was prepared. Never waits for a processor."""
+        """Asks for a process: its number, at once; and whether it was prepared. Never waits for a processor. site: where it has to
+        be; ANY_SITE: where a processor is first."""
         def text(value: str | None) -> bytes | None:
             return None if value is None else value.encode()
         wish = _Wish(_texts(argv), _texts(None if variables is None else [f"{key}={value}" for key, value in variables.items()]),

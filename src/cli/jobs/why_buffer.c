@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/processes.h"
 #include "base/timefmt.h"
 #include "cli/common/reply.h"
 #include "cli/jobs/why_text.h"
@@ -62,40 +63,65 @@ void pleat_why_add_buffer(const json_t *buffer, struct pleat_string *out)
         add_prediction(buffer, out);
 }
 
-void pleat_why_add_requests(const json_t *buffer, struct pleat_string *out)
+/* Why requests for a site wait. */
+static void add_reason(const json_t *waits, long long maximum, struct pleat_string *out)
 {
-    const char *code = pleat_reply_text(buffer, "waits", "");
-    long long waiting = number(buffer, "waiting");
-    const char *site = pleat_reply_text(buffer, "waits_site", "");
+    const char *code = pleat_reply_text(waits, "waits", "");
     char moment[PLEAT_TIME_SIZE];
-    pleat_string_addf(out, "%lld wait%s: ", waiting, waiting == 1 ? "s" : "");
-    if (*site)
-        pleat_string_addf(out, "for site %s: ", site);
     if (!strcmp(code, "coming"))
         pleat_string_add(out, "a process is on its way for each");
     else if (!strcmp(code, "next"))
         pleat_string_add(out, "processors are asked for next");
     else if (!strcmp(code, "maximum"))
-        pleat_string_addf(out, "it has its maximum, %lld", number(buffer, "maximum"));
+        pleat_string_addf(out, "it has its maximum, %lld", maximum);
     else if (!strcmp(code, "failed"))
         pleat_string_addf(
             out,
             "processes could not be started ('pleat events' has the reason), tried again at %s",
-            pleat_time_moment(pleat_reply_real(buffer, "until_s"), moment));
+            pleat_time_moment(pleat_reply_real(waits, "until_s"), moment));
     else if (!strcmp(code, "quiet"))
         pleat_string_addf(out, "the site refused processors a moment ago, asked again at %s",
-                          pleat_time_moment(pleat_reply_real(buffer, "until_s"), moment));
+                          pleat_time_moment(pleat_reply_real(waits, "until_s"), moment));
     else if (!strcmp(code, "drained"))
         pleat_string_add(out, "the site is drained ('pleat site resume')");
-    else if (!strcmp(code, "kept") && number(buffer, "behind") > 0)
+    else if (!strcmp(code, "kept") && number(waits, "behind") > 0)
         pleat_string_addf(out, "what is free is kept for job %lld, which waits",
-                          number(buffer, "behind"));
+                          number(waits, "behind"));
     else if (!strcmp(code, "kept"))
         pleat_string_add(out, "what is free is kept free (threshold, reservations, grow_total)");
     else if (!strcmp(code, "architecture"))
         pleat_string_add(out, "no free processor is of the architecture that is needed");
     else
         pleat_string_add(out, "no processor is free");
+}
+
+/* "for the first of its sites that has a processor: here: no processor is free; there: ..." */
+static void add_any(const json_t *buffer, struct pleat_string *out)
+{
+    size_t i = 0;
+    json_t *site = NULL;
+    pleat_string_add(out, "for the first of its sites that has a processor:");
+    json_array_foreach(pleat_reply_array(buffer, "waits_any"), i, site)
+    {
+        pleat_string_addf(out, "%s %s: ", i ? ";" : "", pleat_reply_text(site, "site", "?"));
+        add_reason(site, 0, out);
+    }
+}
+
+void pleat_why_add_requests(const json_t *buffer, struct pleat_string *out)
+{
+    long long waiting = number(buffer, "waiting");
+    const char *site = pleat_reply_text(buffer, "waits_site", "");
+    bool any = json_array_size(pleat_reply_array(buffer, "waits_any")) > 0;
+    pleat_string_addf(out, "%lld wait%s: ", waiting, waiting == 1 ? "s" : "");
+    if (!any || strcmp(site, PLEAT_PROCESS_ANY_SITE) != 0) {
+        if (*site)
+            pleat_string_addf(out, "for site %s: ", site);
+        add_reason(buffer, number(buffer, "maximum"), out);
+        pleat_string_add(out, any ? "; others " : "");
+    }
+    if (any)
+        add_any(buffer, out);
 }
 
 void pleat_why_add_reclaimed(const json_t *buffer, struct pleat_string *out)

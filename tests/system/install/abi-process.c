@@ -43,4 +43,5 @@ _Static_assert(offsetof(message, bytes) == 8, "");
 _Static_assert(offsetof(struct pleat_process_wish, priority) == 3 * sizeof(void *), "");
 _Static_assert(PLEAT_PROCESS_LEAVE == 3 && PLEAT_PROCESS_GONE == 3 && PLEAT_PROCESS_UNSAID == 6,
                "");
+_Static_assert(sizeof(PLEAT_PROCESS_ANY_SITE) == 2, "");
 _Static_assert(PLEAT_PROCESS_NOTHING == 2 && PLEAT_PROCESS_ADDED_LATER == 2, "");

@@ -19,10 +19,10 @@ LIBRARY = BUILD / "lib"
 PACKAGE = ROOT / "bindings/python"
 
 
-def build(tmp, suffix):
-    out = tmp / "reverse"
+def build(tmp, suffix, name="reverse"):
+    out = tmp / name
     link = ["-o", out, f"-L{LIBRARY}", "-lpleat-process", f"-Wl,-rpath,{LIBRARY}"]
-    source = HERE / f"reverse{suffix}"
+    source = HERE / f"{name}{suffix}"
     if suffix == ".c":
         command = ["gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{INCLUDE}", source]
     elif suffix == ".cpp":
@@ -56,6 +56,22 @@ def test_a_process_is_asked_for_and_answers(tmp_path, suffix, prepared, monkeypa
         other = agent.processes[1]
         assert isinstance(other, Process) and other.child.wait(60) == 0 and one.child.wait(60) == 0
         assert [line for number, line in agent.said if line["do"] == "group" and number == 1][0]["name"] == "reversers"
+
+
+@pytest.mark.parametrize("suffix", [".cpp", ".f90", ".py"])
+def test_a_wish_for_any_site(tmp_path, suffix, monkeypatch):
+    """Each language can name a site, or any."""
+    if suffix == ".f90" and not shutil.which("gfortran"):
+        pytest.skip("no Fortran compiler")
+    program = [sys.executable, HERE / "anywhere.py"] if suffix == ".py" else build(tmp_path, suffix, "anywhere")
+    monkeypatch.setattr("standin.WORKER", program[0])
+    env = {"PYTHONPATH": str(PACKAGE), "PLEAT_PROCESS_LIBRARY": str(LIBRARY / "libpleat-process.so.0"), "PYTHONDONTWRITEBYTECODE": "1"}
+    with Agent(arguments=program[1:]) as agent:
+        one = agent.start(**env)
+        assert one.line() == "asked"
+        assert one.child.wait(60) == 0
+        added = [line for _, line in agent.said if line["do"] == "add"]
+        assert [(line["site"], line.get("argv")) for line in added] == [("*", None), ("there", ["cells", "fine"])]
 
 
 def test_alone_in_python(monkeypatch):
@@ -130,4 +146,6 @@ def test_each_binding_has_the_constants(monkeypatch):
     for enum, prefix in ((processes.Begun, ""), (processes.State, ""), (processes.Reason, ""), (processes.News, "NEWS_")):
         for one in enum:
             assert values[f"PLEAT_PROCESS_{prefix}{one.name}"] == one.value
+    any_site = [re.search(r"PLEAT_PROCESS_ANY_SITE(?: =)? ['\"](.*)['\"]", text)[1] for text in (header, fortran)]
+    assert any_site == [processes.ANY_SITE] * 2
     assert processes.ANY == values["PLEAT_PROCESS_ANY"] == values["PLEAT_PROCESS_TYPE"]

@@ -36,9 +36,11 @@ class Process:
                 if time.monotonic() > end:
                     os._exit(9)
                 time.sleep(0.02)
-        agent.sendall(json.dumps({"do": "hello", "process": int(ME), "pid": os.getpid(),
-                                  "address": os.environ.get(f"TEST_ADDRESS_{ME}") or
-                                  f"ipc://{os.environ['PLEAT_PROCESS_DIR']}/{ME}"}).encode() + b"\n")
+        hello = {"do": "hello", "process": int(ME), "pid": os.getpid(),
+                 "address": os.environ.get(f"TEST_ADDRESS_{ME}") or f"ipc://{os.environ['PLEAT_PROCESS_DIR']}/{ME}"}
+        if os.environ.get(f"TEST_UNREACHABLE_{ME}") and "PLEAT_PROCESS_REACH" in os.environ:
+            hello["unreachable"] = os.environ[f"TEST_UNREACHABLE_{ME}"]
+        agent.sendall(json.dumps(hello).encode() + b"\n")
         self.agent = agent
 
     def listen(self):
