@@ -319,6 +319,7 @@ int pleat_evolve_create(struct pleat_run *run, const struct pleat_run_request *r
                      : pleat_error_set(err, PLEAT_E_NOMEM, "no memory for run %" PRIu64, run->id);
     if (!result)
         result = read_sites(evolve, request->evolves->sites, err);
+    evolve->any_site = request->evolves->any_site;
     if (!result)
         result = name_program(request, err);
     return result ? result : make_secret(evolve, err);

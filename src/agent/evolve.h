@@ -47,6 +47,7 @@ struct pleat_evolve_request {
     bool nodes;       /* processes may be on other nodes, too */
     /* names of sites where they may be, too, with ',' between them; NULL: at no other. Borrowed */
     const char *sites;
+    bool any_site; /* what is asked for without a site can be at any of them */
 };
 
 enum pleat_evolve_answer_kind { PLEAT_ANSWER_ADDED, PLEAT_ANSWER_DONE, PLEAT_ANSWER_REFUSED };
@@ -165,6 +166,7 @@ struct pleat_evolve {
     json_t *argv, *env;              /* argv[0] may name the architecture of the node */
     json_t *machines;         /* architectures of the site's nodes, by number; NULL: not told */
     json_t *may;              /* names of other sites where processes may be */
+    bool any_site;            /* so may those that are asked for without a site */
     json_t *sites;            /* what `architectures` says of these; NULL: not told */
     struct pleat_procs procs; /* ordered by id */
     struct pleat_stranger *strangers;

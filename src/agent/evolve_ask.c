@@ -143,6 +143,7 @@ static int read_place(const struct pleat_proc *proc, const json_t *line, struct 
         return result;
     if (site && !strcmp(site, PLEAT_PROCESS_ANY_SITE))
         return read_any_site(wish, node, arch, err);
+    wish->any_site = proc->evolve->any_site && !site && !node && !arch;
     if (pleat_site_check(proc->evolve, site, &wish->site, err))
         return PLEAT_E_UNSUPPORTED;
     wish->is_placed = node;

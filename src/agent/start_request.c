@@ -284,6 +284,8 @@ static int read_evolves(const json_t *params, struct pleat_evolve_request *evolv
         result = pleat_get_bool(member, "nodes", false, &evolves->nodes, err);
     if (!result)
         result = pleat_get_string(member, "sites", false, &evolves->sites, err);
+    if (!result)
+        result = pleat_get_bool(member, "any_site", false, &evolves->any_site, err);
     evolves->count = (uint32_t)count;
     evolves->maximum = (uint32_t)maximum;
     return result;

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-#define PLEAT_OPTIONS_MAX 64
+#define PLEAT_OPTIONS_MAX 80
 
 enum { PLEAT_OPTION_END = -1 };
 

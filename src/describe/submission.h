@@ -46,6 +46,7 @@ struct pleat_submit_options {
     bool pty;               /* the job has a terminal of its own; `pleat run` only */
     bool one_node;          /* all its processes are on one node */
     const char *at_sites;   /* names of sites where they may be, too; NULL: not given */
+    bool any_site;          /* ... also without being asked for there */
     bool once;              /* the job is never started again when it may have been started */
     const char *save;       /* how often copies are saved, as given; NULL: never */
     double checkpoint_every_s, checkpoint_before_s; /* 0: not given */
@@ -68,7 +69,7 @@ struct pleat_submit_options {
 };
 
 #define PLEAT_SUBMISSION_SHORTS "n:c:"
-#define PLEAT_SUBMISSION_OPTIONS 59 /* their number, with the zeroed entry */
+#define PLEAT_SUBMISSION_OPTIONS 60 /* their number, with the zeroed entry */
 /* The options, for pleat_option_reader_init; their text for --help is in submission_help.h. */
 void pleat_submission_list_options(struct option options[PLEAT_SUBMISSION_OPTIONS]);
 /* Makes a reader of these options alone, for a line that is not a command's. argv[0] is ignored. */

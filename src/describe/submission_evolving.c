@@ -56,6 +56,10 @@ int pleat_submission_check_sites(const struct pleat_submit_options *s, struct pl
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--sites is for jobs whose program asks for processes itself "
                                "(--evolving); another one runs at one site (--site)");
+    if (s->any_site && !s->at_sites)
+        return pleat_error_set(err, PLEAT_E_INVALID,
+                               "--any-site is for jobs whose processes may be at several sites: "
+                               "say which others (--sites)");
     if (s->at_sites && s->one_node)
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "--sites and --one-node contradict each other: leave out one of "

@@ -114,6 +114,9 @@
     "      --sites A,B      with --evolving: processes that the program adds may be at these "     \
     "sites,\n"                                                                                     \
     "                       too, where it asks for that (default: at the job's own)\n"             \
+    "      --any-site       with --sites: processes that the program adds without naming a "       \
+    "site\n"                                                                                       \
+    "                       may be at any of them, where a processor is first\n"                   \
     "      --priority N     jobs with higher numbers go first, if the order looks at "             \
     "priorities\n"                                                                                 \
     "                       (default: 0)\n"                                                        \

@@ -269,6 +269,7 @@ static const struct row rows[] = {
     {"sbatch", 0, FLAG, AT(sbatch)},
     {"no-requeue", 0, FLAG, AT(once)},
     {"one-node", 0, FLAG, AT(one_node)},
+    {"any-site", 0, FLAG, AT(any_site)},
     {"pty", 0, FLAG, AT(pty)},
     {"memory", 0, OTHER, .take = take_memory},
     {"signal", 0, OTHER, .take = take_signal},

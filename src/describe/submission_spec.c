@@ -264,6 +264,8 @@ static int add_more(const struct pleat_submit_options *s, const struct pleat_sub
         json_object_set_new(spec, "requeue", json_false());
     if (s->one_node)
         json_object_set_new(spec, "one_node", json_true());
+    if (s->any_site)
+        json_object_set_new(spec, "any_site", json_true());
     mode_t mask = umask(0);
     umask(mask);
     json_object_set_new(spec, "umask", json_integer(mask & 0777));

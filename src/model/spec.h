@@ -97,6 +97,8 @@ struct pleat_spec {
     bool asks;
     bool once;     /* never started again when it may have been started */
     bool one_node; /* on one node, also where it could be on several */
+    bool any_site; /* with `sites`: processes that its program asks for without a site may be at any
+                    */
     bool append;   /* output and error files that exist are kept, and continued */
     bool hold;     /* it does not start until its user releases it */
     enum pleat_resize_way resize;

@@ -49,6 +49,8 @@ int pleat_runner_add_processes(const struct pleat_run_order *order, json_t *para
                   most > order->processes ? most : order->processes, "nodes", order->roams);
     if (order->spec->sites && order->roams)
         (void)json_object_set_new(member, "sites", json_string(order->spec->sites));
+    if (order->spec->any_site && order->roams)
+        (void)json_object_set_new(member, "any_site", json_true());
     return member && !json_object_set_new(params, "processes", member)
                ? 0
                : pleat_error_set(err, PLEAT_E_NOMEM, "out of memory");

@@ -121,6 +121,8 @@ static int read_numbers(const json_t *object, struct pleat_spec *spec, struct pl
         rc = pleat_get_bool(object, "requeue", false, &requeue, err);
     if (!rc)
         rc = pleat_get_bool(object, "one_node", false, &spec->one_node, err);
+    if (!rc)
+        rc = pleat_get_bool(object, "any_site", false, &spec->any_site, err);
     if (rc)
         return rc;
     spec->once = !requeue;
@@ -388,6 +390,8 @@ static int check_sites(const struct pleat_spec *spec, struct pleat_error *err)
     if (spec->sites && (!evolves || spec->one_node))
         return pleat_error_set(err, PLEAT_E_INVALID,
                                "'sites' is for the runner 'evolving', without 'one_node'");
+    if (spec->any_site && !spec->sites)
+        return pleat_error_set(err, PLEAT_E_INVALID, "'any_site' needs 'sites': which ones");
     return 0;
 }
 

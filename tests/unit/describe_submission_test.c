@@ -131,9 +131,13 @@ static void test_marks(void **state)
     s = READ("--evolving", "prog");
     assert_string_equal(s.runner, "evolving");
     pleat_submission_finish(&s);
+    s = READ("--evolving", "--sites", "there,far", "--any-site", "prog");
+    assert_true(s.any_site);
+    assert_string_equal(s.at_sites, "there,far");
+    pleat_submission_finish(&s);
     s = READ("prog");
-    assert_false(s.asks || s.append || s.hold || s.unfolded || s.once || s.one_node || s.sbatch ||
-                 s.moldable);
+    assert_false(s.any_site || s.asks || s.append || s.hold || s.unfolded || s.once || s.one_node ||
+                 s.sbatch || s.moldable);
     pleat_submission_finish(&s);
 }
 

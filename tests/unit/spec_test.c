@@ -304,6 +304,11 @@ static void test_other_sites(void **state)
     json_object_set_new(object, "kind", json_string("moldable"));
     assert_int_equal(pleat_spec_from_json(object, &spec, &err), 0);
     assert_string_equal(spec.sites, "there,far");
+    assert_false(spec.any_site);
+    pleat_spec_finish(&spec);
+    json_object_set_new(object, "any_site", json_true());
+    assert_int_equal(pleat_spec_from_json(object, &spec, &err), 0);
+    assert_true(spec.any_site);
     pleat_spec_finish(&spec);
     json_object_set_new(object, "one_node", json_true());
     assert_int_equal(pleat_spec_from_json(object, &spec, &err), PLEAT_E_INVALID);
@@ -336,7 +341,8 @@ static void test_wrong_types(void **state)
         {"begin_in_s", "01"}, {"output", "3"},      {"error", "3"},    {"input", "3"},
         {"append", "2"},      {"script", "3"},      {"notify", "3"},   {"notify_on", "4"},
         {"limit_s", "01"},    {"notice_s", "01"},   {"resize", ""},    {"lifetime_s", "01"},
-        {"umask", "0"},       {"requeue", "2"},     {"one_node", "2"}, {"program", "3"}};
+        {"umask", "0"},       {"requeue", "2"},     {"one_node", "2"}, {"program", "3"},
+        {"any_site", ""}};
     for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); m++)
         for (size_t v = 0; v < sizeof(values) / sizeof(values[0]); v++)
             if (!strchr(members[m].good, (char)('0' + v)))

@@ -128,6 +128,24 @@ def test_any_site_without_others(pleat):
     free(pleat)
 
 
+def test_all_wishes_are_for_any_site(pleat):
+    """With --any-site also those that name none; one that names a site, or an architecture, is for that."""
+    pleat.configure(text=TEXT)
+    job = Evolving(pleat, "-n", 1, "--max", 5, "--site", "here", "--sites", "there", "--any-site")
+    job.wait(0, "welcome")
+    for process, site in ((1, "here"), (2, "there")):
+        assert job.add()["process"] == process
+        comes_to(job, process, site)
+    assert job.add(site="here")["process"] == 3
+    assert job.add(arch=os.uname().machine)["process"] == 4
+    wait_until(lambda: waits(job)["waits"] == "none free", f"it waits: {waits(job)}")
+    assert waits(job)["waiting"] == 2 and "waits_any" not in waits(job) and used_there(pleat) == 1
+    assert job.end()["state"] == "done"
+    free(pleat)
+    refused = pleat.pleat("submit", "--evolving", "--any-site", "--", "true")
+    assert refused.returncode != 0 and "--sites" in refused.stderr, refused.stderr
+
+
 def test_a_site_that_is_removed_is_passed_over(pleat):
     """The wish waits on, for the sites that are left."""
     pleat.configure(text=TEXT.replace(TEXT.splitlines()[1] + "\n", ""))
