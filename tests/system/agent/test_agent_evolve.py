@@ -20,7 +20,7 @@ OTHER = "x86_64" if HERE == "aarch64" else "aarch64"
 class Run:
     """Run 1, whose program has a name for each architecture."""
 
-    def __init__(self, world, count=1, **architectures):
+    def __init__(self, world, count=1, processes=None, **architectures):
         self.world, self.daemon, self.where = world, world.daemon, world.directory
         for name in (HERE, OTHER):
             program = self.where / f"program.{name}"
@@ -28,7 +28,7 @@ class Run:
             program.chmod(0o700)
         self.asked = 0
         world.start(1, str(self.where / "program.%{architecture}"), scratch=f"/dev/shm/pleat-{INSTANCE}-1",
-                    processes={"count": count, "maximum": 16, "nodes": True},
+                    processes={"count": count, "maximum": 16, "nodes": True, **(processes or {})},
                     env=["PATH=/usr/local/bin:/usr/bin:/bin", f"TEST_WHERE={self.where}"])
         self.daemon.call("architectures", run=1, **architectures)
         self.daemon.expect("started", 1)
@@ -50,6 +50,18 @@ class Run:
         self.asked += 1
         self.tell(json.dumps({"do": "add", "number": self.asked, **members}))
         return wait_until(lambda: self.heard("added", number=self.asked), "it is answered")[0]
+
+    def order(self, claim, part, site="there"):
+        """A process is ordered on node 0 of another site; returns the number of the one that is wanted."""
+        self.daemon.call("prepare", run=1, claim=claim, number=claim, node=0, site=site)
+        wanted = self.daemon.expect("part_wanted", 1, part=part)
+        assert (wanted["claim"], wanted["site"], wanted["node"]) == (claim, site, 0)
+        return wanted["process"]["id"]
+
+    def hello(self, part, number, address):
+        self.daemon.call("part_told", run=1, part=part, ended=False)
+        self.daemon.call("process_said", run=1, part=part, serial=1,
+                         line={"do": "hello", "process": number, "pid": 1, "address": address})
 
     def prepare(self, claim, part):
         """A process is prepared on node 1."""
@@ -186,6 +198,90 @@ def test_one_that_does_not_leave_is_ended(run):
     run.daemon.call("part_told", run=1, part=1, ended=True, code=0, signal=15)
     run.daemon.expect("process_gone", 1, claim=11)
     run.end(left=False)
+
+
+@pytest.fixture(name="sites")
+def fixture_sites(linked):
+    return Run(linked, processes={"sites": "there,far"}, machines={}, others=True,
+               sites={name: {"machines": {}, "others": True} for name in ("there", "far")})
+
+
+@pytest.fixture(name="address")
+def fixture_address():
+    """Where a process at another site can be reached."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def demand(run, **members):
+    return run.daemon.expect("demanded", 1, **members)
+
+
+def test_requests_for_any_site_are_served_in_their_turn(sites, address):
+    """By priority; of those of one priority, first what only that site can serve."""
+    assert sites.add(site="*")["process"] == 1
+    demand(sites, waiting=1, any=1, at={})
+    assert sites.add(site="there")["process"] == 2
+    demand(sites, waiting=2, any=1, at={"there": {"waiting": 1, "on": {}}})
+    assert sites.add(site="*", priority=1)["process"] == 3
+    demand(sites, waiting=3, any=2)
+    for part, process in ((1, 3), (2, 2), (3, 1)):
+        assert sites.order(10 + part, part) == process
+        sites.hello(part, process, address)
+        sites.daemon.expect("taken", 1, claim=10 + part)
+        sites.until_told(part, "welcome")
+    demand(sites, waiting=0, any=0, at={})
+    sites.end()
+
+
+def test_a_process_for_any_site_is_heard_when_it_is_reached(sites, address):
+    """Before that its request can still be served elsewhere, and nobody hears of it."""
+    assert sites.add(site="*")["process"] == 1
+    assert sites.order(11, 1) == 1
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = f"tcp://127.0.0.1:{closed.getsockname()[1]}"
+    sites.hello(1, 1, nobody)
+    sites.daemon.pump_until(lambda: sites.daemon.seen("part_unwanted", 1, part=1), "it is ended")
+    sites.daemon.call("part_told", run=1, part=1, ended=True, code=0, signal=15)
+    assert sites.daemon.expect("process_gone", 1, claim=11)["reason"] == "not started"
+    assert not sites.daemon.seen("taken", 1) and sites.told(1) == []
+    assert not sites.heard("process", process=1, state="running") and not sites.heard("process", process=1, state="gone")
+    assert sites.order(12, 2, site="far") == 1
+    sites.hello(2, 1, address)
+    sites.daemon.expect("taken", 1, claim=12)
+    wait_until(lambda: sites.heard("process", process=1, state="running"), "it is there")
+    sites.end()
+
+
+def test_another_site_that_cannot_start_it_does_not_end_the_request(sites, address):
+    """However often, and also where its user could do something about that; for one that needs that site it does."""
+    assert sites.add(site="*")["process"] == 1
+    for part in range(1, 6):
+        assert sites.order(10 + part, part) == 1
+        sites.daemon.call("part_told", run=1, part=part, ended=True, failed=True, user_fault=part == 3, text="no such program",
+                          code=0, signal=0)
+        sites.daemon.expect("process_gone", 1, claim=10 + part)
+    assert not sites.heard("process", process=1, state="gone")
+    assert sites.order(16, 6) == 1
+    sites.hello(6, 1, address)
+    sites.daemon.expect("taken", 1, claim=16)
+    assert sites.add(site="far")["process"] == 2
+    assert sites.order(17, 7, site="far") == 2
+    sites.daemon.call("part_told", run=1, part=7, ended=True, failed=True, user_fault=True, text="no such program", code=0, signal=0)
+    wait_until(lambda: sites.heard("process", process=2, state="gone", reason="not started"), "its request is over")
+    sites.end()
+
+
+def test_what_is_prepared_at_another_site_is_for_any(sites, address):
+    """One that is there before one that is just starting; and not for a request that needs no other site."""
+    number = sites.order(11, 1)
+    sites.hello(1, number, address)
+    sites.daemon.expect("prepared", 1, claim=11)
+    assert sites.add()["ready"] is False
+    assert sites.add(site="*") == {"do": "added", "number": 2, "process": number, "ready": True}
+    sites.daemon.expect("taken", 1, claim=11)
+    sites.until_told(1, "welcome", "go")
+    sites.end()
 
 
 def test_the_list_of_all_processes_is_not_read_for_each_stop(world):
