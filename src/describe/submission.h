@@ -45,8 +45,8 @@ struct pleat_submit_options {
     bool sbatch;            /* the lines #SBATCH of the script count, too */
     bool pty;               /* the job has a terminal of its own; `pleat run` only */
     bool one_node;          /* all its processes are on one node */
+    bool any_site;          /* with at_sites: also those that are asked for without a site */
     const char *at_sites;   /* names of sites where they may be, too; NULL: not given */
-    bool any_site;          /* ... also without being asked for there */
     bool once;              /* the job is never started again when it may have been started */
     const char *save;       /* how often copies are saved, as given; NULL: never */
     double checkpoint_every_s, checkpoint_before_s; /* 0: not given */
