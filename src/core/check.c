@@ -286,9 +286,7 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
              buffer->preparing, sum.preparing, buffer->leaving, sum.leaving);
     if (!(component->flags & PLEAT_COMPONENT_PREPARES) &&
         (pleat_view_waits_on(buffer) || buffer->architecture > 0 || buffer->anywhere > 0))
-        FAIL("buffer %u: requests need an architecture, or any site, and no agent prepares "
-             "processes",
-             index);
+        FAIL("buffer %u: requests of a component whose processes no agent prepares", index);
     int32_t buffered = sum.prepared + sum.requested;
     bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     int32_t size =
