@@ -1,6 +1,7 @@
 #include "describe/option_reader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -22,7 +23,11 @@ void pleat_option_reader_add(struct pleat_option_reader *reader, const struct op
     size_t used = 0, length = strlen(reader->shorts);
     while (reader->table[used].name)
         used++;
-    for (size_t i = 0; i < count && used < PLEAT_OPTIONS_MAX - 1; i++)
+    if (used + count >= PLEAT_OPTIONS_MAX || length + strlen(shorts) >= sizeof(reader->shorts)) {
+        fputs("pleat: this command has more options than PLEAT_OPTIONS_MAX\n", stderr);
+        abort(); /* by whoever has added one: what is left out would do nothing, without a word */
+    }
+    for (size_t i = 0; i < count; i++)
         reader->table[used++] = more[i];
     snprintf(reader->shorts + length, sizeof(reader->shorts) - length, "%s", shorts);
 }

@@ -495,7 +495,7 @@ enum {
     PLEAT_LENT_TAKEN = 1, /* the site takes the claim back sooner than it had said */
     /* a shrink off the claim has failed: the next one comes after the backoff */
     PLEAT_LENT_TRIED = 2,
-    PLEAT_LENT_LOST = 4, /* the claim is gone, and its component is being ended */
+    PLEAT_LENT_LOST = 4,  /* the claim is gone, and its component is being ended */
     PLEAT_LENT_LEAVES = 8 /* the process there, which the application has added, is to leave */
 };
 
