@@ -210,11 +210,24 @@ static int measure(int rounds, int runs, struct pleat_error *err)
     return rc;
 }
 
+/* The command that makes the same page elsewhere: paths of this machine are no part of it. */
 static void join(char *text, size_t size, int argc, char **argv)
 {
+    static const char *const paths[][2] = {{"--out", ""}, {"--keep", " --keep FILE"}};
     size_t length = (size_t)snprintf(text, size, "bench/run fold-evaluation");
-    for (int i = 1; i < argc && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, " %s", argv[i]);
+    for (int i = 1; i < argc && length < size; i++) {
+        const char *instead = NULL;
+        for (size_t p = 0; p < sizeof(paths) / sizeof(*paths); p++) {
+            size_t named = strlen(paths[p][0]);
+            if (strncmp(argv[i], paths[p][0], named) || (argv[i][named] && argv[i][named] != '='))
+                continue;
+            instead = paths[p][1];
+            i += !argv[i][named]; /* its path is the next word */
+            break;
+        }
+        length += (size_t)snprintf(text + length, size - length, "%s%s", instead ? instead : " ",
+                                   instead ? "" : argv[i]);
+    }
 }
 
 static int check_gnuplot(struct pleat_error *err)
