@@ -107,7 +107,8 @@ enum pleat_process_state {
 enum pleat_process_reason {
     PLEAT_PROCESS_NO_REASON = 0,   /* it is not gone */
     PLEAT_PROCESS_ENDED = 1,       /* by its own wish: it finished */
-    PLEAT_PROCESS_STOPPED = 2,     /* by pleat_process_stop or pleat_process_cancel */
+    PLEAT_PROCESS_STOPPED = 2,     /* by pleat_process_stop or pleat_process_cancel; or it has left
+                                    * before its site took its processor back */
     PLEAT_PROCESS_DIED = 3,        /* its code or signal says how */
     PLEAT_PROCESS_LOST = 4,        /* its node is gone */
     PLEAT_PROCESS_NOT_STARTED = 5, /* it could not be started */
@@ -201,7 +202,9 @@ int pleat_process_returning(struct pleat_processes *processes, int count,
 enum pleat_process_news_kind {
     PLEAT_PROCESS_NEWS_CAME = 1, /* `process` is running now */
     PLEAT_PROCESS_NEWS_GONE = 2, /* it is gone, or will not come */
-    PLEAT_PROCESS_NEWS_LEAVE = 3 /* this process is to finish and exit; it gets SIGTERM later */
+    /* This process is to finish and exit: it is stopped, or its site takes its processor back. It
+     * gets SIGTERM later */
+    PLEAT_PROCESS_NEWS_LEAVE = 3
 };
 
 struct pleat_process_news {

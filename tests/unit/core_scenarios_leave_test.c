@@ -2,82 +2,25 @@
  * their processors back. A scenario for every row of docs/resize-contract.md about that; the test
  * plays the agents.
  */
-#include "core_scenarios_hand.h"
+#include "core_scenarios_outposts.h"
 
-#include "policy/policy.h"
-
-enum { HOME, THERE }; /* sites; HOME is the one of the job */
-
-static const struct pleat_buffer *buffer(const struct hand *h, uint32_t component)
+/* Processes of the job leave in time, or not. */
+static uint32_t begin_leaving(struct hand *h, int64_t leaves)
 {
-    return &pleat_core_view(h->core)->buffers[hand_component(h, component)->buffer];
-}
-
-static void add_site(struct hand *h, uint32_t site, int32_t capacity)
-{
-    struct pleat_event event = {
-        .kind = PLEAT_EV_SITE, .component = site, .u.site = {.capacity = capacity}};
-    assert_int_equal(hand_feed(h, event), 0);
-}
-
-/* A job on 2 processors of its site, with at most 5; processes leave in time, or not. */
-static uint32_t begin(struct hand *h, int64_t leaves)
-{
-    hand_init(h, 8);
+    uint32_t component = begin(h);
     hand_parameter(h, PLEAT_PARAM_SHRINK_OFF_US, 30 * SECONDS);
     hand_parameter(h, PLEAT_PARAM_LEAVE_PROCESSES, leaves);
-    h->flags = PLEAT_COMPONENT_EVOLVES | PLEAT_COMPONENT_PREPARES | PLEAT_COMPONENT_ROAMS;
-    uint32_t component = hand_submit(h, PLEAT_MOLDABLE, 1, 5, 2);
-    h->flags = 0;
-    assert_int_equal(hand_claimed(h, hand_last(h, PLEAT_DO_CLAIM), 2), 0);
-    assert_int_equal(hand_started(h, component), 0);
-    add_site(h, THERE, 4);
     hand_mark(h);
     return component;
-}
-
-static int demanded(struct hand *h, uint32_t component, uint32_t requests, uint32_t waiting)
-{
-    struct pleat_event event = {.kind = PLEAT_EV_DEMANDED,
-                                .component = component,
-                                .u.demanded = {.run = hand_component(h, component)->run,
-                                               .requests = requests,
-                                               .waiting = waiting}};
-    return hand_feed(h, event);
-}
-
-static int demanded_at(struct hand *h, uint32_t component, uint32_t waiting)
-{
-    struct pleat_event event = {.kind = PLEAT_EV_DEMANDED_AT,
-                                .component = component,
-                                .u.demanded_at = {.run = hand_component(h, component)->run,
-                                                  .site = THERE,
-                                                  .waiting = waiting}};
-    return hand_feed(h, event);
-}
-
-static int says(struct hand *h, uint16_t kind, struct pleat_effect about, uint32_t reason)
-{
-    struct pleat_event event = {.kind = kind,
-                                .component = about.u.claim.index,
-                                .u.kept = {.claim = about.id,
-                                           .run = hand_component(h, about.component)->run,
-                                           .reason = reason}};
-    return hand_feed(h, event);
 }
 
 /* The application asks for a process, and one is prepared for it. */
 static struct pleat_effect prepared(struct hand *h, uint32_t component, uint32_t site)
 {
     if (site != HOME)
-        assert_int_equal(demanded_at(h, component, 1), 0);
+        assert_int_equal(demanded_at(h, component, site, 0, 1), 0);
     assert_int_equal(demanded(h, component, buffer(h, component)->requests + 1, 1), 0);
-    struct pleat_effect claim = hand_last(h, PLEAT_DO_CLAIM);
-    assert_int_equal(claim.u.claim.site, site);
-    assert_int_equal(hand_claimed(h, claim, 1), 0);
-    struct pleat_effect order = hand_last(h, PLEAT_DO_PREPARE);
-    assert_int_equal(says(h, PLEAT_EV_PREPARED, order, 0), 0);
-    return order;
+    return prepare(h, site);
 }
 
 /* ... and is handed over. */
@@ -86,7 +29,7 @@ static struct pleat_effect added(struct hand *h, uint32_t component, uint32_t si
     struct pleat_effect order = prepared(h, component, site);
     assert_int_equal(demanded(h, component, buffer(h, component)->requests, 0), 0);
     if (site != HOME)
-        assert_int_equal(demanded_at(h, component, 0), 0);
+        assert_int_equal(demanded_at(h, component, site, 0, 0), 0);
     assert_int_equal(says(h, PLEAT_EV_TAKEN, order, 0), 0);
     hand_mark(h);
     return order;
@@ -122,7 +65,7 @@ static void test_a_process_leaves_before_its_time_is_over(void **state)
     for (uint32_t site = HOME; site <= THERE; site++) {
         for (int restarted = 0; restarted < 2; restarted++) {
             struct hand h;
-            uint32_t component = begin(&h, 1);
+            uint32_t component = begin_leaving(&h, 1);
             struct pleat_effect process = added(&h, component, site);
             assert_int_equal(ends(&h, process, 1000 * SECONDS, false), 0);
             if (restarted)
@@ -147,7 +90,7 @@ static void test_a_process_leaves_at_once_what_is_taken(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t component = begin(&h, 1);
+    uint32_t component = begin_leaving(&h, 1);
     struct pleat_effect process = added(&h, component, HOME);
     assert_int_equal(ends(&h, process, 20 * SECONDS, true), 0);
     is_told(&h, process, 1);
@@ -165,7 +108,7 @@ static void test_a_process_does_not_leave(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t component = begin(&h, 1);
+    uint32_t component = begin_leaving(&h, 1);
     struct pleat_effect process = added(&h, component, HOME);
     assert_int_equal(ends(&h, process, 20 * SECONDS, true), 0);
     hand_sleep(&h, 30 * SECONDS);
@@ -181,7 +124,7 @@ static void test_what_is_prepared_is_given_back_before(void **state)
     (void)state;
     for (int taken = 0; taken < 2; taken++) {
         struct hand h;
-        uint32_t component = begin(&h, 1);
+        uint32_t component = begin_leaving(&h, 1);
         struct pleat_effect process = prepared(&h, component, HOME);
         assert_int_equal(demanded(&h, component, 1, 0), 0);
         hand_mark(&h);
@@ -208,18 +151,14 @@ static void test_the_agent_is_away_when_it_is_to_leave(void **state)
     (void)state;
     for (uint32_t away = HOME; away <= THERE; away++) {
         struct hand h;
-        uint32_t component = begin(&h, 1);
+        uint32_t component = begin_leaving(&h, 1);
         struct pleat_effect process = added(&h, component, THERE);
-        struct pleat_event agent = {
-            .kind = PLEAT_EV_AGENT_BACK, .component = away, .u.agent.number = 7};
-        assert_int_equal(hand_feed(&h, agent), 0);
-        agent.kind = PLEAT_EV_AGENT_AWAY;
-        assert_int_equal(hand_feed(&h, agent), 0);
+        assert_int_equal(agent(&h, PLEAT_EV_AGENT_BACK, away, 0), 0);
+        assert_int_equal(agent(&h, PLEAT_EV_AGENT_AWAY, away, 0), 0);
         assert_int_equal(ends(&h, process, 20 * SECONDS, true), 0);
         is_told(&h, process, 0);
         assert_int_equal(hand_last(&h, PLEAT_DO_REACH).u.reach.site, away);
-        agent.kind = PLEAT_EV_AGENT_BACK;
-        assert_int_equal(hand_feed(&h, agent), 0);
+        assert_int_equal(agent(&h, PLEAT_EV_AGENT_BACK, away, 0), 0);
         is_told(&h, process, 1);
         hand_finish(&h);
     }
@@ -230,7 +169,7 @@ static void test_the_time_of_the_first_claim_is_over(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t component = begin(&h, 1);
+    uint32_t component = begin_leaving(&h, 1);
     uint32_t index = hand_component(&h, component)->first_claim;
     struct pleat_effect first = {
         .id = pleat_core_claim(h.core, index)->id, .component = component, .u.claim.index = index};
@@ -248,7 +187,7 @@ static void test_processes_are_not_to_leave(void **state)
 {
     (void)state;
     struct hand h;
-    uint32_t component = begin(&h, 0);
+    uint32_t component = begin_leaving(&h, 0);
     struct pleat_effect process = added(&h, component, HOME);
     assert_int_equal(ends(&h, process, 100 * SECONDS, false), 0);
     hand_sleep(&h, 101 * SECONDS);

@@ -174,19 +174,24 @@ def test_one_leaves_before_its_site_takes_its_processor(run, ends, reason, said)
     """It has all of that time, and is not one of those that the application has announced. Whoever is too late is not counted as
     one that has left."""
     takes(run, 1, 11)
+    takes(run, 2, 12)
     run.tell('{"do": "returning", "number": 90, "processes": 1}')
     wait_until(lambda: run.heard("done", number=90), "it is answered")
     for _ in range(2):  # the daemon may say it again
         run.daemon.call("leave", run=1, claim=11, within_ms=600000)
     run.until_told(1, "welcome", "go", "leave")
     assert len(run.daemon.seen("warning", 1)) == 1
-    time.sleep(3)  # longer than one has that the application stops
-    assert not run.daemon.seen("part_unwanted", 1)
+    run.tell('{"do": "stop", "number": 91, "process": 2}')
+    run.daemon.expect("part_unwanted", 1, part=2)  # the other one has less time
+    assert not run.daemon.seen("part_unwanted", 1, part=1)
     run.daemon.call("part_told", run=1, part=1, ended=True, **ends)
     assert run.daemon.expect("process_gone", 1, claim=11)["reason"] == said
     wait_until(lambda: run.heard("process", state="gone", reason=reason), "the others hear it")
     assert run.daemon.seen("demanded", 1)[-1]["returning"] == 1
     run.daemon.call("leave", run=1, claim=11, within_ms=1000)  # late: it has gone
+    run.daemon.call("part_told", run=1, part=2, ended=True, code=0, signal=0)
+    run.daemon.expect("process_gone", 1, claim=12)
+    run.daemon.expect("demanded", 1, returning=0)  # that one was
     run.end(left=False)
 
 

@@ -52,8 +52,10 @@ static int lead(struct pleat_processes *all, const char *file)
 static int work(struct pleat_processes *all)
 {
     const long state = 42;
-    while (!pleat_process_leaving(all))
-        usleep(10000);
+    struct pleat_process_message message;
+    int rc = 0;
+    while (!pleat_process_leaving(all) && rc != PLEAT_E_CLOSED) /* which ends the waiting */
+        rc = pleat_process_probe(all, 0, STATE, &message, 60000, &err);
     if (pleat_process_send(all, 0, STATE, &state, sizeof(state), -1, &err))
         return fail("send");
     return 0;
