@@ -281,11 +281,35 @@ void buffer_failed(struct pleat_core *core, uint32_t component, uint32_t site)
     arm(core, pause.deadline, pause.kind, pause.index, *pause.quiet_until_us);
 }
 
+/* What was asked for requests that wait no longer is for nobody; what is gone was, if nothing else
+ * is left, theirs. */
+static void settle(struct pleat_buffer *buffer)
+{
+    uint32_t stock = (uint32_t)(buffer->prepared + buffer->requested);
+    uint32_t most = buffer->waiting < stock ? buffer->waiting : stock;
+    if (buffer->own > most)
+        buffer->own = most;
+}
+
+void buffer_waits(struct pleat_buffer *buffer, uint32_t requests)
+{
+    buffer->waiting = requests;
+    settle(buffer);
+}
+
+void buffer_serve(struct pleat_buffer *buffer, int32_t processes)
+{
+    buffer->own += (uint32_t)processes;
+    settle(buffer);
+}
+
 void buffer_set_process(struct pleat_core *core, uint32_t claim, enum pleat_kept_state state)
 {
+    const struct pleat_component *component = component_at(core, claim_at(core, claim)->component);
     count(core, claim_at(core, claim), -1);
     claim_at(core, claim)->process = (uint8_t)state;
     count(core, claim_at(core, claim), 1);
+    settle(buffer_at(core, component->buffer));
 }
 
 void buffer_enter(struct pleat_core *core, uint32_t component)
@@ -302,7 +326,7 @@ void buffer_enter(struct pleat_core *core, uint32_t component)
     buffer->iteration_us = buffer->waited_us = buffer->held_us = 0;
     buffer->counted_us = now_of(core);
     buffer->requests = buffer->satisfied = buffer->waiting = buffer->failures = 0;
-    buffer->anywhere = 0;
+    buffer->anywhere = buffer->own = 0;
     buffer->row = buffer->again = buffer->reclaimed = 0;
     memset(buffer->waiting_on, 0, sizeof(buffer->waiting_on));
     buffer->architecture = buffer->returning = 0;
@@ -361,6 +385,7 @@ void buffer_unlink(struct pleat_core *core, uint32_t claim)
         buffer->last_claim = c->previous;
     c->previous = c->next = PLEAT_NONE;
     count(core, c, -1);
+    settle(buffer);
 }
 
 void buffer_place(struct pleat_core *core, uint32_t component, uint32_t site, int32_t count,

@@ -85,6 +85,10 @@ PLEAT_COLD void buffer_due(struct pleat_core *core, uint32_t index);
 PLEAT_COLD void buffer_reviewed(struct pleat_core *core, uint32_t index);
 /* Whether the policy in force reviews buffers. */
 PLEAT_COLD bool buffers_are_reviewed(const struct pleat_core *core);
+/* So many requests of its application wait now. */
+PLEAT_COLD void buffer_waits(struct pleat_buffer *buffer, uint32_t requests);
+/* So many processes more were asked for since requests wait. */
+PLEAT_COLD void buffer_serve(struct pleat_buffer *buffer, int32_t processes);
 /* Processors are asked of a site for a component's buffer, each with a claim of its own, on nodes
  * of that architecture; 0: on any. */
 PLEAT_COLD void buffer_place(struct pleat_core *core, uint32_t component, uint32_t site,

@@ -142,5 +142,7 @@ int on_buffer(struct pleat_core *core, const struct pleat_event *event, struct p
         buffer->reclaimed_us = now_of(core);
     }
     buffer_place(core, component, at, request, event->u.buffer.architecture);
+    if (event->flags & PLEAT_FOR_WAITING && at == comp->site)
+        buffer_serve(buffer_at(core, comp->buffer), request);
     return 0;
 }

@@ -288,6 +288,9 @@ static int check_buffer(const struct pleat_core *core, uint32_t index, struct pl
         (pleat_view_waits_on(buffer) || buffer->architecture > 0 || buffer->anywhere > 0))
         FAIL("buffer %u: requests of a component whose processes no agent prepares", index);
     int32_t buffered = sum.prepared + sum.requested;
+    if (buffer->own > buffer->waiting || buffer->own > (uint32_t)buffered)
+        FAIL("buffer %u: %u processes for requests, of which %u wait, of %d processes", index,
+             buffer->own, buffer->waiting, buffered);
     bool running = component->state == PLEAT_RUNNING || component->state == PLEAT_RESIZING;
     int32_t size =
         component->target > component->processors ? component->target : component->processors;

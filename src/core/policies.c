@@ -55,6 +55,7 @@ void core_sync_view(struct pleat_core *core)
     core->view.buffer_review_us = core->parameters[PLEAT_PARAM_BUFFER_REVIEW_US];
     core->view.buffer_derived = core->parameters[PLEAT_PARAM_BUFFER_DERIVED] > 0;
     core->view.buffer_pending = core->parameters[PLEAT_PARAM_BUFFER_PENDING] > 0;
+    core->view.buffer_own = core->parameters[PLEAT_PARAM_BUFFER_OWN] > 0;
 }
 
 void core_set_pass_time(struct pleat_core *core)

@@ -165,7 +165,7 @@ int on_demanded(struct pleat_core *core, const struct pleat_event *event, struct
         buffer_asked(core, buffer, requests - buffer->requests);
     buffer->requests = requests;
     buffer->satisfied = satisfied;
-    buffer->waiting = waiting;
+    buffer_waits(buffer, waiting);
     buffer_advance(core, buffer, event->u.demanded.iteration);
     if (waiting > 0)
         core->wants_pass = true;

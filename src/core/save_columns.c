@@ -278,7 +278,9 @@
     X(38, reclaimed_us)                                                                            \
     X(39, waiting_on)                                                                              \
     X(40, architecture)                                                                            \
-    X(41, returning)
+    X(41, returning)                                                                               \
+    X(42, own)                                                                                     \
+    X(43, spare)
 
 #define INPUT_MEMBERS(X)                                                                           \
     X(1, bytes)                                                                                    \

@@ -114,7 +114,7 @@ enum pleat_parameter {
 #define PARAMETER(number, which, name, value) PLEAT_PARAM_##which = (number),
 #include "model/parameters.def"
 #undef PARAMETER
-    PLEAT_PARAM_COUNT = 52 /* all numbers are below */
+    PLEAT_PARAM_COUNT = 53 /* all numbers are below */
 };
 
 struct pleat_event {

@@ -384,9 +384,13 @@ struct pleat_buffer {
     uint32_t waiting_on[PLEAT_ARCHITECTURES];
     uint32_t architecture; /* of the nodes on which all others can be; 0: any */
     uint32_t returning;    /* processes that the application will give back soon, as it says */
+    /* for how many of the requests that wait a process was asked for: at most for all, and at most
+     * as many as are prepared or on their way */
+    uint32_t own;
+    uint32_t spare; /* no padding */
 };
 
-_Static_assert(sizeof(struct pleat_buffer) == 256, "no padding in a buffer");
+_Static_assert(sizeof(struct pleat_buffer) == 264, "no padding in a buffer");
 
 /* PREPARES: what a component has, and waits for, at a site other than its own. */
 struct pleat_outpost {

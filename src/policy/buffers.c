@@ -139,6 +139,14 @@ static bool is_plain(const struct pleat_buffer *buffer)
            !pleat_view_waits_on(buffer);
 }
 
+/* How many of the requests that wait lack a process, of a buffer that is plain. */
+static int32_t plainly_lacking(const struct pleat_view *view, const struct pleat_buffer *buffer)
+{
+    int64_t theirs =
+        view->buffer_own ? (int64_t)buffer->own : (int64_t)buffer->prepared + buffer->requested;
+    return within((int64_t)buffer->waiting - theirs);
+}
+
 /* What suits of a site, and no request waits for that only this site can serve. */
 static int64_t suiting_surplus(const struct pleat_view *view, const struct pleat_buffer *buffer,
                                uint32_t site, bool held)
@@ -195,9 +203,7 @@ int32_t pleat_view_lacking_at(const struct pleat_view *view, const struct pleat_
                               uint32_t site, uint32_t architecture)
 {
     if (is_plain(buffer))
-        return architecture == 0
-                   ? within((int64_t)buffer->waiting - buffer->prepared - buffer->requested)
-                   : 0;
+        return architecture == 0 ? plainly_lacking(view, buffer) : 0;
     struct stock stock = stock_of(view, buffer, site, false);
     if (architecture > 0)
         return within((int64_t)stock.waiting_on[architecture] - stock.on[architecture]);

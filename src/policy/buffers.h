@@ -66,6 +66,7 @@ static inline bool pleat_view_waits_on(const struct pleat_buffer *buffer)
 
 /* How many of the requests that wait for a site nothing is prepared for there, or on its way: of
  * those for nodes of an architecture; with 0 of those for which any will do, or any of the run's.
+ * With buffer_own, where all nodes will do: for how many nothing was asked for.
  */
 int32_t pleat_view_lacking_at(const struct pleat_view *view, const struct pleat_buffer *buffer,
                               uint32_t site, uint32_t architecture);

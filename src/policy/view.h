@@ -52,6 +52,7 @@ struct pleat_view {
     int64_t buffer_review_us;
     bool buffer_derived; /* the level is at least buffer_level: pleat_view_level */
     bool buffer_pending; /* processes on their way count as prepared */
+    bool buffer_own;     /* a process is asked for each request that fails */
     bool evolves;        /* there is, or was, a component that evolves */
     bool prepares;       /* ... whose agents prepare processes */
     bool lifetimes;      /* there is, or was, a lifetime: components may be young */

@@ -735,6 +735,7 @@ static void live(uint64_t seed, bool misbehave, const char *path)
     world_parameter(&world, PLEAT_PARAM_BUFFER_LEVEL, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_BUFFER_PENDING, (int64_t)(seed % 2));
     world_parameter(&world, PLEAT_PARAM_BUFFER_DERIVED, (int64_t)(seed / 4 % 2));
+    world_parameter(&world, PLEAT_PARAM_BUFFER_OWN, (int64_t)(seed / 8 % 2));
     world_parameter(&world, PLEAT_PARAM_EXPECTED_ENDS, (int64_t)(seed % 2));
     world_parameter(&world, PLEAT_PARAM_SITE_ERRORS, (int64_t)(seed % 4));
     world_parameter(&world, PLEAT_PARAM_NODE_ERRORS, (int64_t)(seed / 4 % 3));

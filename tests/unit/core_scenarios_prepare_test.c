@@ -936,6 +936,66 @@ static void test_what_agents_do_not_prepare_for(void **state)
     hand_finish(&h);
 }
 
+/* ---- a request that fails: takes what is on its way, or has an allocation of its own ---- */
+
+static void test_a_request_that_fails_may_have_its_own(void **state)
+{
+    (void)state;
+    for (int32_t own = 0; own < 2; own++) {
+        struct hand h;
+        hand_init(&h, 16);
+        hand_policy(&h, PLEAT_BUFFER, "periodic");
+        hand_parameter(&h, PLEAT_PARAM_BUFFER_OWN, own);
+        uint32_t component = run(&h, 3, 8, 3);
+        has(&h, component, 0, 1, 0); /* for the level */
+        struct pleat_effect first = give(&h);
+        assert_int_equal(demanded(&h, component, 1, 0, 1), 0);
+        has(&h, component, 0, 1 + own, 0);
+        assert_int_equal(demanded(&h, component, 2, 0, 2), 0);
+        has(&h, component, 0, 2 + own, 0);
+        assert_int_equal(buffer(&h, component)->own, 1 + own);
+        /* the first one there serves one of them, whatever it was asked for */
+        assert_int_equal(says(&h, PLEAT_EV_PREPARED, first, 0), 0);
+        assert_int_equal(demanded(&h, component, 2, 0, 1), 0);
+        assert_int_equal(says(&h, PLEAT_EV_TAKEN, first, 0), 0);
+        has(&h, component, 0, 1 + own, 0);
+        assert_int_equal(buffer(&h, component)->own, 1);
+        assert_int_equal(demanded(&h, component, 3, 0, 2), 0); /* a new one */
+        has(&h, component, 0, 2 + own, 0);
+        hand_finish(&h);
+    }
+}
+
+/* What is lost was a request's only if nothing else is left for it. */
+static void test_an_allocation_of_its_own_is_lost(void **state)
+{
+    (void)state;
+    struct hand h;
+    hand_init(&h, 16);
+    hand_policy(&h, PLEAT_BUFFER, "periodic");
+    hand_parameter(&h, PLEAT_PARAM_BUFFER_OWN, 1);
+    uint32_t component = run(&h, 3, 8, 3);
+    assert_int_equal(demanded(&h, component, 1, 0, 1), 0);
+    has(&h, component, 0, 2, 0); /* and one for the level */
+    assert_int_equal(gone(&h, give(&h), PLEAT_GONE_NOT_STARTED), 0);
+    has(&h, component, 0, 1, 0);
+    assert_int_equal(buffer(&h, component)->own, 1); /* that one serves it */
+    assert_int_equal(hand_release_all(&h), 1);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_BACKOFF_US));
+    has(&h, component, 0, 1, 0);
+    uint32_t last = buffer(&h, component)->first_claim;
+    struct pleat_effect claim = {.id = pleat_core_claim(h.core, last)->id,
+                                 .component = component,
+                                 .u.claim.index = last};
+    assert_int_equal(hand_claim_failed(&h, claim, PLEAT_REASON_CLAIM_REFUSED), 0);
+    has(&h, component, 0, 0, 0);
+    assert_int_equal(buffer(&h, component)->own, 0);
+    hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_BACKOFF_US));
+    has(&h, component, 0, 1, 0); /* it is asked for again */
+    assert_int_equal(buffer(&h, component)->own, 1);
+    hand_finish(&h);
+}
+
 /* ---- what earlier executions asked for ---- */
 
 static int recalled(struct hand *h, uint32_t component, int32_t executions, int64_t iteration_us,
@@ -1091,6 +1151,8 @@ int main(void)
         cmocka_unit_test(test_one_that_stays_has_nothing_elsewhere),
         cmocka_unit_test(test_added_processes_may_be_on_another_node),
         cmocka_unit_test(test_what_agents_do_not_prepare_for),
+        cmocka_unit_test(test_a_request_that_fails_may_have_its_own),
+        cmocka_unit_test(test_an_allocation_of_its_own_is_lost),
         cmocka_unit_test(test_the_level_is_the_most_requests_in_a_row),
         cmocka_unit_test(test_what_is_recalled_takes_the_place_of_what_was),
         cmocka_unit_test(test_a_request_takes_what_was_predicted_just_before),

@@ -13,10 +13,11 @@
  * - R in "if R > RL" is that of before the request; processes on their way count in it with
  *   buffer_pending = 1;
  * - no executions recorded: nothing is predicted;
- * - a request that fails between two reviews takes what is on its way, also what was predicted for
- *   a later request, and nothing is asked for in its place. In the paper a failed request leads to
- *   an allocation of its own. So it matters whether a request that is made as an iteration begins
- *   is known at the review of that iteration (docs/experiments/application-agent-live);
+ * - a request that fails between two reviews leads to an allocation of its own (3.1) in simulations
+ *   and with buffer_own = 1. Without, where agents prepare processes, it takes what is on its way,
+ *   also what was predicted for a later request, and nothing is asked for in its place. Then it
+ *   matters whether a request that is made as an iteration begins is known at the review of that
+ *   iteration (docs/experiments/application-agent-live);
  * - releases, which the paper leaves out: of what is predicted those are not asked for that the
  *   application says it will give back (RETURNING). */
 #include "policy/policies.h"
