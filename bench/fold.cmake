@@ -36,7 +36,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     ${fold_dir}/virtual_feed.c ${fold_dir}/virtual_jobs.c ${fold_dir}/virtual_sim.c)
   target_link_libraries(bench-live PUBLIC bench-fold pleat-experiment PkgConfig::jansson)
   add_executable(bench_fold_evaluation ${fold_dir}/bench_fold_evaluation.c ${fold_dir}/arrivals.c
-    ${fold_dir}/eval.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_classes.c ${fold_dir}/eval_curves.c
+    ${fold_dir}/eval.c ${fold_dir}/eval_answers.c ${fold_dir}/eval_arrivals.c ${fold_dir}/eval_classes.c ${fold_dir}/eval_curves.c
     ${fold_dir}/eval_heuristics.c ${fold_dir}/eval_keep.c ${fold_dir}/eval_koala.c ${fold_dir}/eval_loads.c
     ${fold_dir}/eval_policies.c ${fold_dir}/eval_queues.c ${fold_dir}/eval_scaling.c ${fold_dir}/eval_virtual.c
     ${fold_dir}/koala_criteria.c ${fold_dir}/koala_figure.c ${fold_dir}/koala_page.c
@@ -73,7 +73,7 @@ if(TARGET pleat-fold-openmpi AND PLEAT_TESTS) # it runs programs by fold-run, wh
     target_link_libraries(bench_demand_app PRIVATE pleat-process-library)
     set_target_properties(bench_demand_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
     target_sources(bench_fold_evaluation PRIVATE ${demand_dir}/demand_criteria.c ${demand_dir}/demand_live.c
-      ${demand_dir}/demand_page.c ${demand_dir}/demand_sim.c ${demand_dir}/eval_demand.c)
+      ${demand_dir}/demand_page.c ${demand_dir}/demand_policies.c ${demand_dir}/demand_sim.c ${demand_dir}/eval_demand.c)
     target_link_libraries(bench_fold_evaluation PRIVATE pleat-core pleat-policy)
     target_compile_definitions(bench_fold_evaluation PRIVATE BENCH_HAS_DEMAND
       BENCH_DEMAND_APP="$<TARGET_FILE:bench_demand_app>" BENCH_FLOW="$<TARGET_FILE:app-flow>"

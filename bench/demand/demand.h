@@ -7,9 +7,22 @@
 #include "demand/rule.h"
 #include "fold/eval.h"
 
-enum { DEMAND_NONE, DEMAND_P, DEMAND_PP, DEMAND_COMBINED, DEMAND_POLICIES };
-extern const char *const demand_policy_names[DEMAND_POLICIES];   /* on the page */
-extern const char *const demand_policy_options[DEMAND_POLICIES]; /* as `buffer` in pleat.conf */
+/* OWN: a request that fails has an allocation of its own, as in the paper (3.1); the others: it
+ * takes what is on its way. */
+enum {
+    DEMAND_NONE,
+    DEMAND_P,
+    DEMAND_PP,
+    DEMAND_P_OWN,
+    DEMAND_PP_OWN,
+    DEMAND_COMBINED,
+    DEMAND_POLICIES
+};
+extern const struct demand_policy {
+    const char *name;   /* on the page */
+    const char *buffer; /* as in pleat.conf */
+    bool own;           /* buffer_own */
+} demand_policies[DEMAND_POLICIES];
 
 enum {
     DEMAND_EXECUTIONS = 20,

@@ -22,10 +22,6 @@
 #define SPREAD (1.0 / 11.2) /* of the time of an iteration, from execution to execution (4.2) */
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-const char *const demand_policy_names[DEMAND_POLICIES] = {"none", "P", "PP", "combined"};
-const char *const demand_policy_options[DEMAND_POLICIES] = {"none", "periodic",
-                                                            "periodic-prediction", "combined"};
-
 static bool is_open[DEMAND_POLICIES];
 static int round_now; /* each has directories of its own: what is remembered is of its executions */
 
@@ -178,9 +174,9 @@ static void write_config(const struct demand_scale *scale, int policy)
         fprintf(file,
                 "site \"local\" { processors = %d background = ignore claim_delay_s = %g }\n"
                 "idle_exit_s = 0\nbuffer = %s\nbuffer_level = %d\nbuffer_review_s = %g\n"
-                "buffer_range = %d\n",
-                DEMAND_PROCESSORS, scale->claim_s, demand_policy_options[policy], DEMAND_LEVEL,
-                scale->review_s, DEMAND_RANGE) < 0 ||
+                "buffer_range = %d\nbuffer_own = %d\n",
+                DEMAND_PROCESSORS, scale->claim_s, demand_policies[policy].buffer, DEMAND_LEVEL,
+                scale->review_s, DEMAND_RANGE, demand_policies[policy].own) < 0 ||
         fclose(file))
         give_up(path, "it cannot be written");
 }
@@ -276,7 +272,7 @@ void demand_execute(const struct demand *demand, int round, int execution,
                                    most, "--", BENCH_DEMAND_APP, path, objects, step),
                              policy);
     for (int policy = 0; policy < DEMAND_POLICIES; policy++) {
-        char *text = finish(pids[policy], policy, demand_policy_names[policy]);
+        char *text = finish(pids[policy], policy, demand_policies[policy].name);
         outcomes[policy] = (struct demand_outcome){.requests = 0};
         take_output(text, &outcomes[policy], policy == DEMAND_NONE ? delays : NULL);
         free(text);

@@ -37,7 +37,7 @@ static int draw(struct pleat_page *page, const struct demand_results *results, b
         take_lines(waste ? results->w[source] : results->s[source], executions, &lines[source]);
         for (int policy = 0; policy < DEMAND_POLICIES; policy++)
             series[source][policy] =
-                (struct pleat_plot_series){demand_policy_names[policy], lines[source].x,
+                (struct pleat_plot_series){demand_policies[policy].name, lines[source].x,
                                            lines[source].y[policy], (size_t)executions};
         panels[source] = (struct pleat_plot){.title = source_names[source],
                                              .x_label = "execution",
@@ -124,7 +124,7 @@ add_row(struct pleat_page *page, int policy, const char *value, int first, int e
         struct bench_series values = demand_values(of[source][policy], first, end);
         means[source] = demand_mean(&values) * scale;
     }
-    pleat_page_cell(page, "%s", demand_policy_names[policy]);
+    pleat_page_cell(page, "%s", demand_policies[policy].name);
     pleat_page_cell(page, "%s", value);
     pleat_page_cell(page, "%.2f [%.2f .. %.2f]", means[DEMAND_LIVE],
                     bench_quantile(&live, 0) * scale, bench_quantile(&live, 1) * scale);

@@ -468,10 +468,11 @@ void demand_simulate(const struct demand *demand, int policy, int round,
     if (pleat_core_create(&sim.core))
         trial_give_up("a simulation", "no memory");
     set_policy(&sim, PLEAT_MALLEABILITY, "none");
-    set_policy(&sim, PLEAT_BUFFER, demand_policy_options[policy]);
+    set_policy(&sim, PLEAT_BUFFER, demand_policies[policy].buffer);
     set_parameter(&sim, PLEAT_PARAM_BUFFER_LEVEL, DEMAND_LEVEL);
     set_parameter(&sim, PLEAT_PARAM_BUFFER_REVIEW_US, llround(demand->scale.review_s * 1e6));
     set_parameter(&sim, PLEAT_PARAM_BUFFER_RANGE, DEMAND_RANGE);
+    set_parameter(&sim, PLEAT_PARAM_BUFFER_OWN, demand_policies[policy].own);
     feed(&sim, (struct pleat_event){.kind = PLEAT_EV_SITE, .u.site.capacity = DEMAND_PROCESSORS});
     for (int execution = 0; execution < demand->scale.executions; execution++) {
         sim.outcome = &outcomes[execution];

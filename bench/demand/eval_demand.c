@@ -138,17 +138,19 @@ static void add_simulated(struct pleat_page *page)
                           "measured, in both orders of a review and a request that is made in the "
                           "same moment.");
     pleat_page_item(
-        page, "**The order of a review and a request**: PP looks at the buffer when an iteration "
-              "begins, and in that moment the application may ask for a process. Whether PP knows "
-              "of the request then is a matter of microseconds: of which messages the agent, and "
-              "`pleatd`, read at once. If it does (*requests known*), a processor is asked for "
-              "the request that waits, and others for those that PP predicts. If it does not, the "
-              "request is made just after the decision, and takes what was asked for a predicted "
-              "one, since what is on its way serves requests that wait; nothing is asked for in "
-              "its place, and the later request finds nothing prepared. So with the same steps, "
-              "speeds and history an execution may have one satisfied request more or less; live "
-              "ones may be of either kind, and how many are of which depends on the machine and on "
-              "what else that does.");
+        page,
+        "**The order of a review and a request**: PP looks at the buffer when an iteration "
+        "begins, and in that moment the application may ask for a process. Whether PP knows "
+        "of the request then is a matter of microseconds: of which messages the agent, and "
+        "`pleatd`, read at once. If it does (*requests known*), a processor is asked for "
+        "the request that waits, and others for those that PP predicts. If it does not, the "
+        "request is made just after the decision, and takes what was asked for a predicted "
+        "one, since what is on its way serves requests that wait; nothing is asked for in "
+        "its place, and the later request finds nothing prepared (under *PP, own* something is "
+        "asked for in its place, so that both orders come to the same). So with the same steps, "
+        "speeds and history an execution may have one satisfied request more or less; live "
+        "ones may be of either kind, and how many are of which depends on the machine and on "
+        "what else that does.");
     pleat_page_item(
         page, "**W of `none`** is of processes that are being started for requests that wait. The "
               "simulation takes for that all of the delay but the artificial part; live a part of "
@@ -180,12 +182,12 @@ static void add_method(struct pleat_page *page)
         "The page [application-agent](../application-agent/page.md) simulates the paper's own "
         "application. Here a program on `libpleat-process` really asks the agent of a real "
         "`pleatd` for processes, %d times one after another under each policy, each with a "
-        "`pleatd` of its own; all four policies run at the same time instead of in turns, so that "
+        "`pleatd` of its own; all %d policies run at the same time instead of in turns, so that "
         "they meet the same machine. **The site's processors are pretended (%d of them), and so is "
         "computing**: a "
         "program sleeps as long as a step takes. Requests, processes, their starts and ends, and "
         "the decisions are real.",
-        scale->executions, DEMAND_PROCESSORS);
+        scale->executions, DEMAND_POLICIES, DEMAND_PROCESSORS);
     pleat_page_item(page,
                     "**What is asked for** is what `flow` wants (`apps/README.md`): it was run "
                     "alone, with `--iterations %d --objects %d`, and each %dth of its adaptations "
@@ -205,7 +207,10 @@ static void add_method(struct pleat_page *page)
         page,
         "**Policies**: RL = %d, t_p = %g s, which is to the delay as the paper's 600 to "
         "1000; range = %d iterations. `none` prepares nothing; `combined` is not the "
-        "paper's ([what it does](../application-agent/page.md#p-and-pp-combined)).",
+        "paper's ([what it does](../application-agent/page.md#p-and-pp-combined)). *own*: a "
+        "request that fails has an allocation of its own (`buffer_own = 1`), as in the paper "
+        "(3.1) and on the simulated page; the others: it takes what is on its way, also what was "
+        "asked for a later request.",
         DEMAND_LEVEL, scale->review_s, DEMAND_RANGE);
     pleat_page_item(page, "**S** is the share of requests that a prepared process satisfied at "
                           "once; a request that is not waits, and counts once. **W** is the "

@@ -12,9 +12,6 @@
 
 enum { OBJECTS = 400, STEPS = 30, LEARNT = 4 };
 
-const char *const demand_policy_options[DEMAND_POLICIES] = {"none", "periodic",
-                                                            "periodic-prediction", "combined"};
-
 double demand_speed(int round, int execution)
 {
     (void)round;
@@ -63,6 +60,16 @@ static void test_a_prediction_serves_a_request_that_it_did_not_know(void **state
     assert_int_equal(last_of(DEMAND_PP, true).satisfied, 4);
 }
 
+/* ... but not if each request has an allocation of its own: then both orders ask for the same. */
+static void test_the_order_is_the_same_to_a_request_with_its_own(void **state)
+{
+    (void)state;
+    assert_int_equal(last_of(DEMAND_PP_OWN, false).satisfied,
+                     last_of(DEMAND_PP_OWN, true).satisfied);
+    assert_int_equal(last_of(DEMAND_P_OWN, false).satisfied,
+                     last_of(DEMAND_P_OWN, true).satisfied);
+}
+
 static void test_other_policies_satisfy_the_same_in_either_order(void **state)
 {
     (void)state;
@@ -78,6 +85,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_prediction_serves_a_request_that_it_did_not_know),
+        cmocka_unit_test(test_the_order_is_the_same_to_a_request_with_its_own),
         cmocka_unit_test(test_other_policies_satisfy_the_same_in_either_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
