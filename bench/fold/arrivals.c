@@ -10,7 +10,7 @@
 #include "machine.h"
 #include "progress.h"
 
-#define LIMIT_S 120
+#define LIMIT_S 60 /* and as much for each time the work is longer */
 #define WARM "warm"
 #define WARM_S 0.5 /* the daemon starts its agent for the first job */
 
@@ -110,7 +110,7 @@ static json_t *run(const struct arrivals *arrivals, const struct arrivals_way *w
                                 .site = site.text,
                                 .mix = mix.text,
                                 .options = way->options,
-                                .limit_s = LIMIT_S};
+                                .limit_s = LIMIT_S * (1 + arrivals->times)};
     *others = trial_run(&setup, &result);
     json_t *jobs = result.outcome == TRIAL_DONE ? jobs_of(&result) : NULL;
     trial_release(&result);

@@ -19,16 +19,14 @@ static const char usage[] =
     "Measures, and writes a page and its figures.\n"
     "  --page NAME      self-coscheduling (default), coscheduling-policies, "
     "coscheduling-arrivals,\n"
-    "                   coscheduling-classes, application-scaling, program-classes,\n"
-    "                   virtual-malleability-live, koala-malleable-live, job-mixes-live,\n"
-    "                   application-agent-live\n"
+    "                   application-scaling, program-classes, virtual-malleability-live,\n"
+    "                   koala-malleable-live, job-mixes-live, application-agent-live\n"
     "  --out DIRECTORY  for DIRECTORY/NAME/page.md (default docs/experiments)\n"
     "  --repeats N      rounds (default 9, at most 50), those included that --keep has\n"
     "  --keep FILE      keeps rounds there, and goes on with those that are there (not all pages)\n"
     "  --minutes M      begins no round after M minutes\n"
     "  --times X        X times the usual work (default 1)\n"
-    "  --only PARTS     of self-coscheduling: heuristics,queues,loads; of coscheduling-classes:\n"
-    "                   loads,arrivals; separated by commas\n"
+    "  --only PARTS     of self-coscheduling: heuristics,queues,loads; separated by commas\n"
     "  --stated         of jobs that arrive: only the workloads, MPLs and utilizations that\n"
     "                   the paper's statements are about\n"
     "  --mpi NAME       openmpi or mpich alone\n"
@@ -37,6 +35,44 @@ static const char usage[] =
 #define REPEATS_MAX 50
 #define MINUTES_MAX 100000
 
+/* Of all pages about chapter 4 of Utrera 2010; and of each. */
+#define OF_TWO_PROCESSORS                                                                          \
+    "That it is so on more than two processors, or on several nodes.",                             \
+        "That the paper's programs do so: these are synthetic, or of the class of one of them, "   \
+        "they are smaller, and run with MPIs and processors of today."
+#define OF_ONE_MACHINE                                                                             \
+    "That another machine would decide the same. An interval is over rounds on this one: it says " \
+    "how sure the difference is here. What is unclear may hold or not."
+static const char *const of_sharing[] = {
+    OF_TWO_PROCESSORS,
+    "Which heuristic is best for a program that is not there: most of the programs of a row do one "
+    "thing only, again and again, and means over them weigh each alike.",
+    "That a threshold of 10 % is right: it tells apart the programs here, whose processes compute "
+    "alike, or two or six times as much as others.",
+    OF_ONE_MACHINE, NULL};
+static const char *const of_policies[] = {
+    OF_TWO_PROCESSORS,
+    "What a policy does for jobs that run long: much of a response time is starting and ending "
+    "here (the table of that says how much), which the policies do alike, so that ratios are "
+    "nearer to 1 than those of the jobs' own times.",
+    "That periodic boost is bad wherever slices have another length: 10 ms is Pleat's, since the "
+    "paper names none; nor that IRIX would do as Linux does.",
+    OF_ONE_MACHINE, NULL};
+static const char *const of_arrivals[] = {
+    OF_TWO_PROCESSORS,
+    "What happens at an MPL or a utilization that has no row, or in a longer queue: six jobs "
+    "arrive, and two run at a time at most.",
+    "That CS itself is slow at 20 %: a job that runs alone there pays for how its processes wait "
+    "(CS block: for sleeping).",
+    OF_ONE_MACHINE, NULL};
+static const char *const of_classes[] = {
+    OF_TWO_PROCESSORS,
+    "How programs scale: the paper measured up to 64 processes on as many processors, and here "
+    "there are two.",
+    "What the detector sees of a program that changes while it runs: these do the same from their "
+    "beginning to their end.",
+    OF_ONE_MACHINE, NULL};
+
 static const struct eval_about pages[] = {
     {"self-coscheduling",
      "Self-coscheduling: who shares processors with whom",
@@ -44,7 +80,8 @@ static const struct eval_about pages[] = {
      "from which queue, and whether a job shares processors with itself or with others. From: "
      "Utrera 2010, chapter 4.",
      {&eval_heuristics, &eval_queues, &eval_loads, NULL},
-     LOAD_SYNTHETIC},
+     .set = LOAD_SYNTHETIC,
+     .cautions = of_sharing},
     {"coscheduling-arrivals",
      "Self-coscheduling of jobs that arrive over time",
      "Jobs that nobody changed arrive at a scheduler with two processors: should each have "
@@ -52,7 +89,9 @@ static const struct eval_about pages[] = {
      "that are all there at the beginning, and which queues and heuristics are best, are on the "
      "page [self-coscheduling](../self-coscheduling/page.md).",
      {&eval_arrivals, NULL},
-     LOAD_SYNTHETIC},
+     .set = LOAD_CLASSES,
+     .usual = 8, /* their usual work is over in half a second, much of which is starting */
+     .cautions = of_arrivals},
     {"coscheduling-policies",
      "All policies of coscheduling",
      "Six jobs that nobody changed and two processors: a job shares processors with itself, or "
@@ -61,14 +100,8 @@ static const struct eval_about pages[] = {
      "2010, 4.5.1 and 4.6.1. Which queues and heuristics are best within a job is on the page "
      "[self-coscheduling](../self-coscheduling/page.md).",
      {&eval_policies, NULL},
-     LOAD_CLASSES},
-    {"coscheduling-classes",
-     "Self-coscheduling of programs like the paper's",
-     "As [self-coscheduling](../self-coscheduling/page.md) and "
-     "[coscheduling-arrivals](../coscheduling-arrivals/page.md), with programs that are each of "
-     "the class of one of those with which the paper was measured. From: Utrera 2010, 4.6.",
-     {&eval_loads, &eval_arrivals, NULL},
-     LOAD_CLASSES},
+     .set = LOAD_CLASSES,
+     .cautions = of_policies},
     {"application-scaling",
      "How two malleable applications scale",
      "Execution time against the number of processors of a Fourier transform on powers of two and "
@@ -76,14 +109,15 @@ static const struct eval_about pages[] = {
      "[koala-malleable](../koala-malleable/page.md) simulates. From: Buisson et al. 2007, VI-A and "
      "figure 6.",
      {&eval_scaling, NULL},
-     LOAD_SYNTHETIC},
+     .set = LOAD_SYNTHETIC},
     {"program-classes",
      "What programs of the paper's classes are like",
      "How much of their time programs are in MPI, how much faster they get with a second "
      "processor, and what the load-balance detector sees of them. From: Utrera 2010, 3.6.1.2 and "
      "4.4.",
      {&eval_classes, &eval_curves, NULL},
-     LOAD_CLASSES},
+     .set = LOAD_CLASSES,
+     .cautions = of_classes},
     {"virtual-malleability-live",
      "Virtual malleability, live",
      "Long and short jobs that nobody changed arrive at a scheduler with two processors: PSA, "
@@ -92,7 +126,7 @@ static const struct eval_about pages[] = {
      "EASY and EGS. Value by value beside what a simulation of the same jobs says. From: Utrera "
      "2010, chapters 5 and 6.",
      {&eval_virtual, NULL},
-     LOAD_SYNTHETIC},
+     .set = LOAD_SYNTHETIC},
     {"koala-malleable-live",
      "Malleable applications under FPSMA and EGS, live",
      "Two malleable programs arrive at a scheduler with sixteen processors, of which most are "
@@ -100,7 +134,7 @@ static const struct eval_about pages[] = {
      "by "
      "value beside what a simulation of the same jobs says. From: Buisson et al. 2007, VI and VII.",
      {&eval_koala, NULL},
-     LOAD_SYNTHETIC},
+     .set = LOAD_SYNTHETIC},
 #ifdef BENCH_HAS_MIXES
     {"job-mixes-live",
      "Job mixes that are resized, live",
@@ -109,7 +143,7 @@ static const struct eval_about pages[] = {
      "iterations and redistribution of programs that compute for real. From: Swaminathan 2004, 4.2 "
      "and 4.3.",
      {&eval_mixes, &eval_spots, NULL},
-     LOAD_SYNTHETIC},
+     .set = LOAD_SYNTHETIC},
 #endif
 #ifdef BENCH_HAS_DEMAND
     {"application-agent-live",
@@ -119,18 +153,19 @@ static const struct eval_about pages[] = {
      "many of its requests are satisfied at once, and what is wasted for that. Value by value "
      "beside what a simulation of the same executions says. From: Liu et al. 2009, 4.2.",
      {&eval_demand, NULL},
-     LOAD_SYNTHETIC},
+     .set = LOAD_SYNTHETIC},
 #endif
 };
 #define PAGES (sizeof(pages) / sizeof(pages[0]))
 
 static double minutes;   /* 0: no limit */
 static const char *kept; /* a file; NULL: rounds are not kept */
-static struct eval eval = {.about = pages, .rounds = 9, .times = 1};
+static double times = 1; /* of the page's usual work */
+static struct eval eval = {.about = pages, .rounds = 9};
 
 static void read_options(int argc, char **argv, const char **out)
 {
-    static const char *const parts[] = {"heuristics", "queues", "loads", "arrivals", NULL};
+    static const char *const parts[] = {"heuristics", "queues", "loads", NULL};
     static const char *const mpis[] = {"openmpi", "mpich", NULL};
     const char *names[PAGES + 1] = {NULL}, *page = eval.about->name;
     for (size_t i = 0; i < PAGES; i++)
@@ -141,17 +176,18 @@ static void read_options(int argc, char **argv, const char **out)
         {.name = "repeats", .number = &eval.rounds, .least = 1, .most = REPEATS_MAX},
         {.name = "keep", .text = &kept},
         {.name = "minutes", .real = &minutes, .from = 0, .to = MINUTES_MAX},
-        {.name = "times", .real = &eval.times, .from = 1e-6, .to = 1e6},
+        {.name = "times", .real = &times, .from = 1e-6, .to = 1e6},
         {.name = "only", .list = &eval.only, .choices = parts},
         {.name = "mpi", .text = &eval.mpi, .choices = mpis},
         {.name = "stated", .flag = &eval.stated},
         {.name = "quick", .flag = &eval.quick}};
     bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
-    if (eval.quick)
-        eval.times = CASE_QUICK;
     for (size_t i = 0; i < PAGES; i++)
         if (!strcmp(pages[i].name, page))
             eval.about = &pages[i];
+    eval.times = eval.quick              ? CASE_QUICK
+                 : eval.about->usual > 0 ? eval.about->usual * times
+                                         : times;
 }
 
 static bool is_wanted(const struct eval_part *part)
@@ -176,8 +212,8 @@ static int plan(void)
 static const char *setting(void)
 {
     static char text[256];
-    snprintf(text, sizeof(text), "%s, --times %g, --only %s, --mpi %s%s%s", eval.about->name,
-             eval.times, eval.only ? eval.only : "all", eval.mpi ? eval.mpi : "all",
+    snprintf(text, sizeof(text), "%s, --times %g, --only %s, --mpi %s%s%s", eval.about->name, times,
+             eval.only ? eval.only : "all", eval.mpi ? eval.mpi : "all",
              eval.stated ? ", --stated" : "", eval.quick ? ", --quick" : "");
     return text;
 }
@@ -189,6 +225,7 @@ static int first_round(struct pleat_error *err)
     if (!kept)
         return 0;
     eval_now(eval.begun, sizeof(eval.begun));
+    eval_now(eval.ended, sizeof(eval.ended));
     int rc = eval_keep_read(&eval, kept, setting(), err);
     /* that it cannot be written is said now, not after an hour */
     return rc ? rc : eval_keep_write(&eval, kept, setting(), err);
@@ -204,6 +241,8 @@ static int measure(int rounds, int runs, struct pleat_error *err)
             if (is_wanted(parts[i]))
                 parts[i]->round(&eval, eval.rounds);
         eval.rounds++;
+        if (kept)
+            eval_now(eval.ended, sizeof(eval.ended));
         rc = kept ? eval_keep_write(&eval, kept, setting(), err) : 0;
     }
     progress_end();

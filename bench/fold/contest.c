@@ -39,6 +39,15 @@ struct contender *contest_better(struct contender *a, struct contender *b, bool 
     return of_b < of_a ? b : a;
 }
 
+struct bench_paired contest_ratio(const struct contest *contest, int above, int below)
+{
+    const struct contender *a = &contest->contenders[above];
+    const struct contender *b = &contest->contenders[below];
+    if (a->late || b->late)
+        return (struct bench_paired){.median = 0};
+    return bench_paired(&a->own_elapsed, &b->own_elapsed);
+}
+
 static void add_result(const struct contest *contest, struct contender *contender,
                        const struct trial_result *result)
 {

@@ -43,5 +43,9 @@ void contest_round(struct contest *contest, int round);
 struct contender *contest_find(struct contest *contest, const char *name);
 /* The contender with the smaller median; either may be NULL or without values. */
 struct contender *contest_better(struct contender *a, struct contender *b, bool by_cpu);
+/* The own time of one contender over that of another, round by round. One that was late has no
+ * value for that round, and the others would be compared with those of other rounds: then there are
+ * none. */
+struct bench_paired contest_ratio(const struct contest *contest, int above, int below);
 
 #endif

@@ -14,8 +14,6 @@
 #include "base/error.h"
 #include "figure/replace.h"
 
-#define ALIKE 1.10
-
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi)
 {
     return trial_has(mpi) && (!eval->mpi || !strcmp(eval->mpi, trial_mpi_name(mpi)));
@@ -28,13 +26,6 @@ const char *eval_mpi_title(enum trial_mpi mpi)
 
 /* ---- what is said of the numbers ---- */
 
-enum eval_answer eval_below(const struct bench_paired *ratio)
-{
-    if (!ratio->ratios.count)
-        return EVAL_UNCLEAR;
-    return ratio->upper < 1 ? EVAL_YES : ratio->lower > 1 ? EVAL_NO : EVAL_UNCLEAR;
-}
-
 void eval_tell(struct eval *eval, const char *statement, const char *where, enum eval_answer answer,
                const char *measured, ...)
 {
@@ -46,15 +37,6 @@ void eval_tell(struct eval *eval, const char *statement, const char *where, enum
     va_end(arguments);
     if (pleat_array_push(&eval->shapes, shape))
         eval->page.text.failed = 1;
-}
-
-enum eval_answer eval_similar(const struct bench_paired *ratio)
-{
-    if (!ratio->ratios.count)
-        return EVAL_UNCLEAR;
-    if (ratio->upper < ALIKE && ratio->lower > 1 / ALIKE)
-        return EVAL_YES;
-    return ratio->lower > ALIKE || ratio->upper < 1 / ALIKE ? EVAL_NO : EVAL_UNCLEAR;
 }
 
 const char *eval_ratio(const struct bench_paired *ratio, char *text)
@@ -111,7 +93,7 @@ struct bench_paired eval_mean(const struct bench_paired *ratios, int count)
 
 /* ---- the page ---- */
 
-static void add_processor(struct pleat_page *page)
+void eval_machine(char *text, size_t size)
 {
     FILE *file = fopen("/proc/cpuinfo", "re");
     char line[256], model[128] = "?";
@@ -123,7 +105,8 @@ static void add_processor(struct pleat_page *page)
     struct utsname name;
     if (uname(&name))
         snprintf(name.release, sizeof(name.release), "?");
-    pleat_page_item(page, "machine: %s, 2 processors of it used; Linux %s", model, name.release);
+    snprintf(text, size, "%s, %d processors of it used; Linux %s", model, CASE_PROCESSORS_MAX,
+             name.release);
 }
 
 void eval_now(char *text, size_t size)
@@ -132,11 +115,23 @@ void eval_now(char *text, size_t size)
     strftime(text, size, "%Y-%m-%d %H:%M", localtime(&now));
 }
 
+static void add_counts(const struct eval *eval, struct pleat_page *page)
+{
+    int counts[] = {[EVAL_UNCLEAR] = 0, [EVAL_YES] = 0, [EVAL_NO] = 0};
+    for (size_t i = 0; i < eval->shapes.count; i++)
+        counts[eval->shapes.items[i].answer]++;
+    pleat_page_item(page,
+                    "statements looked for: %zu, of which %d hold here, %d do not, and %d are "
+                    "unclear",
+                    eval->shapes.count, counts[EVAL_YES], counts[EVAL_NO], counts[EVAL_UNCLEAR]);
+}
+
 static void add_head(const struct eval *eval, struct pleat_page *page, const char *command)
 {
-    char date[32];
+    char date[32], machine[EVAL_MACHINE_TEXT];
     double loads[1] = {0};
     eval_now(date, sizeof(date));
+    eval_machine(machine, sizeof(machine));
     if (getloadavg(loads, 1) != 1)
         loads[0] = NAN;
     pleat_string_addf(&page->text, "# %s\n\n", eval->about->title);
@@ -149,10 +144,10 @@ static void add_head(const struct eval *eval, struct pleat_page *page, const cha
               "round has all of them, and they are compared round by round. A ratio is the median "
               "over rounds, in brackets its bounds, each with 95 %% confidence, whatever the "
               "values' distribution; \"unclear\" is what these bounds do not decide.");
-    add_processor(page);
+    pleat_page_item(page, "machine: %s", machine);
     if (*eval->begun)
         pleat_page_item(page, "date: %s to %s, in one or more goes (`--keep`); rounds: %d",
-                        eval->begun, date, eval->rounds);
+                        eval->begun, eval->ended, eval->rounds);
     else
         pleat_page_item(page, "date: %s; rounds: %d", date, eval->rounds);
     pleat_page_item(page,
@@ -160,6 +155,17 @@ static void add_head(const struct eval *eval, struct pleat_page *page, const cha
                     "%.2f); load average at the end %.1f",
                     bench_median(&eval->others), bench_quantile(&eval->others, 1), loads[0]);
     pleat_page_item(page, "made by: `%s`", command);
+    add_counts(eval, page);
+}
+
+static void add_cautions(const struct eval *eval, struct pleat_page *page)
+{
+    const char *const *caution = eval->about->cautions;
+    if (!caution)
+        return;
+    pleat_page_heading(page, "What may not be concluded");
+    for (; *caution; caution++)
+        pleat_page_item(page, "%s", *caution);
 }
 
 static void add_shapes(const struct eval *eval, struct pleat_page *page)
@@ -215,6 +221,7 @@ int eval_write(struct eval *eval, const char *directory, const char *command,
     struct pleat_page page = {0};
     add_head(eval, &page, command);
     add_shapes(eval, &page);
+    add_cautions(eval, &page);
     pleat_string_add(&page.text, eval->page.text.text ? eval->page.text.text : "");
     while (!page.text.failed && page.text.length > 1 &&
            page.text.text[page.text.length - 2] == '\n')

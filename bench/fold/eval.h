@@ -26,20 +26,24 @@ struct eval_about {
     const char *name; /* its folder's */
     const char *title, *introduction;
     const struct eval_part *parts[5]; /* NULL-terminated */
-    int set; /* of the parts that have loads: LOAD_SYNTHETIC or LOAD_CLASSES */
+    int set;      /* of the parts that have loads: LOAD_SYNTHETIC or LOAD_CLASSES */
+    double usual; /* its usual work is so many times that of its programs; 0: as much */
+    /* what may not be concluded, NULL-terminated; NULL: its parts say that */
+    const char *const *cautions;
 };
 
 struct eval {
     const struct eval_about *about;
     int rounds;
-    double times; /* of the usual work */
+    double times; /* of the work of its programs */
     bool quick;
     bool stated;            /* of jobs that arrive: only what the paper's statements are about */
     const char *mpi, *only; /* NULL: all */
     struct pleat_page page; /* without its head */
     struct eval_shapes shapes;
     struct bench_series others; /* processors that others used, by run */
-    char begun[32];             /* the first round, where rounds are kept (eval_keep.h); else "" */
+    /* where rounds are kept (eval_keep.h): when the first began and the last ended; else "" */
+    char begun[32], ended[32];
 };
 
 struct eval_part {
@@ -61,6 +65,12 @@ const char *eval_mpi_title(enum trial_mpi mpi);
 /* Whether something is smaller: by the ratio of what has to be smaller to the other. EVAL_YES where
  * all of its interval is below 1, EVAL_NO where all is above. */
 enum eval_answer eval_below(const struct bench_paired *ratio);
+/* Whether the median of a series is above a limit, by its bounds: EVAL_UNCLEAR where the limit is
+ * between them. */
+enum eval_answer eval_above(const struct bench_series *series, double limit);
+enum eval_answer eval_not(enum eval_answer answer);
+/* Whether both are so. */
+enum eval_answer eval_and(enum eval_answer one, enum eval_answer other);
 /* A row of the table of shapes. `where`: "4.4.2, figure 4.9". */
 void eval_tell(struct eval *eval, const char *statement, const char *where, enum eval_answer answer,
                const char *measured, ...) PLEAT_PRINTF(5, 6);
@@ -83,6 +93,9 @@ struct bench_paired eval_mean(const struct bench_paired *ratios, int count);
 
 /* "2026-11-28 10:15". */
 void eval_now(char *text, size_t size);
+#define EVAL_MACHINE_TEXT 256
+/* The processors and the kernel: what times of two machines differ by at least. */
+void eval_machine(char *text, size_t size);
 
 /* Makes the folder of `directory` for the page, so that it is known before that it can be written.
  */

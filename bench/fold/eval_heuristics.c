@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "eval.h"
+#include "eval_keep.h"
 #include "machine.h"
 
 #define LEVELS 3
@@ -79,16 +80,13 @@ static void do_round(struct eval *eval, int round)
     }
 }
 
-/* ---- what came of it ---- */
-
-static struct bench_paired ratio_of(const struct contest *contest, int above, int below)
+static void keep(struct eval_keeper *keeper)
 {
-    const struct contender *a = &contest->contenders[above];
-    const struct contender *b = &contest->contenders[below];
-    if (a->late || b->late)
-        return (struct bench_paired){.median = 0};
-    return bench_paired(&a->own_elapsed, &b->own_elapsed);
+    for (int i = 0; i < TRIAL_MPIS * LEVELS * PROGRAMS; i++)
+        eval_keep_contest(keeper, &(&contests[0][0][0])[i]);
 }
+
+/* ---- what came of it ---- */
 
 static struct bench_paired switches_of(const struct contest *contest, int above, int below)
 {
@@ -105,7 +103,7 @@ static int draw(struct eval *eval, enum trial_mpi mpi, struct pleat_error *err)
         for (int w = 1; w < WAYS; w++) {
             for (int p = 0; p < PROGRAMS; p++) {
                 x[p] = p;
-                y[l][w][p] = ratio_of(&contests[mpi][l][p], w, 0).median;
+                y[l][w][p] = contest_ratio(&contests[mpi][l][p], w, 0).median;
             }
             series[l][w] = (struct pleat_plot_series){ways[w].name, x, y[l][w], PROGRAMS};
         }
@@ -139,7 +137,7 @@ static void add_table(struct eval *eval, enum trial_mpi mpi)
             pleat_page_cell(&eval->page, "%d", levels[l]);
             eval_cell_series(&eval->page, &contest->contenders[0].own_elapsed);
             for (int w = 1; w < WAYS; w++) {
-                struct bench_paired ratio = ratio_of(contest, w, 0);
+                struct bench_paired ratio = contest_ratio(contest, w, 0);
                 eval_cell(&eval->page, &ratio);
             }
             struct bench_paired switches = switches_of(contest, SENDER, ROUND_ROBIN);
@@ -154,7 +152,7 @@ static struct bench_paired mean_of(enum trial_mpi mpi, int level, int from, int 
     struct bench_paired ratios[PROGRAMS];
     int count = 0;
     for (int p = from; p < to; p++) {
-        ratios[count] = ratio_of(&contests[mpi][level][p], above, below);
+        ratios[count] = contest_ratio(&contests[mpi][level][p], above, below);
         count += ratios[count].ratios.count > 0;
     }
     return eval_mean(ratios, count);
@@ -168,7 +166,7 @@ static void tell_ratio(struct eval *eval, enum trial_mpi mpi, const char *statem
 
 static void tell_similar(struct eval *eval, enum trial_mpi mpi, int program, const char *statement)
 {
-    struct bench_paired ratio = ratio_of(&contests[mpi][1][program], SENDER, 0);
+    struct bench_paired ratio = contest_ratio(&contests[mpi][1][program], SENDER, 0);
     eval_tell_ratio(eval, mpi, statement, "4.4.2", eval_similar(&ratio), "sender over local",
                     &ratio);
 }
@@ -213,7 +211,7 @@ static void tell(struct eval *eval, enum trial_mpi mpi)
                mean_of(mpi, 1, 0, IMBALANCED, 0, SENDER),
                "MPL 4, mean of five programs, local over sender");
     tell_ratio(eval, mpi, "Imbalanced programs are faster with a global queue",
-               ratio_of(&contests[mpi][1][IMBALANCED], SENDER, 0),
+               contest_ratio(&contests[mpi][1][IMBALANCED], SENDER, 0),
                "MPL 4, send.50x6, sender over local");
     tell_order(eval, mpi);
     for (int p = 0; p < PROGRAMS; p++)
@@ -251,4 +249,4 @@ static int report(struct eval *eval, struct pleat_error *err)
     return 0;
 }
 
-const struct eval_part eval_heuristics = {"heuristics", plan, runs, do_round, report, NULL};
+const struct eval_part eval_heuristics = {"heuristics", plan, runs, do_round, report, keep};

@@ -68,6 +68,22 @@ void eval_keep_count(struct eval_keeper *keeper, const char *name, int *count)
         *count = (int)number;
 }
 
+void eval_keep_contest(struct eval_keeper *keeper, struct contest *contest)
+{
+    for (int i = 0; i < contest->count; i++) {
+        struct contender *contender = &contest->contenders[i];
+        eval_keep_within(keeper, "%s, %s", contest->name, contender->name);
+        eval_keep_series(keeper, "elapsed", &contender->elapsed);
+        eval_keep_series(keeper, "cpu", &contender->cpu);
+        eval_keep_series(keeper, "own elapsed", &contender->own_elapsed);
+        eval_keep_series(keeper, "own cpu", &contender->own_cpu);
+        eval_keep_series(keeper, "switches", &contender->switches);
+        eval_keep_series(keeper, "idleness", &contender->idleness);
+        eval_keep_count(keeper, "global", &contender->global);
+        eval_keep_count(keeper, "late", &contender->late);
+    }
+}
+
 static int keep_parts(struct eval *eval, struct eval_keeper *keeper, struct pleat_error *err)
 {
     for (size_t i = 0; eval->about->parts[i]; i++) {
@@ -92,7 +108,8 @@ int eval_keep_read(struct eval *eval, const char *path, const char *what, struct
     struct eval_keeper keeper = {.reads = true};
     struct eval_keeper none = {.values = json_object()};
     json_error_t error;
-    const char *kept = NULL, *begun = NULL;
+    char here[EVAL_MACHINE_TEXT];
+    const char *kept = NULL, *begun = NULL, *ended = NULL, *machine = NULL;
     int rc = keep_parts(eval, &none, err), rounds = 0; /* before hours are spent on it */
     json_decref(none.values);
     if (rc || (access(path, F_OK) && errno == ENOENT))
@@ -101,14 +118,20 @@ int eval_keep_read(struct eval *eval, const char *path, const char *what, struct
     if (!all)
         return pleat_error_set(err, PLEAT_E_INVALID, "%s:%d: %s: it is no file of --keep", path,
                                error.line, error.text);
-    if (json_unpack(all, "{s:s, s:s, s:i, s:o}", "of", &kept, "begun", &begun, "rounds", &rounds,
-                    "values", &keeper.values))
+    eval_machine(here, sizeof(here));
+    if (json_unpack(all, "{s:s, s:s, s:s, s:s, s:i, s:o}", "of", &kept, "machine", &machine,
+                    "begun", &begun, "ended", &ended, "rounds", &rounds, "values", &keeper.values))
         rc = pleat_error_set(err, PLEAT_E_INVALID, "%s: it is no file of --keep", path);
     else if (strcmp(kept, what))
         rc = pleat_error_set(err, PLEAT_E_INVALID,
                              "%s: its rounds are of '%s', and these would be of '%s': name another "
                              "file with --keep, or give the same options",
                              path, kept, what);
+    else if (strcmp(machine, here))
+        rc = pleat_error_set(err, PLEAT_E_INVALID,
+                             "%s: its rounds are of another machine (%s; this one: %s), and a page "
+                             "is of one: name another file with --keep",
+                             path, machine, here);
     if (!rc)
         rc = keep_parts(eval, &keeper, err);
     if (!rc && (keeper.strange || rounds < 0))
@@ -117,6 +140,7 @@ int eval_keep_read(struct eval *eval, const char *path, const char *what, struct
     if (!rc) {
         eval->rounds = rounds;
         snprintf(eval->begun, sizeof(eval->begun), "%s", begun);
+        snprintf(eval->ended, sizeof(eval->ended), "%s", ended);
     }
     json_decref(all);
     return rc;
@@ -126,9 +150,12 @@ int eval_keep_write(struct eval *eval, const char *path, const char *what, struc
 {
     struct eval_keeper keeper = {.values = json_object()};
     struct pleat_string text = {0};
+    char machine[EVAL_MACHINE_TEXT];
+    eval_machine(machine, sizeof(machine));
     int rc = keep_parts(eval, &keeper, err);
-    json_t *all = json_pack("{s:s, s:s, s:i, s:O}", "of", what, "begun", eval->begun, "rounds",
-                            eval->rounds, "values", keeper.values);
+    json_t *all = json_pack("{s:s, s:s, s:s, s:s, s:i, s:O}", "of", what, "machine", machine,
+                            "begun", eval->begun, "ended", eval->ended, "rounds", eval->rounds,
+                            "values", keeper.values);
     char *dumped = all ? json_dumps(all, JSON_INDENT(1) | JSON_REAL_PRECISION(9)) : NULL;
     if (!rc && (!dumped || keeper.strange))
         rc = pleat_error_set(err, PLEAT_E_NOMEM, "no memory to keep rounds in %s", path);

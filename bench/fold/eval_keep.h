@@ -20,10 +20,14 @@ void eval_keep_within(struct eval_keeper *keeper, const char *format, ...) PLEAT
 void eval_keep_series(struct eval_keeper *keeper, const char *name, struct bench_series *series);
 void eval_keep_count(struct eval_keeper *keeper, const char *name, int *count);
 void eval_keep_number(struct eval_keeper *keeper, const char *name, double *number);
+/* What a page says of its contenders; not late_s, which none does. A contest without contenders
+ * keeps nothing. */
+void eval_keep_contest(struct eval_keeper *keeper, struct contest *contest);
 
 /* Reads what the file keeps into the parts and eval->rounds, after they are planned. No file: no
- * rounds. PLEAT_E_INVALID: it is of another page or of other options, or is no such file;
- * PLEAT_E_UNSUPPORTED: a part of the page keeps nothing. what: all that the rounds depend on. */
+ * rounds. PLEAT_E_INVALID: it is of another page, of other options or of another machine, or is no
+ * such file; PLEAT_E_UNSUPPORTED: a part of the page keeps nothing. what: all that the rounds
+ * depend on. */
 int eval_keep_read(struct eval *eval, const char *path, const char *what, struct pleat_error *err);
 /* Replaces the file: after each round. */
 int eval_keep_write(struct eval *eval, const char *path, const char *what, struct pleat_error *err);

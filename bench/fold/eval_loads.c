@@ -141,19 +141,12 @@ static int report(struct eval *eval, struct pleat_error *err)
     pleat_page_heading(&eval->page, "At several multiprogramming levels (figures 4.16 to 4.20)");
     pleat_page_paragraph(
         &eval->page,
-        "Jobs of 2, 4 and 6 processes%s. As two jobs at a time share 2 processors, the MPL is the "
+        "Jobs of 2, 4 and 6 processes. As two jobs at a time share 2 processors, the MPL is the "
         "number of processes of a job. CS is the one that hands processors on at once, round robin "
-        "(BI+RR). The paper's jobs came by a Poisson process "
-        "at 20 and 60 %% utilization; these are all there at the beginning, as at high load. Those "
-        "that "
-        "arrive are on %s.",
-        set == &load_sets[LOAD_CLASSES]
-            ? " (the next smaller number where a program takes only squares or powers of 2, bt 4 "
-              "at least)"
-            : "",
-        set == &load_sets[LOAD_CLASSES]
-            ? "this page, below"
-            : "the page [coscheduling-arrivals](../coscheduling-arrivals/page.md)");
+        "(BI+RR). The paper's jobs came by a Poisson process at 20 and 60 %% utilization; these "
+        "are all there at the beginning, as at high load. Those that arrive, and are of the "
+        "classes of the paper's programs, are on the page "
+        "[coscheduling-arrivals](../coscheduling-arrivals/page.md).");
     for (enum trial_mpi mpi = TRIAL_OPENMPI; mpi < TRIAL_MPIS; mpi++) {
         if (!eval_wants(eval, mpi))
             continue;

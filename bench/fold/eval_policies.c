@@ -135,6 +135,34 @@ static void add_responses(struct eval *eval, enum trial_mpi mpi)
     }
 }
 
+/* How much of the response time under FCFS the jobs' own times are: the rest is starting and ending
+ * them. */
+static struct bench_paired own_share(const struct load *load)
+{
+    const struct load_result *fcfs = &load->results[LOAD_FCFS];
+    struct bench_series own = {.count = 0};
+    for (int round = 0; round < fcfs->response.count; round++) {
+        double sum = 0;
+        for (int job = 0; job < LOAD_JOBS; job++)
+            sum += fcfs->means[job % load->program_count].values[round];
+        bench_add(&own, sum);
+    }
+    return bench_paired(&own, &fcfs->response);
+}
+
+static void add_own_shares(struct eval *eval, enum trial_mpi mpi)
+{
+    struct pleat_page *page = &eval->page;
+    pleat_page_paragraph(page, "How much of the response time under FCFS is the jobs' own, from "
+                               "MPI_Init to MPI_Finalize; the rest is starting and ending them:");
+    pleat_page_table(page, "|w1|w2|w3|w4");
+    pleat_page_cell(page, "own time over response time");
+    for (int m = 0; m < MIXES; m++) {
+        struct bench_paired share = own_share(&of_mix[mpi][m]);
+        eval_cell(page, &share);
+    }
+}
+
 /* Table 4.6: all jobs of a program in all workloads that have it. */
 static double spread_of(enum trial_mpi mpi, const char *program, int way)
 {
@@ -294,6 +322,7 @@ static int report_mixes(struct eval *eval, enum trial_mpi mpi, struct pleat_erro
     pleat_page_paragraph(page, "Response time of a workload: from its first job's start to its "
                                "last one's end, starting of processes included.");
     add_responses(eval, mpi);
+    add_own_shares(eval, mpi);
     pleat_page_paragraph(page, "Spread of the times of a program's jobs, standard deviation over "
                                "mean, averaged over the workloads that have it (table 4.6):");
     add_spreads(eval, mpi);

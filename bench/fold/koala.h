@@ -36,7 +36,8 @@ bool koala_is_mixed(int run);
 
 struct koala_feed {
     double seconds[KOALA_APPS][KOALA_SIZES]; /* of a job of that size, from its start to its end */
-    double change_s;                         /* that a change of size lets it stand still */
+    double start_s;              /* from a job's submission to its start, if nobody is there */
+    struct live_changes changes; /* what they let a program stand still */
 };
 void koala_measure(struct koala_feed *feed, double times, int repeats, struct bench_series *others);
 /* On any number of processors: linear in 1 / processors between measured sizes. */
@@ -57,11 +58,8 @@ double koala_run(int approach, int run, const struct koala_job jobs[KOALA_JOBS],
                  struct live_outcome outcomes[KOALA_JOBS]);
 /* stretch: by application, of all run times. */
 void koala_simulate(int approach, int run, const struct koala_job jobs[KOALA_JOBS], double times,
-                    const struct koala_feed *feed, double change_s,
+                    const struct koala_feed *feed, struct live_changes changes,
                     const double stretch[KOALA_APPS], struct live_outcome outcomes[KOALA_JOBS]);
-/* What changes of size took on average, each; that of the feed if there were none. */
-double koala_change_s(const struct koala_feed *feed,
-                      const struct live_outcome outcomes[KOALA_JOBS]);
 /* How many times as long as alone, at the sizes that they had and without changes, jobs of each
  * application took. */
 void koala_stretch(const struct koala_job jobs[KOALA_JOBS], const struct koala_feed *feed,
@@ -94,7 +92,7 @@ enum { KOALA_KEPT = 2, KOALA_ROUNDS_MAX = 50 }; /* sources whose outcomes are dr
 
 struct koala_cell {
     struct bench_series of[KOALA_SOURCES][KOALA_METRICS]; /* a value for each round */
-    struct bench_series change_s, stretch[KOALA_APPS];
+    struct bench_series grow_s, shrink_s, stretch[KOALA_APPS];
     struct bench_series busy;                  /* processors of the machine, by whatever ran */
     struct live_outcome *outcomes[KOALA_KEPT]; /* KOALA_JOBS of each round, one after another */
     int rounds;

@@ -37,14 +37,7 @@ static enum eval_answer positive(const struct bench_paired *difference)
 {
     if (!difference->ratios.count)
         return EVAL_UNCLEAR;
-    return difference->lower > 0 ? EVAL_YES : difference->upper < 0 ? EVAL_NO : EVAL_UNCLEAR;
-}
-
-static enum eval_answer both(enum eval_answer a, enum eval_answer b)
-{
-    if (a == EVAL_NO || b == EVAL_NO)
-        return EVAL_NO;
-    return a == EVAL_YES && b == EVAL_YES ? EVAL_YES : EVAL_UNCLEAR;
+    return difference->lower > 0 ? EVAL_YES : difference->upper <= 0 ? EVAL_NO : EVAL_UNCLEAR;
 }
 
 static void tell(struct eval *eval, const char *statement, const char *where,
@@ -72,6 +65,19 @@ static void add_difference(struct pleat_string *out, const struct bench_paired *
                           difference->lower, difference->upper);
     else if (difference->ratios.count)
         pleat_string_addf(out, "; difference %+.2f", difference->median);
+}
+
+static void add_ratio(struct pleat_string *out, const char *over, const struct bench_paired *ratio)
+{
+    char text[EVAL_RATIO_TEXT];
+    if (ratio->ratios.count)
+        pleat_string_addf(out, "; over %s %s", over, eval_ratio(ratio, text));
+}
+
+static void add_bounds(struct pleat_string *out, const struct bench_paired *of_it)
+{
+    if (isfinite(of_it->upper))
+        pleat_string_addf(out, " [%.2f, %.2f]", of_it->lower, of_it->upper);
 }
 
 /* ---- one run above another one ---- */
@@ -118,7 +124,7 @@ static void tell_comparison(struct eval *eval, const struct comparison *compared
 static void tell_highest(struct eval *eval, const char *statement, const char *where, int approach,
                          int metric, double least)
 {
-    struct pleat_string measured = {0};
+    struct pleat_string measured = {0}, ratios = {0};
     enum eval_answer answer = EVAL_YES;
     add_value(&measured, approach, KOALA_EGS_WM, metric);
     for (int run = KOALA_EGS_WMR; run < KOALA_RUNS; run++) {
@@ -128,9 +134,12 @@ static void tell_highest(struct eval *eval, const char *statement, const char *w
                                : ratio.lower > least ? EVAL_YES
                                : ratio.upper < least ? EVAL_NO
                                                      : EVAL_UNCLEAR;
-        answer = both(answer, one);
+        answer = eval_and(answer, one);
         add_value(&measured, approach, run, metric);
+        add_ratio(&ratios, koala_run_name(approach, run), &ratio);
     }
+    pleat_string_add(&measured, ratios.text ? ratios.text : "");
+    pleat_string_finish(&ratios);
     tell(eval, statement, where, answer, &measured);
 }
 
@@ -146,10 +155,10 @@ static void tell_groups(struct eval *eval)
         const struct bench_series *above_them = of(KOALA_LIVE, KOALA_PRA, run, KOALA_ABOVE);
         double low = bench_median(below), high = bench_median(above_them);
         if (!below->count)
-            answer = both(answer, EVAL_UNCLEAR);
+            answer = eval_and(answer, EVAL_UNCLEAR);
         else
-            answer =
-                both(answer, low < MANY || high < MANY || low + high < 0.95 ? EVAL_NO : EVAL_YES);
+            answer = eval_and(answer,
+                              low < MANY || high < MANY || low + high < 0.95 ? EVAL_NO : EVAL_YES);
         pleat_string_addf(&measured, "%s%s %.0f and %.0f %% (simulated %.0f and %.0f)",
                           measured.length ? ", " : "", koala_run_name(KOALA_PRA, run), 100 * low,
                           100 * high,
@@ -166,10 +175,11 @@ static void tell_stuck(struct eval *eval)
     enum eval_answer answer = EVAL_YES;
     for (int run = 0; run < KOALA_RUNS; run++) {
         struct bench_paired share = bench_paired_of(of(KOALA_LIVE, KOALA_PWA, run, KOALA_AT_LEAST));
-        answer = both(answer, share.lower > MANY   ? EVAL_YES
-                              : share.upper < MANY ? EVAL_NO
-                                                   : EVAL_UNCLEAR);
+        answer = eval_and(answer, share.lower > MANY   ? EVAL_YES
+                                  : share.upper < MANY ? EVAL_NO
+                                                       : EVAL_UNCLEAR);
         add_value(&measured, KOALA_PWA, run, KOALA_AT_LEAST);
+        add_bounds(&measured, &share);
     }
     tell(eval, "PWA: many malleable jobs (above 30 %) stay at their minimal size, in all four runs",
          "VII-B, figures 8a, 8b", answer, &measured);
@@ -179,14 +189,20 @@ static void tell_alike(struct eval *eval)
 {
     struct pleat_string measured = {0};
     enum eval_answer answer = EVAL_YES;
+    double least = INFINITY, most = 0;
     for (int a = 0; a < KOALA_RUNS; a++) {
         add_value(&measured, KOALA_PWA, a, KOALA_EXECUTION);
         for (int b = a + 1; b < KOALA_RUNS; b++) {
             struct bench_paired ratio = bench_paired(of(KOALA_LIVE, KOALA_PWA, a, KOALA_EXECUTION),
                                                      of(KOALA_LIVE, KOALA_PWA, b, KOALA_EXECUTION));
-            answer = both(answer, eval_similar(&ratio));
+            answer = eval_and(answer, eval_similar(&ratio));
+            least = ratio.ratios.count ? fmin(least, ratio.lower) : least;
+            most = ratio.ratios.count ? fmax(most, ratio.upper) : most;
         }
     }
+    if (isfinite(most) && least < most)
+        pleat_string_addf(&measured, "; one over another from %.2f to %.2f, by their bounds", least,
+                          most);
     tell(eval, "PWA: execution times are almost the same in the four runs (within 10 %)",
          "VII-B, figure 8c", answer, &measured);
 }
@@ -202,12 +218,13 @@ static void tell_longer(struct eval *eval)
                          of(KOALA_LIVE, KOALA_PRA, runs[i], KOALA_EXECUTION_GADGET));
         bool inside = ratio.lower > LONGER_LEAST && ratio.upper < LONGER_MOST;
         bool outside = ratio.lower > LONGER_MOST || ratio.upper < LONGER_LEAST;
-        answer = both(answer, !ratio.ratios.count ? EVAL_UNCLEAR
-                              : inside            ? EVAL_YES
-                              : outside           ? EVAL_NO
-                                                  : EVAL_UNCLEAR);
+        answer = eval_and(answer, !ratio.ratios.count ? EVAL_UNCLEAR
+                                  : inside            ? EVAL_YES
+                                  : outside           ? EVAL_NO
+                                                      : EVAL_UNCLEAR);
         add_value(&measured, KOALA_PRA, runs[i], KOALA_EXECUTION_GADGET);
         add_value(&measured, KOALA_PWA, runs[i], KOALA_EXECUTION_GADGET);
+        add_ratio(&measured, "PRA", &ratio);
     }
     tell(eval, "GADGET 2 takes 30 % longer under PWA than under PRA (20 to 40 %)",
          "VII-B, figure 8c", answer, &measured);

@@ -156,21 +156,20 @@ static void measure_change(struct koala_feed *feed, double times, int repeats,
                            struct bench_series *others)
 {
     struct live_job jobs[3];
-    struct live_outcome outcomes[3];
-    double seconds = 0;
-    int changes = 0;
+    static struct live_outcome all[3 * LIVE_JOBS_MAX];
+    struct bench_series starts = {.count = 0};
+    struct live_changes none = {0, 0};
     compose(&jobs[0], KOALA_GADGET, false, 0, times);
     compose(&jobs[1], KOALA_FT, false, 1.5 * times, times);
     compose(&jobs[2], KOALA_GADGET, false, 3 * times, times);
     for (int r = 0; r < repeats; r++) {
+        struct live_outcome *outcomes = all + 3 * r;
         bench_add(others,
                   run("a change", koala_policies(KOALA_PWA, KOALA_EGS_WM), jobs, 3, outcomes));
-        for (int i = 0; i < 3; i++) {
-            seconds += outcomes[i].resize_s;
-            changes += outcomes[i].grown + outcomes[i].shrunk;
-        }
+        bench_add(&starts, live_wait_s(&outcomes[0]));
     }
-    feed->change_s = changes ? seconds / changes : 0;
+    feed->start_s = bench_median(&starts);
+    feed->changes = live_changes(all, 3 * repeats, none);
 }
 
 void koala_measure(struct koala_feed *feed, double times, int repeats, struct bench_series *others)
@@ -192,17 +191,6 @@ double koala_time_s(const struct koala_feed *feed, enum koala_app app, int proce
     double share = (here - 1.0 / processors) / (here - there);
     return feed->seconds[app][high - 1] +
            share * (feed->seconds[app][high] - feed->seconds[app][high - 1]);
-}
-
-double koala_change_s(const struct koala_feed *feed, const struct live_outcome outcomes[KOALA_JOBS])
-{
-    double seconds = 0;
-    int changes = 0;
-    for (int i = 0; i < KOALA_JOBS; i++) {
-        seconds += outcomes[i].resize_s;
-        changes += outcomes[i].grown + outcomes[i].shrunk;
-    }
-    return changes ? seconds / changes : feed->change_s;
 }
 
 /* The share of its work that a job would have done alone with the processors that it had, without

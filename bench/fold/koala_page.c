@@ -11,9 +11,12 @@ void koala_write_feed(struct pleat_page *page, const struct koala_results *resul
     pleat_page_paragraph(
         page,
         "Seconds from a job's start to its end, alone on the machine, at the head of the run. "
-        "Starting is in them, which the paper's times of minutes hardly show. A change of size let "
-        "a program stand still for %.2f s: %.0f s of the paper's, which does not tell it.",
-        results->feed.change_s, results->feed.change_s * KOALA_SCALE);
+        "Starting its ranks is in them, which the paper's times of minutes hardly show. A growth "
+        "let a program stand still for %.2f s, and a shrink for %.2f: %.0f and %.0f s of the "
+        "paper's, which does not tell it. From its submission to its start a job took %.2f s.",
+        results->feed.changes.grow_s, results->feed.changes.shrink_s,
+        results->feed.changes.grow_s * KOALA_SCALE, results->feed.changes.shrink_s * KOALA_SCALE,
+        results->feed.start_s);
     pleat_page_table(page, "program|stands for|<processors|seconds|over 2 processors|of the paper, "
                            "scaled, s");
     for (int app = 0; app < KOALA_APPS; app++) {
@@ -55,7 +58,8 @@ static void add_reason(struct pleat_page *page, const struct koala_cell *cell, i
     if (is_alike(cell, KOALA_FED, metric))
         pleat_page_cell(page, "%s", "");
     else if (is_alike(cell, KOALA_CHANGES, metric))
-        pleat_page_cell(page, "changes (%.2f s)", bench_median(&cell->change_s));
+        pleat_page_cell(page, "changes (%.2f and %.2f s)", bench_median(&cell->grow_s),
+                        bench_median(&cell->shrink_s));
     else if (is_alike(cell, KOALA_STRETCHED, metric))
         pleat_page_cell(page, "job times (x %.2f FT, x %.2f GADGET 2)",
                         bench_median(&cell->stretch[KOALA_FT]),
@@ -79,19 +83,23 @@ static void add_row(struct pleat_page *page, const struct koala_cell *cell, int 
 
 static void add_slowing(struct pleat_page *page, const struct koala_results *results, int approach)
 {
-    pleat_page_paragraph(page, "What slowed jobs down (medians over rounds): how busy the "
-                               "machine's two processors were, how long a change of size took, and "
-                               "jobs as at the head, at the sizes that they had and without "
-                               "changes, would have been faster by:");
-    pleat_page_table(page, "run|processors busy, of 2|a change, s|at the head|FT|GADGET 2");
+    pleat_page_paragraph(page,
+                         "What slowed jobs down (medians over rounds): how busy the "
+                         "machine's two processors were, how long a growth and a shrink took, "
+                         "and jobs as at the head, at the sizes that they had and without "
+                         "changes, would have been faster by:");
+    pleat_page_table(page, "run|processors busy, of 2|a growth, s|at the head|a shrink, s|at the "
+                           "head|FT|GADGET 2");
     for (int run = 0; run < KOALA_RUNS; run++) {
         const struct koala_cell *cell = &results->cells[approach][run];
         if (!results->wanted[approach][run])
             continue;
         pleat_page_cell(page, "%s", koala_run_name(approach, run));
         pleat_page_cell(page, "%.2f", bench_median(&cell->busy));
-        pleat_page_cell(page, "%.2f", bench_median(&cell->change_s));
-        pleat_page_cell(page, "%.2f", results->feed.change_s);
+        pleat_page_cell(page, "%.2f", bench_median(&cell->grow_s));
+        pleat_page_cell(page, "%.2f", results->feed.changes.grow_s);
+        pleat_page_cell(page, "%.2f", bench_median(&cell->shrink_s));
+        pleat_page_cell(page, "%.2f", results->feed.changes.shrink_s);
         pleat_page_cell(page, "x %.2f", bench_median(&cell->stretch[KOALA_FT]));
         pleat_page_cell(page, "x %.2f", bench_median(&cell->stretch[KOALA_GADGET]));
     }

@@ -12,19 +12,25 @@ static int64_t us(double seconds)
 }
 
 static int add_app(struct pleat_workload *workload, enum koala_app app, double times,
-                   const struct koala_feed *feed, double change_s, double stretch)
+                   const struct koala_feed *feed, struct live_changes changes, double stretch)
 {
     const struct koala_program *program = &koala_programs[app];
     struct pleat_app added = {
         .speedup = {.kind = PLEAT_SPEEDUP_TABLE, .first = (uint32_t)workload->table.count},
         .iterations = (int32_t)fmax(2, round(program->iterations * times)),
-        .cost = {.fixed_us = us(change_s)}};
+        .cost = {.fixed_us = us(changes.grow_s), .first = (uint32_t)workload->costs.count}};
     snprintf(added.name, sizeof(added.name), "%s", program->name);
     for (int i = 0; i < KOALA_SIZES && program->sizes[i]; i++, added.speedup.count++) {
         struct pleat_table_row row = {program->sizes[i], us(feed->seconds[app][i] * stretch)};
         if (pleat_array_push(&workload->table, row))
             return PLEAT_E_NOMEM;
     }
+    for (int from = 2; from <= KOALA_PROCESSORS; from++)
+        for (int to = 1; to < from; to++, added.cost.count++) {
+            struct pleat_cost_row shrink = {from, to, us(changes.shrink_s)};
+            if (pleat_array_push(&workload->costs, shrink))
+                return PLEAT_E_NOMEM;
+        }
     return pleat_array_push(&workload->apps, added);
 }
 
@@ -50,12 +56,12 @@ static struct pleat_workload_job job_of(const struct koala_job *job, int number,
 
 static int make_workload(struct pleat_workload *workload, int approach, int run,
                          const struct koala_job *jobs, double times, const struct koala_feed *feed,
-                         double change_s, const double *stretch)
+                         struct live_changes changes, const double *stretch)
 {
     int rc = pleat_workload_init(workload);
     workload->machine = KOALA_PROCESSORS;
     for (int app = 0; !rc && app < KOALA_APPS; app++)
-        rc = add_app(workload, (enum koala_app)app, times, feed, change_s, stretch[app]);
+        rc = add_app(workload, (enum koala_app)app, times, feed, changes, stretch[app]);
     for (int i = 0; !rc && i < KOALA_JOBS; i++) {
         const struct pleat_speedup *speedup = &workload->apps.items[jobs[i].app + 1].speedup;
         struct pleat_workload_job job =
@@ -67,7 +73,7 @@ static int make_workload(struct pleat_workload *workload, int approach, int run,
 }
 
 void koala_simulate(int approach, int run, const struct koala_job jobs[KOALA_JOBS], double times,
-                    const struct koala_feed *feed, double change_s,
+                    const struct koala_feed *feed, struct live_changes changes,
                     const double stretch[KOALA_APPS], struct live_outcome outcomes[KOALA_JOBS])
 {
     static const struct pleat_study nobody = {.interrupt = NULL};
@@ -76,9 +82,10 @@ void koala_simulate(int approach, int run, const struct koala_job jobs[KOALA_JOB
     struct pleat_trial trial = {0};
     struct pleat_error err = {0};
     struct pleat_sim_options options = {.platform = &platform, .seed = 1};
-    if (make_workload(&workload, approach, run, jobs, times, feed, change_s, stretch) ||
+    if (make_workload(&workload, approach, run, jobs, times, feed, changes, stretch) ||
         pleat_platform_add(&platform, "local", KOALA_PROCESSORS))
         trial_give_up("a simulation", "no memory");
+    platform.sites.items[0].start.mean_us = us(feed->start_s);
     if (pleat_trial_policies(&options, koala_policies(approach, run), &err) ||
         pleat_trial_run(&trial, &nobody, &workload, &options, true, &err))
         trial_give_up("a simulation", err.text);

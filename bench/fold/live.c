@@ -308,3 +308,32 @@ double live_utilization(const struct live_outcome *outcomes, int count, int proc
         sum += live_processor_s(&outcomes[i]);
     return sum / processors / live_makespan_s(outcomes, count);
 }
+
+struct live_changes live_changes(const struct live_outcome *outcomes, int count,
+                                 struct live_changes otherwise)
+{
+    /* least squares: grown g + shrunk s = what the changes of a job took */
+    double gg = 0, gs = 0, ss = 0, gt = 0, st = 0;
+    for (int i = 0; i < count; i++) {
+        double grown = outcomes[i].grown, shrunk = outcomes[i].shrunk, took = outcomes[i].resize_s;
+        gg += grown * grown;
+        gs += grown * shrunk;
+        ss += shrunk * shrunk;
+        gt += grown * took;
+        st += shrunk * took;
+    }
+    double of_both = gg * ss - gs * gs;
+    struct live_changes changes = otherwise;
+    if (ss <= 0 && gg > 0)
+        changes.grow_s = gt / gg;
+    else if (gg <= 0 && ss > 0)
+        changes.shrink_s = st / ss;
+    else if (of_both > 1e-9) {
+        changes.grow_s = (gt * ss - st * gs) / of_both;
+        changes.shrink_s = (st * gg - gt * gs) / of_both;
+    } else if (gg > 0) /* each job had as many of one kind for each of the other */
+        changes.grow_s = changes.shrink_s = (gt + st) / (gg + 2 * gs + ss);
+    changes.grow_s = fmax(0, changes.grow_s);
+    changes.shrink_s = fmax(0, changes.shrink_s);
+    return changes;
+}

@@ -66,6 +66,14 @@ int live_largest(const struct live_outcome *outcome);
 
 /* ---- of all ---- */
 
+/* How long a growth, and a shrink, let a program stand still: as fits best what each job's changes
+ * took together. Where there were none of a kind: `otherwise`. */
+struct live_changes {
+    double grow_s, shrink_s;
+};
+struct live_changes live_changes(const struct live_outcome *outcomes, int count,
+                                 struct live_changes otherwise);
+
 /* From the first submission to the last end. */
 double live_makespan_s(const struct live_outcome *outcomes, int count);
 /* The share of the time of `processors` processors that jobs had, from the first submission to the

@@ -178,8 +178,13 @@ static inline int virtual_metric(int class_, int metric)
  * times as long as those that jobs really took at the sizes that they had. */
 enum { VIRTUAL_LIVE, VIRTUAL_ALONE, VIRTUAL_NEIGHBOUR, VIRTUAL_STRETCHED, VIRTUAL_SOURCES };
 
+enum { VIRTUAL_SHAKES = 20 };
+#define VIRTUAL_SHAKE 0.05 /* part of a program's times */
+
 struct virtual_cell {
     struct bench_series of[VIRTUAL_SOURCES][VIRTUAL_METRICS]; /* a value for each round */
+    /* of VIRTUAL_SHAKES simulations as STRETCHED, with times that are a little off */
+    struct bench_series least[VIRTUAL_METRICS], most[VIRTUAL_METRICS];
     struct bench_series stretch[VIRTUAL_CLASSES];
 };
 

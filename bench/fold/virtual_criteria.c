@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIMILAR 1.2 /* "similar" of 5.5 */
+#define SIMILAR 1.2  /* "similar" of 5.5 */
+#define CONSTANT 1.2 /* as on the simulated page */
 
 enum { RIVALS = 3, SHOWN = 4 };
 /* PSA as 5.4.1 has it, as on the simulated page; FJT is the last. */
@@ -50,14 +51,6 @@ static void tell(struct eval *eval, const char *statement, const char *where,
     pleat_string_finish(measured);
 }
 
-/* Of several things that all have to hold. */
-static enum eval_answer both(enum eval_answer a, enum eval_answer b)
-{
-    if (a == EVAL_NO || b == EVAL_NO)
-        return EVAL_NO;
-    return a == EVAL_YES && b == EVAL_YES ? EVAL_YES : EVAL_UNCLEAR;
-}
-
 /* ---- chapter 5 ---- */
 
 static void tell_best(struct eval *eval, const char *statement, const char *where, struct span span,
@@ -67,7 +60,7 @@ static void tell_best(struct eval *eval, const char *statement, const char *wher
     enum eval_answer answer = EVAL_YES;
     for (int i = 0; i < count; i++) {
         struct bench_paired ratio = over(VIRTUAL_LIVE, span, VIRTUAL_FJT, rivals[i], VIRTUAL_LONG);
-        answer = both(answer, eval_below(&ratio));
+        answer = eval_and(answer, eval_below(&ratio));
         add_both(&measured, span, VIRTUAL_FJT, rivals[i], VIRTUAL_LONG);
     }
     tell(eval, statement, where, answer, &measured);
@@ -153,8 +146,8 @@ static void tell_waiting(struct eval *eval, const char *statement, const char *w
     for (int i = 0; i < SHOWN; i++) {
         struct bench_paired share = waiting(VIRTUAL_LIVE, shown[i], class_);
         struct bench_paired simulated = waiting(VIRTUAL_ALONE, shown[i], class_);
-        answer = both(answer,
-                      most[i] ? between(&share, 0.5, INFINITY) : between(&share, -INFINITY, 0.5));
+        answer = eval_and(answer, most[i] ? between(&share, 0.5, INFINITY)
+                                          : between(&share, -INFINITY, 0.5));
         pleat_string_addf(&measured, "%s%s %.0f %% (simulated %.0f %%)",
                           i ? ", " : "waiting: ", virtual_rules[shown[i]].name, 100 * share.median,
                           100 * simulated.median);
@@ -191,7 +184,7 @@ static void tell_chapter5(struct eval *eval)
         if (shown[i] == VIRTUAL_ASP60)
             continue;
         ratio = over(VIRTUAL_LIVE, many, VIRTUAL_ASP60, shown[i], VIRTUAL_LONG);
-        worst = both(worst, eval_below(&ratio));
+        worst = eval_and(worst, eval_below(&ratio));
         add_both(&measured, many, VIRTUAL_ASP60, shown[i], VIRTUAL_LONG);
     }
     tell(eval, "PSA and FOLDING are the worst for long jobs in w4 to w6", "5.4.2, figure 5.8",
@@ -261,6 +254,54 @@ static void tell_degrades(struct eval *eval)
               bench_median(&fjt1_simulated), eval_ratio(&ratio, text));
 }
 
+/* What a time of long jobs is at 100 % less so many times what it is at 40 %, in seconds, by family
+ * and round. */
+static struct bench_series more(int source, enum virtual_policy policy, int metric, double times)
+{
+    struct bench_series differences = {.count = 0};
+    int of = virtual_metric(VIRTUAL_LONG, metric);
+    for (int family = 0; family <= (int)full.last - (int)full.first; family++) {
+        const struct bench_series *at_full =
+            &results->cells[(int)full.first + family][policy].of[source][of];
+        const struct bench_series *at_low =
+            &results->cells[(int)low.first + family][policy].of[source][of];
+        for (int i = 0; i < at_full->count && i < at_low->count; i++)
+            bench_add(&differences, at_full->values[i] - times * at_low->values[i]);
+    }
+    return differences;
+}
+
+static void tell_what_grows(struct eval *eval)
+{
+    struct bench_series execution = more(VIRTUAL_LIVE, VIRTUAL_FJT, VIRTUAL_EXECUTION, 1);
+    struct bench_series wait = more(VIRTUAL_LIVE, VIRTUAL_FJT, VIRTUAL_WAIT, 1);
+    struct bench_series execution_simulated =
+        more(VIRTUAL_ALONE, VIRTUAL_FJT, VIRTUAL_EXECUTION, 1);
+    struct bench_series wait_simulated = more(VIRTUAL_ALONE, VIRTUAL_FJT, VIRTUAL_WAIT, 1);
+    struct bench_series by_more = {.count = 0};
+    for (int i = 0; i < execution.count && i < wait.count; i++)
+        bench_add(&by_more, execution.values[i] - wait.values[i]);
+    eval_tell(eval, "What grows with the load for long jobs under FJT(4) is execution, not waiting",
+              "6.5.2.2", eval_above(&by_more, 0),
+              "from 40 to 100 %%: execution %+.2f s (simulated %+.2f), waiting %+.2f (%+.2f)",
+              bench_median(&execution), bench_median(&execution_simulated), bench_median(&wait),
+              bench_median(&wait_simulated));
+}
+
+static void tell_waiting_constant(struct eval *eval)
+{
+    struct bench_series by_more =
+        more(VIRTUAL_LIVE, VIRTUAL_FJT1_MALLEABILITY, VIRTUAL_WAIT, CONSTANT);
+    struct bench_series live = more(VIRTUAL_LIVE, VIRTUAL_FJT1_MALLEABILITY, VIRTUAL_WAIT, 1);
+    struct bench_series simulated = more(VIRTUAL_ALONE, VIRTUAL_FJT1_MALLEABILITY, VIRTUAL_WAIT, 1);
+    eval_tell(eval,
+              "Waiting of long jobs under FJT(1)+malleability is constant, whatever the load "
+              "(within 20 %)",
+              "6.5.2.2, figures 6.8 to 6.11", eval_not(eval_above(&by_more, 0)),
+              "from 40 to 100 %%: %+.2f s (simulated %+.2f)", bench_median(&live),
+              bench_median(&simulated));
+}
+
 void virtual_tell(struct eval *eval, const struct virtual_results *of)
 {
     results = of;
@@ -275,4 +316,6 @@ void virtual_tell(struct eval *eval, const struct virtual_results *of)
         tell(eval, compared->statement, compared->where, eval_below(&ratio), &measured);
     }
     tell_degrades(eval);
+    tell_what_grows(eval);
+    tell_waiting_constant(eval);
 }

@@ -92,14 +92,14 @@ const char *mixes_sizes_text(const struct live_outcome *outcome, char *text, siz
 
 /* ---- results, and the page ---- */
 
-/* LIVE; simulated, fed from what was measured alone; likewise with the changes of that run; and
- * with all times stretched, too. */
-enum { MIXES_LIVE, MIXES_FED, MIXES_CHANGES, MIXES_STRETCHED, MIXES_SOURCES };
+/* LIVE; simulated, fed from what was measured alone; likewise with the changes of that run; with
+ * all times stretched, too; and of moldable jobs with the sizes that they began with, too. */
+enum { MIXES_LIVE, MIXES_FED, MIXES_CHANGES, MIXES_STRETCHED, MIXES_SIZED, MIXES_SOURCES };
 
 struct mixes_cell { /* of a mix run in one way */
     bool wanted;
     int rounds;
-    struct live_outcome first[MIXES_CHANGES][MIXES_JOBS]; /* of the first round */
+    struct live_outcome first[MIXES_SOURCES][MIXES_JOBS]; /* of the first round */
     struct bench_series job_s[MIXES_CHANGES][MIXES_JOBS]; /* from start to end */
     struct bench_series response_s[MIXES_SOURCES];        /* mean over jobs */
     struct bench_series makespan_s[MIXES_SOURCES];

@@ -44,6 +44,8 @@ static void add_reason(struct pleat_page *page, const struct mixes_cell *cell,
         pleat_page_cell(page, "changes (%.2f s)", bench_median(&cell->change_s));
     else if (is_alike(live, bench_median(&of[MIXES_STRETCHED])))
         pleat_page_cell(page, "job times (x %.2f)", bench_median(&cell->stretch));
+    else if (of[MIXES_SIZED].count && is_alike(live, bench_median(&of[MIXES_SIZED])))
+        pleat_page_cell(page, "sizes at the start");
     else
         pleat_page_cell(page, "not explained");
 }
@@ -64,16 +66,20 @@ static void add_value(struct pleat_page *page, const struct mixes_cell *cell, co
 static void write_sizes(struct pleat_page *page, const struct mixes_mix *mix,
                         const struct mixes_cell *cell)
 {
-    char text[MIXES_CHANGES][256];
-    pleat_page_paragraph(page, "Sizes under `remap`, in the first round:");
-    pleat_page_table(page, "job|<program|<live|<simulated");
+    static const int sources[] = {MIXES_LIVE, MIXES_FED, MIXES_STRETCHED};
+    char text[256];
+    pleat_page_paragraph(
+        page, "Sizes under `remap`, in the first round. A size is decided when a job comes to an "
+              "adaptation point, by who waits and what is idle in that moment: jobs that take a "
+              "little longer come to theirs at other moments. The last column is simulated with "
+              "changes and jobs that take as long as they did in that round.");
+    pleat_page_table(page, "job|<program|<live|<simulated|<with times of that round");
     for (int j = 0; j < mix->count; j++) {
         pleat_page_cell(page, "%d", j);
         pleat_page_cell(page, "`%s`", mixes_commands[mix->jobs[j].program]);
-        for (int source = 0; source < MIXES_CHANGES; source++)
-            pleat_page_cell(
-                page, "%s",
-                mixes_sizes_text(&cell->first[source][j], text[source], sizeof(text[source])));
+        for (size_t i = 0; i < sizeof(sources) / sizeof(*sources); i++)
+            pleat_page_cell(page, "%s",
+                            mixes_sizes_text(&cell->first[sources[i]][j], text, sizeof(text)));
     }
 }
 

@@ -63,6 +63,21 @@ static void test_ratios_are_of_pairs(void **state)
     near(paired.lower, 2);
 }
 
+/* One that was late once has a value less: the others would meet values of other rounds. */
+static void test_none_is_compared_that_was_late(void **state)
+{
+    static const double of_a[] = {2, 4, 6, 8, 10}, of_b[] = {1, 2, 3, 4, 5};
+    static struct contest contest = {.count = 2};
+    (void)state;
+    contest.contenders[0].own_elapsed = series_of(5, of_a);
+    contest.contenders[1].own_elapsed = series_of(5, of_b);
+    near(contest_ratio(&contest, 0, 1).median, 2);
+    contest.contenders[1].own_elapsed.count = 4;
+    contest.contenders[1].late = 1;
+    assert_int_equal(contest_ratio(&contest, 0, 1).ratios.count, 0);
+    assert_int_equal(contest_ratio(&contest, 1, 0).ratios.count, 0);
+}
+
 static void test_variation(void **state)
 {
     static const double values[] = {8, 10, 12};
@@ -194,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_bounds_of_nine),
         cmocka_unit_test(test_bounds_of_few),
         cmocka_unit_test(test_ratios_are_of_pairs),
+        cmocka_unit_test(test_none_is_compared_that_was_late),
         cmocka_unit_test(test_variation),
         cmocka_unit_test(test_a_change_is_seen),
         cmocka_unit_test(test_iterations_in_pairs),

@@ -158,12 +158,13 @@ static void test_slower_malleable_jobs_are_seen(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
+    const struct live_changes none = {0, 0};
     double stretch[KOALA_APPS];
     (void)state;
     koala_draw(jobs, 5);
     for (int approach = 0; approach < KOALA_APPROACHES; approach++)
         for (int run = 0; run < KOALA_RUNS; run++) {
-            koala_simulate(approach, run, jobs, 1, &feed, 0, slower, outcomes);
+            koala_simulate(approach, run, jobs, 1, &feed, none, slower, outcomes);
             koala_stretch(jobs, &feed, outcomes, stretch);
             near(stretch[KOALA_FT], slower[KOALA_FT]);
             near(stretch[KOALA_GADGET], slower[KOALA_GADGET]);
@@ -176,10 +177,67 @@ static void test_what_changes_took_is_seen(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
+    const struct live_changes took = {0.25, 0.04}, otherwise = {7, 8};
     (void)state;
     koala_draw(jobs, 5);
-    koala_simulate(KOALA_PWA, KOALA_EGS_WM, jobs, 1, &feed, 0.25, as_alone, outcomes);
-    near(koala_change_s(&feed, outcomes), 0.25);
+    koala_simulate(KOALA_PWA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
+    near(live_changes(outcomes, KOALA_JOBS, otherwise).grow_s, 0.25);
+    near(live_changes(outcomes, KOALA_JOBS, otherwise).shrink_s, 0.04);
+    koala_simulate(KOALA_PRA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
+    near(live_changes(outcomes, KOALA_JOBS, otherwise).grow_s, 0.25);
+    near(live_changes(outcomes, KOALA_JOBS, otherwise).shrink_s, 8); /* nobody was shrunk */
+}
+
+/* Nobody is there: what a job waits is what it takes to begin. */
+static void test_a_job_takes_time_to_begin(void **state)
+{
+    static const double as_alone[KOALA_APPS] = {1, 1};
+    struct koala_feed feed = koala_feed_of();
+    struct live_outcome outcomes[KOALA_JOBS];
+    struct koala_job jobs[KOALA_JOBS];
+    const struct live_changes none = {0, 0};
+    (void)state;
+    koala_draw(jobs, 5);
+    feed.start_s = 0.03;
+    koala_simulate(KOALA_PRA, KOALA_EGS_WM, jobs, 1, &feed, none, as_alone, outcomes);
+    near(live_wait_s(&outcomes[0]), 0.03);
+}
+
+/* ---- what holds ---- */
+
+static struct bench_series series_of(int count, double first, double step)
+{
+    struct bench_series series = {.count = 0};
+    for (int i = 0; i < count; i++)
+        bench_add(&series, first + i * step);
+    return series;
+}
+
+static void test_above_a_limit_by_the_bounds(void **state)
+{
+    static const struct {
+        int count;
+        double first, limit;
+        enum eval_answer above;
+    } cases[] = {{5, 2, 1, EVAL_YES},     {5, 2, 2, EVAL_UNCLEAR},    {5, 2, 4, EVAL_UNCLEAR},
+                 {5, 2, 6, EVAL_NO},      {5, 2, 7, EVAL_NO},         {4, 2, 1, EVAL_UNCLEAR},
+                 {4, 2, 9, EVAL_UNCLEAR}, {4, -9, -99, EVAL_UNCLEAR}, {0, 0, 1, EVAL_UNCLEAR}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct bench_series series = series_of(cases[i].count, cases[i].first, 1);
+        assert_int_equal(eval_above(&series, cases[i].limit), cases[i].above);
+    }
+}
+
+static void test_answers_together(void **state)
+{
+    (void)state;
+    assert_int_equal(eval_and(EVAL_YES, EVAL_YES), EVAL_YES);
+    assert_int_equal(eval_and(EVAL_YES, EVAL_UNCLEAR), EVAL_UNCLEAR);
+    assert_int_equal(eval_and(EVAL_UNCLEAR, EVAL_NO), EVAL_NO);
+    assert_int_equal(eval_not(EVAL_YES), EVAL_NO);
+    assert_int_equal(eval_not(EVAL_NO), EVAL_YES);
+    assert_int_equal(eval_not(EVAL_UNCLEAR), EVAL_UNCLEAR);
 }
 
 int main(void)
@@ -192,6 +250,9 @@ int main(void)
         cmocka_unit_test(test_times_between_measured_sizes),
         cmocka_unit_test(test_slower_malleable_jobs_are_seen),
         cmocka_unit_test(test_what_changes_took_is_seen),
+        cmocka_unit_test(test_a_job_takes_time_to_begin),
+        cmocka_unit_test(test_above_a_limit_by_the_bounds),
+        cmocka_unit_test(test_answers_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
