@@ -66,8 +66,7 @@ static void test_the_order_is_the_same_to_a_request_with_its_own(void **state)
     (void)state;
     assert_int_equal(last_of(DEMAND_PP_OWN, false).satisfied,
                      last_of(DEMAND_PP_OWN, true).satisfied);
-    assert_int_equal(last_of(DEMAND_P_OWN, false).satisfied,
-                     last_of(DEMAND_P_OWN, true).satisfied);
+    assert_int_equal(last_of(DEMAND_P_OWN, false).satisfied, last_of(DEMAND_P_OWN, true).satisfied);
 }
 
 static void test_other_policies_satisfy_the_same_in_either_order(void **state)

@@ -984,9 +984,8 @@ static void test_an_allocation_of_its_own_is_lost(void **state)
     hand_sleep(&h, pleat_parameter_default(PLEAT_PARAM_BACKOFF_US));
     has(&h, component, 0, 1, 0);
     uint32_t last = buffer(&h, component)->first_claim;
-    struct pleat_effect claim = {.id = pleat_core_claim(h.core, last)->id,
-                                 .component = component,
-                                 .u.claim.index = last};
+    struct pleat_effect claim = {
+        .id = pleat_core_claim(h.core, last)->id, .component = component, .u.claim.index = last};
     assert_int_equal(hand_claim_failed(&h, claim, PLEAT_REASON_CLAIM_REFUSED), 0);
     has(&h, component, 0, 0, 0);
     assert_int_equal(buffer(&h, component)->own, 0);
