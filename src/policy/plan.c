@@ -42,6 +42,7 @@ int pleat_plan_begin(struct pleat_plan *plan, const struct pleat_view *view)
         false;
     plan->asker = PLEAT_NONE;
     plan->spares = NULL;
+    plan->spares_others = false;
     plan->failed = 0;
     for (uint32_t s = 0; s < view->site_count; s++) {
         const struct pleat_site *site = &view->sites[s];

@@ -101,8 +101,10 @@ struct pleat_plan {
     bool voluntary;
     bool keeps_askers; /* components that cannot go on give nothing to others */
     bool asks_decided; /* mandatory asks that yield to waiting jobs are decided in this pass */
-    /* says which components are not to be shrunk now; NULL: none of them */
+    /* says which components are not to be shrunk now; NULL: none of them. spares_others: all but
+     * these */
     bool (*spares)(const struct pleat_view *view, const struct pleat_component *component);
+    bool spares_others;
     int failed; /* out of memory: the pass decides nothing */
 };
 
@@ -149,6 +151,9 @@ int32_t pleat_plan_node_idle(const struct pleat_plan *plan, const struct pleat_n
  * PLEAT_NONE: all can. */
 void pleat_plan_shrink_only(struct pleat_plan *plan, uint32_t site, uint32_t node);
 
+/* Is a component not to be shrunk now, since others are to be shrunk first, or were asked already
+ * (pleat_pass_shrink)? */
+bool pleat_plan_spares(const struct pleat_plan *plan, uint32_t component);
 /* Offers a running malleable component `processors` more; returns how many it accepted (Buisson et
  * al. 2007, V-C: lines 3-5 of FPSMA_GROW). A voluntary change: none while another resize is under
  * way, or soon after one that failed. */

@@ -77,14 +77,19 @@ static bool is_kept(const struct pleat_plan *plan, uint32_t component)
     return component == plan->asker || (waits && its->turn < mine->turn);
 }
 
+bool pleat_plan_spares(const struct pleat_plan *plan, uint32_t component)
+{
+    return plan->spares &&
+           plan->spares(plan->view, &plan->view->components[component]) != plan->spares_others;
+}
+
 /* Does a component give nothing now, because of a component's ask or since others are to be shrunk
  * first? */
 static PLEAT_COLD bool is_spared(const struct pleat_plan *plan, uint32_t component,
                                  const struct pleat_event *known)
 {
     return gives_to_asker(plan, known) || is_kept(plan, component) ||
-           (plan->spares && plan->spares(plan->view, &plan->view->components[component])) ||
-           !pleat_plan_may_shrink_on(plan, component);
+           pleat_plan_spares(plan, component) || !pleat_plan_may_shrink_on(plan, component);
 }
 
 /* Is no component spared, since none asked for anything and all may be shrunk? */

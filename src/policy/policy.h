@@ -80,8 +80,9 @@ struct pleat_policy {
     unsigned needs; /* PLEAT_NEEDS_* */
     bool shrinks;   /* approach, malleability: it can take processors from running components */
     /* malleability: a pass asks it once at a site to hand out processors, and once for each
-     * component that lacks some to get them back; what it does not hand out, or get back, is left
-     * at that. Otherwise it is asked until its answer changes nothing */
+     * component that lacks some to get them back (where the reward policy spares some, once of the
+     * others, and then once of those: pleat_plan_spares). What it does not hand out, or get back,
+     * is left until the next pass. Otherwise it is asked until its answer changes nothing */
     bool once;
     bool overtakes; /* queue: any job that fits may start, whatever other jobs wait */
     /* queue, placement, moldability: after a pass whose starts succeeded at once a second pass

@@ -29,12 +29,20 @@ static int32_t shrink_all(struct pleat_pass *pass, uint32_t site, int32_t need, 
 int32_t pleat_pass_shrink(struct pleat_pass *pass, uint32_t site, int32_t processors,
                           uint32_t waiter)
 {
-    if (pass->policies[PLEAT_REWARD]->spares) {
-        pass->plan->spares = pass->policies[PLEAT_REWARD]->spares;
+    struct pleat_plan *plan = pass->plan;
+    plan->spares = pass->policies[PLEAT_REWARD]->spares;
+    if (plan->spares) {
         processors = shrink_all(pass, site, processors, waiter);
-        pass->plan->spares = NULL;
+        /* a policy that a pass asks once divides what is lacking over the others only: none of
+         * those that were asked is asked again */
+        plan->spares_others = pass->policies[PLEAT_MALLEABILITY]->once;
+        if (!plan->spares_others)
+            plan->spares = NULL;
     }
-    return shrink_all(pass, site, processors, waiter);
+    processors = shrink_all(pass, site, processors, waiter);
+    plan->spares = NULL;
+    plan->spares_others = false;
+    return processors;
 }
 
 /* Makes room on one node for a waiter that must be on one: prepared processes go first, as they do

@@ -412,6 +412,28 @@ static void test_who_gave_is_the_last_to_shrink(void **state)
     }
 }
 
+/* Shares of what is wanted, too, are first those of the jobs that gave nothing: `taker` gives all
+ * that it can, and `giver` one only where 4 are wanted. egs-once is asked for one round of each. */
+static void test_who_gave_has_the_last_share(void **state)
+{
+    (void)state;
+    static const char *const policies[] = {"egs", "egs-once", "egs-printed"};
+    for (int p = 0; p < 3; p++)
+        for (int wanted = 3; wanted <= 4; wanted++) {
+            struct hand h;
+            uint32_t taker, giver;
+            give_up(&h, "shrink-last", &taker, &giver);
+            uint32_t rigid = hand_submit(&h, PLEAT_RIGID, 2, 2, 0);
+            assert_int_equal(hand_claimed(&h, hand_last(&h, PLEAT_DO_CLAIM), 2), 0);
+            assert_int_equal(hand_started(&h, rigid), 0);
+            hand_policy(&h, PLEAT_MALLEABILITY, policies[p]);
+            (void)hand_submit(&h, PLEAT_RIGID, wanted, wanted, 0);
+            assert_int_equal(hand_component(&h, taker)->target, 1);
+            assert_int_equal(hand_component(&h, giver)->target, wanted == 4 ? 1 : 2);
+            hand_finish(&h);
+        }
+}
+
 static void test_what_is_no_gift(void **state)
 {
     (void)state;
@@ -450,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_waiting_jobs_come_first),
         cmocka_unit_test(test_who_gave_is_the_first_to_grow),
         cmocka_unit_test(test_who_gave_is_the_last_to_shrink),
+        cmocka_unit_test(test_who_gave_has_the_last_share),
         cmocka_unit_test(test_what_is_no_gift),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -181,6 +181,43 @@ static void test_lifetime_of_a_size(void **state)
     sim_world_destroy(world);
 }
 
+static int32_t size_at(const struct sim_world *world, size_t job, double time_s)
+{
+    int32_t size = 0;
+    for (size_t i = 0; i < world->change_count; i++)
+        if (world->changes[i].job == job && (double)world->changes[i].time_us <= time_s * 1e6)
+            size = world->changes[i].to;
+    return size;
+}
+
+/* egs-once divides once in a pass, and a change of size that is done brings the next pass. Three
+ * jobs have 2 processors, and 34 are free: two of them take 2 of their shares, the second takes all
+ * of its 11. Where nothing takes time it gets its shares of what is left in the same instant, until
+ * only one processor is, which the first is offered. Where a claim takes 10 s each round does. */
+static void test_rounds_of_equal_shares(void **state)
+{
+    (void)state;
+    static const int32_t maxima[] = {4, 46, 4};
+    for (int claims = 0; claims < 2; claims++) {
+        struct sim_world *world = sim_world_create(40);
+        const struct pleat_policy **policies = world->options.policies;
+        policies[PLEAT_MOLDABILITY] = pleat_policy_find(PLEAT_MOLDABILITY, "minimum");
+        policies[PLEAT_MALLEABILITY] = pleat_policy_find(PLEAT_MALLEABILITY, "egs-once");
+        sim_world_site(world, 0)->claim.mean_us = claims ? 10 * S : 0;
+        for (int j = 0; j < 3; j++)
+            sim_malleable(world, 0, 2, maxima[j], 100000, 0);
+        sim_run(world);
+        if (claims) {
+            assert_int_equal(size_at(world, 1, 10), 2);
+            assert_int_equal(size_at(world, 1, 20), 13);
+            assert_int_equal(size_at(world, 1, 30), 13 + 6);
+        } else {
+            assert_int_equal(size_at(world, 1, 0), 40 - 4 - 4 - 1);
+        }
+        sim_world_destroy(world);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +228,7 @@ int main(void)
         cmocka_unit_test(test_rare_adaptation_points),
         cmocka_unit_test(test_lifetime_of_a_size),
         cmocka_unit_test(test_iterations),
+        cmocka_unit_test(test_rounds_of_equal_shares),
         cmocka_unit_test(test_policies_that_never_settle),
         cmocka_unit_test(test_too_large_is_counted),
         cmocka_unit_test(test_unsorted_is_refused),

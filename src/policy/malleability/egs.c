@@ -10,7 +10,10 @@
  *   turn.
  *
  * egs-once has only the first deviation: a pass asks for one round of figure 5. What jobs do not
- * take of their shares is left until the next pass, which offers it in the same way.
+ * take of their shares is left until the next pass, which offers it in the same way. A resize that
+ * is done brings one: where claims and stops take no time that is in the same instant, so that jobs
+ * may get then what others left. Where the reward policy spares some, a round that gets processors
+ * back is over the others; only if these do not suffice there is one over those that were spared.
  *
  * egs-printed has no deviation: it is figure 5 to the letter, also where that is unlikely to be
  * meant. Every job of the list is asked for its share, whatever those before it gave, so that more
@@ -53,21 +56,30 @@ static int32_t egs_grow(struct pleat_pass *pass, uint32_t site, int32_t grow_val
     return left;
 }
 
+/* Over which jobs a round that shrinks them is. */
+enum among { ALL, ABLE, NOT_SPARED };
+
+static bool is_among(const struct pleat_plan *plan, uint32_t component, enum among among)
+{
+    return among == ALL || (among == ABLE ? pleat_plan_could_shrink(plan, component)
+                                          : !pleat_plan_spares(plan, component));
+}
+
 static int32_t shrink_round(struct pleat_pass *pass, uint32_t site, int32_t shrink_value,
-                            uint32_t waiter, bool able)
+                            uint32_t waiter, enum among among)
 {
     const struct pleat_view *view = pass->view;
     int32_t jobs = 0, i = 0, left = shrink_value;
     for (uint32_t component = pleat_malleable_newest(view, site); component != PLEAT_NONE;
          component = pleat_malleable_older(view, component))
-        jobs += !able || pleat_plan_could_shrink(pass->plan, component);
+        jobs += is_among(pass->plan, component, among);
     if (jobs == 0)
         return left;
     int32_t job_shrink_value = shrink_value / jobs;
     int32_t shrink_remainder = shrink_value % jobs;
     for (uint32_t component = pleat_malleable_newest(view, site);
          component != PLEAT_NONE && left > 0; component = pleat_malleable_older(view, component)) {
-        if (able && !pleat_plan_could_shrink(pass->plan, component))
+        if (!is_among(pass->plan, component, among))
             continue;
         int32_t malus = i++ < shrink_remainder ? 1 : 0;
         left -= pleat_plan_offer_shrink(pass->plan, component, job_shrink_value + malus, waiter);
@@ -78,10 +90,10 @@ static int32_t shrink_round(struct pleat_pass *pass, uint32_t site, int32_t shri
 static int32_t egs_shrink(struct pleat_pass *pass, uint32_t site, int32_t shrink_value,
                           uint32_t waiter)
 {
-    int32_t left = shrink_round(pass, site, shrink_value, waiter, false);
+    int32_t left = shrink_round(pass, site, shrink_value, waiter, ALL);
     for (int32_t before = left + 1; left > 0 && left < before;) {
         before = left;
-        left = shrink_round(pass, site, left, waiter, true);
+        left = shrink_round(pass, site, left, waiter, ABLE);
     }
     return left;
 }
@@ -94,13 +106,15 @@ static int32_t printed_shrink(struct pleat_pass *pass, uint32_t site, int32_t sh
     int32_t jobs = 0, i = 0, left = shrink_value;
     for (uint32_t component = pleat_malleable_newest(view, site); component != PLEAT_NONE;
          component = pleat_malleable_older(view, component))
-        jobs++;
+        jobs += !pleat_plan_spares(pass->plan, component);
     if (jobs == 0)
         return left;
     int32_t job_shrink_value = shrink_value / jobs;
     int32_t shrink_remainder = shrink_value % jobs;
     for (uint32_t component = pleat_malleable_newest(view, site); component != PLEAT_NONE;
          component = pleat_malleable_older(view, component)) {
+        if (pleat_plan_spares(pass->plan, component))
+            continue;
         int32_t malus = i++ >= shrink_remainder ? 1 : 0;
         left -= pleat_plan_offer_shrink(pass->plan, component, job_shrink_value + malus, waiter);
     }
@@ -127,16 +141,16 @@ static int32_t egs_once_grow(struct pleat_pass *pass, uint32_t site, int32_t gro
 static int32_t egs_once_shrink(struct pleat_pass *pass, uint32_t site, int32_t shrink_value,
                                uint32_t waiter)
 {
-    return shrink_round(pass, site, shrink_value, waiter, false);
+    return shrink_round(pass, site, shrink_value, waiter, NOT_SPARED);
 }
 
 const struct pleat_policy pleat_policy_egs_once = {
     .number = 17,
-    .version = 2,
+    .version = 3,
     .question = PLEAT_MALLEABILITY,
     .name = "egs-once",
     .source = "Buisson et al. 2007, V-C.2",
-    .summary = "as egs, but what jobs leave of their shares is not divided again",
+    .summary = "as egs, but one round of equal shares in a pass",
     .shrinks = true,
     .once = true,
     .grow = egs_once_grow,
@@ -145,7 +159,7 @@ const struct pleat_policy pleat_policy_egs_once = {
 
 const struct pleat_policy pleat_policy_egs_printed = {
     .number = 18,
-    .version = 1,
+    .version = 2,
     .question = PLEAT_MALLEABILITY,
     .name = "egs-printed",
     .source = "Buisson et al. 2007, V-C.2, figure 5",
