@@ -125,7 +125,7 @@ static void tell_satisfaction(struct pleat_study *study, const struct pleat_numb
           ": S stays above 80 % from that execution on");
     e = agent_of(n, PENDING, PP, SETTLED);
     shape(study, "PP needs about five executions (3 to 7) where R counts processes on their way",
-          "4.2, figure 4", PLEAT_CLAIMED, pleat_estimate_within(e, 3, 7), e,
+          "4.2, figure 4", PLEAT_FITTED, pleat_estimate_within(e, 3, 7), e,
           ": S stays above 80 % from that execution on");
     e = above_pp(n, FACE, S_ALL);
     shape(study, "S of P is slightly higher than S of PP (by less than 10 points)", "4.2, figure 4",

@@ -355,21 +355,19 @@ static void tell_shapes(struct pleat_study *study, const struct faces *faces,
               "Job 0 finds its sweet spot, 9, and stays there", "4.3.1, figure 9", PLEAT_FITTED);
     tell_flag(study, faces, numbers, SETTLED, PRODUCT_33, FACTORS_36,
               "Jobs 1 and 2 grow from 4 to 12 processors", "4.3.1, figure 9", PLEAT_CLAIMED);
+    /* The thesis does not say what the jobs compute: products were chosen since it holds with them.
+     */
     tell_flag(study, faces, numbers, MADE, PRODUCT_33, PRODUCT_36,
               "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: products on 33 to 36 processors",
-              "4.1, 4.3.1, figure 9", PLEAT_CLAIMED);
+              "4.1, 4.3.1, figure 9", PLEAT_FITTED);
     tell_flag(
         study, faces, numbers, MADE, FACTORS_33, FACTORS_36,
         "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: factorizations on 33 to 36 processors",
         "4.3.1, figure 9", PLEAT_NOT_FOUND);
-    tell_flag(study, faces, numbers, MADE, IDLE_33, IDLE_35,
+    tell_flag(study, faces, numbers, MADE, IDLE_33, IDLE_36,
               "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: products where idle processors "
-              "count (`remap-idle`), on 33 to 35 processors",
-              "4.3.1, figure 9", PLEAT_CLAIMED);
-    tell_flag(study, faces, numbers, MADE, IDLE_36, IDLE_36,
-              "Jobs 1 and 2 shrink to 6 for job 3, job 0 keeps 9: products where idle processors "
-              "count, on the 36 processors of 4.1",
-              "4.1, figure 9", PLEAT_NOT_FOUND);
+              "count (`remap-idle`), on 33 to 36 processors",
+              "4.1, 4.3.1, figure 9", PLEAT_NOT_FOUND);
     tell_flag(study, faces, numbers, BACK, PRODUCT_33, FACTORS_36,
               "After job 3 has ended, jobs 1 and 2 grow to 12 again", "4.3.1, figure 9",
               PLEAT_CLAIMED);
@@ -400,17 +398,19 @@ static void tell_shapes(struct pleat_study *study, const struct faces *faces,
                                             "table 3", PLEAT_FITTED, fabs(off_0) <= 0.05},
                       "%.0f s on 33 processors; the number of iterations follows from that",
                       faces->metrics[PRODUCT_33][TOTAL]);
-    for (int j = 1; j < LAST; j++) {
-        double off = faces->metrics[PRODUCT_33][TOTAL + j] / paper_dynamic[j] - 1;
-        worst = fabs(off) > fabs(worst) ? off : worst;
-    }
+    for (size_t s = PRODUCT_33; s <= FACTORS_36; s++)
+        for (int j = 1; j < LAST; j++) {
+            double off = faces->metrics[s][TOTAL + j] / paper_dynamic[j] - 1;
+            worst = fmax(worst, fabs(off));
+        }
     pleat_study_shape(study,
                       &(struct pleat_shape){"Jobs 1 and 2 take 2826 and 2913 s (at face values, "
                                             "within 5 %)",
-                                            "table 3", PLEAT_CLAIMED, fabs(worst) <= 0.05},
-                      "%.0f and %.0f s on 33 processors, at most %.1f %% off",
+                                            "table 3", PLEAT_CLAIMED, worst <= 0.05},
+                      "%.0f and %.0f s as products on 33 processors; at most %.1f %% off with "
+                      "either table, on 33 to 36",
                       faces->metrics[PRODUCT_33][TOTAL + 1], faces->metrics[PRODUCT_33][TOTAL + 2],
-                      100 * fabs(worst));
+                      100 * worst);
     pleat_study_value(study, "sum_s.resized_33", pleat_numbers_estimate(numbers, PRODUCT_33, SUM));
     pleat_study_value(study, "sum_s.resized_36", pleat_numbers_estimate(numbers, PRODUCT_36, SUM));
     pleat_study_value(study, "sum_s.static_6", pleat_numbers_estimate(numbers, STATIC_6, SUM));

@@ -67,9 +67,7 @@ static struct pleat_estimate estimate_of(const struct vm_results *results, int f
 static void write_tables(struct pleat_page *page, const struct vm_results *results)
 {
     pleat_page_paragraph(
-        page, "Long jobs have at least 8 processes here (\"a long job should not be assigned a "
-              "small number of processes\", 6.4.2): else every job starts at once on whatever is "
-              "idle, and nothing is ever backfilled. Policies marked (6.1) have the windows of "
+        page, "Long jobs have at least 8 processes here. Policies marked (6.1) have the windows of "
               "that section; under those marked (on) backfilling goes on once windows have expired "
               "(end of 6.4.3). Aborted: restarts in a run of 120 to 165 jobs.");
     for (int family = 0; family < VM_FAMILIES; family++) {

@@ -94,11 +94,13 @@ static void measure(const struct pleat_trial *trial, double *metrics)
     static double (*const of[VM_TIMES])(const struct pleat_trial *, size_t) = {
         pleat_trial_response_s, pleat_trial_wait_s, pleat_trial_run_s};
     double sums[VM_CLASSES][VM_TIMES] = {0}, counts[VM_CLASSES] = {0}, restarts = 0;
+    double processors = 0;
     for (size_t j = 0; j < trial->workload->jobs.count; j++) {
         int class_ =
             trial->workload->jobs.items[j].job_class == PLEAT_CLASS_LONG ? VM_LONG : VM_SHORT;
         counts[class_]++;
         restarts += trial->outcomes[j].restarts;
+        processors += class_ == VM_LONG ? pleat_trial_average(trial, j) : 0;
         for (int t = 0; t < VM_TIMES; t++)
             /* every job ends: a job that did not would make the mean not a number */
             sums[class_][t] += of[t](trial, j);
@@ -110,6 +112,7 @@ static void measure(const struct pleat_trial *trial, double *metrics)
     metrics[VM_JOBS_SHORT] = counts[VM_SHORT];
     metrics[VM_UTILIZATION] = pleat_trial_utilization(trial);
     metrics[VM_RESTARTS] = restarts;
+    metrics[VM_PROCESSORS] = counts[VM_LONG] > 0 ? processors / counts[VM_LONG] : (double)NAN;
 }
 
 int vm_run(const struct pleat_study *study, const struct vm_setting *setting, uint64_t seed,

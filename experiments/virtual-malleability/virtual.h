@@ -55,7 +55,8 @@ enum {
     VM_JOBS_LONG = VM_CLASSES * VM_TIMES, /* number of jobs of each class */
     VM_JOBS_SHORT,
     VM_UTILIZATION,
-    VM_RESTARTS, /* number of starts of all jobs, without each job's first one */
+    VM_RESTARTS,   /* number of starts of all jobs, without each job's first one */
+    VM_PROCESSORS, /* processors of a long job on average over its run, as the mean over them */
     VM_METRICS
 };
 

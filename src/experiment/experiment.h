@@ -38,7 +38,9 @@ enum pleat_label {
     /* a value that the paper leaves open, or the setting in which the shape is looked for, was
      * chosen so that it holds: it shows that the paper can be right, not that it is */
     PLEAT_FITTED,
-    PLEAT_CLAIMED /* the criterion was set before the runs, and nothing was chosen for it */
+    /* nothing was chosen so that it holds, and its criterion was set before the runs, as far as
+     * that is known: it was not recorded which criteria came after first, exploratory runs */
+    PLEAT_CLAIMED
 };
 
 /* Something that the paper states or shows. */

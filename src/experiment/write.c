@@ -36,10 +36,11 @@ static void add_shapes(const struct pleat_study *study, struct pleat_page *page)
     pleat_page_paragraph(
         page,
         "%zu statements: %zu claimed, %zu fitted, %zu not found. *Claimed*: "
-        "it holds, by a criterion that was set before the runs, and nothing was "
-        "chosen so that it holds. *Fitted*: it holds, but a value that the paper "
-        "leaves open, or the setting in which it is looked for, was chosen so that "
-        "it does: the paper can be right. *Not found*: it does not hold here.",
+        "it holds, and nothing was chosen so that it holds. *Fitted*: it holds, but a value that "
+        "the paper leaves open, or the setting in which it is looked for, was chosen so that "
+        "it does: the paper can be right. *Not found*: it does not hold here. Criteria were set "
+        "before the runs of this page; some of them after first, exploratory runs, and it was not "
+        "recorded for which.",
         study->shapes.count, counts[PLEAT_CLAIMED], counts[PLEAT_FITTED], counts[PLEAT_NOT_FOUND]);
     pleat_page_table(page, "the paper states|<where|<label|<measured");
     for (size_t i = 0; i < study->shapes.count; i++) {

@@ -10,9 +10,11 @@
  * they are equal (greater: it waits), also where others run. psa-printed takes the text by the
  * letter where others run; on an empty machine it starts the job, too.
  *
- * Which processors: 5.2 and table 5.1 (no work-conserving decisions) are taken. Section 5.4.1 b
- * says instead that all idle processors are assigned (it has the two notions of work-conserving the
- * wrong way round); read so, the idle processors are what is divided: psa-idle.
+ * Which processors: psa and psa-printed follow 5.2 and table 5.1 (no work-conserving decisions).
+ * Section 5.4.1 b says instead that all idle processors are assigned (it has the two notions of
+ * work-conserving the wrong way round); read so, the idle processors are what is divided: psa-idle.
+ * The thesis evaluated one of them, and does not say which. Small partitions as in 5.4.2 come of
+ * psa-idle alone, so experiments/virtual-malleability takes that one, and runs all three.
  *
  * Taken where the thesis is silent: the part is rounded up (psa, psa-printed) or down (psa-idle),
  * but not below the smallest size that the job takes; what is compared is what the job takes of its
