@@ -36,10 +36,12 @@ const char *koala_run_name(int run, enum approach approach); /* "EGS/Wm", "EGS/W
 
 /* How EGS is read. */
 enum koala_egs {
-    KOALA_EGS_AGAIN,  /* what jobs leave of their shares is divided again (policy egs) */
-    KOALA_EGS_ONCE,   /* the processors that jobs leave stay idle (egs-once) */
-    KOALA_EGS_PRINTED /* they stay idle, and jobs that shrink give their shares as in figure 5
-                       * (egs-printed) */
+    KOALA_EGS_AGAIN, /* what jobs leave of their shares is divided again (policy egs) */
+    KOALA_EGS_ONCE,  /* it is left until the next pass, which may be in the same instant (egs-once)
+                      */
+    KOALA_EGS_PRINTED, /* the same, and jobs that shrink give their shares as in figure 5
+                        * (egs-printed) */
+    KOALA_EGS
 };
 
 /* What the paper leaves unsaid. */
@@ -74,10 +76,15 @@ enum {
     WAIT,
     BELOW_200, /* share of jobs by execution time */
     ABOVE_400,
+    ANSWERED_BELOW_200, /* by response time */
+    ANSWERED_ABOVE_400,
     UTILIZATION, /* of all processors, by jobs */
     USED,        /* of all processors, by jobs and local users */
     GROWS,
     SHRINKS,
+    EARLY_CHANGES, /* grows and shrinks in the first half of the arrivals, for each job that starts
+                    * then; the same in the second half */
+    LATE_CHANGES,
     METRICS
 };
 

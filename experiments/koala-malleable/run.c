@@ -230,7 +230,10 @@ static void measure_jobs(const struct koala_trial *trial, const int32_t *largest
             continue;
         add(&sums[EXECUTION], run_s);
         add(&sums[is_gadget(trial, job) ? EXECUTION_GADGET : EXECUTION_FT], run_s);
-        add(&sums[RESPONSE], pleat_trial_response_s(&trial->trial, job));
+        double response_s = pleat_trial_response_s(&trial->trial, job);
+        add(&sums[RESPONSE], response_s);
+        add(&sums[ANSWERED_BELOW_200], response_s < 200);
+        add(&sums[ANSWERED_ABOVE_400], response_s > 400);
         add(&sums[WAIT], pleat_trial_wait_s(&trial->trial, job));
         add(&sums[BELOW_200], run_s < 200);
         add(&sums[ABOVE_400], run_s > 400);
@@ -242,6 +245,22 @@ static void measure_jobs(const struct koala_trial *trial, const int32_t *largest
     }
     for (int m = 0; m < METRICS; m++)
         metrics[m] = mean(&sums[m]);
+}
+
+static void measure_changes(const struct koala_trial *trial, double *metrics)
+{
+    int64_t last_us = trial->workload.jobs.items[trial->workload.jobs.count - 1].submit_us;
+    double starts[2] = {0, 0}, changes[2] = {0, 0};
+    for (size_t i = 0; i < trial->trial.changes.count; i++) {
+        const struct pleat_sim_change *change = &trial->trial.changes.items[i];
+        bool late = change->time_us > last_us / 2;
+        if (change->time_us > last_us || change->to == 0)
+            continue;
+        starts[late] += change->from == 0;
+        changes[late] += change->from > 0;
+    }
+    metrics[EARLY_CHANGES] = changes[0] / starts[0];
+    metrics[LATE_CHANGES] = changes[1] / starts[1];
 }
 
 int koala_measure(const struct koala_trial *trial, double *metrics)
@@ -257,5 +276,6 @@ int koala_measure(const struct koala_trial *trial, double *metrics)
     metrics[USED] = (totals->busy_us + totals->background_us) / totals->capacity_us;
     metrics[GROWS] = (double)totals->grows;
     metrics[SHRINKS] = (double)totals->shrinks;
+    measure_changes(trial, metrics);
     return 0;
 }

@@ -16,7 +16,7 @@ static const struct koala_setting named[KOALA_NAMED] = {
                       "application for a minute",
                       {.background = 0.5, .resize_s = 60}},
     [KOALA_FULL] = {"full",
-                    "local users leave 9 % of the processors, and EGS divides only once",
+                    "local users leave 9 % of the processors, and EGS divides once in a pass",
                     {.background = 0.91, .steady = true, .egs = KOALA_EGS_ONCE}},
 };
 
@@ -75,7 +75,7 @@ static const struct koala_dimension dimensions[] = {
     [CLAIM] = {"processors take", {"0 s", "15 s", "60 s", "5 s each, one after another"}, ALL},
     [RELEASE] = {"giving back takes", {"0 s", "15 s", "60 s"}, ALL},
     [DECIDE] = {"KOALA decides", {"at every event", "every 5 s", "every 20 s", "every 60 s"}, ALL},
-    [EGS] = {"EGS", {"divides again", "divides once", "shrinks as printed"}, ALL},
+    [EGS] = {"EGS", {"divides again", "divides once in a pass", "shrinks as printed"}, ALL},
     [ROOM] = {"room is made", {"whole or not at all", "bit by bit"}, ALL},
     [ELSEWHERE] = {"while room is made others grow", {"elsewhere", "nowhere"}, ALL},
     [ARRIVALS] = {"arrivals", {"even", "random"}, ALL},

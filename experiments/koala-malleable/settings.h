@@ -10,7 +10,7 @@ enum koala_named {
     KOALA_SCARCE, /* few processors to grow with */
     KOALA_SLOW,   /* as in KOALA_SCARCE, and changing the size takes long */
     KOALA_COSTLY, /* local users have half of the processors, and changing the size takes long */
-    KOALA_FULL,   /* local users leave hardly any processors, and EGS divides only once */
+    KOALA_FULL,   /* local users leave hardly any processors, and EGS divides once in a pass */
     KOALA_NAMED
 };
 

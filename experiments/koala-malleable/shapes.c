@@ -88,20 +88,50 @@ static void tell_all(const struct pleat_numbers *numbers, size_t setting, enum a
 
 /* ---- PRA ---- */
 
+/* Is a metric with Wm below (side -1) or above (side +1) the same with Wmr, under both policies? */
+static bool wm_differs(const struct pleat_numbers *numbers, size_t setting, size_t metric, int side)
+{
+    struct pleat_estimate egs = differs(numbers, setting, PRA, EGS_WM, EGS_WMR, metric);
+    struct pleat_estimate fpsma = differs(numbers, setting, PRA, FPSMA_WM, FPSMA_WMR, metric);
+    return side < 0 ? pleat_estimate_below(egs, 0) && pleat_estimate_below(fpsma, 0)
+                    : pleat_estimate_above(egs, 0) && pleat_estimate_above(fpsma, 0);
+}
+
+static void tell_wm(const struct pleat_numbers *numbers, size_t setting, size_t metric,
+                    struct pleat_string *out)
+{
+    pleat_string_add(out, "Wm less Wmr: EGS ");
+    pleat_estimate_add(out, differs(numbers, setting, PRA, EGS_WM, EGS_WMR, metric), 0);
+    pleat_string_add(out, " s, FPSMA ");
+    pleat_estimate_add(out, differs(numbers, setting, PRA, FPSMA_WM, FPSMA_WMR, metric), 0);
+    pleat_string_add(out, " s");
+}
+
 static bool pra_execution(const struct pleat_numbers *numbers, size_t setting)
 {
-    return pleat_estimate_below(differs(numbers, setting, PRA, EGS_WM, EGS_WMR, EXECUTION), 0) &&
-           pleat_estimate_below(differs(numbers, setting, PRA, FPSMA_WM, FPSMA_WMR, EXECUTION), 0);
+    return wm_differs(numbers, setting, EXECUTION, -1);
 }
 
 static void tell_pra_execution(const struct pleat_numbers *numbers, size_t setting,
                                struct pleat_string *out)
 {
-    pleat_string_add(out, "Wm less Wmr: EGS ");
-    pleat_estimate_add(out, differs(numbers, setting, PRA, EGS_WM, EGS_WMR, EXECUTION), 0);
-    pleat_string_add(out, " s, FPSMA ");
-    pleat_estimate_add(out, differs(numbers, setting, PRA, FPSMA_WM, FPSMA_WMR, EXECUTION), 0);
-    pleat_string_add(out, " s");
+    tell_wm(numbers, setting, EXECUTION, out);
+}
+
+static bool pra_response(const struct pleat_numbers *numbers, size_t setting)
+{
+    return wm_differs(numbers, setting, RESPONSE, -1);
+}
+
+static void tell_pra_response(const struct pleat_numbers *numbers, size_t setting,
+                              struct pleat_string *out)
+{
+    tell_wm(numbers, setting, RESPONSE, out);
+}
+
+static bool pra_busier(const struct pleat_numbers *numbers, size_t setting)
+{
+    return wm_differs(numbers, setting, UTILIZATION, 1);
 }
 
 static bool pra_utilization(const struct pleat_numbers *numbers, size_t setting)
@@ -128,26 +158,49 @@ static void tell_pra_grows(const struct pleat_numbers *numbers, size_t setting,
 }
 
 /* In every run at most one job in twenty takes between 200 and 400 s. */
-static bool pra_groups(const struct pleat_numbers *numbers, size_t setting)
+static bool two_groups(const struct pleat_numbers *numbers, size_t setting, size_t below,
+                       size_t above)
 {
     for (int run = 0; run < RUNS; run++) {
-        double short_ones = value(numbers, setting, PRA, run, BELOW_200).mean;
-        double long_ones = value(numbers, setting, PRA, run, ABOVE_400).mean;
+        double short_ones = value(numbers, setting, PRA, run, below).mean;
+        double long_ones = value(numbers, setting, PRA, run, above).mean;
         if (short_ones < 0.3 || long_ones < 0.3 || short_ones + long_ones < 0.95)
             return false;
     }
     return true;
 }
 
-static void tell_pra_groups(const struct pleat_numbers *numbers, size_t setting,
-                            struct pleat_string *out)
+static void tell_groups(const struct pleat_numbers *numbers, size_t setting, size_t below,
+                        size_t above, struct pleat_string *out)
 {
     pleat_string_add(out, "below 200 s and above 400 s: ");
     for (int run = 0; run < RUNS; run++)
         pleat_string_addf(out, "%s%s %.0f and %.0f", run ? ", " : "", koala_run_name(run, PRA),
-                          value(numbers, setting, PRA, run, BELOW_200).mean * 100,
-                          value(numbers, setting, PRA, run, ABOVE_400).mean * 100);
+                          value(numbers, setting, PRA, run, below).mean * 100,
+                          value(numbers, setting, PRA, run, above).mean * 100);
     pleat_string_add(out, " %");
+}
+
+static bool pra_groups(const struct pleat_numbers *numbers, size_t setting)
+{
+    return two_groups(numbers, setting, BELOW_200, ABOVE_400);
+}
+
+static void tell_pra_groups(const struct pleat_numbers *numbers, size_t setting,
+                            struct pleat_string *out)
+{
+    tell_groups(numbers, setting, BELOW_200, ABOVE_400, out);
+}
+
+static bool pra_answers(const struct pleat_numbers *numbers, size_t setting)
+{
+    return two_groups(numbers, setting, ANSWERED_BELOW_200, ANSWERED_ABOVE_400);
+}
+
+static void tell_pra_answers(const struct pleat_numbers *numbers, size_t setting,
+                             struct pleat_string *out)
+{
+    tell_groups(numbers, setting, ANSWERED_BELOW_200, ANSWERED_ABOVE_400, out);
 }
 
 /* ---- PWA ---- */
@@ -234,6 +287,65 @@ static void tell_pwa_response(const struct pleat_numbers *numbers, size_t settin
     pleat_string_add(out, " s");
 }
 
+static bool pwa_waits(const struct pleat_numbers *numbers, size_t setting)
+{
+    return egs_wm_highest(numbers, setting, PWA, WAIT);
+}
+
+static void tell_pwa_waits(const struct pleat_numbers *numbers, size_t setting,
+                           struct pleat_string *out)
+{
+    tell_all(numbers, setting, PWA, WAIT, 1, 0, out);
+    pleat_string_add(out, " s");
+}
+
+/* Jobs and local users together have nine tenths of the processors at least, from the first arrival
+ * to the last end. */
+static bool pwa_overload(const struct pleat_numbers *numbers, size_t setting)
+{
+    return pleat_estimate_above(value(numbers, setting, PWA, EGS_WM, USED), 0.9);
+}
+
+static void tell_pwa_overload(const struct pleat_numbers *numbers, size_t setting,
+                              struct pleat_string *out)
+{
+    tell_all(numbers, setting, PWA, USED, 100, 1, out);
+    pleat_string_add(out, " %");
+}
+
+static bool pwa_load(const struct pleat_numbers *numbers, size_t setting)
+{
+    return pleat_estimate_above(differs(numbers, setting, PWA, EGS_WM, FPSMA_WM, UTILIZATION), 0);
+}
+
+static void tell_pwa_load(const struct pleat_numbers *numbers, size_t setting,
+                          struct pleat_string *out)
+{
+    tell_all(numbers, setting, PWA, UTILIZATION, 100, 1, out);
+    pleat_string_add(out, " %");
+}
+
+/* In each run there are fewer changes of size than one for ten starts in the second half of the
+ * arrivals, and more in the first half. */
+static bool pwa_settles(const struct pleat_numbers *numbers, size_t setting)
+{
+    for (int run = 0; run < RUNS; run++)
+        if (!pleat_estimate_below(value(numbers, setting, PWA, run, LATE_CHANGES), 0.1) ||
+            !pleat_estimate_above(value(numbers, setting, PWA, run, EARLY_CHANGES), 0.1))
+            return false;
+    return true;
+}
+
+static void tell_pwa_settles(const struct pleat_numbers *numbers, size_t setting,
+                             struct pleat_string *out)
+{
+    for (int run = 0; run < RUNS; run++)
+        pleat_string_addf(out, "%s%s %.2f and %.2f",
+                          run ? ", " : "changes for each start: ", koala_run_name(run, PWA),
+                          value(numbers, setting, PWA, run, EARLY_CHANGES).mean,
+                          value(numbers, setting, PWA, run, LATE_CHANGES).mean);
+}
+
 static const struct koala_shape shapes[KOALA_SHAPES] = {
     {"PRA: EGS gives malleable jobs a larger average size than FPSMA, Wm", "VII-A, figure 7a",
      pra_average, tell_pra_average},
@@ -268,6 +380,20 @@ static const struct koala_shape shapes[KOALA_SHAPES] = {
      tell_pwa_response},
     {"PWA: response times are by far the worst for EGS with W'm (by half at least)",
      "VII-B, figure 8d", pwa_response, tell_pwa_response},
+    {"PRA: two groups of response times, below 200 s and above 400 s", "VII-A, figure 7d",
+     pra_answers, tell_pra_answers},
+    {"PRA: response times are shorter with Wm than with Wmr", "VII-A, figure 7d", pra_response,
+     tell_pra_response},
+    {"PRA: the utilization is higher with Wm than with Wmr", "VII-A, figure 7e", pra_busier,
+     tell_pra_utilization},
+    {"PWA: waiting is the longest for EGS with W'm", "VII-B, figure 8d", pwa_waits, tell_pwa_waits},
+    {"PWA: the system is overloaded under EGS with W'm (above 90 % of it in use)",
+     "VII-B, figure 8e", pwa_overload, tell_pwa_overload},
+    {"PWA: the load is lower under FPSMA than under EGS, W'm", "VII-B, figure 8e", pwa_load,
+     tell_pwa_load},
+    {"PWA: beyond a certain time sizes hardly change any more (in the second half of the arrivals, "
+     "fewer than one change for ten starts)",
+     "VII-B, figure 8f", pwa_settles, tell_pwa_settles},
 };
 
 const struct koala_shape *koala_shape_at(size_t i)

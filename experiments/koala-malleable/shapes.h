@@ -20,6 +20,6 @@ struct koala_shape {
 
 /* The i-th shape; NULL: after the last. */
 const struct koala_shape *koala_shape_at(size_t i);
-enum { KOALA_SHAPES = 17 };
+enum { KOALA_SHAPES = 24 };
 
 #endif
