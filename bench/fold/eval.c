@@ -180,7 +180,6 @@ static void add_shapes(const struct eval *eval, struct pleat_page *page)
         pleat_page_cell(page, "%s", answers[shape->answer]);
         pleat_page_cell(page, "%s", shape->measured);
     }
-    pleat_string_add(&page->text, "\n");
 }
 
 static int make_folder(const char *path, struct pleat_error *err)
@@ -222,6 +221,8 @@ int eval_write(struct eval *eval, const char *directory, const char *command,
     add_head(eval, &page, command);
     add_shapes(eval, &page);
     add_cautions(eval, &page);
+    if (!eval->about->cautions) /* after a table; after items there is an empty line already */
+        pleat_string_add(&page.text, "\n");
     pleat_string_add(&page.text, eval->page.text.text ? eval->page.text.text : "");
     while (!page.text.failed && page.text.length > 1 &&
            page.text.text[page.text.length - 2] == '\n')
