@@ -122,8 +122,8 @@ static const struct pleat_published all[] = {
 
     NEITHER(LIU, "figures 1 and 2", "drawings of a flow and of predicting"),
     NEITHER(LIU, "figure 3", "an algorithm: buffer policy periodic-prediction"),
-    AGENT_BOTH("figure 4", "4 claimed, 2 fitted, 2 not found", "1 yes, 3 no"),
-    AGENT_BOTH("figure 5", "2 claimed", "2 no"),
+    AGENT_BOTH("figure 4", "4 claimed, 2 fitted, 2 not found", "2 yes, 6 no"),
+    AGENT_BOTH("figure 5", "2 claimed", "4 no"),
 
     NEITHER(UTRERA, "figures 1.1 to 1.5", "drawings of job types and schedules"),
     NEITHER(UTRERA, "figures 2.1 to 2.7", "drawings of MPI operations and schedules"),
