@@ -135,10 +135,9 @@ static void add_method(struct pleat_page *page)
         page,
         "Beside each value stands that of a simulation of the same jobs and arrivals, fed with "
         "what each program took at each size, what a growth and a shrink took, and how long a job "
-        "takes to begin if nobody is there, at the head of the same run. What a growth takes is "
-        "not "
-        "told apart from what a shrink takes: both are those that fit best what all changes of "
-        "each job took together. Why both differ by more than 10 %% is looked for in this order. "
+        "takes to begin if nobody is there, at the head of the same run. Pleat tells only "
+        "what all changes of a job took together: a growth and a shrink are what fits that best "
+        "for all jobs. Why both differ by more than 10 %% is looked for in this order. "
         "*Changes*: the "
         "simulation agrees within 10 %% once changes of size take as long as they did in this run. "
         "*Job times*: it agrees once jobs, too, take as long as they did at the sizes that they "

@@ -18,8 +18,7 @@ static const struct bench_series *of(int source, int approach, int run, int metr
     return &results->cells[approach][run].of[source][metric];
 }
 
-/* By how much a metric is above the same of another run: differences by rounds. Without bounds
- * (infinite) where there are fewer than five. */
+/* By how much a metric is above the same of another run: differences by rounds. */
 static struct bench_paired above(int source, int approach, int a, int b, int metric)
 {
     const struct bench_series *x = of(source, approach, a, metric);
@@ -27,17 +26,7 @@ static struct bench_paired above(int source, int approach, int a, int b, int met
     struct bench_series differences = {.count = 0};
     for (int i = 0; i < x->count && i < y->count; i++)
         bench_add(&differences, x->values[i] - y->values[i]);
-    struct bench_paired paired = bench_paired_of(&differences);
-    if (!isfinite(paired.upper))
-        paired.lower = -INFINITY;
-    return paired;
-}
-
-static enum eval_answer positive(const struct bench_paired *difference)
-{
-    if (!difference->ratios.count)
-        return EVAL_UNCLEAR;
-    return difference->lower > 0 ? EVAL_YES : difference->upper <= 0 ? EVAL_NO : EVAL_UNCLEAR;
+    return bench_paired_of(&differences);
 }
 
 static void tell(struct eval *eval, const char *statement, const char *where,
@@ -116,7 +105,7 @@ static void tell_comparison(struct eval *eval, const struct comparison *compared
     add_value(&measured, compared->approach, compared->high, compared->metric);
     add_value(&measured, compared->approach, compared->low, compared->metric);
     add_difference(&measured, &difference);
-    tell(eval, compared->statement, compared->where, positive(&difference), &measured);
+    tell(eval, compared->statement, compared->where, eval_above(&difference.ratios, 0), &measured);
 }
 
 /* ---- EGS with all jobs malleable above all others ---- */
@@ -130,11 +119,7 @@ static void tell_highest(struct eval *eval, const char *statement, const char *w
     for (int run = KOALA_EGS_WMR; run < KOALA_RUNS; run++) {
         struct bench_paired ratio = bench_paired(of(KOALA_LIVE, approach, KOALA_EGS_WM, metric),
                                                  of(KOALA_LIVE, approach, run, metric));
-        enum eval_answer one = !ratio.ratios.count   ? EVAL_UNCLEAR
-                               : ratio.lower > least ? EVAL_YES
-                               : ratio.upper < least ? EVAL_NO
-                                                     : EVAL_UNCLEAR;
-        answer = eval_and(answer, one);
+        answer = eval_and(answer, eval_above(&ratio.ratios, least));
         add_value(&measured, approach, run, metric);
         add_ratio(&ratios, koala_run_name(approach, run), &ratio);
     }
@@ -175,9 +160,7 @@ static void tell_stuck(struct eval *eval)
     enum eval_answer answer = EVAL_YES;
     for (int run = 0; run < KOALA_RUNS; run++) {
         struct bench_paired share = bench_paired_of(of(KOALA_LIVE, KOALA_PWA, run, KOALA_AT_LEAST));
-        answer = eval_and(answer, share.lower > MANY   ? EVAL_YES
-                                  : share.upper < MANY ? EVAL_NO
-                                                       : EVAL_UNCLEAR);
+        answer = eval_and(answer, eval_above(&share.ratios, MANY));
         add_value(&measured, KOALA_PWA, run, KOALA_AT_LEAST);
         add_bounds(&measured, &share);
     }

@@ -25,6 +25,7 @@ static int add_app(struct pleat_workload *workload, enum koala_app app, double t
         if (pleat_array_push(&workload->table, row))
             return PLEAT_E_NOMEM;
     }
+    /* every change that is not in the table of costs is a growth */
     for (int from = 2; from <= KOALA_PROCESSORS; from++)
         for (int to = 1; to < from; to++, added.cost.count++) {
             struct pleat_cost_row shrink = {from, to, us(changes.shrink_s)};

@@ -220,20 +220,33 @@ static const struct comparison {
      VIRTUAL_FJT1_MALLEABILITY_DUE, VIRTUAL_FJT1_ABORT_DUE, VIRTUAL_SHORT},
 };
 
-/* A metric of long jobs at 100 % over the same at 40 %, by family and round. */
-static struct bench_series growth(int source, enum virtual_policy policy, int metric)
+/* A metric of long jobs at 100 % and at 40 %, by family and round. */
+struct at_loads {
+    struct bench_series full, low;
+};
+
+static struct at_loads at_loads(int source, enum virtual_policy policy, int metric)
 {
-    struct bench_series ratios = {.count = 0};
+    struct at_loads at = {{.count = 0}, {.count = 0}};
     int of = virtual_metric(VIRTUAL_LONG, metric);
     for (int family = 0; family <= (int)full.last - (int)full.first; family++) {
         const struct bench_series *above =
             &results->cells[(int)full.first + family][policy].of[source][of];
         const struct bench_series *below =
             &results->cells[(int)low.first + family][policy].of[source][of];
-        for (int i = 0; i < above->count && i < below->count; i++)
-            bench_add(&ratios, above->values[i] / below->values[i]);
+        for (int i = 0; i < above->count && i < below->count; i++) {
+            bench_add(&at.full, above->values[i]);
+            bench_add(&at.low, below->values[i]);
+        }
     }
-    return ratios;
+    return at;
+}
+
+/* One over the other. */
+static struct bench_series growth(int source, enum virtual_policy policy, int metric)
+{
+    const struct at_loads at = at_loads(source, policy, metric);
+    return bench_paired(&at.full, &at.low).ratios;
 }
 
 static void tell_degrades(struct eval *eval)
@@ -254,20 +267,13 @@ static void tell_degrades(struct eval *eval)
               bench_median(&fjt1_simulated), eval_ratio(&ratio, text));
 }
 
-/* What a time of long jobs is at 100 % less so many times what it is at 40 %, in seconds, by family
- * and round. */
+/* What a time is at 100 % less so many times what it is at 40 %, in seconds. */
 static struct bench_series more(int source, enum virtual_policy policy, int metric, double times)
 {
+    const struct at_loads at = at_loads(source, policy, metric);
     struct bench_series differences = {.count = 0};
-    int of = virtual_metric(VIRTUAL_LONG, metric);
-    for (int family = 0; family <= (int)full.last - (int)full.first; family++) {
-        const struct bench_series *at_full =
-            &results->cells[(int)full.first + family][policy].of[source][of];
-        const struct bench_series *at_low =
-            &results->cells[(int)low.first + family][policy].of[source][of];
-        for (int i = 0; i < at_full->count && i < at_low->count; i++)
-            bench_add(&differences, at_full->values[i] - times * at_low->values[i]);
-    }
+    for (int i = 0; i < at.full.count; i++)
+        bench_add(&differences, at.full.values[i] - times * at.low.values[i]);
     return differences;
 }
 

@@ -66,6 +66,21 @@ def test_the_second_run_has_at_once_what_the_first_one_waited_for(pleat, policy)
     assert pleat.job(job.job)["state"] == "done"
 
 
+@pytest.mark.parametrize("own", [0, 1])
+def test_a_request_takes_what_is_on_its_way_or_has_its_own(pleat, own):
+    # one process is prepared as the job begins, and no other one after that: the next review is far away
+    pleat.configure(text=CONFIG.replace("processors = 8", "processors = 8 claim_delay_s = 2") +
+                    f"buffer = periodic\nbuffer_level = 1\nbuffer_review_s = 1000\nbuffer_pending = 1\nbuffer_own = {own}\n")
+    job = start(pleat, "asks", 4)
+    assert not job.add()["ready"]
+    shown = wait_until(lambda: buffer_of(pleat, job)["requests"] and buffer_of(pleat, job), "pleatd knows of the request")
+    assert (shown["prepared"], shown["waiting"]) == (0, 1)
+    wait_until(lambda: buffer_of(pleat, job)["coming"] == 1 + own, "there is one on its way, and with buffer_own another")
+    job.wait(1, "welcome", state="running")
+    wait_until(lambda: buffer_of(pleat, job)["prepared"] == own and buffer_of(pleat, job)["coming"] == 0, "the other one stays")
+    assert job.end()["state"] == "done"
+
+
 def test_one_that_fails_teaches_nothing(pleat):
     pleat.configure(text=CONFIG + "buffer = periodic-prediction\n")
     job = start(pleat, "fails", 4)
