@@ -1,10 +1,12 @@
 #include "eval_keep.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -103,6 +105,32 @@ static int keep_parts(struct eval *eval, struct eval_keeper *keeper, struct plea
     return 0;
 }
 
+/* Two that keep rounds in one file would each lose those of the other, and disturb what it
+ * measures. Held until the end, by the directory, so that nothing is left beside the file. */
+static int lock(const char *path, struct pleat_error *err)
+{
+    char directory[1024];
+    snprintf(directory, sizeof(directory), "%s", path);
+    char *slash = strrchr(directory, '/');
+    if (slash)
+        slash[slash == directory] = '\0';
+    int fd = open(slash ? directory : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return pleat_error_sys(err, errno, "cannot write %s", path);
+    if (flock(fd, LOCK_EX | LOCK_NB)) {
+        int failed = errno;
+        close(fd);
+        if (failed != EWOULDBLOCK)
+            return pleat_error_sys(err, failed, "cannot lock the directory of %s", path);
+        return pleat_error_set(
+            err, PLEAT_E_BUSY,
+            "%s: another measurement keeps its rounds in that directory now, and "
+            "both would disturb each other: wait for its end",
+            path);
+    }
+    return 0;
+}
+
 int eval_keep_read(struct eval *eval, const char *path, const char *what, struct pleat_error *err)
 {
     struct eval_keeper keeper = {.reads = true};
@@ -112,6 +140,8 @@ int eval_keep_read(struct eval *eval, const char *path, const char *what, struct
     const char *kept = NULL, *begun = NULL, *ended = NULL, *machine = NULL;
     int rc = keep_parts(eval, &none, err), rounds = 0; /* before hours are spent on it */
     json_decref(none.values);
+    if (!rc)
+        rc = lock(path, err);
     if (rc || (access(path, F_OK) && errno == ENOENT))
         return rc;
     json_t *all = json_load_file(path, 0, &error);

@@ -26,7 +26,8 @@ void eval_keep_contest(struct eval_keeper *keeper, struct contest *contest);
 
 /* Reads what the file keeps into the parts and eval->rounds, after they are planned. No file: no
  * rounds. PLEAT_E_INVALID: it is of another page, of other options or of another machine, or is no
- * such file; PLEAT_E_UNSUPPORTED: a part of the page keeps nothing. what: all that the rounds
+ * such file; PLEAT_E_UNSUPPORTED: a part of the page keeps nothing;
+ * PLEAT_E_BUSY: another measurement keeps rounds in that directory. what: all that the rounds
  * depend on. */
 int eval_keep_read(struct eval *eval, const char *path, const char *what, struct pleat_error *err);
 /* Replaces the file: after each round. */

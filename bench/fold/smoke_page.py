@@ -3,6 +3,7 @@
 in memory behind; and a page can be made in several goes. What it measured is not judged. Without PAGE: all but those that compare
 live and simulated runs."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -142,6 +143,11 @@ def check_kept(program, name):
             sys.exit(f"the page does not say that it has two rounds:\n{page}")
         if "the same options" not in go("--repeats", "3", "--stated", code=1) or kept.read_bytes() != whole:
             sys.exit("rounds of other options were taken")
+        busy = os.open(scratch, os.O_RDONLY | os.O_DIRECTORY)
+        fcntl.flock(busy, fcntl.LOCK_EX)
+        if "another measurement" not in go("--repeats", "3", code=1) or kept.read_bytes() != whole:
+            sys.exit("two measurements kept their rounds in one file")
+        os.close(busy)
         kept, there = pathlib.Path(scratch, "none", "kept"), kept
         if "cannot" not in go("--repeats", "1", code=1) or pathlib.Path(scratch, "none").exists():
             sys.exit("a file in a directory that is not there was taken")
