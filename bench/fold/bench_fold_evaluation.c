@@ -90,7 +90,8 @@ static const struct eval_about pages[] = {
      "page [self-coscheduling](../self-coscheduling/page.md).",
      {&eval_arrivals, NULL},
      .set = LOAD_CLASSES,
-     .usual = 8, /* their usual work is over in half a second, much of which is starting */
+     .usual = 4, /* their usual work is over in half a second, much of which is starting; with 8
+                  * times as much a round takes three quarters of an hour */
      .cautions = of_arrivals},
     {"coscheduling-policies",
      "All policies of coscheduling",
