@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""smoke.py [--no-goals] [--met PART] BENCHMARK [OPTION...]: the benchmark runs, its --json is one array of rows
+"""smoke.py --ended BENCHMARK [OPTION...]: it is ended by SIGTERM when its daemon is there, says so by its exit code, and leaves
+neither processes nor files behind.
+smoke.py [--no-goals] [--met PART] BENCHMARK [OPTION...]: the benchmark runs, its --json is one array of rows
 with exactly the promised members, and it leaves neither processes nor files behind. Some row has a goal, or, with
 --no-goals, none has. --met: there are rows whose names have that part, and they meet their goals; for what is
 counted, not timed."""
@@ -7,10 +9,13 @@ counted, not timed."""
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
+WAIT_S = 60
 MEMBERS = ["name", "value", "unit", "baseline", "ratio", "goal", "met"]
 
 
@@ -54,8 +59,49 @@ def marked(mark):
     return found
 
 
+def shared_memory():
+    return {path.name for path in pathlib.Path("/dev/shm").glob("pleat-bench-*")}
+
+
+def is_daemon(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="utf-8") == "pleatd\n"
+    except OSError:
+        return False
+
+
+def check_ended(words):
+    mark = f"PLEAT_BENCH_SMOKE={os.getpid()}"
+    key, value = mark.split("=")
+    before = shared_memory()
+    bench = subprocess.Popen(words, env=dict(os.environ, **{key: value}), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                             text=True)
+    try:
+        until = time.monotonic() + WAIT_S
+        while not any(map(is_daemon, marked(mark.encode()))):
+            if bench.poll() is not None or time.monotonic() > until:
+                fail(f"it started no daemon; exit code {bench.poll()}")
+            time.sleep(0.05)
+        own = {name for name in shared_memory() - before if name.startswith(f"pleat-bench-{bench.pid}-")}
+        if not own:
+            fail("a daemon, but no directory in shared memory: where are its files?")
+        bench.terminate()
+        said = bench.communicate(timeout=WAIT_S)[1]
+        if bench.returncode != 128 + signal.SIGTERM or "interrupted" not in said:
+            fail(f"exit code {bench.returncode}, and it says: {said}")
+        if marked(mark.encode()) or own & shared_memory():
+            fail(f"left behind: files {own & shared_memory()}, processes {marked(mark.encode())}")
+    finally:
+        for pid in marked(mark.encode()):
+            os.kill(int(pid), signal.SIGKILL)
+    print("ended")
+
+
 def main():
     words = sys.argv[1:]
+    if words[:1] == ["--ended"]:
+        check_ended(words[1:])
+        return
     goals = words[:1] != ["--no-goals"]
     words = words[not goals:]
     must = words[1] if words[:1] == ["--met"] else None

@@ -46,6 +46,8 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 void scratch_clear(void)
 {
+    if (!directory[0])
+        return;
     /* A process that was just forked may not show its environment yet: repeats until no marked
      * process is left. */
     while (marked_signal(mark, SIGKILL))
@@ -53,8 +55,7 @@ void scratch_clear(void)
             ;
     while (waitpid(-1, NULL, WNOHANG) > 0)
         ;
-    if (directory[0])
-        nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 void scratch_finish(void)

@@ -6,7 +6,8 @@
 /* Makes a directory in memory (/dev/shm), becomes the parent of orphans, and marks what this
  * process starts from now on. Exits with 1 where that cannot be done. */
 void scratch_init(void);
-/* Ends all marked processes but this one, reaps its children, and empties the directory. */
+/* Ends all marked processes but this one, reaps its children, and empties the directory. Nothing
+ * before scratch_init. */
 void scratch_clear(void);
 /* The same, and removes the directory. May be called twice. */
 void scratch_finish(void);

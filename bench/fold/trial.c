@@ -226,6 +226,8 @@ void trial_start(const struct trial_setup *setup, struct trial_result *result)
 {
     int at = 0;
     trial_stop_if_interrupted();
+    if (!scratch_directory()[0]) /* it would be the root directory */
+        trial_give_up("a run", "trial_init has not been called");
     while (at < TRIALS_MAX && runs[at].setup)
         at++;
     if (at == TRIALS_MAX)

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fold/cases.h"
+#include "fold/machine.h"
 #include "fold/progress.h"
 #include "mixes.h"
 #include "options.h"
@@ -100,8 +102,15 @@ int main(int argc, char **argv)
     bench_options(argc, argv, usage, options, sizeof(options) / sizeof(*options));
     for (int m = 0; m < MIXES_MIXES; m++)
         runs += mixes_mixes[m].way_count;
+    if (!machine_cpus(CASE_PROCESSORS_MAX)) {
+        fprintf(stderr, "bench_mix: it needs two processors\n");
+        return 1;
+    }
+    trial_init();
     progress_begin(rounds * runs, !isatty(STDERR_FILENO));
     measure(rounds, times);
+    progress_end();
+    trial_finish();
     size_t count = make_rows(rows, json);
     if (json)
         bench_print_json(rows, count);

@@ -4,7 +4,7 @@
 #define PLEAT_TESTS_SUPPORT_MARKED_H
 
 /* Sends the signal (0: none) to every process but the caller in whose environment, as it was when
- * its program began, is `mark` ("NAME=VALUE"); returns how many there are. */
+ * its program began, is `mark` ("NAME=VALUE"); returns how many there are. None has the mark "". */
 int marked_signal(const char *mark, int number);
 
 #endif
