@@ -367,7 +367,7 @@ static int report(struct eval *eval, struct pleat_error *err)
         page,
         "Programs are each of the class of one of the paper's (`apps/README.md`). The work "
         "of a job is %.3g times that of their small edition for half a second of one "
-        "processor, so that starting does not decide: the tables say how long one job takes "
+        "processor. How much of that is starting the tables say: how long one job takes "
         "with both processors to itself, and how long one that has nearly nothing to do.",
         eval->times);
     if (eval->stated)
