@@ -47,6 +47,10 @@ set(pleat_long_tests
 # processor's time as well. Tests do without, but for those of what programs listen on. (OPENMPI in tests/support/clusters/pleat.py.)
 set(pleat_fabric_tests daemon-security daemon-strangers)
 
+# Limits of tests are there to end what hangs. A machine that is slow must not meet them.
+set(PLEAT_TEST_PATIENCE 1 CACHE STRING "How many times as long as usual tests may take, a whole number (scripts/test sets it)")
+mark_as_advanced(PLEAT_TEST_PATIENCE)
+
 # Of all tests of the directory in which it is called; in the lists a test of the system is named without "system-".
 function(pleat_weigh_tests)
   foreach(long_test ${pleat_long_tests})
@@ -76,6 +80,14 @@ function(pleat_weigh_tests)
     endif()
     if(cost)
       set_tests_properties(${test} PROPERTIES COST ${cost})
+    endif()
+    if(PLEAT_TEST_PATIENCE GREATER 1)
+      get_property(limit TEST ${test} PROPERTY TIMEOUT)
+      if(limit)
+        math(EXPR limit "${limit} * ${PLEAT_TEST_PATIENCE}")
+        set_tests_properties(${test} PROPERTIES TIMEOUT ${limit})
+      endif()
+      set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT PLEAT_TEST_PATIENCE=${PLEAT_TEST_PATIENCE})
     endif()
   endforeach()
 endfunction()

@@ -8,6 +8,8 @@ import struct
 import termios
 import time
 
+from patience import PATIENCE
+
 
 class Terminal:
     """The program gets self.slave, and runs take_it first. What was shown, and no test has looked at yet, is in self.text."""
@@ -36,7 +38,7 @@ class Terminal:
             self.text += os.read(self.fd, 65536).decode()
 
     def read_until(self, condition, what):
-        end = time.monotonic() + self.limit_s
+        end = time.monotonic() + self.limit_s * PATIENCE
         while not condition():
             assert time.monotonic() < end, (what, self.text, self.more())
             self.read(0.1)

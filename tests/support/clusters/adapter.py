@@ -6,6 +6,8 @@ import select
 import subprocess
 import time
 
+from patience import PATIENCE
+
 from .world import USER
 
 PROGRAMS = "/media/build/bin"
@@ -41,7 +43,7 @@ class Adapter:
 
     def next_message(self, limit_s):
         """None: nothing is said for this long."""
-        end = time.monotonic() + limit_s
+        end = time.monotonic() + limit_s * PATIENCE
         out = self.process.outside.stdout.fileno()
         while b"\n" not in self.rest:
             if not select.select([out], [], [], max(0, end - time.monotonic()))[0]:

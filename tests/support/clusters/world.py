@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 import time
 
+from patience import PATIENCE
+
 LIMIT_S = 60
 SHARED = "/media"  # its mount point has to exist; what is there is hidden from the hosts
 TOP = pathlib.Path(__file__).resolve().parents[3]
@@ -85,7 +87,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
     """The condition's first true value; fails with `what` when there is none for too long. Looking takes processors from those
     who are waited for: what takes long, or is waited for for long, is looked at less often."""
     start = time.monotonic()
-    end = start + limit_s
+    end = start + limit_s * PATIENCE
     while True:
         began = time.monotonic()
         value = condition()
@@ -93,7 +95,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
             return value
         now = time.monotonic()
         if now > end:
-            raise AssertionError(f"not within {limit_s} s: {what}")
+            raise AssertionError(f"not within {limit_s * PATIENCE} s: {what}")
         time.sleep(min(max(0.02, 4 * (now - began), (now - start) / 20), 0.2))
 
 

@@ -2,12 +2,18 @@
 
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
+
+from patience import PATIENCE  # noqa: E402
 
 BUILD = os.environ.get("PLEAT_BUILD", os.path.join(os.path.dirname(__file__), "../../../build"))
 AGENT = os.path.join(BUILD, "bin", "pleat-agent")
@@ -21,7 +27,7 @@ def wait_until(condition, what, limit_s=LIMIT_S):
     """Returns the condition's first true value; fails the test when there is none in time. Looking takes processors from those
     who are waited for: what takes long, or is waited for for long, is looked at less often."""
     start = time.monotonic()
-    end = start + limit_s
+    end = start + limit_s * PATIENCE
     while True:
         began = time.monotonic()
         value = condition()
@@ -86,13 +92,13 @@ class Daemon:
         if os.path.exists(self.path):
             os.unlink(self.path)
         self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.settimeout(LIMIT_S)
+        self.listener.settimeout(LIMIT_S * PATIENCE)
         self.listener.bind(self.path)
         self.listener.listen()
 
     def accept(self, hello=True):
         self.connection, _ = self.listener.accept()
-        self.connection.settimeout(LIMIT_S)
+        self.connection.settimeout(LIMIT_S * PATIENCE)
         self.buffer = b""
         greeting = self.read()
         assert greeting["method"] == "hello"
@@ -129,7 +135,7 @@ class Daemon:
 
     def pump_until(self, condition, what, limit_s=LIMIT_S):
         """However much else is told meanwhile."""
-        end = time.monotonic() + limit_s
+        end = time.monotonic() + limit_s * PATIENCE
         while not condition():
             left = end - time.monotonic()
             assert left > 0, f"not in {limit_s} s: {what}; the last that was told: {self.notifications[-5:]}"
@@ -139,7 +145,7 @@ class Daemon:
             except TimeoutError:
                 pass  # said above
             finally:
-                self.connection.settimeout(LIMIT_S)
+                self.connection.settimeout(LIMIT_S * PATIENCE)
 
     def pump(self):
         message = self.read()
@@ -270,7 +276,7 @@ class World:
         self.daemon.close()
         for agent in self.agents:
             try:
-                agent.wait(LIMIT_S)
+                agent.wait(LIMIT_S * PATIENCE)
             except subprocess.TimeoutExpired:
                 agent.kill()
                 agent.wait()

@@ -16,6 +16,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
 
+from patience import PATIENCE  # noqa: E402
+
 BUILD = os.path.abspath(os.environ.get(
     "PLEAT_BUILD", os.path.join(os.path.dirname(__file__), "../../../build")))
 PLEAT = os.path.join(BUILD, "bin", "pleat")
@@ -40,14 +42,14 @@ def wait_until(condition, what, limit_s=LIMIT_S):
     """Returns the condition's first true value; fails the test when there is none in time. Looking takes processors from those
     who are waited for: what takes long, or is waited for for long, is looked at less often."""
     start = time.monotonic()
-    end = start + limit_s
+    end = start + limit_s * PATIENCE
     while True:
         began = time.monotonic()
         value = condition()
         if value:
             return value
         now = time.monotonic()
-        assert now < end, f"not in {limit_s} s: {what}"
+        assert now < end, f"not in {limit_s * PATIENCE} s: {what}"
         time.sleep(min(max(0.01, 4 * (now - began), min((now - start) / 20, 0.05)), 0.1))
 
 
@@ -123,7 +125,7 @@ class Peer:
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(LIMIT_S)
+        self.socket.settimeout(LIMIT_S * PATIENCE)
         self.socket.connect(path)
         self.buffer = b""
         self.next_id = 1
@@ -251,7 +253,7 @@ class Instance:
         source = {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
         done = subprocess.run([self.program, *map(str, words)], env=self.env_of(words), cwd=self.dir, text=True,
                               **source, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=timeout, check=False)
+                              stderr=subprocess.PIPE, timeout=timeout * PATIENCE, check=False)
         if check is not None:
             assert done.returncode == check, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done
