@@ -8,6 +8,7 @@ import pytest
 
 from clusters import wait_until
 from clusters.pleat import ENDED, Pleat, go_file
+from patience import PATIENCE
 from test_hosts import PATHS, agent_of, both_mpis, let_go, ranks, ring
 
 # with proctrack/linuxproc ranks get SIGTERM, too, as soon as somebody ends their allocation: what is left of it is of no use
@@ -55,8 +56,9 @@ def resized(pleat, job, name, size):
 
 
 def begun(pleat, mpi, name, go=None, options=("--min", 1, "--max", 2)):
-    """It goes on until there is the file `go`, which its nodes must see; without one for 450 iterations."""
-    words = ["--until", go, "--pause", 2] if go else ["--iterations", 450, "--pause", 10]
+    """It goes on until there is the file `go`, which its nodes must see; without one for 450 iterations, more where resizes
+    take longer."""
+    words = ["--until", go, "--pause", 2] if go else ["--iterations", round(450 * PATIENCE), "--pause", 10]
     slowly = ["--iterations", 1000000] if name in ("filter", "fourier") else []  # what they compute fades until then
     job = pleat.submit("--initial", 2, *options, "--", f"{PATHS[mpi]}/{name}", *words, *slowly)
     return job, on(pleat, job, name, 2)
