@@ -87,6 +87,17 @@ static bool ends_part(const struct pleat_run *run)
     return pleat_run_is_live(run) && run->part.killing;
 }
 
+/* Open MPI starts a daemon for a program that began without mpirun. It ends by itself as soon as the
+ * program has, which takes it a while. It must not be told to end meanwhile: it unloads its handler
+ * of SIGTERM before it unsets it, so that it crashes, and says so in the job's output. */
+static bool ends_alone(const struct pleat_agent *agent, const struct pleat_process_entry *process)
+{
+    char name[PLEAT_TREE_NAME_SIZE];
+    pleat_process_tree_name(agent->proc, process->pid, name);
+    return !strcmp(name, "orted") &&
+           pleat_process_tree_has_argument(agent->proc, process->pid, "--singleton-died-pipe");
+}
+
 /* Processes that outlive SIGKILL wait in the kernel, for a file system that does not answer for
  * example. */
 static void tell_stuck(const struct pleat_run *run, size_t members)
@@ -119,7 +130,7 @@ static size_t sweep_run(struct pleat_run *run, int64_t now, size_t *just_ended)
         if (owner != run->id || pleat_succession_has(run, process))
             continue;
         members++;
-        if (now >= run->term_at_us)
+        if (now >= run->kill_at_us || (now >= run->term_at_us && !ends_alone(agent, process)))
             end_process(run, process, now >= run->kill_at_us);
     }
     if (!members &&
@@ -149,7 +160,8 @@ static bool sweep_other(struct pleat_run *run, int64_t now)
         if (owner != run->id || !pleat_succession_has(run, process))
             continue;
         members++;
-        if (now >= succession->term_at_us)
+        if (now >= succession->kill_at_us ||
+            (now >= succession->term_at_us && !ends_alone(agent, process)))
             end_process(run, process, now >= succession->kill_at_us);
     }
     if (members)

@@ -37,13 +37,8 @@ static bool runs(const char *program, const char *name)
  * program is not executed yet. */
 static bool is_reaper(pid_t pid)
 {
-    char path[64], name[32] = "";
-    snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-    FILE *file = fopen(path, "re");
-    if (file && !fgets(name, sizeof(name), file))
-        *name = '\0';
-    if (file)
-        fclose(file);
+    char name[PLEAT_TREE_NAME_SIZE];
+    pleat_process_tree_name("/proc", pid, name);
     return !strncmp(name, PLEAT_REAPER_NAME, strlen(PLEAT_REAPER_NAME));
 }
 

@@ -17,14 +17,8 @@ static bool is_launcher(const struct pleat_agent *agent, pid_t pid)
 {
     static const char *const beginnings[] = {"mpirun", "mpiexec", "orte",      "orted", "prte",
                                              "prted",  "hydra_",  "pleat-pmi", NULL};
-    char path[256], name[32] = "";
-    snprintf(path, sizeof(path), "%s/%d/comm", agent->proc, (int)pid);
-    FILE *file = fopen(path, "re");
-    if (file && !fgets(name, sizeof(name), file))
-        *name = '\0';
-    if (file)
-        fclose(file);
-    name[strcspn(name, "\n")] = '\0';
+    char name[PLEAT_TREE_NAME_SIZE];
+    pleat_process_tree_name(agent->proc, pid, name);
     for (size_t i = 0; beginnings[i]; i++)
         if (!strncmp(name, beginnings[i], strlen(beginnings[i])))
             return true;

@@ -254,22 +254,52 @@ bool pleat_process_tree_is_dead(const struct pleat_process_entry *process)
            (process->state == 'Z' || process->state == 'X' || process->state == 'x');
 }
 
-int pleat_process_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)
+void pleat_process_tree_name(const char *proc, pid_t pid, char name[PLEAT_TREE_NAME_SIZE])
+{
+    char path[256];
+    name[0] = '\0';
+    int used = snprintf(path, sizeof(path), "%s/%d/comm", proc, (int)pid);
+    FILE *file = used > 0 && (size_t)used < sizeof(path) ? fopen(path, "re") : NULL;
+    if (file && !fgets(name, PLEAT_TREE_NAME_SIZE, file))
+        name[0] = '\0';
+    if (file)
+        fclose(file);
+    name[strcspn(name, "\n")] = '\0';
+}
+
+/* All strings of a file of a process, at most PLEAT_TREE_ENV_MAX bytes. */
+static int read_strings(const char *proc, pid_t pid, const char *file, struct pleat_string *strings)
 {
     char path[256];
     char chunk[READ_CHUNK];
-    env->length = 0;
-    int used = snprintf(path, sizeof(path), "%s/%d/environ", proc, (int)pid);
+    strings->length = 0;
+    int used = snprintf(path, sizeof(path), "%s/%d/%s", proc, (int)pid, file);
     if (used < 0 || (size_t)used >= sizeof(path))
         return PLEAT_E_NOTFOUND;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return PLEAT_E_NOTFOUND;
     ssize_t count;
-    while (env->length < PLEAT_TREE_ENV_MAX && (count = read(fd, chunk, sizeof(chunk))) > 0)
-        pleat_string_add_bytes(env, chunk, (size_t)count);
+    while (strings->length < PLEAT_TREE_ENV_MAX && (count = read(fd, chunk, sizeof(chunk))) > 0)
+        pleat_string_add_bytes(strings, chunk, (size_t)count);
     close(fd);
-    return env->length > 0 && !env->failed ? 0 : PLEAT_E_NOTFOUND;
+    return strings->length > 0 && !strings->failed ? 0 : PLEAT_E_NOTFOUND;
+}
+
+bool pleat_process_tree_has_argument(const char *proc, pid_t pid, const char *argument)
+{
+    struct pleat_string words = {0};
+    bool found = false;
+    if (!read_strings(proc, pid, "cmdline", &words))
+        for (size_t at = 0; at < words.length && !found; at += strlen(words.text + at) + 1)
+            found = !strcmp(words.text + at, argument);
+    pleat_string_finish(&words);
+    return found;
+}
+
+int pleat_process_tree_environ(const char *proc, pid_t pid, struct pleat_string *env)
+{
+    return read_strings(proc, pid, "environ", env);
 }
 
 const char *pleat_process_tree_environ_get(const struct pleat_string *env, const char *name)

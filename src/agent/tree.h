@@ -85,6 +85,14 @@ bool pleat_process_tree_is_dead(const struct pleat_process_entry *process);
 int pleat_process_tree_read_one(const char *proc, pid_t pid,
                                 struct pleat_process_entry *process) PLEAT_MUST_CHECK;
 
+/* The name of a process's program, as in /proc/PID/comm: cut after 15 characters; "" when the
+ * process is gone. */
+#define PLEAT_TREE_NAME_SIZE 32
+void pleat_process_tree_name(const char *proc, pid_t pid, char name[PLEAT_TREE_NAME_SIZE]);
+
+/* Whether a process was started with this argument. */
+bool pleat_process_tree_has_argument(const char *proc, pid_t pid, const char *argument);
+
 /* Reads the environment with which a process was started, or what the process has written over it.
  * *env gets `length` bytes of "NAME=value" strings, each ending with NUL; at most
  * PLEAT_TREE_ENV_MAX bytes are read. PLEAT_E_NOTFOUND: the process is gone, a zombie, or not this

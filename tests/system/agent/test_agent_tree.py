@@ -2,6 +2,9 @@
 
 import os
 import signal
+import time
+
+import pytest
 
 from conftest import children_of, is_alive, stat_of, until_no_child, wait_until
 
@@ -114,6 +117,35 @@ def test_rest_may_end_by_itself(linked):
     exited = linked.daemon.expect("exited", 1)
     assert (exited["code"], exited["left"]) == (4, 0)
     assert linked.output(1) == "done\n"
+    assert gone(pids)()
+
+
+ORTED = """
+exec 9<> fifo
+./orted -c 'trap "echo told; exit" TERM; echo $$ > pids; while ! read -t 0.05 -u 9; do :; done; echo done' orted WORD &
+while [ ! -s pids ]; do sleep 0.01; done
+"""
+
+
+@pytest.mark.parametrize("word, end", [("--singleton-died-pipe", "alone"), ("--singleton-died-pipe", "stays"),
+                                       ("--singleton-died-pipe", "killed"), ("--hnp", "told")])
+def test_a_daemon_of_open_mpi_ends_by_itself(linked, word, end):
+    """It crashes when it is told to while it does: the daemon of a program that began without mpirun. It may not stay, though."""
+    os.mkfifo(linked.directory / "fifo")
+    os.symlink("/bin/bash", linked.directory / "orted")
+    linked.start(1, "bash", "-c", ORTED.replace("WORD", word) + ("exec sleep 1000" if end == "killed" else "exit 4"), linger_s=0)
+    main = linked.daemon.expect("started", 1)["pid"]
+    pids = linked.pids("pids", 1)
+    if end == "killed":
+        linked.daemon.call("kill", run=1, grace_s=0.5)
+    if end == "alone":
+        wait_until(lambda: not os.path.exists(f"/proc/{main}"), "the main process has ended")
+        time.sleep(0.3)  # in which the agent ends what is left
+        with open(linked.directory / "fifo", "w", encoding="ascii") as fifo:
+            fifo.write("go\n")
+    exited = linked.daemon.expect("exited", 1)
+    assert linked.output(1) == {"alone": "done\n", "told": "told\n"}.get(end, "")
+    assert exited["left"] == {"stays": 1, "told": 1}.get(end, exited["left"])
     assert gone(pids)()
 
 

@@ -64,8 +64,11 @@ with processes.begin() as everybody:
         try:
             joining.join(everybody, MPI.COMM_SELF, other, 60)
         except errors.UnsupportedError as error:
+            everybody.receive(other)
             everybody.stop(other)
             everybody.send(0, str(error).encode())
+    else:
+        everybody.send(everybody.parent, b"MPI has begun")
 """
 
 
