@@ -87,9 +87,9 @@ static bool ends_part(const struct pleat_run *run)
     return pleat_run_is_live(run) && run->part.killing;
 }
 
-/* Open MPI starts a daemon for a program that began without mpirun. It ends by itself as soon as the
- * program has, which takes it a while. It must not be told to end meanwhile: it unloads its handler
- * of SIGTERM before it unsets it, so that it crashes, and says so in the job's output. */
+/* Open MPI starts a daemon for a program that began without mpirun. It ends by itself as soon as
+ * the program has, which takes it a while. It must not be told to end meanwhile: it unloads its
+ * handler of SIGTERM before it unsets it, so that it crashes, and says so in the job's output. */
 static bool ends_alone(const struct pleat_agent *agent, const struct pleat_process_entry *process)
 {
     char name[PLEAT_TREE_NAME_SIZE];

