@@ -103,6 +103,12 @@ void bench_options(int argc, char **argv, const char *usage, const struct bench_
 {
     struct option table[OPTIONS_MAX + 2] = {{"help", no_argument, NULL, 'h'}};
     const char *slash = strrchr(argv[0], '/'), *program = slash ? slash + 1 : argv[0];
+#ifdef BENCH_UNTUNED
+    fprintf(stderr,
+            "%s: linked without optimization across files: slower than what is measured in "
+            "bench/README.md. bench/run builds it with, or -DPLEAT_BENCH_LTO=ON\n",
+            program);
+#endif
     if (count > OPTIONS_MAX)
         abort();
     for (size_t i = 0; i < count; i++)

@@ -8,5 +8,5 @@ target_compile_definitions(bench_recover PRIVATE BENCH_PLEATD="$<TARGET_FILE:ple
 target_link_libraries(bench_recover PRIVATE pleat-client pleat-core pleat-policy pleat-store
   pleat-model pleat-base PkgConfig::sqlite3 PkgConfig::jansson)
 add_dependencies(bench_recover pleatd pleat-agent)
-pleat_link_tuned(bench_recover)
+pleat_link_benchmark(bench_recover)
 set_target_properties(bench_recover PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)

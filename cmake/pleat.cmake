@@ -51,6 +51,18 @@ function(pleat_link_tuned name)
   endif()
 endfunction()
 
+# Links a benchmark of what runs at every event. Tests only look whether it works: for them it is linked as
+# other programs are, in a second, and says so itself when it measures.
+function(pleat_link_benchmark name)
+  if(PLEAT_BENCH_LTO)
+    pleat_link_tuned(${name})
+  endif()
+  get_target_property(tuned ${name} PLEAT_LINKS_TUNED)
+  if(NOT tuned)
+    target_compile_definitions(${name} PRIVATE BENCH_UNTUNED)
+  endif()
+endfunction()
+
 # pleat_program(NAME SOURCES ... DEPS ...): a program in build/bin.
 function(pleat_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
