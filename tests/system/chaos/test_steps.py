@@ -5,7 +5,8 @@ over before that. Each time another pleatd goes on, and the end must be the same
     PLEAT_CHAOS_STEPS=17,18 pytest-3 -s tests/system/chaos/test_steps.py     only these n
 
 In the scenarios of relaunches the steps begin when their job computes. Every step of warm ones is tried with one MPI, the odd ones
-with the first; of those over nodes every tenth with one; with PLEAT_CHAOS_ALL=1 every step with both.
+with the first; of those over nodes every tenth with one; with PLEAT_CHAOS_ALL=1 every step with both. Where processes start so
+slowly that tests may take three times as long as usual, of all these every second one, and four times every third one.
 """
 
 import concurrent.futures
@@ -17,6 +18,7 @@ import pytest
 
 from conftest import (BUILD, LOOP, RANKS, YIELD, ChaosInstance, Diary, Failure, Stubborn, check_nothing_left, check_slots,
                       diary, is_alive, touch, wait_until)
+from patience import PATIENCE
 
 MPICH_LOOP = os.path.join(BUILD, "apps", "mpich", "loop")
 WARM_LIMIT_S = 60
@@ -27,6 +29,8 @@ try_s = 0.1
 idle_exit_s = 0
 lifetime_s = 0
 '''
+ALL = os.environ.get("PLEAT_CHAOS_ALL")
+SPARSE = 1 if ALL else max(1, round(PATIENCE) - 1)
 AT_ONCE = 4  # they wait for each other's processes most of the time
 
 
@@ -192,7 +196,7 @@ def every_step(warm=None, first=1, stride=1, folded=None):
             print(number, crash_at(number, warm=warm, folded=folded))
         return 1 << 30
     lock, over = threading.Lock(), threading.Event()
-    numbers = iter(range(first, 100000, stride))
+    numbers = iter(range(first, 100000, stride * SPARSE))
     done = []
 
     def work():
@@ -211,7 +215,7 @@ def every_step(warm=None, first=1, stride=1, folded=None):
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         for worker in [pool.submit(work) for _ in range(AT_ONCE)]:
             worker.result()
-    print(f"{max(done)} steps")
+    print(f"{max(done)} steps, of which every {stride * SPARSE}. was tried, from {first} on")
     return max(done)
 
 
@@ -222,13 +226,13 @@ def test_killed_between_every_two_steps():
 @pytest.mark.parametrize("first, program, mpi", [(1, LOOP, "openmpi"), pytest.param(
     2, MPICH_LOOP, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_warm_relaunches(first, program, mpi):
-    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 2}
+    steps = {"first": 1, "stride": 1} if ALL else {"first": first, "stride": 2}
     assert every_step((program, mpi), **steps) > 30, "the scenario has become too short to mean anything"
 
 
 def over_nodes(first):
     """Which steps: the scenarios over nodes are long."""
-    return {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 40}
+    return {"first": 1, "stride": 1} if ALL else {"first": first, "stride": 40}
 
 
 @pytest.mark.skipif(len(CPUS) < 2, reason="one CPU only")
@@ -256,7 +260,7 @@ def test_killed_in_warm_relaunches_over_nodes(first, program, mpi):
 @pytest.mark.parametrize("first, mpi", [(1, "openmpi"), pytest.param(
     4, "mpich", marks=pytest.mark.skipif(not os.path.exists(MPICH_LOOP), reason="no MPICH"))])
 def test_killed_in_resizes_of_a_folded_job_over_nodes(first, mpi):
-    steps = {"first": 1, "stride": 1} if os.environ.get("PLEAT_CHAOS_ALL") else {"first": first, "stride": 6}
+    steps = {"first": 1, "stride": 1} if ALL else {"first": first, "stride": 6}
     assert every_step(folded=mpi, **steps) > 20, "the scenario has become too short to mean anything"
 
 
