@@ -88,11 +88,15 @@ extern const char *const koala_metric_names[KOALA_METRICS];
 /* LIVE; simulated from what was measured at the head; with changes of size that take as long as in
  * this run; with that and with jobs that take as long as they did. */
 enum { KOALA_LIVE, KOALA_FED, KOALA_CHANGES, KOALA_STRETCHED, KOALA_SOURCES };
+enum { KOALA_SHAKES = 20 };
+#define KOALA_SHAKE 0.05 /* part of a program's times, and of what changes take */
 enum { KOALA_KEPT = 2, KOALA_ROUNDS_MAX = 50 }; /* sources whose outcomes are drawn */
 
 struct koala_cell {
     struct bench_series of[KOALA_SOURCES][KOALA_METRICS]; /* a value for each round */
-    struct bench_series grow_s, shrink_s, stretch[KOALA_APPS];
+    /* of KOALA_SHAKES simulations as STRETCHED, with times that are a little off */
+    struct bench_series least[KOALA_METRICS], most[KOALA_METRICS];
+    struct bench_series grow_s, shrink_s, free_s, stretch[KOALA_APPS];
     struct bench_series busy;                  /* processors of the machine, by whatever ran */
     struct live_outcome *outcomes[KOALA_KEPT]; /* KOALA_JOBS of each round, one after another */
     int rounds;

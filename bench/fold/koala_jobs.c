@@ -158,7 +158,7 @@ static void measure_change(struct koala_feed *feed, double times, int repeats,
     struct live_job jobs[3];
     static struct live_outcome all[3 * LIVE_JOBS_MAX];
     struct bench_series starts = {.count = 0};
-    struct live_changes none = {0, 0};
+    struct live_changes none = {0, 0, 0};
     compose(&jobs[0], KOALA_GADGET, false, 0, times);
     compose(&jobs[1], KOALA_FT, false, 1.5 * times, times);
     compose(&jobs[2], KOALA_GADGET, false, 3 * times, times);

@@ -12,11 +12,12 @@ void koala_write_feed(struct pleat_page *page, const struct koala_results *resul
         page,
         "Seconds from a job's start to its end, alone on the machine, at the head of the run. "
         "Starting its ranks is in them, which the paper's times of minutes hardly show. A growth "
-        "let a program stand still for %.2f s, and a shrink for %.2f: %.0f and %.0f s of the "
-        "paper's, which does not tell it. From its submission to its start a job took %.2f s.",
+        "let a program stand still for %.2f s, and a shrink for %.3f: %.0f and %.0f s of the "
+        "paper's, which does not tell it; %.2f s later the processors of a shrink were free. From "
+        "its submission to its start a job took %.2f s.",
         results->feed.changes.grow_s, results->feed.changes.shrink_s,
         results->feed.changes.grow_s * KOALA_SCALE, results->feed.changes.shrink_s * KOALA_SCALE,
-        results->feed.start_s);
+        results->feed.changes.free_s, results->feed.start_s);
     pleat_page_table(page, "program|stands for|<processors|seconds|over 2 processors|of the paper, "
                            "scaled, s");
     for (int app = 0; app < KOALA_APPS; app++) {
@@ -58,12 +59,16 @@ static void add_reason(struct pleat_page *page, const struct koala_cell *cell, i
     if (is_alike(cell, KOALA_FED, metric))
         pleat_page_cell(page, "%s", "");
     else if (is_alike(cell, KOALA_CHANGES, metric))
-        pleat_page_cell(page, "changes (%.2f and %.2f s)", bench_median(&cell->grow_s),
-                        bench_median(&cell->shrink_s));
+        pleat_page_cell(page, "changes (%.2f, %.2f and %.2f s)", bench_median(&cell->grow_s),
+                        bench_median(&cell->shrink_s), bench_median(&cell->free_s));
     else if (is_alike(cell, KOALA_STRETCHED, metric))
         pleat_page_cell(page, "job times (x %.2f FT, x %.2f GADGET 2)",
                         bench_median(&cell->stretch[KOALA_FT]),
                         bench_median(&cell->stretch[KOALA_GADGET]));
+    else if (live_is_between(&cell->of[KOALA_LIVE][metric], &cell->least[metric],
+                             &cell->most[metric], ALIKE))
+        pleat_page_cell(page, "order (%.2f to %.2f)", bench_median(&cell->least[metric]),
+                        bench_median(&cell->most[metric]));
     else
         pleat_page_cell(page, "not explained");
 }
@@ -86,10 +91,11 @@ static void add_slowing(struct pleat_page *page, const struct koala_results *res
     pleat_page_paragraph(page,
                          "What slowed jobs down (medians over rounds): how busy the "
                          "machine's two processors were, how long a growth and a shrink took, "
-                         "and jobs as at the head, at the sizes that they had and without "
+                         "and until the processors of a shrink were free, and jobs as at the head, "
+                         "at the sizes that they had and without "
                          "changes, would have been faster by:");
     pleat_page_table(page, "run|processors busy, of 2|a growth, s|at the head|a shrink, s|at the "
-                           "head|FT|GADGET 2");
+                           "head|until free, s|at the head|FT|GADGET 2");
     for (int run = 0; run < KOALA_RUNS; run++) {
         const struct koala_cell *cell = &results->cells[approach][run];
         if (!results->wanted[approach][run])
@@ -100,6 +106,8 @@ static void add_slowing(struct pleat_page *page, const struct koala_results *res
         pleat_page_cell(page, "%.2f", results->feed.changes.grow_s);
         pleat_page_cell(page, "%.2f", bench_median(&cell->shrink_s));
         pleat_page_cell(page, "%.2f", results->feed.changes.shrink_s);
+        pleat_page_cell(page, "%.2f", bench_median(&cell->free_s));
+        pleat_page_cell(page, "%.2f", results->feed.changes.free_s);
         pleat_page_cell(page, "x %.2f", bench_median(&cell->stretch[KOALA_FT]));
         pleat_page_cell(page, "x %.2f", bench_median(&cell->stretch[KOALA_GADGET]));
     }

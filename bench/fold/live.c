@@ -142,6 +142,24 @@ static int count_lines(int fd)
     return lines;
 }
 
+/* What each of a job's changes of size took: a part of its history. */
+static void take_changes(const json_t *job, struct live_outcome *outcome)
+{
+    size_t i;
+    json_t *resize;
+    json_array_foreach(json_object_get(json_object_get(job, "history"), "resizes"), i, resize)
+    {
+        if (is(resize, "outcome", "grown")) {
+            outcome->grow_s += number(resize, "total_s");
+        } else if (is(resize, "outcome", "shrunk")) {
+            double took_s = number(resize, "end_s") - number(resize, "begun_s");
+            outcome->shrink_s += number(resize, "total_s");
+            outcome->free_s +=
+                fmax(0, took_s - number(resize, "wait_s") - number(resize, "total_s"));
+        }
+    }
+}
+
 /* The jobs are those of the mix, in its order, behind the one that warms up. */
 static void take_jobs(const json_t *report, const struct live_mix *mix, const int *counts,
                       struct live_outcome *outcomes)
@@ -164,6 +182,7 @@ static void take_jobs(const json_t *report, const struct live_mix *mix, const in
                                             .grown = whole(job, "grown"),
                                             .shrunk = whole(job, "shrunk"),
                                             .resize_s = number(job, "resize_s")};
+        take_changes(job, &outcomes[i]);
         take_pieces(chart, json_integer_value(json_object_get(job, "job")), origin_s, mix->name,
                     &outcomes[i]);
         if (counts[i] >= 0) {
@@ -235,6 +254,10 @@ void live_of_trial(const struct pleat_trial *trial, const char *name, struct liv
         struct live_outcome *outcome = &outcomes[change->job];
         add_piece(outcome, seconds(change->time_us - origin_us), change->to, name);
         outcome->resize_s += seconds(change->stood_us);
+        if (change->from > 0 && change->to > change->from)
+            outcome->grow_s += seconds(change->stood_us);
+        else if (change->to > 0 && change->to < change->from)
+            outcome->shrink_s += seconds(change->stood_us);
         if (change->from == 0)
             outcome->processes = change->processes;
     }
@@ -309,31 +332,34 @@ double live_utilization(const struct live_outcome *outcomes, int count, int proc
     return sum / processors / live_makespan_s(outcomes, count);
 }
 
+bool live_is_between(const struct bench_series *live, const struct bench_series *least,
+                     const struct bench_series *most, double alike)
+{
+    int within = 0;
+    for (int i = 0; i < live->count; i++)
+        within += live->values[i] >= least->values[i] / (1 + alike) &&
+                  live->values[i] <= most->values[i] * (1 + alike);
+    return 2 * within > live->count;
+}
+
 struct live_changes live_changes(const struct live_outcome *outcomes, int count,
                                  struct live_changes otherwise)
 {
-    /* least squares: grown g + shrunk s = what the changes of a job took */
-    double gg = 0, gs = 0, ss = 0, gt = 0, st = 0;
-    for (int i = 0; i < count; i++) {
-        double grown = outcomes[i].grown, shrunk = outcomes[i].shrunk, took = outcomes[i].resize_s;
-        gg += grown * grown;
-        gs += grown * shrunk;
-        ss += shrunk * shrunk;
-        gt += grown * took;
-        st += shrunk * took;
-    }
-    double of_both = gg * ss - gs * gs;
     struct live_changes changes = otherwise;
-    if (ss <= 0 && gg > 0)
-        changes.grow_s = gt / gg;
-    else if (gg <= 0 && ss > 0)
-        changes.shrink_s = st / ss;
-    else if (of_both > 1e-9) {
-        changes.grow_s = (gt * ss - st * gs) / of_both;
-        changes.shrink_s = (st * gg - gt * gs) / of_both;
-    } else if (gg > 0) /* each job had as many of one kind for each of the other */
-        changes.grow_s = changes.shrink_s = (gt + st) / (gg + 2 * gs + ss);
-    changes.grow_s = fmax(0, changes.grow_s);
-    changes.shrink_s = fmax(0, changes.shrink_s);
+    double grow_s = 0, shrink_s = 0, free_s = 0;
+    int grown = 0, shrunk = 0;
+    for (int i = 0; i < count; i++) {
+        grown += outcomes[i].grown;
+        shrunk += outcomes[i].shrunk;
+        grow_s += outcomes[i].grow_s;
+        shrink_s += outcomes[i].shrink_s;
+        free_s += outcomes[i].free_s;
+    }
+    if (grown > 0)
+        changes.grow_s = grow_s / grown;
+    if (shrunk > 0) {
+        changes.shrink_s = shrink_s / shrunk;
+        changes.free_s = free_s / shrunk;
+    }
     return changes;
 }

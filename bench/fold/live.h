@@ -41,7 +41,9 @@ struct live_outcome {
     int starts;
     int processes; /* of its last run; 0: not known */
     int grown, shrunk;
-    double resize_s; /* that its resizes took, together */
+    double resize_s;         /* that its resizes took, together */
+    double grow_s, shrink_s; /* of that its growths, and its shrinks */
+    double free_s;           /* live: after its shrinks, until the processors were free, together */
     int piece_count;
     struct live_piece pieces[LIVE_PIECES_MAX]; /* in the order of time, up to its end */
 };
@@ -66,13 +68,20 @@ int live_largest(const struct live_outcome *outcome);
 
 /* ---- of all ---- */
 
-/* How long a growth, and a shrink, let a program stand still: as fits best what each job's changes
- * took together. Where there were none of a kind: `otherwise`. */
+/* How long a growth, and a shrink, let a program stand still on average. Where there were none of a
+ * kind: `otherwise`. */
 struct live_changes {
     double grow_s, shrink_s;
+    double free_s; /* from when a program that was shrunk goes on until the processors are free */
 };
 struct live_changes live_changes(const struct live_outcome *outcomes, int count,
                                  struct live_changes otherwise);
+
+/* Whether in more than half of the rounds a value is between two others, or at most `alike` of them
+ * outside: of simulations whose times are a little off, what their values were at least and most.
+ */
+bool live_is_between(const struct bench_series *live, const struct bench_series *least,
+                     const struct bench_series *most, double alike);
 
 /* From the first submission to the last end. */
 double live_makespan_s(const struct live_outcome *outcomes, int count);

@@ -73,17 +73,6 @@ static bool is_alike(double ratio)
     return ratio < 1 + ALIKE && ratio > 1 / (1 + ALIKE);
 }
 
-/* Whether times that are a little off explain the live values. */
-static bool is_shaken(const struct virtual_cell *cell, int metric)
-{
-    const struct bench_series *live = &cell->of[VIRTUAL_LIVE][metric];
-    int within = 0;
-    for (int i = 0; i < live->count; i++)
-        within += live->values[i] >= cell->least[metric].values[i] / (1 + ALIKE) &&
-                  live->values[i] <= cell->most[metric].values[i] * (1 + ALIKE);
-    return 2 * within > live->count;
-}
-
 /* class_: of the jobs that may have been slower; VIRTUAL_CLASSES: of all. */
 static void add_reason(struct pleat_page *page, const struct virtual_cell *cell, int metric,
                        int class_)
@@ -92,7 +81,9 @@ static void add_reason(struct pleat_page *page, const struct virtual_cell *cell,
         pleat_page_cell(page, "%s", "");
     else if (is_alike(over(cell, VIRTUAL_NEIGHBOUR, metric)))
         pleat_page_cell(page, "the neighbour");
-    else if (!is_alike(over(cell, VIRTUAL_STRETCHED, metric)) && is_shaken(cell, metric))
+    else if (!is_alike(over(cell, VIRTUAL_STRETCHED, metric)) &&
+             live_is_between(&cell->of[VIRTUAL_LIVE][metric], &cell->least[metric],
+                             &cell->most[metric], ALIKE))
         pleat_page_cell(page, "order (%.2f to %.2f)", bench_median(&cell->least[metric]),
                         bench_median(&cell->most[metric]));
     else if (!is_alike(over(cell, VIRTUAL_STRETCHED, metric)))

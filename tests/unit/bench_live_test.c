@@ -158,7 +158,7 @@ static void test_slower_malleable_jobs_are_seen(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
-    const struct live_changes none = {0, 0};
+    const struct live_changes none = {0, 0, 0};
     double stretch[KOALA_APPS];
     (void)state;
     koala_draw(jobs, 5);
@@ -177,7 +177,7 @@ static void test_what_changes_took_is_seen(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
-    const struct live_changes took = {0.25, 0.04}, otherwise = {7, 8};
+    const struct live_changes took = {0.25, 0.04, 0}, otherwise = {7, 8, 9};
     (void)state;
     koala_draw(jobs, 5);
     koala_simulate(KOALA_PWA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
@@ -186,6 +186,27 @@ static void test_what_changes_took_is_seen(void **state)
     koala_simulate(KOALA_PRA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
     near(live_changes(outcomes, KOALA_JOBS, otherwise).grow_s, 0.25);
     near(live_changes(outcomes, KOALA_JOBS, otherwise).shrink_s, 8); /* nobody was shrunk */
+    near(live_changes(outcomes, KOALA_JOBS, otherwise).free_s, 9);
+}
+
+/* Jobs wait for those of running ones that are shrunk for them. */
+static void test_processors_are_free_later(void **state)
+{
+    static const double as_alone[KOALA_APPS] = {1, 1};
+    struct koala_feed feed = koala_feed_of();
+    struct live_outcome outcomes[KOALA_JOBS];
+    struct koala_job jobs[KOALA_JOBS];
+    struct live_changes took = {0.25, 0.04, 0};
+    double metrics[2][KOALA_METRICS];
+    (void)state;
+    koala_draw(jobs, 5);
+    for (int later = 0; later < 2; later++) {
+        took.free_s = 0.5 * later;
+        koala_simulate(KOALA_PWA, KOALA_EGS_WM, jobs, 1, &feed, took, as_alone, outcomes);
+        koala_measure_run(KOALA_EGS_WM, jobs, 1, outcomes, metrics[later]);
+    }
+    assert_true(metrics[0][KOALA_SHRINKS] > 0);
+    assert_true(metrics[1][KOALA_WAIT] > metrics[0][KOALA_WAIT] + 0.01);
 }
 
 /* Nobody is there: what a job waits is what it takes to begin. */
@@ -195,7 +216,7 @@ static void test_a_job_takes_time_to_begin(void **state)
     struct koala_feed feed = koala_feed_of();
     struct live_outcome outcomes[KOALA_JOBS];
     struct koala_job jobs[KOALA_JOBS];
-    const struct live_changes none = {0, 0};
+    const struct live_changes none = {0, 0, 0};
     (void)state;
     koala_draw(jobs, 5);
     feed.start_s = 0.03;
@@ -250,6 +271,7 @@ int main(void)
         cmocka_unit_test(test_times_between_measured_sizes),
         cmocka_unit_test(test_slower_malleable_jobs_are_seen),
         cmocka_unit_test(test_what_changes_took_is_seen),
+        cmocka_unit_test(test_processors_are_free_later),
         cmocka_unit_test(test_a_job_takes_time_to_begin),
         cmocka_unit_test(test_above_a_limit_by_the_bounds),
         cmocka_unit_test(test_answers_together),
