@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "figure/replace.h"
+#include "live.h"
 
 bool eval_wants(const struct eval *eval, enum trial_mpi mpi)
 {
@@ -126,6 +127,19 @@ static void add_counts(const struct eval *eval, struct pleat_page *page)
                     eval->shapes.count, counts[EVAL_YES], counts[EVAL_NO], counts[EVAL_UNCLEAR]);
 }
 
+/* Of runs under a pleatd. */
+static void add_stalls(struct pleat_page *page)
+{
+    const struct live_stalls *stalls = live_stalls();
+    if (!stalls->runs)
+        return;
+    pleat_page_item(page,
+                    "a thread that only sleeps was woken up to %.2f s late. Where that was more "
+                    "than %.0f s the machine stood still, and the run was made again: %d times, "
+                    "beside %d runs that count; of %d of these it is so nevertheless",
+                    stalls->latest_s, LIVE_STALL_S, stalls->again, stalls->runs, stalls->stalled);
+}
+
 static void add_head(const struct eval *eval, struct pleat_page *page, const char *command)
 {
     char date[32], machine[EVAL_MACHINE_TEXT];
@@ -154,6 +168,7 @@ static void add_head(const struct eval *eval, struct pleat_page *page, const cha
                     "other work on the machine meanwhile: %.2f processors (median over runs; most "
                     "%.2f); load average at the end %.1f",
                     bench_median(&eval->others), bench_quantile(&eval->others, 1), loads[0]);
+    add_stalls(page);
     pleat_page_item(page, "made by: `%s`", command);
     add_counts(eval, page);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "machine.h"
 
 #define LIMIT_S 240.0
 #define WARM "warm" /* the daemon starts its agent for the first job */
@@ -195,7 +196,7 @@ static void take_jobs(const json_t *report, const struct live_mix *mix, const in
     }
 }
 
-double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
+static double run_once(const struct live_mix *mix, struct live_outcome *outcomes)
 {
     static struct trial_result result;
     char texts[WORDS][WORD];
@@ -225,6 +226,32 @@ double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
     json_decref(report);
     trial_release(&result);
     pleat_string_finish(&jobs);
+    return others;
+}
+
+static struct live_stalls stalls;
+
+const struct live_stalls *live_stalls(void)
+{
+    return &stalls;
+}
+
+double live_run(const struct live_mix *mix, struct live_outcome *outcomes)
+{
+    double others = 0, late_s = 0;
+    stalls.runs++;
+    for (int again = 0; again <= LIVE_AGAIN; again++) {
+        stalls.again += again > 0;
+        machine_watch_begin();
+        others = run_once(mix, outcomes);
+        late_s = machine_watch_end();
+        if (late_s <= LIVE_STALL_S) {
+            stalls.latest_s = fmax(stalls.latest_s, late_s);
+            return others;
+        }
+        fprintf(stderr, "%s: the machine stood still for %.1f s\n", mix->name, late_s);
+    }
+    stalls.stalled++;
     return others;
 }
 

@@ -1,7 +1,10 @@
 #include "machine.h"
 
 #include <errno.h>
+#include <math.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +18,10 @@
 
 static pid_t hogs[HOGS_MAX];
 static int hog_count;
+
+static pthread_t watcher;
+static atomic_bool watches;
+static double looked_s, latest_s;
 
 static _Noreturn void give_up(const char *what, const char *why)
 {
@@ -116,4 +123,46 @@ double machine_busy_s(void)
         give_up("/proc/stat", "is not as expected");
     fclose(file);
     return (double)(user + nice + system + irq + soft) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* ---- standing still ---- */
+
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void *watch(void *nothing)
+{
+    const struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
+    while (atomic_load(&watches)) {
+        (void)nanosleep(&nap, NULL);
+        double woken_s = now_s();
+        latest_s = fmax(latest_s, woken_s - looked_s - (double)nap.tv_nsec / 1e9);
+        looked_s = woken_s;
+    }
+    return nothing;
+}
+
+void machine_watch_begin(void)
+{
+    sigset_t all, before;
+    latest_s = 0;
+    looked_s = now_s(); /* the thread has to begin, too */
+    atomic_store(&watches, true);
+    sigfillset(&all); /* signals are the first thread's */
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    int error = pthread_create(&watcher, NULL, watch, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        give_up("a thread", strerror(error));
+}
+
+double machine_watch_end(void)
+{
+    atomic_store(&watches, false);
+    pthread_join(watcher, NULL);
+    return latest_s;
 }

@@ -1,15 +1,20 @@
 /* What the benchmark of folding makes of its measurements: bounds, reactions to a change. */
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "cases.h"
 #include "change.h"
+#include "machine.h"
 #include "paired.h"
 
 static struct bench_series series_of(int count, const double *values)
@@ -23,6 +28,34 @@ static struct bench_series series_of(int count, const double *values)
 static void near(double value, double expected)
 {
     assert_true(fabs(value - expected) < 1e-9);
+}
+
+/* A process that is stopped for a while was not woken for so long. */
+static void test_standing_still_is_seen(void **state)
+{
+    enum { STOPPED_MS = 300 };
+    const struct timespec nap = {.tv_nsec = STOPPED_MS * 1000 * 1000};
+    int status = 0, pipes[2];
+    char ready = 0;
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        machine_watch_begin();
+        if (write(pipes[1], "r", 1) != 1)
+            _exit(2);
+        (void)raise(SIGSTOP);
+        _exit(machine_watch_end() > 0.8 * STOPPED_MS / 1000 ? 0 : 1);
+    }
+    assert_int_equal(read(pipes[0], &ready, 1), 1);
+    assert_int_equal(waitpid(child, &status, WUNTRACED), child);
+    assert_true(WIFSTOPPED(status));
+    (void)nanosleep(&nap, NULL);
+    assert_int_equal(kill(child, SIGCONT), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    close(pipes[0]);
+    close(pipes[1]);
 }
 
 /* Of nine values at most one of the two largest is below the median with 10 in 512. */
@@ -206,6 +239,7 @@ static void test_idleness(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_standing_still_is_seen),
         cmocka_unit_test(test_bounds_of_nine),
         cmocka_unit_test(test_bounds_of_few),
         cmocka_unit_test(test_ratios_are_of_pairs),
