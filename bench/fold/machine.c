@@ -134,14 +134,20 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static const struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
+
+static void look(void)
+{
+    double woken_s = now_s();
+    latest_s = fmax(latest_s, woken_s - looked_s - (double)nap.tv_nsec / 1e9);
+    looked_s = woken_s;
+}
+
 static void *watch(void *nothing)
 {
-    const struct timespec nap = {.tv_nsec = 10 * 1000 * 1000};
     while (atomic_load(&watches)) {
         (void)nanosleep(&nap, NULL);
-        double woken_s = now_s();
-        latest_s = fmax(latest_s, woken_s - looked_s - (double)nap.tv_nsec / 1e9);
-        looked_s = woken_s;
+        look();
     }
     return nothing;
 }
@@ -164,5 +170,6 @@ double machine_watch_end(void)
 {
     atomic_store(&watches, false);
     pthread_join(watcher, NULL);
+    look(); /* it may have had no turn at all */
     return latest_s;
 }
