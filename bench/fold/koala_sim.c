@@ -17,21 +17,15 @@ static int add_app(struct pleat_workload *workload, enum koala_app app, double t
     const struct koala_program *program = &koala_programs[app];
     struct pleat_app added = {
         .speedup = {.kind = PLEAT_SPEEDUP_TABLE, .first = (uint32_t)workload->table.count},
-        .iterations = (int32_t)fmax(2, round(program->iterations * times)),
-        .cost = {.fixed_us = us(changes.grow_s), .first = (uint32_t)workload->costs.count}};
+        .iterations = (int32_t)fmax(2, round(program->iterations * times))};
     snprintf(added.name, sizeof(added.name), "%s", program->name);
     for (int i = 0; i < KOALA_SIZES && program->sizes[i]; i++, added.speedup.count++) {
         struct pleat_table_row row = {program->sizes[i], us(feed->seconds[app][i] * stretch)};
         if (pleat_array_push(&workload->table, row))
             return PLEAT_E_NOMEM;
     }
-    /* every change that is not in the table of costs is a growth */
-    for (int from = 2; from <= KOALA_PROCESSORS; from++)
-        for (int to = 1; to < from; to++, added.cost.count++) {
-            struct pleat_cost_row shrink = {from, to, us(changes.shrink_s)};
-            if (pleat_array_push(&workload->costs, shrink))
-                return PLEAT_E_NOMEM;
-        }
+    if (live_add_changes(workload, &added, changes, KOALA_PROCESSORS))
+        return PLEAT_E_NOMEM;
     return pleat_array_push(&workload->apps, added);
 }
 

@@ -290,6 +290,20 @@ void live_of_trial(const struct pleat_trial *trial, const char *name, struct liv
     }
 }
 
+int live_add_changes(struct pleat_workload *workload, struct pleat_app *app,
+                     struct live_changes changes, int most)
+{
+    app->cost.fixed_us = llround(changes.grow_s * 1e6); /* of all that is not in the table */
+    app->cost.first = (uint32_t)workload->costs.count;
+    for (int from = 2; from <= most; from++)
+        for (int to = 1; to < from; to++, app->cost.count++) {
+            struct pleat_cost_row shrink = {from, to, llround(changes.shrink_s * 1e6)};
+            if (pleat_array_push(&workload->costs, shrink))
+                return PLEAT_E_NOMEM;
+        }
+    return 0;
+}
+
 /* ---- of a job ---- */
 
 double live_response_s(const struct live_outcome *outcome)

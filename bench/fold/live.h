@@ -96,6 +96,11 @@ struct live_changes live_changes(const struct live_outcome *outcomes, int count,
 bool live_is_between(const struct bench_series *live, const struct bench_series *least,
                      const struct bench_series *most, double alike);
 
+/* An application whose changes of size, up to `most` processors, take as long in a simulation: to
+ * be called before it is put into the workload. PLEAT_E_NOMEM. */
+int live_add_changes(struct pleat_workload *workload, struct pleat_app *app,
+                     struct live_changes changes, int most);
+
 /* From the first submission to the last end. */
 double live_makespan_s(const struct live_outcome *outcomes, int count);
 /* The share of the time of `processors` processors that jobs had, from the first submission to the

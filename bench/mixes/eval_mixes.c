@@ -58,20 +58,21 @@ static void run_one(struct eval *eval, int mix, int way)
     double times = results.times;
     progress_step(about->name, how->name);
     bench_add(&eval->others, mixes_run(about, how, times, live));
-    double change_s = mixes_change_s(about, feed, live);
+    struct live_changes changes = live_changes(live, about->count, feed->changes);
     double stretch = mixes_stretch(about, feed, times, live);
-    bench_add(&cell->change_s, change_s);
+    bench_add(&cell->grow_s, changes.grow_s);
+    bench_add(&cell->shrink_s, changes.shrink_s);
     bench_add(&cell->stretch, stretch);
     keep(cell, MIXES_LIVE, about, live);
-    mixes_simulate(about, how, times, feed, feed->change_s, 1, simulated);
+    mixes_simulate(about, how, times, feed, feed->changes, 1, simulated);
     keep(cell, MIXES_FED, about, simulated);
-    mixes_simulate(about, how, times, feed, change_s, 1, simulated);
+    mixes_simulate(about, how, times, feed, changes, 1, simulated);
     keep(cell, MIXES_CHANGES, about, simulated);
-    mixes_simulate(about, how, times, feed, change_s, stretch, simulated);
+    mixes_simulate(about, how, times, feed, changes, stretch, simulated);
     keep(cell, MIXES_STRETCHED, about, simulated);
     if (how->moldable) {
         const struct mixes_way began = sized(how, about->count, live);
-        mixes_simulate(about, &began, times, feed, change_s, stretch, simulated);
+        mixes_simulate(about, &began, times, feed, changes, stretch, simulated);
         keep(cell, MIXES_SIZED, about, simulated);
     }
     cell->rounds++;
@@ -123,7 +124,8 @@ static void add_method(struct pleat_page *page)
     pleat_page_paragraph(
         page,
         "Beside each value stands that of a simulation of the same jobs, fed with what each "
-        "program took at each size, and what changes of size took, at the head of the same run. "
+        "program took at each size, and what growths and shrinks took, at the head of the same "
+        "run. "
         "Why both differ by more than 10 %% is looked for in this order. *Changes*: the simulation "
         "agrees within 10 %% once changes of size take as long as they did in this run. *Job "
         "times*: it agrees once jobs, too, take as long as they did at the sizes that they had. "

@@ -58,7 +58,7 @@ extern const struct mixes_mix mixes_mixes[MIXES_MIXES];
 struct mixes_feed {
     double iteration_s[MIXES_PROGRAMS][MIXES_SIZES];
     double start_s[MIXES_PROGRAMS][MIXES_SIZES]; /* and to end */
-    double change_s;                             /* that a change of size lets one stand still */
+    struct live_changes changes;                 /* what they let one stand still */
 };
 /* Runs each program alone at each size (quick: at the first one), and some that change. */
 void mixes_measure(struct mixes_feed *feed, double times, bool quick, struct bench_series *others);
@@ -73,15 +73,12 @@ double mixes_run(const struct mixes_mix *mix, const struct mixes_way *way, doubl
                  struct live_outcome *outcomes);
 /* stretch: of all run times. */
 void mixes_simulate(const struct mixes_mix *mix, const struct mixes_way *way, double times,
-                    const struct mixes_feed *feed, double change_s, double stretch,
+                    const struct mixes_feed *feed, struct live_changes changes, double stretch,
                     struct live_outcome *outcomes);
 
 /* ---- what came of a run ---- */
 
 double mixes_response_s(const struct mixes_mix *mix, const struct live_outcome *outcomes);
-/* What a change of size took on average; that of the feed if there was none. */
-double mixes_change_s(const struct mixes_mix *mix, const struct mixes_feed *feed,
-                      const struct live_outcome *outcomes);
 /* How many times as long as alone, at the sizes that they had and without changes, jobs took. */
 double mixes_stretch(const struct mixes_mix *mix, const struct mixes_feed *feed, double times,
                      const struct live_outcome *outcomes);
@@ -103,7 +100,7 @@ struct mixes_cell { /* of a mix run in one way */
     struct bench_series job_s[MIXES_CHANGES][MIXES_JOBS]; /* from start to end */
     struct bench_series response_s[MIXES_SOURCES];        /* mean over jobs */
     struct bench_series makespan_s[MIXES_SOURCES];
-    struct bench_series change_s, stretch, changes;
+    struct bench_series grow_s, shrink_s, stretch, changes;
 };
 
 struct mixes_results {

@@ -157,18 +157,13 @@ static void measure_change(struct mixes_feed *feed, double times, struct bench_s
     const struct mixes_way *way = &mixes_mixes[0].ways[0];
     struct live_job jobs[3];
     struct live_outcome outcomes[3];
-    double seconds = 0;
-    int changes = 0;
+    const struct live_changes none = {0, 0, 0};
     for (int i = 0; i < 3; i++) {
         compose(&jobs[i], &job, i, way, fmax(times, 0.3));
         jobs[i].at_s = 1.0 * i * times;
     }
     bench_add(others, run("changes", way->policies, mixes_mixes[0].processors, jobs, 3, outcomes));
-    for (int i = 0; i < 3; i++) {
-        seconds += outcomes[i].resize_s;
-        changes += outcomes[i].grown + outcomes[i].shrunk;
-    }
-    feed->change_s = changes ? seconds / changes : 0;
+    feed->changes = live_changes(outcomes, 3, none);
 }
 
 void mixes_measure(struct mixes_feed *feed, double times, bool quick, struct bench_series *others)
@@ -199,18 +194,6 @@ double mixes_response_s(const struct mixes_mix *mix, const struct live_outcome *
     for (int i = 0; i < mix->count; i++)
         sum += live_response_s(&outcomes[i]);
     return sum / mix->count;
-}
-
-double mixes_change_s(const struct mixes_mix *mix, const struct mixes_feed *feed,
-                      const struct live_outcome *outcomes)
-{
-    double seconds = 0;
-    int changes = 0;
-    for (int i = 0; i < mix->count; i++) {
-        seconds += outcomes[i].resize_s;
-        changes += outcomes[i].grown + outcomes[i].shrunk;
-    }
-    return changes ? seconds / changes : feed->change_s;
 }
 
 /* The share of its work that a job would have done alone with the processors that it had, without

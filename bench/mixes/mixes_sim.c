@@ -13,12 +13,11 @@ static int64_t us(double seconds)
 /* Each job is an application of its own. */
 static int add_job(struct pleat_workload *workload, const struct mixes_job *job, int number,
                    const struct mixes_way *way, double times, const struct mixes_feed *feed,
-                   double change_s, double stretch)
+                   struct live_changes changes, double stretch)
 {
     struct pleat_app app = {
         .speedup = {.kind = PLEAT_SPEEDUP_TABLE, .first = (uint32_t)workload->table.count},
-        .iterations = (int32_t)fmax(2, round(job->iterations * times)),
-        .cost = {.fixed_us = us(change_s)}};
+        .iterations = (int32_t)fmax(2, round(job->iterations * times))};
     snprintf(app.name, sizeof(app.name), "job%d", number);
     for (int i = 0; i < MIXES_SIZES; i++, app.speedup.count++) {
         double seconds = mixes_time_s(feed, job, mixes_sizes[i], times) * stretch;
@@ -26,7 +25,8 @@ static int add_job(struct pleat_workload *workload, const struct mixes_job *job,
                              ((struct pleat_table_row){mixes_sizes[i], us(seconds)})))
             return PLEAT_E_NOMEM;
     }
-    if (pleat_array_push(&workload->apps, app))
+    if (live_add_changes(workload, &app, changes, mixes_sizes[MIXES_SIZES - 1]) ||
+        pleat_array_push(&workload->apps, app))
         return PLEAT_E_NOMEM;
     const struct pleat_table_row *alone = &workload->table.items[app.speedup.first];
     struct pleat_workload_job added = {.number = number + 1,
@@ -54,7 +54,7 @@ static int add_job(struct pleat_workload *workload, const struct mixes_job *job,
 }
 
 void mixes_simulate(const struct mixes_mix *mix, const struct mixes_way *way, double times,
-                    const struct mixes_feed *feed, double change_s, double stretch,
+                    const struct mixes_feed *feed, struct live_changes changes, double stretch,
                     struct live_outcome *outcomes)
 {
     static const struct pleat_study nobody = {.interrupt = NULL};
@@ -66,7 +66,7 @@ void mixes_simulate(const struct mixes_mix *mix, const struct mixes_way *way, do
     int rc = pleat_workload_init(&workload);
     workload.machine = mix->processors;
     for (int i = 0; !rc && i < mix->count; i++)
-        rc = add_job(&workload, &mix->jobs[i], i, way, times, feed, change_s, stretch);
+        rc = add_job(&workload, &mix->jobs[i], i, way, times, feed, changes, stretch);
     if (rc || pleat_platform_add(&platform, "local", mix->processors))
         trial_give_up("a simulation", "no memory");
     if (pleat_trial_policies(&options, way->policies, &err) ||
